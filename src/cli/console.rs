@@ -49,11 +49,11 @@ impl Console {
     }
 
     pub(super) fn has_read(self, name: &str, length: usize) {
-        self.remark(format!("read `{name}`, {length} bytes"));
+        self.info(format!("read `{name}`, {length} bytes"));
     }
 
     /// Reports a message that is printed only with `--verbose`.
-    pub(super) fn remark(self, message: impl Into<String>) {
+    pub(super) fn info(self, message: impl Into<String>) {
         if self.verbose {
             self.report(&Diagnostic::info(message).into());
         }

@@ -124,8 +124,8 @@ impl Run {
         for finding in findings.as_array().into_iter().flatten() {
             let rule = finding.get("rule").and_then(serde_json::Value::as_str);
             let is_of_object = rule.is_some_and(|rule| OF_OBJECTS.contains(&rule));
-            let is_remark = finding.get("severity").is_some_and(|one| one == "info");
-            if !(is_remark || (is_of_object && !is_valid)) {
+            let is_info = finding.get("severity").is_some_and(|one| one == "info");
+            if !(is_info || (is_of_object && !is_valid)) {
                 return Err(format!("validate finds {finding:#}").into());
             }
         }

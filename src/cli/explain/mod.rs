@@ -6,7 +6,7 @@ mod text;
 
 use clap::Args;
 
-use self::object::{Made, Query};
+use self::object::{TracedObject, Query};
 use crate::cli::console::Console;
 use crate::cli::expansion::{self, Expansions};
 use crate::cli::io;
@@ -74,11 +74,11 @@ fn explain(
     if diagnostics.has_errors() {
         return None;
     }
-    let objects: Vec<Made<'_>> = traces
+    let objects: Vec<TracedObject<'_>> = traces
         .iter()
         .flat_map(|(expansion, trace)| {
             let objects = trace.objects.iter();
-            objects.map(move |object| Made::new(expansion, trace, object))
+            objects.map(move |object| TracedObject::new(expansion, trace, object))
         })
         .collect();
     let hidden = text::hidden(&traces);

@@ -24,7 +24,7 @@ use krm_yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, is_
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct ReplacementConfig {
     #[serde(default)]
     replacements: Vec<Replacement>,
 }
@@ -76,7 +76,7 @@ struct Options {
 /// The default field of sources and targets.
 const DEFAULT_FIELD: &str = "metadata.name";
 
-impl Transform for Config {
+impl Transform for ReplacementConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let root = FieldPath::root();
         for (index, replacement) in self.replacements.iter().enumerate() {

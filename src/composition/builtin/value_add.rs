@@ -23,7 +23,7 @@ const NAMESPACE: &str = "metadata/namespace";
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Config {
+pub(crate) struct ValueAddConfig {
     value: String,
     targets: Vec<Target>,
     target_file_path: String,
@@ -45,7 +45,7 @@ struct Target {
     file_path_position: usize,
 }
 
-impl Transform for Config {
+impl Transform for ValueAddConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let field = |name: &str| FieldPath::root().key(name);
         let value = self.value.trim();

@@ -34,9 +34,9 @@ pub(crate) struct FieldSpec {
     pub(crate) create: bool,
 }
 
-/// What to add for a field that is missing or null.
+/// The treatment of a field that is missing or null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Made {
+pub(crate) enum MissingField {
     /// Nothing.
     Nothing,
     /// An empty mapping.
@@ -88,11 +88,11 @@ impl FieldSpec {
     pub(crate) fn visit<'s>(
         &self,
         object: &mut Value<'s>,
-        made: Made,
+        missing: MissingField,
         set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let made = if self.create { made } else { Made::Nothing };
-        self.descend(object, made, set)
+        let missing = if self.create { missing } else { MissingField::Nothing };
+        self.descend(object, missing, set)
             .map_err(|problem| format!("fieldSpec `{}`: {problem}", self.path))
     }
 
@@ -112,10 +112,10 @@ impl FieldSpec {
     pub(crate) fn descend<'s>(
         &self,
         object: &mut Value<'s>,
-        made: Made,
+        missing: MissingField,
         set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
     ) -> Result<(), String> {
-        descend(object, Some(self.path.trim_start_matches('/')), made, set)
+        descend(object, Some(self.path.trim_start_matches('/')), missing, set)
     }
 }
 
@@ -165,7 +165,7 @@ fn first_key(path: &str) -> (Cow<'_, str>, Option<&str>) {
 fn descend<'s>(
     value: &mut Value<'s>,
     path: Option<&str>,
-    made: Made,
+    missing: MissingField,
     set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
 ) -> Result<(), String> {
     let Some(way) = path else {
@@ -174,7 +174,7 @@ fn descend<'s>(
     if let Data::Sequence(items) = &mut value.data {
         return items
             .iter_mut()
-            .try_for_each(|item| descend(item, path, made, set));
+            .try_for_each(|item| descend(item, path, missing, set));
     }
     let (key, rest) = first_key(way);
     match &mut value.data {
@@ -186,7 +186,7 @@ fn descend<'s>(
             if key.is_empty() {
                 return Err("the path has an empty key".to_owned());
             }
-            let creates = made != Made::Nothing && !is_list;
+            let creates = missing != MissingField::Nothing && !is_list;
             if creates && entries.iter().all(|(name, _)| name != key) {
                 entries.push((Cow::Owned(key.to_owned()), null()));
             }
@@ -194,13 +194,13 @@ fn descend<'s>(
                 return Ok(());
             };
             if field.is_null() {
-                match (rest, made) {
+                match (rest, missing) {
                     _ if !creates => return Ok(()),
-                    (None, Made::Scalar) => {}
+                    (None, MissingField::Scalar) => {}
                     _ => field.data = Data::Mapping(Vec::new()),
                 }
             }
-            descend(field, rest, made, set)
+            descend(field, rest, missing, set)
         }
         Data::Scalar(Scalar::Null) | Data::Sequence(_) => Ok(()),
         Data::Scalar(_) => Err(format!("`{key}` is looked for in a scalar")),

@@ -21,7 +21,7 @@ pub(crate) struct Instance {
     pub(crate) name: Option<String>,
     /// The Template.
     pub(crate) template: TemplateSource,
-    /// Values, the strongest last.
+    /// Values, of which later ones override earlier ones.
     pub(crate) values: Vec<ValueSource>,
     /// Labels that win over those of the Template.
     pub(crate) labels: Vec<(String, String)>,

@@ -12,10 +12,10 @@ use jiff::Timestamp;
 use krm_template::deployment_manager::model::Request;
 use serde_json::{Value, json};
 
-use super::books::{Books, Stored, too_large};
+use super::repository::{Repository, Stored, too_large};
 use super::expander::Expander;
 use super::record::{
-    Change, Deployment, Operation, Progress as Far, State, Target, manifest_name, time,
+    ChangeKind, Deployment, Operation, Progress as Far, State, Target, manifest_name, time,
 };
 use crate::apply::{self, Cluster, Failure, Object, Owner, Prune, Recorded, Step};
 use crate::auth::User;
@@ -30,7 +30,7 @@ const MAX_NOTES: usize = 200;
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The kind of change.
-    pub change: Change,
+    pub change: ChangeKind,
     /// The new configuration; `None` for a deletion.
     pub request: Option<Request>,
     /// The kinds of objects that may be deleted from the cluster.
@@ -85,7 +85,7 @@ impl From<Failure> for Problem {
 
 /// State that all changes share.
 pub(super) struct Tools {
-    pub(super) books: Books,
+    pub(super) repository: Repository,
     pub(super) expander: Expander,
     /// The cluster to which objects are applied, if any.
     pub(super) cluster: Option<Cluster>,
@@ -128,9 +128,9 @@ impl Work {
     /// Writes the record of the operation.
     async fn note(&mut self) -> Result<()> {
         let key = Operation::key(&self.operation.value.name);
-        let books = &self.tools.books;
+        let repository = &self.tools.repository;
         let revision = self.operation.revision;
-        self.operation.revision = books.update(&key, &self.operation.value, revision).await?;
+        self.operation.revision = repository.update(&key, &self.operation.value, revision).await?;
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl Work {
             let name = key.strip_prefix(&prefix).unwrap_or_default();
             kept.iter().any(|kept| kept == name)
         };
-        self.tools.books.delete_all(&prefix, is_kept).await
+        self.tools.repository.delete_all(&prefix, is_kept).await
     }
 
     /// Creates or updates the deployment.
@@ -180,12 +180,12 @@ impl Work {
         } else {
             State::Expanded
         };
-        let books = &tools.books;
-        books
+        let repository = &tools.repository;
+        repository
             .write(&self.target.manifest(name), manifest.clone())
             .await?;
         let known = self.known.as_ref().map(|known| known.revision);
-        let revision = books.put(&self.target.key(), &deployment, known).await?;
+        let revision = repository.put(&self.target.key(), &deployment, known).await?;
         self.forget_manifests(&deployment.manifests).await?;
         if let Some(cluster) = &tools.cluster {
             deployment = self
@@ -283,8 +283,8 @@ impl Work {
             deployment.deployed_at = Some(now.clone());
         }
         deployment.modified_at = now;
-        let books = &self.tools.books;
-        books
+        let repository = &self.tools.repository;
+        repository
             .update(&self.target.key(), &deployment, revision)
             .await?;
         problem.map_or(Ok(deployment), Err)
@@ -301,11 +301,11 @@ impl Work {
         let mut deployment = self.next(name);
         deployment.manifests = vec![name.to_owned()];
         deployment.state = State::Deleting;
-        let (books, key) = (&tools.books, self.target.key());
-        books
+        let (repository, key) = (&tools.repository, self.target.key());
+        repository
             .write(&self.target.manifest(name), manifest.clone())
             .await?;
-        let mut revision = books.update(&key, &deployment, known).await?;
+        let mut revision = repository.update(&key, &deployment, known).await?;
         self.forget_manifests(&deployment.manifests).await?;
         if let Some(cluster) = tools.cluster.as_ref().filter(|_| !self.wanted.abandon) {
             let (owner, user, prune) = (self.owner(), self.user.clone(), self.wanted.prune);
@@ -314,12 +314,12 @@ impl Work {
             let done = cluster.delete(&user, &owner, &before, prune, &mut journal);
             let done = done.await;
             if let Some(problem) = self.take_over(&mut deployment, &before, done) {
-                books.update(&key, &deployment, revision).await?;
+                repository.update(&key, &deployment, revision).await?;
                 return Err(problem);
             }
-            revision = books.update(&key, &deployment, revision).await?;
+            revision = repository.update(&key, &deployment, revision).await?;
         }
-        books.delete(&key, revision).await?;
+        repository.delete(&key, revision).await?;
         self.forget_manifests(&[]).await?;
         deployment.state = State::Deleted;
         Ok(Ended {

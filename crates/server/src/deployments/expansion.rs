@@ -34,9 +34,9 @@ pub struct Texts {
     pub resources: usize,
 }
 
-/// A manifest and its objects.
+/// The manifest of an expanded configuration, and its objects.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct ExpandedManifest {
     /// The manifest as JSON.
     pub manifest: Vec<u8>,
     /// The objects, if they were requested.
@@ -86,7 +86,7 @@ pub(super) fn made(
     python: &dyn Interpreters,
     limits: Limits<'_>,
     wants_objects: bool,
-) -> Result<Made> {
+) -> Result<ExpandedManifest> {
     let mut expansion = expand(request, python, limits)?;
     if let Some(text) = expansion.text.take()
         && !text.is_empty()
@@ -106,7 +106,7 @@ pub(super) fn made(
         return Err(not_finite(digits));
     }
     let manifest = value.to_json().into_bytes();
-    Ok(Made {
+    Ok(ExpandedManifest {
         manifest,
         objects,
         warnings: warnings(&found),

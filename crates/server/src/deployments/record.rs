@@ -181,7 +181,7 @@ pub(super) fn manifest_name(number: u64) -> String {
 /// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Change {
+pub enum ChangeKind {
     /// It creates a deployment.
     Create,
     /// It replaces the configuration.
@@ -222,7 +222,7 @@ pub struct Operation {
     pub name: String,
     /// The kind of change.
     #[serde(rename = "type")]
-    pub change: Change,
+    pub change: ChangeKind,
     /// The name of the deployment.
     pub deployment: String,
     /// The namespace of the deployment.
@@ -257,7 +257,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    pub(super) fn new(change: Change, target: &Target, user: &str) -> Self {
+    pub(super) fn new(change: ChangeKind, target: &Target, user: &str) -> Self {
         let now = Timestamp::now();
         Self {
             name: format!(

@@ -30,7 +30,7 @@ pub struct State {
     pub authorizer: Authorizer,
     /// The limits of requests and expansions.
     pub limits: Limits,
-    /// The places for requests, watches and expansions.
+    /// The permits for requests, watches and expansions.
     pub admission: Admission,
     /// The metrics.
     pub metrics: Arc<Metrics>,

@@ -20,7 +20,7 @@ use crate::groups::Group;
 use crate::object::Stored;
 use crate::object::answer as write;
 use crate::object::answer::{ListMeta, Table};
-use crate::ops::admission::{Class, Place};
+use crate::ops::admission::{Class, Permit};
 use crate::ops::metrics::Metrics;
 use crate::ops::shutdown::{Phase, Shutdown};
 use crate::status::{Result, Status};
@@ -47,7 +47,7 @@ const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer> {
     let shown = call.shown(Scope::Watch)?;
     let options = WatchOptions::parse(call.query, call.group)?;
-    let place = call.state.admission.enter(Class::Watch)?;
+    let permit = call.state.admission.enter(Class::Watch)?;
     let life = match options.timeout_seconds {
         Some(seconds) => Duration::from_secs(seconds).min(LIFE * 2),
         None => random_life()?,
@@ -67,7 +67,7 @@ pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer>
         end,
         shutdown: call.state.shutdown.clone(),
         metrics: Arc::clone(&call.state.metrics),
-        _place: place,
+        _permit: permit,
     };
     events.open(call, &options).await?;
     Ok(answer::with_body(200, JSON, events.into_body()))
@@ -91,7 +91,7 @@ struct Events {
     end: Instant,
     shutdown: Shutdown,
     metrics: Arc<Metrics>,
-    _place: Place,
+    _permit: Permit,
 }
 
 /// The type of an event about an object.

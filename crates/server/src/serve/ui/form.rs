@@ -85,17 +85,17 @@ pub(super) async fn page(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Answe
 /// Handles a submitted form of a stored Template.
 pub(super) async fn submit(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Answer> {
     let subject = read(visit, stored).await?;
-    let place = (stored.group, stored.namespace, stored.name);
+    let object = (stored.group, stored.namespace, stored.name);
     match stored.group {
         Group::Krm => {
             visit
-                .may("create", ("templates", "processed"), place)
+                .may("create", ("templates", "processed"), object)
                 .await?;
         }
         Group::OpenShift => {
-            let place = (stored.group, stored.namespace, "");
+            let object = (stored.group, stored.namespace, "");
             visit
-                .may("create", ("processedtemplates", ""), place)
+                .may("create", ("processedtemplates", ""), object)
                 .await?;
         }
     }
@@ -104,8 +104,8 @@ pub(super) async fn submit(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Ans
 
 /// Reads a stored Template.
 async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
-    let place = (stored.group, stored.namespace, stored.name);
-    visit.may("get", ("templates", ""), place).await?;
+    let object = (stored.group, stored.namespace, stored.name);
+    visit.may("get", ("templates", ""), object).await?;
     let call = Call {
         state: visit.state,
         group: stored.group,
@@ -127,10 +127,10 @@ async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
 
 /// Returns the form of a Template.
 pub(super) async fn described(visit: &Visit<'_>, subject: &Subject) -> Result<Described> {
-    let place = visit.state.admission.expansion().await?;
+    let permit = visit.state.admission.expansion().await?;
     let (group, text) = (subject.group, subject.text.clone());
     let done = panics::blocking(&visit.state.metrics, move || {
-        let _place = place;
+        let _permit = permit;
         process::described(group, yaml(&text))
     });
     done.await

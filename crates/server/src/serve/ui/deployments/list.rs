@@ -4,7 +4,7 @@ use futures_util::future::try_join_all;
 
 use super::super::super::answer::Answer;
 use super::super::visit::{Visit, encoded, html};
-use super::place::{HOME, Place, check, is_allowed, path};
+use super::address::{HOME, Address, check, is_allowed, path};
 use super::texts::{command, counted, moment, word};
 use crate::deployments::{Deployment, Target};
 use crate::pages::{self, DeploymentList, DeploymentRow, RowDetails};
@@ -60,11 +60,11 @@ async fn row(visit: &Visit<'_>, deployment: &Deployment) -> Result<DeploymentRow
         manifest: deployment.latest_manifest.clone(),
         modified: moment(visit, &deployment.modified_at),
     });
-    let place = Place {
+    let address = Address {
         target: deployment.target(),
     };
     Ok(DeploymentRow {
-        href: place.deployment().href,
+        href: address.deployment().href,
         name,
         namespace,
         more,

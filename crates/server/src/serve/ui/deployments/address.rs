@@ -10,13 +10,13 @@ use crate::wire::path::DEFAULT_NAMESPACE;
 /// The address of the list.
 pub(in crate::serve::ui) const HOME: &str = "/ui/deployments";
 
-/// The deployment that a page is about.
-pub(super) struct Place {
+/// The address of the pages of a deployment.
+pub(super) struct Address {
     pub(super) target: Target,
 }
 
-impl Place {
-    /// Returns the place of a deployment in the namespace of the query.
+impl Address {
+    /// Returns the address of a deployment in the namespace of the query.
     pub(super) fn of(visit: &Visit<'_>, name: &str) -> Self {
         let namespace = visit.incoming.query.first("namespace");
         let namespace = namespace.filter(|name| !name.is_empty());

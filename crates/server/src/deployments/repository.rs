@@ -19,7 +19,7 @@ const MAX_OPERATIONS: u64 = 1_000;
 
 /// The records in the store.
 #[derive(Clone, Debug)]
-pub(super) struct Books {
+pub(super) struct Repository {
     store: Arc<Measured>,
     /// The maximum size of an item in bytes.
     limit: usize,
@@ -32,7 +32,7 @@ pub(super) struct Stored<T> {
     pub(super) revision: Revision,
 }
 
-impl Books {
+impl Repository {
     pub(super) const fn new(store: Arc<Measured>, limit: usize) -> Self {
         Self { store, limit }
     }

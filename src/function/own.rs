@@ -12,7 +12,7 @@ use crate::function::stamp;
 use crate::krm::item_keys::ITEM_KEYS;
 use crate::krm::lists;
 #[cfg(feature = "deployment-manager")]
-use crate::plan::{self, Inputs, InputOrigin};
+use crate::plan::{self, InputOrigin, Inputs};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, Position, SharedNode, Value, Words};
@@ -169,7 +169,12 @@ impl Objects for Resources<'_, '_> {
         node.as_ref().map_err(Clone::clone)
     }
 
-    fn change(&self, position: usize, old: Cursor<'_>, new: Value<'_>) -> Result<Option<ResourceChange>> {
+    fn change(
+        &self,
+        position: usize,
+        old: Cursor<'_>,
+        new: Value<'_>,
+    ) -> Result<Option<ResourceChange>> {
         if krm_yaml::update_read(old, new.clone(), &ITEM_KEYS)?.is_empty() {
             return Ok(None);
         }

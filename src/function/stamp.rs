@@ -9,7 +9,7 @@ use crate::function::placing::Placing;
 use crate::function::rules::Rules;
 use crate::function::run::Environment;
 use crate::krm::identity::{self, Identity};
-use crate::plan::{self, Inputs, Plan, InputOrigin};
+use crate::plan::{self, InputOrigin, Inputs, Plan};
 use crate::template::{Generation, Options, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, SharedNode};

@@ -12,7 +12,7 @@ use self::inputs::Inputs;
 use self::inspection::Inspector;
 use self::targets::Targets;
 use crate::cli::console::Console;
-use crate::plan::{self, Input, Instance, InputOrigin};
+use crate::plan::{self, Input, InputOrigin, Instance};
 use crate::template::{self, Assignment, Cause, Generation, Options, SetBy, Template, Trace};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::{Document, SharedNode};

@@ -28,7 +28,10 @@ impl<'m> Selection<'_, 'm> {
 }
 
 /// The fields of an object that are at `path`, which is spelled as they are shown.
-pub(super) fn select<'o, 'm>(made: &'o TracedObject<'m>, path: FieldPath) -> Result<Selection<'o, 'm>> {
+pub(super) fn select<'o, 'm>(
+    made: &'o TracedObject<'m>,
+    path: FieldPath,
+) -> Result<Selection<'o, 'm>> {
     let fields = fields_at(made, &path);
     if fields.is_empty() {
         return Err(unknown(made, &path));

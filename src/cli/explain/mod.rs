@@ -6,7 +6,7 @@ mod text;
 
 use clap::Args;
 
-use self::object::{TracedObject, Query};
+use self::object::{Query, TracedObject};
 use crate::cli::console::Console;
 use crate::cli::expansion::{self, Expansions};
 use crate::cli::io;

@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::generator::{self, GeneratorConfig, GeneratedObject};
+use crate::composition::builtin::generator::{self, GeneratedObject, GeneratorConfig};
 use crate::composition::engine::step::{Context, Transform};
 use crate::composition::resources::resource::Resource;
 use krm_yaml::{FieldPath, Value};

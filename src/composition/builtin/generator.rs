@@ -301,7 +301,11 @@ fn with_place(diagnostic: Diagnostic, resource: &Resource<'_>) -> Diagnostic {
     }
 }
 
-fn create<'d>(identity: Identity, made: GeneratedObject<'d>, config: &GeneratorConfig) -> Resource<'d> {
+fn create<'d>(
+    identity: Identity,
+    made: GeneratedObject<'d>,
+    config: &GeneratorConfig,
+) -> Resource<'d> {
     let mut metadata = Value::mapping(vec![("name".into(), Value::from(identity.name))]);
     if !identity.namespace.is_empty() {
         metadata.insert("namespace".into(), Value::from(identity.namespace));

@@ -74,9 +74,10 @@ impl Transform for ImagesConfig {
                 if !field.is_for_resource(resource) {
                     continue;
                 }
-                let outcome = field.visit(resource.value_mut(), MissingField::Nothing, &mut |image| {
-                    change.set(image)
-                });
+                let outcome =
+                    field.visit(resource.value_mut(), MissingField::Nothing, &mut |image| {
+                        change.set(image)
+                    });
                 context.outcome(resource, outcome);
             }
         }

@@ -115,7 +115,9 @@ impl Mover<'_> {
     }
 
     fn visit(&self, field: &FieldSpec, object: &mut Value<'_>) -> Result<(), String> {
-        field.visit(object, MissingField::Scalar, &mut |namespace| self.set(namespace))
+        field.visit(object, MissingField::Scalar, &mut |namespace| {
+            self.set(namespace)
+        })
     }
 
     fn set(&self, namespace: &mut Value<'_>) -> Result<(), String> {

@@ -42,10 +42,14 @@ impl Transform for ReplicasConfig {
                     continue;
                 }
                 found = true;
-                let outcome = field.visit(resource.value_mut(), MissingField::Scalar, &mut |replicas| {
-                    replicas.set(Value::from(*count).data);
-                    Ok(())
-                });
+                let outcome = field.visit(
+                    resource.value_mut(),
+                    MissingField::Scalar,
+                    &mut |replicas| {
+                        replicas.set(Value::from(*count).data);
+                        Ok(())
+                    },
+                );
                 context.outcome(resource, outcome);
             }
         }

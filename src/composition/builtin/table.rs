@@ -33,13 +33,25 @@ const KUSTOMIZATION: &str = "Kustomization";
 
 /// All of them.
 pub(crate) const BUILTINS: &[Builtin] = &[
-    builtin(&["AnnotationsTransformer"], read::<annotations::AnnotationsConfig>),
+    builtin(
+        &["AnnotationsTransformer"],
+        read::<annotations::AnnotationsConfig>,
+    ),
     builtin(&["LabelTransformer"], read::<labels::LabelsConfig>),
     builtin(&["PrefixTransformer"], read::<prefix::PrefixConfig>),
     builtin(&["SuffixTransformer"], read::<suffix::SuffixConfig>),
-    builtin(&["PrefixSuffixTransformer"], read::<prefix_suffix::PrefixSuffixConfig>),
-    builtin(&["NamespaceTransformer"], read::<namespace::NamespaceConfig>),
-    builtin(&["ReplicaCountTransformer"], read::<replicas::ReplicasConfig>),
+    builtin(
+        &["PrefixSuffixTransformer"],
+        read::<prefix_suffix::PrefixSuffixConfig>,
+    ),
+    builtin(
+        &["NamespaceTransformer"],
+        read::<namespace::NamespaceConfig>,
+    ),
+    builtin(
+        &["ReplicaCountTransformer"],
+        read::<replicas::ReplicasConfig>,
+    ),
     builtin(&["ImageTagTransformer"], read::<images::ImagesConfig>),
     builtin(&["ConfigMapGenerator"], read::<config_map::Generator>),
     builtin(&["SecretGenerator"], read::<secret::Generator>),
@@ -64,10 +76,19 @@ pub(crate) const BUILTINS: &[Builtin] = &[
         read::<patch_strategic_merge::PatchStrategicMergeConfig>,
     ),
     builtin(&["PatchTransformer"], read::<patch::PatchConfig>),
-    builtin(&["ReplacementTransformer"], read::<replacement::ReplacementConfig>),
+    builtin(
+        &["ReplacementTransformer"],
+        read::<replacement::ReplacementConfig>,
+    ),
     builtin(&["ValueAddTransformer"], read::<value_add::ValueAddConfig>),
-    builtin(&["LegacyOrderTransformer"], read::<legacy_order::LegacyOrderConfig>),
-    builtin(&["SortOrderTransformer"], read::<sort_order::SortOrderConfig>),
+    builtin(
+        &["LegacyOrderTransformer"],
+        read::<legacy_order::LegacyOrderConfig>,
+    ),
+    builtin(
+        &["SortOrderTransformer"],
+        read::<sort_order::SortOrderConfig>,
+    ),
 ];
 
 /// The names of all built-in transformers.

@@ -91,7 +91,11 @@ impl FieldSpec {
         missing: MissingField,
         set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let missing = if self.create { missing } else { MissingField::Nothing };
+        let missing = if self.create {
+            missing
+        } else {
+            MissingField::Nothing
+        };
         self.descend(object, missing, set)
             .map_err(|problem| format!("fieldSpec `{}`: {problem}", self.path))
     }
@@ -115,7 +119,12 @@ impl FieldSpec {
         missing: MissingField,
         set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
     ) -> Result<(), String> {
-        descend(object, Some(self.path.trim_start_matches('/')), missing, set)
+        descend(
+            object,
+            Some(self.path.trim_start_matches('/')),
+            missing,
+            set,
+        )
     }
 }
 

@@ -83,7 +83,6 @@ pub(super) struct To {
     pub(super) insecure_skip_tls_verify: bool,
 }
 
-/// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Output {
     /// JSON

@@ -1,4 +1,4 @@
-//! Runs the subcommands.
+//! Runs the subcommands of the client.
 
 use std::io::{self, Write as _};
 

@@ -24,26 +24,25 @@ const MAX_WARNING: usize = 256;
 /// The expanded configuration and the layout, as YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texts {
-    /// The expanded configuration: `resources`.
+    /// The expanded configuration: `resources` without templates.
     pub config: String,
     /// The layout: `resources` with their templates, and `outputs`.
     pub layout: String,
-    /// The warnings.
+    /// Warnings for people: at most 20.
     pub warnings: Vec<String>,
-    /// The number of resources.
+    /// The number of resources in `config`.
     pub resources: usize,
 }
 
 /// The manifest of an expanded configuration, and its objects.
 #[derive(Debug)]
 pub(super) struct ExpandedManifest {
-    /// The manifest as JSON.
+    /// The manifest as stored, in JSON.
     pub manifest: Vec<u8>,
     /// The objects, if they were requested.
     pub objects: Vec<Object>,
-    /// The warnings.
+    /// Warnings for people: at most [`MAX_WARNINGS`].
     pub warnings: Vec<String>,
-    /// The number of resources.
     pub resources: usize,
 }
 

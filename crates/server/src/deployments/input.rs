@@ -9,7 +9,7 @@ use krm_yaml::{Document, DuplicateKeys};
 use crate::status::{Cause, Details, Result, Status};
 use crate::wire::names;
 
-/// A request body.
+/// The body of a request to create, update or expand a deployment.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The name of the deployment, if the body has one.

@@ -10,8 +10,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
-use super::repository::{Repository, Stored, decoded};
 use super::record::{LOCKS, Lock, Target};
+use super::repository::{Repository, Stored, decoded};
 use crate::status::{Details, Result, Status};
 use crate::store::Revision;
 
@@ -28,7 +28,7 @@ const STALE: Duration = Duration::from_secs(25);
 pub(super) struct Held {
     key: String,
     operation: String,
-    repository: Repository,
+    records: Repository,
     beating: JoinHandle<()>,
     lost: watch::Receiver<bool>,
 }
@@ -39,23 +39,27 @@ impl Held {
     /// # Errors
     ///
     /// 409 if another operation holds it.
-    pub(super) async fn take(repository: &Repository, target: &Target, operation: &str) -> Result<Self> {
+    pub(super) async fn take(
+        records: &Repository,
+        target: &Target,
+        operation: &str,
+    ) -> Result<Self> {
         let key = target.lock();
         let lock = Lock {
             operation: operation.to_owned(),
             beat: 0,
         };
-        let Some(revision) = repository.create(&key, &lock).await? else {
-            let other = repository.get::<Lock>(&key).await?;
+        let Some(revision) = records.create(&key, &lock).await? else {
+            let other = records.get::<Lock>(&key).await?;
             let other = other.map(|other| other.value.operation);
             return Err(busy(target, other.as_deref().unwrap_or("another one")));
         };
         let (sender, lost) = watch::channel(false);
-        let beating = tokio::spawn(beat(repository.clone(), key.clone(), lock, revision, sender));
+        let beating = tokio::spawn(beat(records.clone(), key.clone(), lock, revision, sender));
         Ok(Self {
             key,
             operation: operation.to_owned(),
-            repository: repository.clone(),
+            records: records.clone(),
             beating,
             lost,
         })
@@ -70,7 +74,6 @@ impl Held {
         }
     }
 
-    /// Releases the lock.
     pub(super) async fn release(self) {
         self.beating.abort();
         if let Err(error) = self.give_back().await {
@@ -83,11 +86,11 @@ impl Held {
         /// A heartbeat may be in flight.
         const TRIES: usize = 3;
         for _ in 0..TRIES {
-            let Some(lock) = self.repository.get::<Lock>(&self.key).await? else {
+            let Some(lock) = self.records.get::<Lock>(&self.key).await? else {
                 return Ok(());
             };
             if lock.value.operation != self.operation
-                || self.repository.delete(&self.key, lock.revision).await.is_ok()
+                || self.records.delete(&self.key, lock.revision).await.is_ok()
             {
                 return Ok(());
             }
@@ -104,7 +107,7 @@ impl Drop for Held {
 
 /// Writes heartbeats until the lock is lost.
 async fn beat(
-    repository: Repository,
+    records: Repository,
     key: String,
     mut lock: Lock,
     mut revision: Revision,
@@ -114,7 +117,7 @@ async fn beat(
     loop {
         sleep(BEAT).await;
         lock.beat += 1;
-        match repository.update(&key, &lock, revision).await {
+        match records.update(&key, &lock, revision).await {
             Ok(next) => {
                 revision = next;
                 written = Instant::now();
@@ -152,22 +155,25 @@ pub(super) struct StaleLock {
 }
 
 impl StaleLock {
-    /// Releases the lock.
-    pub(super) async fn release(self, repository: &Repository) -> Result<()> {
-        repository.delete(&self.key, self.revision).await
+    pub(super) async fn release(self, records: &Repository) -> Result<()> {
+        records.delete(&self.key, self.revision).await
     }
 }
 
 impl LockWatcher {
     /// Takes over stale locks. With `all`, every lock is stale: the server has just started, and no
     /// other server uses the store.
-    pub(super) async fn take_over(&mut self, repository: &Repository, all: bool) -> Result<Vec<StaleLock>> {
+    pub(super) async fn take_over(
+        &mut self,
+        records: &Repository,
+        all: bool,
+    ) -> Result<Vec<StaleLock>> {
         let now = Instant::now();
         let mut seen = BTreeMap::new();
         let mut stale = Vec::new();
         let mut after = None;
         loop {
-            let page = repository.page(LOCKS, after.as_deref()).await?;
+            let page = records.page(LOCKS, after.as_deref()).await?;
             for item in &page.items {
                 let since = match self.0.get(&item.key) {
                     Some((revision, since)) if *revision == item.revision => *since,
@@ -181,7 +187,7 @@ impl LockWatcher {
                     } = decoded::<Lock>(item)?;
                     value.beat += 1;
                     // If this fails, the holder is alive or another server took the lock over.
-                    if let Ok(revision) = repository.update(&item.key, &value, revision).await {
+                    if let Ok(revision) = records.update(&item.key, &value, revision).await {
                         stale.push(StaleLock {
                             operation: value.operation,
                             key: item.key.clone(),
@@ -211,7 +217,7 @@ mod tests {
     use crate::ops::metrics::Metrics;
     use crate::store::Store;
 
-    fn repository() -> Repository {
+    fn records() -> Repository {
         let admission = Admission::new(&limits(&[]).unwrap());
         let metrics = Arc::new(Metrics::new(admission, "", ""));
         Repository::new(Arc::new(Measured::new(Store::memory(), metrics)), 1 << 20)
@@ -226,46 +232,46 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_operation_has_the_lock_until_it_gives_it_back() {
-        let repository = repository();
-        let held = Held::take(&repository, &web(), "one").await.unwrap();
-        let error = Held::take(&repository, &web(), "two")
+        let records = records();
+        let held = Held::take(&records, &web(), "one").await.unwrap();
+        let error = Held::take(&records, &web(), "two")
             .await
             .map(drop)
             .unwrap_err();
         assert_eq!(error.code, 409);
         assert!(error.message.contains("\"one\""), "{}", error.message);
         held.release().await;
-        assert!(Held::take(&repository, &web(), "two").await.is_ok());
+        assert!(Held::take(&records, &web(), "two").await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_lock_whose_holder_lives_is_never_stale() {
-        let repository = repository();
-        let held = Held::take(&repository, &web(), "one").await.unwrap();
+        let records = records();
+        let held = Held::take(&records, &web(), "one").await.unwrap();
         let mut watcher = LockWatcher::default();
         for _ in 0..20 {
-            assert!(watcher.take_over(&repository, false).await.unwrap().is_empty());
+            assert!(watcher.take_over(&records, false).await.unwrap().is_empty());
             sleep(BEAT).await;
         }
         drop(held);
         let mut ended = Vec::new();
         for _ in 0..7 {
-            for stale in watcher.take_over(&repository, false).await.unwrap() {
+            for stale in watcher.take_over(&records, false).await.unwrap() {
                 ended.push(stale.operation.clone());
-                stale.release(&repository).await.unwrap();
+                stale.release(&records).await.unwrap();
             }
             sleep(BEAT).await;
         }
         assert_eq!(ended, ["one"]);
-        assert!(Held::take(&repository, &web(), "two").await.is_ok());
+        assert!(Held::take(&records, &web(), "two").await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_holder_learns_that_its_lock_was_taken() {
-        let repository = repository();
-        let held = Held::take(&repository, &web(), "one").await.unwrap();
+        let records = records();
+        let held = Held::take(&records, &web(), "one").await.unwrap();
         let mut watcher = LockWatcher::default();
-        let stale = watcher.take_over(&repository, true).await.unwrap();
+        let stale = watcher.take_over(&records, true).await.unwrap();
         assert_eq!(stale[0].operation, "one");
         held.lost().await;
     }

@@ -20,7 +20,6 @@
 //! | `args` | command-line arguments |
 
 mod args;
-mod repository;
 mod change;
 mod expander;
 mod expansion;
@@ -32,6 +31,7 @@ mod manifest;
 mod public;
 mod record;
 mod recovery;
+mod repository;
 mod service;
 #[cfg(test)]
 mod tests;

@@ -5,10 +5,10 @@ use std::sync::Weak;
 
 use tokio::time::sleep;
 
-use super::repository::Repository;
 use super::change::Tools;
 use super::lock::{BEAT, LockWatcher};
 use super::record::{ChangeKind, Lock, Operation, Progress, State};
+use super::repository::Repository;
 use crate::apply;
 use crate::status::Result;
 use crate::store::Revision;
@@ -20,10 +20,10 @@ const INTERRUPTED: &str = "the server stopped before the operation was done; run
 const CHECKS: u32 = 12;
 
 /// Ends all open operations. No server may be running one.
-pub(super) async fn all(repository: &Repository, watcher: &mut LockWatcher) -> Result<()> {
-    locks(repository, watcher, true).await?;
-    for operation in repository.open_operations().await? {
-        settle(repository, &operation.value.name).await?;
+pub(super) async fn all(records: &Repository, watcher: &mut LockWatcher) -> Result<()> {
+    locks(records, watcher, true).await?;
+    for operation in records.open_operations().await? {
+        settle(records, &operation.value.name).await?;
     }
     Ok(())
 }
@@ -38,9 +38,9 @@ pub(super) async fn watch(tools: Weak<Tools>, mut watcher: LockWatcher) {
             return;
         };
         checks = checks.wrapping_add(1);
-        let checked = locks(&tools.repository, &mut watcher, false).await;
+        let checked = locks(&tools.records, &mut watcher, false).await;
         let checked = match checked {
-            Ok(()) if checks.is_multiple_of(CHECKS) => orphans.end(&tools.repository).await,
+            Ok(()) if checks.is_multiple_of(CHECKS) => orphans.end(&tools.records).await,
             checked => checked,
         };
         if let Err(error) = checked {
@@ -50,29 +50,29 @@ pub(super) async fn watch(tools: Weak<Tools>, mut watcher: LockWatcher) {
 }
 
 /// Ends the operations of stale locks, and releases the locks.
-async fn locks(repository: &Repository, watcher: &mut LockWatcher, all: bool) -> Result<()> {
-    for stale in watcher.take_over(repository, all).await? {
-        settle(repository, &stale.operation).await?;
-        stale.release(repository).await?;
+async fn locks(records: &Repository, watcher: &mut LockWatcher, all: bool) -> Result<()> {
+    for stale in watcher.take_over(records, all).await? {
+        settle(records, &stale.operation).await?;
+        stale.release(records).await?;
     }
     Ok(())
 }
 
 /// Ends an operation that no server runs any more. The record of the deployment decides its final
 /// state, and receives the objects that it applied.
-async fn settle(repository: &Repository, name: &str) -> Result<()> {
+async fn settle(records: &Repository, name: &str) -> Result<()> {
     let key = Operation::key(name);
-    let Some(mut operation) = repository.get::<Operation>(&key).await? else {
+    let Some(mut operation) = records.get::<Operation>(&key).await? else {
         return Ok(());
     };
     if operation.value.state.is_final() {
         return Ok(());
     }
     let target = operation.value.target();
-    let known = repository.deployment(&target).await?;
+    let known = records.deployment(&target).await?;
     let end = match known {
         None if operation.value.change == ChangeKind::Delete => {
-            repository.delete_all(&target.manifests(), |_| false).await?;
+            records.delete_all(&target.manifests(), |_| false).await?;
             Progress::Done
         }
         None => Progress::Interrupted,
@@ -82,7 +82,7 @@ async fn settle(repository: &Repository, name: &str) -> Result<()> {
             known.value.resources = apply::record(before, &operation.value.steps);
             known.value.state = State::Interrupted;
             known.value.errors = vec![INTERRUPTED.to_owned()];
-            repository
+            records
                 .update(&target.key(), &known.value, known.revision)
                 .await?;
             Progress::Interrupted
@@ -97,7 +97,7 @@ async fn settle(repository: &Repository, name: &str) -> Result<()> {
         INTERRUPTED.clone_into(&mut operation.value.message);
     }
     operation.value.end(end);
-    repository
+    records
         .update(&key, &operation.value, operation.revision)
         .await?;
     Ok(())
@@ -110,16 +110,18 @@ struct Orphans(BTreeMap<String, Revision>);
 impl Orphans {
     /// Ends the operations that had no lock at the last search either, and have not changed since.
     /// Their servers stopped before they acquired one.
-    async fn end(&mut self, repository: &Repository) -> Result<()> {
+    async fn end(&mut self, records: &Repository) -> Result<()> {
         let mut seen = BTreeMap::new();
-        for operation in repository.open_operations().await? {
+        for operation in records.open_operations().await? {
             let name = operation.value.name.clone();
-            let lock = repository.get::<Lock>(&operation.value.target().lock()).await?;
+            let lock = records
+                .get::<Lock>(&operation.value.target().lock())
+                .await?;
             if lock.is_some_and(|lock| lock.value.operation == name) {
                 continue;
             }
             if self.0.get(&name) == Some(&operation.revision) {
-                settle(repository, &name).await?;
+                settle(records, &name).await?;
             } else {
                 seen.insert(name, operation.revision);
             }

@@ -10,7 +10,6 @@ use krm_yaml::Value;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::repository::{Repository, Stored};
 use super::change::{Ended, Problem, Tools, Wanted, Work};
 use super::expander::Expander;
 use super::expansion::Texts;
@@ -19,6 +18,7 @@ use super::input::{check_name, check_namespace};
 use super::lock::{Held, LockWatcher};
 use super::record::{ChangeKind, Deployment, Lock, Operation, State, Target};
 use super::recovery;
+use super::repository::{Repository, Stored};
 use super::types::Collected;
 use crate::apply::Cluster;
 use crate::auth::User;
@@ -29,22 +29,22 @@ use crate::ops::metrics::Metrics;
 use crate::ops::panics;
 use crate::status::{Details, Result, Status};
 
-/// Deployments in a store.
+/// The deployments of a store, and the changes that run.
 pub struct Deployments {
     pub(super) tools: Arc<Tools>,
     /// The number of running changes.
     running: Arc<watch::Sender<usize>>,
 }
 
-/// The dependencies of [`Deployments`].
+/// The parts of the server that deployments need.
 pub struct Needs {
-    /// The store.
+    /// The store, shared with Templates.
     pub store: Arc<Measured>,
-    /// The limits of expansions.
+    /// The limits of requests and expansions.
     pub limits: Limits,
-    /// The admission of expansions.
+    /// The permits for expansions, shared with Templates.
     pub admission: Admission,
-    /// The metrics of expansions.
+    /// The metrics, shared with Templates.
     pub metrics: Arc<Metrics>,
     /// Runs Python templates, or refuses them.
     pub python: Arc<dyn Interpreters>,
@@ -65,7 +65,7 @@ pub struct Shown {
     pub manifest: Bytes,
 }
 
-/// A started change.
+/// A change that goes on without the request.
 #[derive(Debug)]
 pub struct Started {
     /// The name of its operation.
@@ -75,7 +75,7 @@ pub struct Started {
 }
 
 impl Deployments {
-    /// Creates the service.
+    /// Creates the service. It does not end interrupted operations.
     #[must_use]
     pub fn new(needs: Needs) -> Self {
         let limit = needs.limits.max_object_bytes;
@@ -88,7 +88,7 @@ impl Deployments {
         };
         Self {
             tools: Arc::new(Tools {
-                repository: Repository::new(needs.store, limit),
+                records: Repository::new(needs.store, limit),
                 expander,
                 cluster: needs.cluster,
                 max_object_bytes: limit,
@@ -112,7 +112,7 @@ impl Deployments {
     pub async fn recover(&self, own: bool) -> Result<()> {
         let mut watcher = LockWatcher::default();
         if own {
-            recovery::all(&self.tools.repository, &mut watcher).await?;
+            recovery::all(&self.tools.records, &mut watcher).await?;
         }
         tokio::spawn(recovery::watch(Arc::downgrade(&self.tools), watcher));
         Ok(())
@@ -141,7 +141,7 @@ impl Deployments {
     /// 400 if the name of the namespace is invalid.
     pub async fn list(&self, namespace: &str) -> Result<Vec<Deployment>> {
         check_namespace(namespace)?;
-        let mut all = self.tools.repository.deployments(namespace).await?;
+        let mut all = self.tools.records.deployments(namespace).await?;
         for deployment in &mut all {
             self.mark_interrupted(deployment).await?;
         }
@@ -184,7 +184,7 @@ impl Deployments {
         if !known.value.manifests.iter().any(|known| known == name) {
             return Err(missing());
         }
-        let bytes = self.tools.repository.bytes(&target.manifest(name)).await?;
+        let bytes = self.tools.records.bytes(&target.manifest(name)).await?;
         bytes.ok_or_else(missing)
     }
 
@@ -212,10 +212,15 @@ impl Deployments {
 
     async fn collect(&self, namespace: &str, mut collected: Collected) -> Result<String> {
         check_namespace(namespace)?;
-        for deployment in self.tools.repository.deployments(namespace).await? {
+        for deployment in self.tools.records.deployments(namespace).await? {
             let target = deployment.target();
             let manifest = deployment.latest_manifest;
-            let Some(json) = self.tools.repository.bytes(&target.manifest(&manifest)).await? else {
+            let Some(json) = self
+                .tools
+                .records
+                .bytes(&target.manifest(&manifest))
+                .await?
+            else {
                 continue;
             };
             let limit = self.tools.expander.limits.max_expansion_bytes;
@@ -239,7 +244,7 @@ impl Deployments {
     /// 404 if the operation does not exist, or is no longer kept.
     pub async fn operation(&self, name: &str) -> Result<Operation> {
         let key = Operation::key(name);
-        let operation = self.tools.repository.get::<Operation>(&key).await?;
+        let operation = self.tools.records.get::<Operation>(&key).await?;
         let operation = operation.ok_or_else(|| Status::not_found("", "operations", name))?;
         Ok(operation.value)
     }
@@ -258,22 +263,22 @@ impl Deployments {
             let name = Value::string(target.name.clone());
             request.env.insert("deployment".to_owned(), name);
         }
-        let repository = &self.tools.repository;
-        let known = repository.deployment(target).await?;
+        let records = &self.tools.records;
+        let known = records.deployment(target).await?;
         self.check(target, &wanted, known.as_ref())?;
         let operation = Operation::new(wanted.change, target, &user.name);
         let (name, key) = (operation.name.clone(), Operation::key(&operation.name));
-        repository.forget_operations().await?;
-        let revision = repository.put(&key, &operation, None).await?;
-        let held = match Held::take(repository, target, &name).await {
+        records.forget_operations().await?;
+        let revision = records.put(&key, &operation, None).await?;
+        let held = match Held::take(records, target, &name).await {
             Ok(held) => held,
             Err(busy) => {
-                repository.delete(&key, revision).await?;
+                records.delete(&key, revision).await?;
                 return Err(busy);
             }
         };
         // It may have changed before the lock was taken.
-        let known = repository.deployment(target).await;
+        let known = records.deployment(target).await;
         let known = known.and_then(|known| {
             self.check(target, &wanted, known.as_ref())?;
             Ok(known)
@@ -281,7 +286,7 @@ impl Deployments {
         let known = match known {
             Ok(known) => known,
             Err(error) => {
-                repository.delete(&key, revision).await?;
+                records.delete(&key, revision).await?;
                 held.release().await;
                 return Err(error);
             }
@@ -343,7 +348,7 @@ impl Deployments {
         let missing = || Status::not_found("", "deployments", &target.name);
         check_namespace(&target.namespace)?;
         check_name(&target.name).map_err(|_| missing())?;
-        let found = self.tools.repository.deployment(target).await?;
+        let found = self.tools.records.deployment(target).await?;
         found.ok_or_else(missing)
     }
 
@@ -351,7 +356,7 @@ impl Deployments {
     pub(super) async fn mark_interrupted(&self, deployment: &mut Deployment) -> Result<()> {
         if deployment.state.is_busy() {
             let key = deployment.target().lock();
-            let lock = self.tools.repository.get::<Lock>(&key).await?;
+            let lock = self.tools.records.get::<Lock>(&key).await?;
             if lock.is_none_or(|lock| lock.value.operation != deployment.operation) {
                 deployment.state = State::Interrupted;
             }

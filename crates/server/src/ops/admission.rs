@@ -22,13 +22,13 @@ pub struct Admission {
 /// A class of work that needs a permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// A request that reads.
+    /// A request that changes nothing.
     Read,
     /// A request that writes or processes.
     Write,
-    /// An open watch.
+    /// An open watch, beside its request.
     Watch,
-    /// A connection.
+    /// A connection, with or without a request.
     Connection,
 }
 

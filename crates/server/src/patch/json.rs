@@ -19,7 +19,7 @@ pub const MAX_OPERATIONS: usize = 10_000;
 /// list takes minutes.
 const MAX_WORK: usize = 50_000_000;
 
-/// A list of operations.
+/// The operations of a JSON patch, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPatch(Vec<Operation>);
 
@@ -34,7 +34,7 @@ enum Operation {
     Test(Pointer, Value),
 }
 
-/// A JSON pointer.
+/// A JSON pointer (RFC 6901), split into its unescaped tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pointer(Vec<String>);
 

@@ -165,7 +165,7 @@ fn retain_keys(
     Ok(())
 }
 
-/// Applies `$deleteFromPrimitiveList`.
+/// Removes the items that `$deleteFromPrimitiveList` lists.
 fn delete_items(
     fields: &mut Map<String, Value>,
     patch: &Map<String, Value>,

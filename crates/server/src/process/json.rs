@@ -8,7 +8,6 @@ use krm_yaml::{Scalar, Value, View};
 
 use super::number;
 
-/// The format of values.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     /// Whether to sort the keys of mappings and format numbers as in Go.

@@ -32,7 +32,7 @@ pub(crate) struct Activity {
 pub(crate) struct Timeouts {
     /// The time to receive the headers of a request.
     pub(crate) reading: Duration,
-    /// The time between requests.
+    /// The time without a request in flight.
     pub(crate) idle: Duration,
     /// The time that writing a response may block.
     pub(crate) stalled: Duration,

@@ -195,7 +195,9 @@ impl App {
             .enter(if is_read { Class::Read } else { Class::Write })?;
         // Do not read the body of an unauthorized request.
         if !resource.group_from_body {
-            self.0.authorize(&audited.user, &attributes(resource)).await?;
+            self.0
+                .authorize(&audited.user, &attributes(resource))
+                .await?;
         }
         let limits = &state.limits;
         let body = if is_read {
@@ -214,7 +216,9 @@ impl App {
             resource.take_group(group.api_version());
         }
         let resource = audited.resource.insert(resource);
-        self.0.authorize(&audited.user, &attributes(resource)).await?;
+        self.0
+            .authorize(&audited.user, &attributes(resource))
+            .await?;
         self.resource(incoming, resource, &audited.user, body).await
     }
 
@@ -257,7 +261,6 @@ impl App {
         deployments::answer(&call, path).await
     }
 
-    /// Handles a non-resource request.
     async fn document(&self, incoming: &Incoming, user: &User) -> Result<Answer> {
         let state = &*self.0;
         let verb = incoming.method.as_str().to_ascii_lowercase();

@@ -122,7 +122,6 @@ pub(super) async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template>
 /// Up to this size, in bytes, texts expand so quickly that a change of the thread is not worth its cost.
 const SHORT: usize = 4096;
 
-/// An expansion to run.
 pub(super) struct Job<'c> {
     state: &'c State,
     /// Whether the expansion runs on the thread of the request.

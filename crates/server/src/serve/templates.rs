@@ -88,7 +88,6 @@ async fn insert(call: &Call<'_>, draft: &Draft, dry_run: bool) -> Result<Written
     }
 }
 
-/// Reads an object.
 pub(super) async fn get(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     if let At::NotOlderThan(revision) = list::get(call.query)? {
@@ -106,7 +105,6 @@ pub(super) async fn get(call: &Call<'_>, name: &str) -> Result<Answer> {
     ))
 }
 
-/// Replaces an object.
 pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let options = WriteOptions::update(call.query)?;
@@ -159,7 +157,6 @@ pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
     Err(call.modified(name))
 }
 
-/// A parsed patch request.
 struct Patch {
     content: PatchContent,
     options: PatchOptions,
@@ -173,7 +170,7 @@ enum PatchContent {
     Json(json::JsonPatch),
     Merge(Value),
     Strategic(Value),
-    /// A configuration to apply.
+    /// A configuration for server-side apply.
     Apply(Value),
 }
 

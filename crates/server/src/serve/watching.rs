@@ -28,7 +28,6 @@ use crate::store::{Error, Event, Item, Revision, Watch};
 use crate::wire::accept::{Answer as Shown, Include, Scope, Shape};
 use crate::wire::list::{At, ListOptions, Selectors, Start, WatchOptions};
 
-/// The interval between bookmarks.
 const BOOKMARKS: Duration = Duration::from_mins(1);
 
 /// The time between the last bookmark and the end of the watch. It is also the minimum time
@@ -43,7 +42,6 @@ const LIFE: Duration = Duration::from_mins(30);
 /// The annotation of the bookmark that ends the initial events of a watch.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// Handles a watch request.
 pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer> {
     let shown = call.shown(Scope::Watch)?;
     let options = WatchOptions::parse(call.query, call.group)?;
@@ -275,7 +273,6 @@ impl Events {
         self.push(kind.name(), &object);
     }
 
-    /// Queues a bookmark.
     fn mark(&mut self, revision: Revision, is_initial_end: bool) {
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if is_initial_end && let Some(fields) = metadata.as_object_mut() {

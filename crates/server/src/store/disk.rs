@@ -43,7 +43,6 @@ const EVENT_SECONDS: i64 = 24 * 60 * 60;
 /// The cache size of `redb`. It is small because everything is in memory, too.
 const CACHE_BYTES: usize = 4 << 20;
 
-/// An open database file.
 #[derive(Debug)]
 pub(super) struct Disk {
     path: PathBuf,
@@ -105,7 +104,6 @@ impl Disk {
             .map_err(|error| unavailable(&self.path, &error))
     }
 
-    /// Reads everything.
     pub(super) fn contents(&self) -> Result<Contents, Error> {
         self.read().map_err(|error| unavailable(&self.path, &error))
     }

@@ -12,7 +12,7 @@ use std::thread;
 use tokio::sync::{mpsc, oneshot};
 
 use super::disk::{Contents, Disk};
-use super::feed::{KeyChange, Feed};
+use super::feed::{Feed, KeyChange};
 use super::memory::Memory;
 use super::objects::{Entry, Objects, Write};
 use super::types::{Error, Revision};

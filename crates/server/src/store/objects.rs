@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::feed::{KeyChange, Feed};
+use super::feed::{Feed, KeyChange};
 use super::types::{Error, Item, Page, Revision};
 
-/// A requested change.
 #[derive(Debug)]
 pub(super) enum Write {
     Create(String, Bytes),
@@ -38,7 +37,11 @@ impl Write {
     /// # Errors
     ///
     /// [`Error::Exists`], [`Error::Missing`] or [`Error::Stale`].
-    pub(super) fn change(self, now: Option<&Entry>, revision: Revision) -> Result<KeyChange, Error> {
+    pub(super) fn change(
+        self,
+        now: Option<&Entry>,
+        revision: Revision,
+    ) -> Result<KeyChange, Error> {
         match (self, now) {
             (Self::Create(..), Some(_)) => Err(Error::Exists),
             (Self::Create(key, value), None) => Ok(KeyChange::Put(

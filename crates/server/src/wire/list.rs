@@ -18,7 +18,7 @@ const FORBIDDEN: &str = "FieldValueForbidden";
 /// The state of the store that a response shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The newest state.
+    /// The newest state of the store.
     Newest,
     /// Any state that is not older than this revision. 0 for any state.
     NotOlderThan(Revision),
@@ -29,20 +29,20 @@ pub enum At {
 /// The selectors of a list or watch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selectors {
-    /// The label selector.
+    /// The label selector; empty selects all objects.
     pub labels: LabelSelector,
-    /// The field selector.
+    /// The field selector; empty selects all objects.
     pub fields: FieldSelector,
 }
 
 /// The options of a list, or of a collection delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListOptions {
-    /// The selectors.
+    /// The selectors, which all objects must match.
     pub selectors: Selectors,
     /// The maximum number of objects in the response.
     pub limit: Option<u64>,
-    /// The state to show.
+    /// The state of the store to show.
     pub at: At,
     /// The key after which the list continues, without the prefix of the list.
     pub after: Option<String>,
@@ -51,7 +51,7 @@ pub struct ListOptions {
 /// The options of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchOptions {
-    /// The selectors.
+    /// The selectors, which all objects must match.
     pub selectors: Selectors,
     /// The start of the watch.
     pub start: Start,

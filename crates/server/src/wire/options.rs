@@ -34,11 +34,11 @@ pub struct PatchOptions {
 /// The handling of unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldValidation {
-    /// Ignore them.
+    /// Accept the request without a warning.
     Ignore,
     /// Send a `Warning` header for each.
     Warn,
-    /// Reject the request.
+    /// Reject the request with 400.
     Strict,
 }
 

@@ -71,7 +71,11 @@ pub(super) async fn make(
         Ok(Err(_)) => Err(Status::internal("the operation ended without a result").into()),
         Err(_) => return Err(goes_on(&operation, limit)),
     };
-    let code = if change == ChangeKind::Create { 201 } else { 200 };
+    let code = if change == ChangeKind::Create {
+        201
+    } else {
+        200
+    };
     let mut answer = match ended {
         Ok(Ended {
             deployment,

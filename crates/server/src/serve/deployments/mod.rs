@@ -1,4 +1,4 @@
-//! The Deployment Manager API.
+//! The Deployment Manager API: paths, methods and responses.
 
 mod call;
 mod changes;
@@ -20,7 +20,6 @@ pub(super) fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Handles a request.
 pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Answer> {
     let method = &call.incoming.method;
     let service = &call.state.deployments;

@@ -18,7 +18,6 @@ use crate::process::{self, Described, Look, Preview, Syntax, Text, View};
 use crate::status::Result;
 use crate::wire::path::{Resource, Verb};
 
-/// A stored Template.
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'s> {
     pub(super) group: Group,
@@ -61,7 +60,7 @@ impl Stored<'_> {
 pub(super) struct Subject {
     pub(super) group: Group,
     pub(super) namespace: String,
-    /// The Template in YAML.
+    /// The Template in YAML, as shown and submitted.
     pub(super) text: String,
     /// The address to submit the form to.
     pub(super) address: String,
@@ -102,7 +101,6 @@ pub(super) async fn submit(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Ans
     answer(visit, &subject).await
 }
 
-/// Reads a stored Template.
 async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
     let object = (stored.group, stored.namespace, stored.name);
     visit.may("get", ("templates", ""), object).await?;
@@ -147,14 +145,13 @@ const fn yaml(text: &str) -> Text<'_> {
 pub(super) struct Shown {
     code: u16,
     filled: Filled,
-    /// Messages without a field.
+    /// Error messages that belong to no field.
     others: Vec<String>,
     result: Option<Rendered>,
     given: Vec<(String, String)>,
     seed: [u8; 32],
 }
 
-/// An expansion as HTML.
 struct Rendered {
     result: ResultView,
     source: Html,
@@ -284,7 +281,6 @@ fn download(described: &Described, preview: Preview) -> Answer {
     answer
 }
 
-/// Responds to the script.
 fn script(subject: &Subject, described: &Described, shown: &Shown) -> Result<Answer> {
     let errors = shown.filled.errors.iter().flat_map(|(name, messages)| {
         let messages = messages.iter();
@@ -319,7 +315,6 @@ fn output(subject: &Subject, described: &Described, shown: &Shown) -> Result<Str
     })
 }
 
-/// Responds with the page.
 pub(super) fn show(
     visit: &Visit<'_>,
     subject: &Subject,

@@ -1,4 +1,4 @@
-//! The list of Templates.
+//! The page with the list of Templates, and its search.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,6 @@ const SEARCHED: usize = 2_000;
 /// The maximum number of tags to choose from.
 const TAGS: usize = 30;
 
-/// Shows the list.
 pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     let query = &visit.incoming.query;
     let namespace = query.text("namespace").trim();

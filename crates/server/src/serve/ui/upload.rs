@@ -17,7 +17,6 @@ use crate::status::{Result, Status};
 use crate::wire::path::DEFAULT_NAMESPACE;
 use crate::wire::query::Query;
 
-/// Shows the upload page.
 pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
     let namespace = match visit.incoming.query.text("namespace") {
         "" => DEFAULT_NAMESPACE,

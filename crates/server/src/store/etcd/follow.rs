@@ -9,7 +9,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
 use super::answers::Failure;
 use super::members::{Member, Members, pause};
-use crate::store::feed::{KeyChange, Feed};
+use crate::store::feed::{Feed, KeyChange};
 use crate::store::types::{Error, Item, Revision};
 
 /// The maximum size of a message, in bytes. etcd splits larger ones at 2 MiB or at an event, which

@@ -18,7 +18,6 @@ const MAX_OPERATIONS: usize = 10;
 /// The maximum number of resources, and of objects, on a page.
 const MAX_ROWS: usize = 200;
 
-/// Shows a deployment.
 pub(super) async fn page(visit: &Visit<'_>, address: &Address) -> Result<Answer> {
     check(visit, &address.path()).await?;
     let service = &visit.state.deployments;

@@ -2,8 +2,8 @@
 
 use super::super::super::answer::Answer;
 use super::super::visit::{Visit, html};
-use super::node::{CONFIGURATION, Shown};
 use super::address::{Address, check, is_allowed};
+use super::node::{CONFIGURATION, Shown};
 use super::texts::{counted, uses};
 use super::tree::{Node, ROOT, nodes};
 use crate::deployments::Manifest;
@@ -16,7 +16,6 @@ const MAX_NODES: usize = 1_000;
 /// The maximum depth of the tree. Deeper nodes are shown at this depth.
 const MAX_DEPTH: usize = 16;
 
-/// Shows a manifest.
 pub(super) async fn page(visit: &Visit<'_>, address: &Address, name: &str) -> Result<Answer> {
     check(visit, &address.manifest_path(name)).await?;
     let service = &visit.state.deployments;
@@ -59,7 +58,6 @@ pub(super) async fn page(visit: &Visit<'_>, address: &Address, name: &str) -> Re
     Ok(html(200, pages::manifest(&frame, &page)?))
 }
 
-/// A manifest to render.
 struct Drawing {
     address: Address,
     /// The name of the manifest.
@@ -68,7 +66,6 @@ struct Drawing {
     node: String,
 }
 
-/// A rendered manifest.
 struct Drawn {
     count: String,
     root: Branch,

@@ -12,12 +12,12 @@
 //! | `address` | addresses of pages, and authorization |
 //! | `texts` | texts in HTML, times, and commands |
 
+mod address;
 mod changes;
 mod deployment;
 mod list;
 mod manifest;
 mod node;
-mod address;
 mod texts;
 mod tree;
 
@@ -25,8 +25,8 @@ use super::super::answer::Answer;
 use super::visit::Visit;
 use crate::status::{Result, Status};
 
-pub(super) use address::HOME;
 use address::Address;
+pub(super) use address::HOME;
 
 /// Handles a request for a page about deployments.
 pub(super) async fn answer(visit: &Visit<'_>, path: &[&str]) -> Result<Answer> {

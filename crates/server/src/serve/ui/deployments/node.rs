@@ -24,7 +24,6 @@ impl Shown<'_> {
         self.address.node(self.name, path)
     }
 
-    /// Renders the configuration.
     pub(super) fn configuration(&self) -> NodeView {
         let mut parts = vec![part(0, "Configuration", &self.manifest.configuration)];
         if let Some(outputs) = &self.manifest.layout.outputs {

@@ -29,7 +29,7 @@ struct Listed {
 }
 
 impl<'m> Merged<'m> {
-    /// Lists the Templates after `NAMESPACE/NAME`, in a namespace or, if it is empty, in all namespaces.
+    /// Lists the Templates after `NAMESPACE/NAME`: in a namespace or, if it is empty, in all.
     pub(super) fn new(
         store: &'m Measured,
         groups: &[Group],

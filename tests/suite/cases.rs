@@ -109,9 +109,10 @@ impl Case {
     /// The case `AREA/CASE`.
     pub(crate) fn named(name: &str) -> Self {
         let path = crate::root().join(CASES).join(name);
-        Self::read(match path.is_dir() {
-            true => path,
-            false => path.with_extension(EXTENSION),
+        Self::read(if path.is_dir() {
+            path
+        } else {
+            path.with_extension(EXTENSION)
         })
     }
 
@@ -217,9 +218,10 @@ impl Case {
 
     /// The files to expect after a run in `place`.
     fn found(&self, output: Output, place: &Path) -> Result<Files, String> {
-        let stdout = match output.stdout.starts_with(DOCTYPE) {
-            true => without_assets(&output.stdout)?,
-            false => output.stdout,
+        let stdout = if output.stdout.starts_with(DOCTYPE) {
+            without_assets(&output.stdout)?
+        } else {
+            output.stdout
         };
         let name = OUTPUTS.into_iter().find(|name| self.get(name).is_some());
         let name = name.unwrap_or_else(|| output_name(&stdout));
@@ -326,7 +328,7 @@ fn check(case: &Case) -> Result<(), Failed> {
     }
     let (exit, success) = (EXIT.to_owned(), SUCCESS.to_vec());
     expected.entry(&exit).or_insert(&success);
-    let mut problems = String::new();
+    let mut problems = Vec::new();
     let names: BTreeSet<_> = expected.keys().copied().chain(found.keys()).collect();
     for name in names {
         let (old, new) = (expected.get(name).copied(), found.get(name));
@@ -338,14 +340,15 @@ fn check(case: &Case) -> Result<(), Failed> {
         let [old, new] = [old, new].map(|file| file.map(Vec::as_slice).unwrap_or_default());
         let diff = diff(old, new);
         if !what.is_empty() || diff.is_some() {
-            problems += &format!("{name}{what}:\n{}", diff.unwrap_or_default());
+            let diff = diff.unwrap_or_default();
+            problems.push(format!("{name}{what}:\n{diff}"));
         }
     }
     if problems.is_empty() {
         return Ok(());
     }
     let path = case.path.strip_prefix(crate::root()).unwrap_or(&case.path);
-    let path = path.display();
+    let (path, problems) = (path.display(), problems.concat());
     Err(format!("{path}\n{problems}(UPDATE=1 accepts what was found)").into())
 }
 

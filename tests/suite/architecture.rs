@@ -71,7 +71,6 @@ const ROOMS: &[(&str, &[&str])] = &[
         "src/deployment_manager",
         &["imports", "schema", "jinja", "python", "expand", "objects"],
     ),
-    ("src/deployment_manager/jinja", &["filters", "rewrite"]),
     (
         "src/cli",
         &[

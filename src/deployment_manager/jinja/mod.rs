@@ -1,40 +1,51 @@
-//! Renders Jinja templates as Jinja2 in Python does.
+//! Renders Jinja templates with minijinja, as Jinja2 renders them in Python.
+//!
+//! minijinja and the methods of Python in minijinja-contrib do the work. What is ours beyond them:
+//!
+//! | what | for |
+//! |---|---|
+//! | lists with `append`, and in layouts what it changes in `properties` | `{% set _ = list.append(x) %}` |
+//! | `text % values` | `"%s-%d" % (name, index)` |
+//! | `indent` keeps the line break at the end | `samples__community__apigee__*`, scripts in `imports` |
+//! | `int` and `float` are zero for other texts | `properties["size"]\|int` |
+//! | floats print with Python's exponents | numbers of `properties` |
+//! | `env` with variables that must be given | `dmk8s__examples__*`, `env["project"]` |
+//! | `iteritems`, `has_key`, `rsplit` | templates of Python 2 |
+//! | limits | hostile templates, which a server expands |
 
-mod arguments;
-mod case;
-mod chars;
-mod checks;
-mod containers;
 mod convert;
-mod environment;
 mod failure;
-mod filters;
-mod format;
-mod globals;
-mod methods;
-mod operators;
-mod order;
-mod print;
+mod functions;
 mod rewrite;
-mod spec;
 #[cfg(test)]
 mod tests;
-mod texts;
-mod work;
-mod wrong;
+mod tokens;
+mod values;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, io};
 
-use crate::deployment_manager::model::{Env, Import, Imports};
-use containers::Dict;
-use environment::{FUEL, Output, Sources};
-use failure::Known;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::Result;
+use krm_yaml::source::{Place, Source};
 use minijinja::value::Value as Jinja;
+use minijinja::{AutoEscape, Error, ErrorKind};
+
+use crate::deployment_manager::model::{Env, Import, Imports};
+use failure::Known;
+use rewrite::{Refused, rewrite};
+use values::MAX_TEXT;
+
+/// The steps of all templates of one expansion; 64 bytes of data are a step, too.
+const FUEL: u64 = 10_000_000;
+
+/// How deep templates call macros and one another.
+const RECURSION: usize = 100;
+
+/// The sources of templates, by import name.
+type Sources = Arc<BTreeMap<String, Arc<Source>>>;
 
 /// The variables of a template, taken from the resource that uses it.
 #[derive(Clone, Copy, Debug)]
@@ -78,16 +89,11 @@ impl<'i> Environment<'i> {
             .iter()
             .map(|import| (import.name.clone(), Arc::clone(&import.content)));
         let sources = Arc::new(sources.collect());
-        let mut engine = environment::environment(&sources);
-        let contents = imports.iter().map(|import| {
-            (
-                Jinja::from(import.name.as_str()),
-                Jinja::from(import.content.text()),
-            )
-        });
-        if let Ok(contents) = Dict::of(contents) {
-            engine.add_global("imports", contents);
-        }
+        let mut engine = environment(&sources);
+        let contents = imports
+            .iter()
+            .map(|import| (import.name.clone(), Jinja::from(import.content.text())));
+        engine.add_global("imports", Jinja::from_pairs(contents));
         Self {
             imports,
             sources,
@@ -106,9 +112,8 @@ impl<'i> Environment<'i> {
             resource: context.resource,
         };
         let failed = |error: minijinja::Error| failure::diagnostic(&error, &known);
-        work::start();
         let mut output = Output::default();
-        let (variables, properties) = variables(context).map_err(failed)?;
+        let (variables, properties) = variables(context);
         let left = {
             let engine = self.engine.borrow();
             let compiled = engine.get_template(&template.name).map_err(failed)?;
@@ -121,38 +126,99 @@ impl<'i> Environment<'i> {
                 .map_or(FUEL, |(_, left)| left)
         };
         self.engine.borrow_mut().set_fuel(Some(left));
-        work::check().map_err(failed)?;
         let original = context.resource.get("properties");
-        let properties = properties
-            .map(|properties| convert::from_jinja(&properties, original))
+        let properties = original
+            .zip(properties)
+            .map(|(original, properties)| convert::changed(&properties, original))
             .transpose()
             .map_err(failed)?;
         Ok(Rendered {
-            text: output.into_text(),
+            text: String::from_utf8(output.0).unwrap_or_default(),
             properties,
         })
     }
 }
 
 /// The variables of a template, and the one named `properties`.
-fn variables(
-    context: Context<'_>,
-) -> std::result::Result<(Jinja, Option<Jinja>), minijinja::Error> {
+fn variables(context: Context<'_>) -> (Jinja, Option<Jinja>) {
     let mut variables = BTreeMap::new();
-    let mut properties = None;
     for (name, value) in context.resource.entries().unwrap_or_default() {
-        let value = convert::to_jinja(value)?;
-        if name == "properties" {
-            properties = Some(value.clone());
-        }
         if name != "env" && name != "imports" {
-            variables.insert(name.to_string(), value);
+            variables.insert(name.to_string(), convert::to_jinja(value));
         }
     }
-    let mut env = Vec::new();
-    for (name, value) in context.env {
-        env.push((Jinja::from(name.as_str()), convert::to_jinja(value)?));
+    let properties = variables.get("properties").cloned();
+    let env = context.env.iter();
+    let env = env.map(|(name, value)| (name.clone(), convert::to_jinja(value)));
+    let env = Jinja::from_object(values::Env(env.collect()));
+    variables.insert("env".to_owned(), env);
+    (Jinja::from(variables), properties)
+}
+
+/// An environment with these templates.
+fn environment(sources: &Sources) -> minijinja::Environment<'static> {
+    let mut environment = minijinja::Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_debug(true);
+    environment.set_fuel(Some(FUEL));
+    environment.set_recursion_limit(RECURSION);
+    let loaded = Arc::clone(sources);
+    environment.set_loader(move |name| loaded.get(name).map(load).transpose());
+    functions::add_to(&mut environment);
+    environment
+}
+
+/// The text of a template as minijinja reads it.
+fn load(source: &Arc<Source>) -> std::result::Result<String, Error> {
+    match rewrite(source.text()) {
+        Ok(text) if text.contains('\r') => Ok(text.replace("\r\n", "\n").replace('\r', "\n")),
+        Ok(text) => Ok(text),
+        Err(refused) => {
+            let error = Error::new(ErrorKind::SyntaxError, refused.message.clone());
+            let source = Arc::clone(source);
+            Err(error.with_source(Refusal { refused, source }))
+        }
     }
-    variables.insert("env".to_owned(), Dict::env(env)?);
-    Ok((Jinja::from(variables), properties))
+}
+
+/// Why a template is refused.
+#[derive(Debug)]
+struct Refusal {
+    refused: Refused,
+    source: Arc<Source>,
+}
+
+impl Refusal {
+    fn place(&self) -> Place {
+        Place {
+            source: Arc::clone(&self.source),
+            range: self.refused.range.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.refused.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// A text of bounded length that is written to.
+#[derive(Debug, Default)]
+struct Output(Vec<u8>);
+
+impl io::Write for &mut Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MAX_TEXT {
+            return Err(io::Error::other("the rendered text is longer than 16 MiB"));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -159,6 +159,10 @@ fn format(state: &mut State<'_, '_>, text: Value, value: Value) -> Result<Value,
     state.apply_filter("format", &args)
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the engine passes arguments by value"
+)]
 fn default(
     value: Value,
     other: Option<Value>,
@@ -177,6 +181,10 @@ fn default(
 }
 
 /// Indents all lines but the first. A line break at the end stays.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the engine passes arguments by value"
+)]
 fn indent(
     text: Cow<'_, str>,
     width: Option<Value>,

@@ -2,7 +2,7 @@
 //!
 //! minijinja charges an operation for what it makes, not for what it reads: comparing two lists that
 //! contain one another's copies takes time that doubles with each level. It has no hook for operators
-//! and literals. So the filter `_c` follows each operand, which counts the parts of its value
+//! and literals. So the filter `_c` follows each operand and each filter, which counts the parts of its value
 //! ([`values::check`](super::values::check)) and makes a list one that templates can append to; `_i`
 //! counts a text before it is indexed. No line moves.
 
@@ -363,12 +363,14 @@ impl<'t> Scanner<'_, 't> {
         }
     }
 
+    /// Marks the result of a filter, too.
     fn filter(&mut self) {
         self.at += 1;
         self.name();
         if self.is("(") {
             self.bracket();
         }
+        self.append("|_c");
     }
 
     fn test(&mut self) {

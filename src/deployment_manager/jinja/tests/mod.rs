@@ -4,7 +4,7 @@ use krm_yaml::Value;
 use krm_yaml::diagnostic::Result;
 use krm_yaml::source::Source;
 
-use super::{Context, Environment, FUEL, Rendered};
+use super::{Context, Environment, FUEL, Rendered, rewrite};
 use crate::deployment_manager::model::{Env, Import, Imports};
 
 /// Renders the first of these imports for this resource.
@@ -72,6 +72,48 @@ fn templates_render_as_jinja2_renders_them() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(count > 850, "{count} templates");
+}
+
+#[test]
+fn operands_are_marked() {
+    for (template, expected) in [
+        ("{{ a.b['c'](d) }}", "{{ a.b['c'](d|_c)|_c }}"),
+        (
+            "{{- not -a[0] + 1 ~ 'x' -}}",
+            "{{- not -a[0]|_c + 1 ~ 'x' -}}",
+        ),
+        ("{{ a[b][1:] }}", "{{ ((a|_i)[b|_c]|_i)[1:]|_c }}"),
+        ("{{ [a, {'b': c}] }}", "{{ [a|_c, {'b': c|_c}|_c]|_c }}"),
+        ("{{ a|f(b, c=d)|g }}", "{{ a|_c|f(b|_c, c=d|_c)|_c|g|_c }}"),
+        (
+            "{{ a is defined and b is in c }}",
+            "{{ a|_c is defined and b|_c is in (c|_c) }}",
+        ),
+        (
+            "{{ '%s' % a|f ~ b }}",
+            "{{ '%s' |_format( a|_c|f|_c) ~ b|_c }}",
+        ),
+        ("{% if a == b %}", "{% if a|_c == b|_c %}"),
+        ("{% set a, b = c %}", "{% set a, b = c|_c %}"),
+        ("{% set a = c + 1 -%}", "{% set a = (c|_c + 1)|_c -%}"),
+        (
+            "{% for a, b in c if a recursive %}",
+            "{% for a, b in c|_c if a|_c recursive %}",
+        ),
+        ("{% for a in 1, b %}", "{% for a in (1, b|_c) %}"),
+        (
+            "{% include a with context %}",
+            "{% include a|_c with context %}",
+        ),
+        ("{% macro m(a, b=[]) %}", "{% macro m(a, b=[]) %}"),
+        (
+            "{% raw %}{{ a }}{% endraw %}{# {{ a }} #}",
+            "{% raw %}{{ a }}{% endraw %}{# {{ a }} #}",
+        ),
+        ("{{ 'a }}' }} {{ a", "{{ 'a }}' }} {{ a|_c"),
+    ] {
+        assert_eq!(rewrite(template).unwrap(), expected);
+    }
 }
 
 #[track_caller]
@@ -185,6 +227,10 @@ fn texts_and_lists_have_limits() {
         ("(['a' * 1000000] * 30)|join", TOO_LONG),
         ("['a' * 1000000] * 30", TOO_LONG),
         ("([[1] * 1000] * 1000)|length", PARTS),
+        ("[1]|batch(10**9, 0)", TOO_MANY),
+        ("[1]|slice(10**9)", TOO_MANY),
+        ("([u] * 9000)|map('default', 'a' * 1000000)|join", TOO_MANY),
+        ("([u] * 9000)|map('default', 'a' * 1000000)|upper", TOO_MANY),
         ("[1] * 10**9", "repeated sequence is too large"),
         ("range(10**9)|list", "range has too many elements"),
     ] {

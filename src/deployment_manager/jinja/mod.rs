@@ -2,16 +2,18 @@
 //!
 //! minijinja and the methods of Python in minijinja-contrib do the work. What is ours beyond them:
 //!
-//! | what | for |
+//! | what | needed by |
 //! |---|---|
-//! | lists with `append`, and in layouts what it changes in `properties` | `{% set _ = list.append(x) %}` |
-//! | `text % values` | `"%s-%d" % (name, index)` |
-//! | `indent` keeps the line break at the end | `samples__community__apigee__*`, scripts in `imports` |
-//! | `int` and `float` are zero for other texts | `properties["size"]\|int` |
-//! | floats print with Python's exponents | numbers of `properties` |
-//! | `env` with variables that must be given | `dmk8s__examples__*`, `env["project"]` |
-//! | `iteritems`, `has_key`, `rsplit` | templates of Python 2 |
-//! | limits | hostile templates, which a server expands |
+//! | `indent` that keeps the line break at the end | `samples__community__apigee__*` and 26 more |
+//! | `int` and `float`, zero for other texts | `samples__community__lustre__*` |
+//! | variables of `env` that must be given | `env["project"]` of 92 cases, and our error about it |
+//! | lists with `append`, and `properties` in layouts afterwards | `{% set _ = list.append(x) %}` elsewhere |
+//! | `text % values` | templates of other repositories |
+//! | `iteritems`, `has_key`, `rsplit` | templates that were written for Python 2 |
+//! | floats with Python's exponents | `properties` with large numbers |
+//! | limits | templates of strangers, which a server expands |
+//!
+//! The cases are those of `corpus/deployment-manager/expand` in the shared data.
 
 mod convert;
 mod failure;

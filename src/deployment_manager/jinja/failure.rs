@@ -10,8 +10,8 @@ use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
 use minijinja::{Error, ErrorKind};
 
+use super::environment::{Refusal, Sources};
 use super::values::NotGiven;
-use super::{Refusal, Sources};
 use crate::deployment_manager::model::Import;
 use crate::deployment_manager::variables;
 

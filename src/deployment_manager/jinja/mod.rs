@@ -16,6 +16,7 @@
 //! The cases are those of `corpus/deployment-manager/expand` in the shared data.
 
 mod convert;
+mod environment;
 mod failure;
 mod functions;
 mod rewrite;
@@ -26,28 +27,16 @@ mod values;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
-use std::{fmt, io};
 
 use krm_yaml::Value;
 use krm_yaml::diagnostic::Result;
-use krm_yaml::source::{Place, Source};
 use minijinja::value::Value as Jinja;
-use minijinja::{AutoEscape, Error, ErrorKind};
 
 use crate::deployment_manager::model::{Env, Import, Imports};
+use environment::{FUEL, Output, Sources, environment};
 use failure::Known;
-use rewrite::{Refused, rewrite};
-use values::MAX_TEXT;
-
-/// The steps of all templates of one expansion; 64 bytes of data are a step, too.
-const FUEL: u64 = 10_000_000;
-
-/// How deep templates call macros and one another.
-const RECURSION: usize = 100;
-
-/// The sources of templates, by import name.
-type Sources = Arc<BTreeMap<String, Arc<Source>>>;
 
 /// The variables of a template, taken from the resource that uses it.
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +124,7 @@ impl<'i> Environment<'i> {
             .transpose()
             .map_err(failed)?;
         Ok(Rendered {
-            text: String::from_utf8(output.0).unwrap_or_default(),
+            text: output.into_text(),
             properties,
         })
     }
@@ -155,72 +144,4 @@ fn variables(context: Context<'_>) -> (Jinja, Option<Jinja>) {
     let env = Jinja::from_object(values::Env(env.collect()));
     variables.insert("env".to_owned(), env);
     (Jinja::from(variables), properties)
-}
-
-/// An environment with these templates.
-fn environment(sources: &Sources) -> minijinja::Environment<'static> {
-    let mut environment = minijinja::Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment.set_debug(true);
-    environment.set_fuel(Some(FUEL));
-    environment.set_recursion_limit(RECURSION);
-    let loaded = Arc::clone(sources);
-    environment.set_loader(move |name| loaded.get(name).map(load).transpose());
-    functions::add_to(&mut environment);
-    environment
-}
-
-/// The text of a template as minijinja reads it.
-fn load(source: &Arc<Source>) -> std::result::Result<String, Error> {
-    match rewrite(source.text()) {
-        Ok(text) if text.contains('\r') => Ok(text.replace("\r\n", "\n").replace('\r', "\n")),
-        Ok(text) => Ok(text),
-        Err(refused) => {
-            let error = Error::new(ErrorKind::SyntaxError, refused.message.clone());
-            let source = Arc::clone(source);
-            Err(error.with_source(Refusal { refused, source }))
-        }
-    }
-}
-
-/// Why a template is refused.
-#[derive(Debug)]
-struct Refusal {
-    refused: Refused,
-    source: Arc<Source>,
-}
-
-impl Refusal {
-    fn place(&self) -> Place {
-        Place {
-            source: Arc::clone(&self.source),
-            range: self.refused.range.clone(),
-        }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.refused.message)
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-/// A text of bounded length that is written to.
-#[derive(Debug, Default)]
-struct Output(Vec<u8>);
-
-impl io::Write for &mut Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > MAX_TEXT {
-            return Err(io::Error::other("the rendered text is longer than 16 MiB"));
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

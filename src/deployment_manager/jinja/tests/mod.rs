@@ -4,7 +4,8 @@ use krm_yaml::Value;
 use krm_yaml::diagnostic::Result;
 use krm_yaml::source::Source;
 
-use super::{Context, Environment, FUEL, Rendered, rewrite};
+use super::rewrite::rewrite;
+use super::{Context, Environment, FUEL, Rendered};
 use crate::deployment_manager::model::{Env, Import, Imports};
 
 /// Renders the first of these imports for this resource.

@@ -5,9 +5,9 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use serde_json::{Map, Value, json};
 
-use crate::client::Answer;
-use crate::known::{Known, alike, is_time, is_uid};
-use crate::recording::{Exchange, Values};
+use crate::exchanges::client::Answer;
+use crate::exchanges::known::{Known, alike, is_time, is_uid};
+use crate::exchanges::recording::{Exchange, Values};
 
 /// The headers that are compared.
 const HEADERS: [&str; 3] = ["Content-Type", "Warning", "Retry-After"];

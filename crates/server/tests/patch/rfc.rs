@@ -2,7 +2,15 @@
 
 use krm_template_server::patch::{json, merge};
 
-use crate::value;
+use crate::patch::value;
+
+tests!(
+    merge_patches_do_what_rfc_7396_shows,
+    a_merge_keeps_the_order_of_keys_and_the_digits_of_numbers,
+    bodies_of_merge_patches_that_are_no_objects_are_refused,
+    json_patches_do_what_rfc_6902_says,
+    bodies_that_are_no_json_patches_are_refused
+);
 
 /// RFC 7396, appendix A: the object, the patch, the result.
 const MERGES: [[&str; 3]; 15] = [
@@ -27,7 +35,6 @@ const MERGES: [[&str; 3]; 15] = [
     [r"{}", r#"{"a":{"bb":{"ccc":null}}}"#, r#"{"a":{"bb":{}}}"#],
 ];
 
-#[test]
 fn merge_patches_do_what_rfc_7396_shows() {
     for [object, patch, expected] in MERGES {
         let mut result = value(object);
@@ -36,7 +43,6 @@ fn merge_patches_do_what_rfc_7396_shows() {
     }
 }
 
-#[test]
 fn a_merge_keeps_the_order_of_keys_and_the_digits_of_numbers() {
     let mut object = value(r#"{"d":1.0,"c":{"z":1,"y":2,"x":3},"b":2,"a":1.00}"#);
     merge::apply(
@@ -49,7 +55,6 @@ fn a_merge_keeps_the_order_of_keys_and_the_digits_of_numbers() {
     );
 }
 
-#[test]
 fn bodies_of_merge_patches_that_are_no_objects_are_refused() {
     let go = "error decoding patch: json: cannot unmarshal";
     for (body, message) in [
@@ -304,7 +309,6 @@ const MORE: &[(&str, &str, Option<&str>)] = &[
     (r#"{"a":1}"#, r#"[{"op":"remove"}]"#, None),
 ];
 
-#[test]
 fn json_patches_do_what_rfc_6902_says() {
     for (object, patch, expected) in APPENDIX.iter().chain(MORE) {
         let mut result = value(object);
@@ -327,7 +331,6 @@ fn json_patches_do_what_rfc_6902_says() {
     }
 }
 
-#[test]
 fn bodies_that_are_no_json_patches_are_refused() {
     let go = "error decoding patch: json: cannot unmarshal";
     for (body, message) in [

@@ -14,12 +14,6 @@
 //! | `comparison` | comparison of a response with the recorded one |
 //! | `replay` | the order of requests, and unrecorded requests |
 //! | `listed` | the list of differences |
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::disallowed_methods,
-    reason = "tests read their own files and environment, and fail by a panic"
-)]
 
 mod client;
 mod comparison;
@@ -31,12 +25,10 @@ mod replay;
 mod tables;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 
-fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+pub(crate) fn trials() -> Vec<Trial> {
     let shared = std::env::var_os("KRM_TEMPLATE_SHARED").map(PathBuf::from);
     let mut trials = tables::trials();
     let recorded = shared.clone();
@@ -46,7 +38,7 @@ fn main() -> ExitCode {
         })
         .with_ignored_flag(shared.is_none()),
     );
-    libtest_mimic::run(&arguments, trials).exit_code()
+    trials
 }
 
 /// Replays all exchanges and compares them with the list of differences.

@@ -1,20 +1,5 @@
 //! Deployments with the real program: the corpus of the original, restarts, several servers, and
 //! hostile requests.
-//!
-//! ```text
-//! cargo test -p krm-template-server --test deployments
-//! cargo test -p krm-template-server --test deployments --features etcd
-//! ```
-
-#![expect(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::format_collect,
-    clippy::print_stdout,
-    reason = "tests"
-)]
 
 mod client;
 #[expect(dead_code, reason = "other tests use the rest")]
@@ -23,21 +8,14 @@ mod compare;
 mod corpus;
 mod hostile;
 mod paths;
-#[expect(dead_code, reason = "other tests use the rest")]
-#[path = "../http/program.rs"]
-mod program;
 #[cfg(feature = "etcd")]
 mod replicas;
 mod restart;
 
-use std::process::ExitCode;
+use libtest_mimic::{Failed, Trial};
 
-use libtest_mimic::{Arguments, Failed, Trial};
-
-fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
-    // First, because one of them waits for half a minute.
     #[cfg(feature = "etcd")]
     trials.extend(replicas::trials());
     trials.extend(client::trials());
@@ -45,14 +23,11 @@ fn main() -> ExitCode {
     trials.extend(paths::trials());
     trials.extend(restart::trials());
     trials.extend(hostile::trials());
-    libtest_mimic::run(&arguments, trials).exit_code()
+    trials
 }
 
 fn trial(name: &str, test: fn()) -> Trial {
-    Trial::test(name, move || {
-        test();
-        Ok(())
-    })
+    crate::trial(format!("deployments/{name}"), test)
 }
 
 /// Returns a test that is ignored if a requirement is missing.
@@ -62,14 +37,8 @@ fn needs(
     name: &str,
     test: impl FnOnce() -> Result<(), Failed> + Send + 'static,
 ) -> Trial {
-    let trial = Trial::test(name, test);
-    if is_there {
-        trial
-    } else {
-        trial
-            .with_kind(format!("needs {what}"))
-            .with_ignored_flag(true)
-    }
+    let trial = Trial::test(format!("deployments/{name}"), test);
+    crate::needs(what, is_there, trial)
 }
 
 /// Returns a request body with a configuration and its imports.

@@ -2,12 +2,6 @@
 //! cluster is compared with recorded responses of a real one.
 //!
 //! Without `python3` the tests are ignored; the comparison also needs PyYAML and the shared data.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
 
 mod applying;
 mod away;
@@ -17,16 +11,15 @@ mod recorded;
 mod rights;
 mod support;
 
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
 use tokio::runtime::Builder;
 
 /// The name of a test that needs only `python3`, and its function.
 type Test = (&'static str, fn() -> support::Future);
 
-fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+pub(crate) fn trials() -> Vec<Trial> {
     let python = Command::new("python3").arg("--version").output();
     let missing = python.is_err().then_some("needs python3");
     let tests = [
@@ -49,7 +42,7 @@ fn main() -> ExitCode {
         })
         .collect();
     trials.push(ignored(recorded::trial(), missing.or(recorded::missing())));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    trials
 }
 
 fn ignored(trial: Trial, reason: Option<&str>) -> Trial {

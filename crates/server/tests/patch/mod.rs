@@ -1,10 +1,4 @@
 //! Patches and managed fields.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test"
-)]
 
 mod bounds;
 mod managed;
@@ -13,7 +7,22 @@ mod recorded;
 mod rfc;
 mod strategic;
 
+use libtest_mimic::Trial;
 use serde_json::{Value, json};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [
+        bounds::trials(),
+        managed::trials(),
+        properties::trials(),
+        recorded::trials(),
+        rfc::trials(),
+        strategic::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
 
 /// Parses JSON.
 #[track_caller]

@@ -125,4 +125,7 @@ mod plan;
 pub mod report;
 pub mod schema;
 pub mod template;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod testing;
 mod threads;

@@ -19,7 +19,7 @@ const LAYERS: &[&[&str]] = &[
     &["template", "composition", "deployment_manager", "report"],
     &["plan", "export", "merge", "lint", "schema", "form"],
     &["function"],
-    &["cli"],
+    &["cli", "testing"],
 ];
 
 /// The folders of each module that has several, from the bottom up. A folder uses those before it.
@@ -44,6 +44,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "deployments",
             "serve",
             "client",
+            "testing",
         ],
     ),
     ("crates/server/src/serve", &["openapi", "deployments", "ui"]),

@@ -28,6 +28,7 @@ pub mod scalar;
 pub mod source;
 pub mod suggest;
 mod table;
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod testing;
 #[cfg(test)]

@@ -44,6 +44,30 @@ pub const ITEM_KEYS: ItemKeys = ItemKeys {
     ],
 };
 
+/// All properties of a text that is printed: unchanged, and moved elsewhere.
+///
+/// # Errors
+/// If one does not hold.
+pub fn print(text: &str) -> Result<(), String> {
+    unchanged(text).and_then(|()| moved(text))
+}
+
+/// All properties of a text that is changed. The bytes after its last NUL select the changes.
+///
+/// # Errors
+/// If one does not hold.
+pub fn edit(bytes: &[u8]) -> Result<(), String> {
+    let mut parts = bytes.rsplitn(2, |&byte| byte == 0);
+    let (last, first) = (parts.next().unwrap_or_default(), parts.next());
+    let (text, choices) = first.map_or((last, &[][..]), |first| (first, last));
+    let Ok(text) = std::str::from_utf8(text) else {
+        return Ok(());
+    };
+    edited(text, choices)
+        .and_then(|()| updated(text, choices))
+        .and_then(|()| changed_and_moved(text, choices))
+}
+
 /// Compares the fast with the full path: whether the fast one took the text.
 ///
 /// # Errors

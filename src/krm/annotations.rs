@@ -63,6 +63,18 @@ pub(crate) fn annotate<'v>(object: &mut Value<'v>, key: impl Into<Cow<'v, str>>,
     }
 }
 
+/// Removes the id annotations of orchestrators from an object.
+pub(crate) fn remove_ids(object: &mut Value<'_>) {
+    if let Some(metadata) = object.get_mut("metadata") {
+        if let Some(annotations) = metadata.get_mut("annotations") {
+            for id in IDS {
+                annotations.remove(id);
+            }
+        }
+        remove_empty(metadata.into(), "annotations");
+    }
+}
+
 /// Takes an empty mapping out of the metadata.
 pub(crate) fn remove_empty(metadata: ViewMut<'_, '_>, key: &str) {
     let mapping = metadata.view().get(key);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::cli::io;
+use crate::cli::status::{FAILED, OK};
 use crate::report;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
@@ -67,6 +68,20 @@ impl Console {
             report::text(diagnostics, io::color())
         };
         io::print_error(&text);
+    }
+
+    /// Reports diagnostics, and prints a text if there is one. Returns the exit status.
+    pub(super) fn finish(
+        self,
+        diagnostics: &Diagnostics,
+        text: Option<String>,
+    ) -> anyhow::Result<u8> {
+        self.report(diagnostics);
+        let Some(text) = text else {
+            return Ok(FAILED);
+        };
+        io::print([text.as_str()])?;
+        Ok(OK)
     }
 
     /// Prints a line that is not a diagnostic, unless `--quiet` is given.

@@ -4,9 +4,7 @@ use clap::Args;
 
 use crate::cli::console::Console;
 use crate::cli::first_root::first_root;
-use crate::cli::io;
 use crate::cli::parameters::open;
-use crate::cli::status::{FAILED, OK};
 use crate::form;
 use crate::template::Template;
 use krm_yaml::diagnostic::Diagnostics;
@@ -46,10 +44,5 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         Some(form::file(&template, name))
     });
-    console.report(&diagnostics);
-    let Some(text) = text else {
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
-    Ok(OK)
+    console.finish(&diagnostics, text)
 }

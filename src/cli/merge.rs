@@ -5,8 +5,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use crate::cli::console::Console;
-use crate::cli::io;
-use crate::cli::status::{FAILED, OK, USAGE};
+use crate::cli::status::USAGE;
 use crate::krm::names::check_object_name;
 use crate::merge::{self, Options, Prefer, Prefix, Rename};
 use crate::template::OWN_GROUP;
@@ -157,12 +156,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         merge::merge(&roots, &arguments.options(), &mut diagnostics)
     });
     diagnostics.dedup();
-    console.report(&diagnostics);
-    let Some(text) = text else {
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
-    Ok(OK)
+    console.finish(&diagnostics, text)
 }
 
 /// Reads all files; nothing if one of them cannot be read or is empty.

@@ -6,7 +6,6 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::console::Console;
 use crate::cli::first_root::first_root;
-use crate::cli::status::{FAILED, OK};
 use crate::cli::{io, table};
 use crate::krm::long_lists::LONG_LISTS;
 use crate::schema;
@@ -67,12 +66,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let source = diagnostics.take(console.read(&arguments.filename));
     let document = source.and_then(|source| diagnostics.take(open(&source)));
     let text = document.and_then(|document| print(arguments, &document, &mut diagnostics));
-    console.report(&diagnostics);
-    let Some(text) = text else {
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
-    Ok(OK)
+    console.finish(&diagnostics, text)
 }
 
 pub(super) fn open(source: &Arc<Source>) -> Result<Arc<Document>> {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use crate::cli::console::Console;
-use crate::cli::status::{FAILED, OK};
 use crate::cli::{io, table};
 use crate::deployment_manager::listing::{Property, properties};
 use crate::deployment_manager::template::is_template;
@@ -52,12 +51,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         let printed = print(arguments.output, &schema, &mut diagnostics);
         diagnostics.take(printed)
     });
-    console.report(&diagnostics);
-    let Some(text) = text else {
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
-    Ok(OK)
+    console.finish(&diagnostics, text)
 }
 
 /// The schema of the template.

@@ -9,8 +9,7 @@ use clap::Args;
 use self::object::{Made, Query};
 use crate::cli::console::Console;
 use crate::cli::expansion::{self, Expansions};
-use crate::cli::io;
-use crate::cli::status::{FAILED, OK, USAGE};
+use crate::cli::status::USAGE;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Show where an object or one of its fields comes from
@@ -52,12 +51,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         &mut diagnostics,
         &|expansions, diagnostics| explain(&query, expansions, diagnostics),
     );
-    console.report(&diagnostics);
-    let Some(text) = text.flatten() else {
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
-    Ok(OK)
+    console.finish(&diagnostics, text.flatten())
 }
 
 /// The explanation of the requested object or field, unless there is an error.

@@ -4,19 +4,20 @@
 #![no_main]
 
 use http::Method;
+use krm_template::krm::label_selector::LabelSelector;
+use krm_template::krm::validation;
 use krm_template_server::groups::Group;
 use krm_template_server::ops::logging::TraceParent;
 use krm_template_server::protobuf;
 use krm_template_server::wire::accept::{self, Scope};
 use krm_template_server::wire::cont::Continue;
+use krm_template_server::wire::content;
 use krm_template_server::wire::endpoint;
 use krm_template_server::wire::fields::FieldSelector;
-use krm_template_server::wire::labels::LabelSelector;
 use krm_template_server::wire::list::{self, ListOptions, WatchOptions};
 use krm_template_server::wire::options::{DeleteOptions, PatchOptions, WriteOptions};
 use krm_template_server::wire::path::{self, Path};
 use krm_template_server::wire::query::Query;
-use krm_template_server::wire::{content, names};
 use libfuzzer_sys::fuzz_target;
 
 /// The beginning of an object in the protobuf of Kubernetes.
@@ -89,7 +90,7 @@ fn header(text: &str) {
     if let Ok(token) = Continue::decode(text) {
         assert_eq!(Continue::decode(&token.encode()), Ok(token));
     }
-    let valid = [names::qualified(text), names::label_value(text)];
+    let valid = [validation::qualified(text), validation::label_value(text)];
     if valid.iter().all(Vec::is_empty) {
         let selector = LabelSelector::parse(&format!("{text}={text}"));
         assert!(selector.is_ok_and(|selector| selector.matches(|_| Some(text))));

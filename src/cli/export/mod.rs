@@ -183,7 +183,7 @@ fn options(arguments: &Arguments, diagnostics: &mut Diagnostics) -> Option<Optio
     };
     let words = arguments.parameterize.iter().map(String::as_str);
     let groups = diagnostics.take(export::groups(words));
-    let selector = LabelSelector::parse(arguments.selector.as_deref().unwrap_or_default());
+    let selector = LabelSelector::parse_each(arguments.selector.as_deref().unwrap_or_default());
     let selector = selector.map_err(|problem| Box::new(Diagnostic::error(problem)));
     let selector = diagnostics.take(selector);
     let name = arguments.name.as_deref();

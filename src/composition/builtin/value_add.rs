@@ -12,10 +12,10 @@ use crate::composition::fields::replacement_path::ReplacementPath;
 use crate::composition::fields::selector::Selector;
 use crate::composition::names::conflicts;
 use crate::composition::resources::resource::Resource;
-use crate::composition::values::typed;
 use crate::krm::identity::group;
 use crate::krm::scalar::text_of;
 use crate::krm::scope::is_namespaced;
+use crate::krm::typed;
 use krm_yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, Words, name_of};
 
 const NAMESPACE: &str = "metadata/namespace";

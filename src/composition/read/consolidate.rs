@@ -11,8 +11,8 @@ use crate::composition::read::model::{self, Composition, Declared, Import, Mode}
 use crate::composition::read::nesting::check_chain;
 use crate::composition::read::order;
 use crate::composition::read::overrides::apply;
-use crate::composition::values::words::backticked;
 use crate::files::{self, Files, directory_of, join};
+use crate::krm::typed::backticked;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Document, FieldPath, NodeId, Value};

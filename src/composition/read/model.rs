@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::composition::engine::transformer::TransformerId;
-use crate::composition::values::words::backticked;
 use crate::krm::fields;
 use crate::krm::identity::group;
 use crate::krm::scope::unless_default;
+use crate::krm::typed::backticked;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;

@@ -2,12 +2,12 @@
 
 use krm_template::deployment_manager::model::{Options, Request};
 use krm_template::deployment_manager::request;
+use krm_template::krm::validation;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys};
 
 use crate::status::{Cause, Details, Result, Status};
-use crate::wire::names;
 
 /// A request body.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ fn value(body: &[u8]) -> Result<Value<'static>> {
 ///
 /// 400 if it is not a DNS subdomain.
 pub fn check_name(name: &str) -> Result<()> {
-    check("name", name, names::subdomain(name))
+    check("name", name, validation::subdomain(name))
 }
 
 /// Checks the name of a namespace.
@@ -71,7 +71,7 @@ pub fn check_name(name: &str) -> Result<()> {
 ///
 /// 400 if it is not a DNS label.
 pub fn check_namespace(name: &str) -> Result<()> {
-    check("namespace", name, names::dns_label(name))
+    check("namespace", name, validation::dns_label(name))
 }
 
 fn check(field: &str, name: &str, wrong: Vec<String>) -> Result<()> {

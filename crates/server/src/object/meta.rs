@@ -3,6 +3,7 @@
 //! Source: `k8s.io/apiserver/pkg/registry/rest` and `ValidateObjectMeta` of `k8s.io/apimachinery`.
 
 use jiff::Timestamp;
+use krm_template::krm::validation;
 use serde_json::Value;
 
 use crate::groups::Group;
@@ -11,7 +12,6 @@ use crate::object::json::{Data, Node};
 use crate::object::schema;
 use crate::status::{Cause, Result, Status};
 use crate::store::Revision;
-use crate::wire::names;
 
 /// The inputs for the system fields of a new object.
 #[derive(Clone, Copy, Debug)]
@@ -268,7 +268,7 @@ fn set(draft: &mut Draft, key: &str, text: String) {
 /// Returns `true` if a namespace can have this name.
 #[must_use]
 pub fn is_namespace(namespace: &str) -> bool {
-    names::dns_label(namespace).is_empty()
+    validation::dns_label(namespace).is_empty()
 }
 
 /// Validates the namespace in a path.
@@ -276,7 +276,7 @@ pub fn is_namespace(namespace: &str) -> bool {
 /// # Errors
 /// 422 if no namespace can have this name.
 pub fn namespace(draft: &Draft, namespace: &str) -> Result<()> {
-    let wrong = names::dns_label(namespace);
+    let wrong = validation::dns_label(namespace);
     finish(
         draft,
         invalid("metadata.namespace", namespace, wrong).collect(),
@@ -330,12 +330,16 @@ fn check(draft: &Draft) -> Vec<Cause> {
         ));
     }
     for (key, value) in texts(draft, "labels") {
-        causes.extend(invalid("metadata.labels", key, names::qualified(key)));
-        causes.extend(invalid("metadata.labels", value, names::label_value(value)));
+        causes.extend(invalid("metadata.labels", key, validation::qualified(key)));
+        causes.extend(invalid(
+            "metadata.labels",
+            value,
+            validation::label_value(value),
+        ));
     }
     let mut size = 0;
     for (key, value) in texts(draft, "annotations") {
-        let wrong = names::qualified(&key.to_lowercase());
+        let wrong = validation::qualified(&key.to_lowercase());
         causes.extend(invalid("metadata.annotations", key, wrong));
         size += key.len() + value.len();
     }
@@ -359,7 +363,7 @@ fn check(draft: &Draft) -> Vec<Cause> {
 fn name(draft: &Draft, causes: &mut Vec<Cause>) {
     let prefix = draft.text("generateName");
     if !prefix.is_empty() {
-        let wrong = names::subdomain_prefix(prefix);
+        let wrong = validation::subdomain_prefix(prefix);
         causes.extend(invalid("metadata.generateName", prefix, wrong));
     }
     match draft.name() {
@@ -368,13 +372,13 @@ fn name(draft: &Draft, causes: &mut Vec<Cause>) {
             "metadata.name",
             "Required value: name or generateName is required",
         )),
-        name => causes.extend(invalid("metadata.name", name, names::subdomain(name))),
+        name => causes.extend(invalid("metadata.name", name, validation::subdomain(name))),
     }
     let namespace = draft.namespace();
     causes.extend(invalid(
         "metadata.namespace",
         namespace,
-        names::dns_label(namespace),
+        validation::dns_label(namespace),
     ));
 }
 
@@ -427,7 +431,7 @@ fn finalizers(draft: &Draft, causes: &mut Vec<Cause>) {
     const FIELD: &str = "metadata.finalizers";
     const STANDARD: [&str; 3] = ["kubernetes", "foregroundDeletion", "orphan"];
     for (index, finalizer) in draft.finalizers().enumerate() {
-        causes.extend(invalid(FIELD, finalizer, names::qualified(finalizer)));
+        causes.extend(invalid(FIELD, finalizer, validation::qualified(finalizer)));
         let is_known = finalizer.contains('/') || STANDARD.contains(&finalizer);
         if draft.group == Group::OpenShift && !is_known {
             let why = "name is neither a standard finalizer name nor is it fully qualified";

@@ -1,5 +1,6 @@
 //! JSON patches, RFC 6902, with JSON pointers, RFC 6901.
 
+use krm_template::krm::pointer::{is_index, unescape};
 use krm_yaml::MAX_DEPTH;
 use serde_json::{Map, Number, Value};
 
@@ -106,24 +107,9 @@ fn pointer(members: &Map<String, Value>, name: &str) -> Result<Option<Pointer>> 
     let steps = text.strip_prefix('/').ok_or_else(failed)?;
     steps
         .split('/')
-        .map(|step| step_of(step).ok_or_else(failed))
+        .map(|step| unescape(step).ok_or_else(failed))
         .collect::<Result<_>>()
         .map(|steps| Some(Pointer(steps)))
-}
-
-/// Unescapes a step. Returns `None` for an invalid escape.
-fn step_of(escaped: &str) -> Option<String> {
-    let mut parts = escaped.split('~');
-    let mut step = parts.next()?.to_owned();
-    for part in parts {
-        let (character, rest) = match part.strip_prefix('0') {
-            Some(rest) => ('~', rest),
-            None => ('/', part.strip_prefix('1')?),
-        };
-        step.push(character);
-        step.push_str(rest);
-    }
-    Some(step)
 }
 
 /// Returns the error for a patch with a failed operation. Kubernetes does not report which one.
@@ -273,11 +259,9 @@ fn find_mut<'a>(value: &'a mut Value, steps: &[String]) -> Option<&'a mut Value>
     })
 }
 
-/// Parses a list index: digits without leading zeros.
+/// Parses a list index.
 fn index(step: &str) -> Option<usize> {
-    let plain =
-        step.bytes().all(|byte| byte.is_ascii_digit()) && (step == "0" || !step.starts_with('0'));
-    plain.then(|| step.parse().ok()).flatten()
+    step.parse().ok().filter(|_| is_index(step))
 }
 
 /// Returns `true` if two values are equal by RFC 6902: it compares numbers by value, and ignores

@@ -3,12 +3,13 @@
 //!
 //! Source: `ValidateListOptions` of `k8s.io/apimachinery/pkg/apis/meta/internalversion`.
 
+use krm_template::krm::label_selector::LabelSelector;
+
 use crate::groups::Group;
 use crate::status::{Cause, Details, Result, Status};
 use crate::store::Revision;
 use crate::wire::cont::Continue;
 use crate::wire::fields::FieldSelector;
-use crate::wire::labels::LabelSelector;
 use crate::wire::options::invalid;
 use crate::wire::query::{Query, not_a_number};
 
@@ -78,7 +79,8 @@ pub enum Start {
 impl Selectors {
     fn parse(query: &Query, group: Group) -> Result<Self> {
         Ok(Self {
-            labels: LabelSelector::parse(query.text("labelSelector"))?,
+            labels: LabelSelector::parse(query.text("labelSelector"))
+                .map_err(Status::bad_request)?,
             fields: FieldSelector::parse(query.text("fieldSelector"), group)?,
         })
     }

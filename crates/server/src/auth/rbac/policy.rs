@@ -120,7 +120,11 @@ impl Policy {
     /// Gives aggregated roles the rules of the roles that they select.
     fn aggregate(&mut self) {
         let parts = |role: &Role| -> Vec<RoleKey> {
-            let is_part = |part: &Role| role.aggregated.iter().any(|one| one.matches(&part.labels));
+            let is_part = |part: &Role| {
+                role.aggregated
+                    .iter()
+                    .any(|one| one.matches(|key| part.labels.get(key)))
+            };
             let cluster_roles = self
                 .roles
                 .iter()

@@ -2,8 +2,10 @@
 //!
 //! Source: `k8s.io/apimachinery/pkg/util/validation`.
 
-const MAX_NAME: usize = 63;
-const MAX_SUBDOMAIN: usize = 253;
+use crate::krm::names::{
+    LABEL as MAX_NAME, SUBDOMAIN as MAX_SUBDOMAIN, has_label_form, is_dns_label,
+};
+
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and \
     end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for \
     validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -48,7 +50,7 @@ pub fn qualified(key: &str) -> Vec<String> {
     } else if name.len() > MAX_NAME {
         wrong.push(format!("name part {}", too_long(MAX_NAME)));
     }
-    if !is_qualified(name) {
+    if !has_label_form(name) {
         wrong.push(format!("name part {QUALIFIED}"));
     }
     wrong
@@ -61,7 +63,7 @@ pub fn label_value(value: &str) -> Vec<String> {
     if value.len() > MAX_NAME {
         wrong.push(too_long(MAX_NAME));
     }
-    if !value.is_empty() && !is_qualified(value) {
+    if !value.is_empty() && !has_label_form(value) {
         wrong.push(VALUE.to_owned());
     }
     wrong
@@ -104,36 +106,6 @@ pub fn dns_label(name: &str) -> Vec<String> {
 
 fn too_long(most: usize) -> String {
     format!("must be no more than {most} characters")
-}
-
-fn is_dns_label(name: &str) -> bool {
-    has_form(
-        name,
-        |letter| letter.is_ascii_lowercase() || letter.is_ascii_digit(),
-        |letter| letter == '-',
-    )
-}
-
-fn is_qualified(name: &str) -> bool {
-    has_form(
-        name,
-        |letter| letter.is_ascii_alphanumeric(),
-        |letter| matches!(letter, '-' | '_' | '.'),
-    )
-}
-
-/// Returns `true` if a text starts and ends with an outer character, and contains no others than
-/// outer and inner ones.
-fn has_form(
-    text: &str,
-    is_outer: impl Fn(char) -> bool,
-    is_between: impl Fn(char) -> bool,
-) -> bool {
-    text.starts_with(&is_outer)
-        && text.ends_with(&is_outer)
-        && text
-            .chars()
-            .all(|letter| is_outer(letter) || is_between(letter))
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use serde::de::{
 };
 use serde::{Deserialize, forward_to_deserialize_any};
 
-use crate::composition::values::words::backticked;
 use krm_yaml::scalar::resolve;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Step, Value, is_word, name_of};
@@ -25,7 +24,7 @@ const MAX_SHOWN: usize = 60;
 ///
 /// # Errors
 /// If a field is unknown, missing, or of another type.
-pub(crate) fn read<'v, T: Deserialize<'v>>(value: &'v Value<'_>) -> Result<T, Mismatch> {
+pub fn read<'v, T: Deserialize<'v>>(value: &'v Value<'_>) -> Result<T, Mismatch> {
     read_without(&[], value)
 }
 
@@ -33,24 +32,42 @@ pub(crate) fn read<'v, T: Deserialize<'v>>(value: &'v Value<'_>) -> Result<T, Mi
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_without<'v, T: Deserialize<'v>>(
+pub fn read_without<'v, T: Deserialize<'v>>(
     keys: &'v [&'v str],
     value: &'v Value<'_>,
 ) -> Result<T, Mismatch> {
     T::deserialize(Typed { value, keys })
 }
 
-/// A value that does not fit its type.
-#[derive(Debug)]
-pub(crate) struct Mismatch {
-    /// The path of the value, from the inside out.
-    way: Vec<Step>,
-    pub(crate) problem: Problem,
+/// Reads a field that may be null: then it has its default, as if it were absent.
+///
+/// # Errors
+/// If the value is not null and does not fit the type.
+pub fn or_default<'v, D: Deserializer<'v>, T: Default + Deserialize<'v>>(
+    field: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(field).map(Option::unwrap_or_default)
 }
 
-/// What is wrong with a value.
+/// Writes names as `` `a`, `b`, `c` ``.
+#[must_use]
+pub fn backticked(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// A value that does not fit its type.
+#[derive(Debug)]
+pub struct Mismatch {
+    /// The path of the value, from the inside out.
+    way: Vec<Step>,
+    /// The reason.
+    pub problem: Problem,
+}
+
+/// The reason why a value does not fit its type.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
+pub enum Problem {
     /// A field of this name does not exist.
     UnknownField(String, &'static [&'static str]),
     /// A required field is missing.
@@ -60,7 +77,12 @@ pub(crate) enum Problem {
     /// The string is not one of those allowed.
     UnknownVariant(String, &'static [&'static str]),
     /// The value is of another type.
-    Type { expected: Expected, found: String },
+    Type {
+        /// The type.
+        expected: Expected,
+        /// The value, or its type if it is long.
+        found: String,
+    },
     /// A number instead of a string.
     Number(String),
     /// The message of the type itself.
@@ -69,10 +91,14 @@ pub(crate) enum Problem {
 
 /// The type that a value has to be of.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Expected {
+pub enum Expected {
+    /// A string.
     Text,
+    /// A boolean.
     Bool,
+    /// A whole number.
     WholeNumber,
+    /// A list.
     List,
     /// A mapping, as its type describes it.
     Mapping(String),
@@ -104,7 +130,8 @@ impl Mismatch {
     }
 
     /// The path of the value, where the whole value is the field `start`.
-    pub(crate) fn field(&self, start: &FieldPath) -> FieldPath {
+    #[must_use]
+    pub fn field(&self, start: &FieldPath) -> FieldPath {
         let steps = self.way.iter().rev();
         steps.fold(start.clone(), |path, step| match step {
             Step::Key(key) => path.key(key.as_str()),
@@ -113,7 +140,8 @@ impl Mismatch {
     }
 
     /// The message and the hint.
-    pub(crate) fn in_words(&self) -> (String, Option<String>) {
+    #[must_use]
+    pub fn in_words(&self) -> (String, Option<String>) {
         let last = match self.way.first() {
             Some(Step::Key(key)) => key.as_str(),
             _ => "",

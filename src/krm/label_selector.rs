@@ -3,7 +3,6 @@
 //! Source: `selector.go` of `k8s.io/apimachinery/pkg/labels`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde::Deserialize;
 
@@ -35,12 +34,6 @@ enum Operator {
     DoesNotExist,
     In,
     NotIn,
-    #[serde(skip)]
-    Equals,
-    #[serde(skip)]
-    DoubleEquals,
-    #[serde(skip)]
-    NotEquals,
     #[serde(skip)]
     GreaterThan,
     #[serde(skip)]
@@ -175,40 +168,10 @@ impl Requirement {
         match self.operator {
             Is::Exists => label.is_some(),
             Is::DoesNotExist => label.is_none(),
-            Is::In | Is::Equals | Is::DoubleEquals => is_one,
-            Is::NotIn | Is::NotEquals => !is_one,
+            Is::In => is_one,
+            Is::NotIn => !is_one,
             Is::GreaterThan => compare(|found, wanted| found > wanted),
             Is::LessThan => compare(|found, wanted| found < wanted),
-        }
-    }
-}
-
-impl fmt::Display for LabelSelector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, requirement) in self.0.iter().enumerate() {
-            if index > 0 {
-                f.write_str(",")?;
-            }
-            requirement.fmt(f)?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Requirement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values: Vec<&str> = self.values.iter().map(String::as_str).collect();
-        let (key, values) = (&self.key, values.join(","));
-        match self.operator {
-            Operator::Exists => write!(f, "{key}"),
-            Operator::DoesNotExist => write!(f, "!{key}"),
-            Operator::In => write!(f, "{key} in ({values})"),
-            Operator::NotIn => write!(f, "{key} notin ({values})"),
-            Operator::Equals => write!(f, "{key}={values}"),
-            Operator::DoubleEquals => write!(f, "{key}=={values}"),
-            Operator::NotEquals => write!(f, "{key}!={values}"),
-            Operator::GreaterThan => write!(f, "{key}>{values}"),
-            Operator::LessThan => write!(f, "{key}<{values}"),
         }
     }
 }
@@ -320,29 +283,23 @@ impl<'t> Parser<'t> {
         if matches!(self.peek(), "" | ",") {
             return requirement(key, Operator::Exists, BTreeSet::new());
         }
-        let operator = self.operator()?;
-        let values = match operator {
-            Operator::In | Operator::NotIn => self.values()?,
-            _ => BTreeSet::from([self.exact_value()?]),
-        };
-        requirement(key, operator, values)
-    }
-
-    fn operator(&mut self) -> Result<Operator, String> {
-        Ok(match self.next() {
-            "in" => Operator::In,
-            "notin" => Operator::NotIn,
-            "=" => Operator::Equals,
-            "==" => Operator::DoubleEquals,
-            "!=" => Operator::NotEquals,
+        let token = self.next();
+        let operator = match token {
+            "in" | "=" | "==" => Operator::In,
+            "notin" | "!=" => Operator::NotIn,
             ">" => Operator::GreaterThan,
             "<" => Operator::LessThan,
-            token => {
+            _ => {
                 return Err(format!(
                     "found '{token}', expected: in, notin, =, ==, !=, gt, lt"
                 ));
             }
-        })
+        };
+        let values = match token {
+            "in" | "notin" => self.values()?,
+            _ => BTreeSet::from([self.exact_value()?]),
+        };
+        requirement(key, operator, values)
     }
 
     fn exact_value(&mut self) -> Result<String, String> {
@@ -500,11 +457,13 @@ mod tests {
         let root = document.roots().next().unwrap();
         let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
         let read = typed::read::<LabelSelector>(&value.unwrap());
-        let found = match read {
-            Ok(selector) => selector.to_string(),
-            Err(mismatch) => format!("{}: {mismatch}", mismatch.field(&FieldPath::root())),
-        };
-        assert_eq!(found, expected, "{text}");
+        match read {
+            Ok(selector) => assert_eq!(Ok(selector), LabelSelector::parse(expected), "{text}"),
+            Err(mismatch) => {
+                let found = format!("{}: {mismatch}", mismatch.field(&FieldPath::root()));
+                assert_eq!(found, expected, "{text}");
+            }
+        }
     }
 
     #[test]
@@ -648,10 +607,8 @@ mod tests {
         }
 
         #[test]
-        fn any_signs_are_read_and_printed(text in "[a=!(),<> in]{0,20}") {
-            if let Ok(selector) = LabelSelector::parse(&text) {
-                prop_assert_eq!(LabelSelector::parse(&selector.to_string()), Ok(selector));
-            }
+        fn any_signs_are_read(text in "[a=!(),<> in]{0,20}") {
+            let _ = LabelSelector::parse(&text);
         }
 
         #[test]
@@ -665,8 +622,7 @@ mod tests {
             let expected = cases.iter().all(|(_, key, is, values)| {
                 is(labels.get(key).map(String::as_str), values)
             });
-            prop_assert_eq!(found, expected, "{}", selector);
-            prop_assert_eq!(LabelSelector::parse(&selector.to_string()), Ok(selector));
+            prop_assert_eq!(found, expected, "{:?}", selector);
         }
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Source: `plugin/pkg/auth/authorizer/rbac` and `pkg/registry/rbac` of Kubernetes.
 
-mod builtin;
 mod model;
 mod policy;
 mod read;

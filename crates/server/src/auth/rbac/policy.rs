@@ -7,7 +7,6 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use krm_yaml::diagnostic::Diagnostics;
 
-use super::builtin::BUILTIN;
 use super::model::{Binding, Role, RoleKey, Rule};
 use super::read::{Objects, read};
 use crate::auth::request::{Attributes, User};
@@ -52,7 +51,7 @@ impl Policy {
             let mut defaults = Objects::default();
             read(
                 "built-in roles",
-                BUILTIN.into(),
+                include_bytes!("builtin.yaml").into(),
                 &mut defaults,
                 &mut diagnostics,
             );

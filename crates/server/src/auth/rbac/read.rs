@@ -158,14 +158,14 @@ impl Object<'_> {
     }
 
     fn role(self, is_namespaced: bool, objects: &mut Objects) -> Result<()> {
-        let role: RoleFields = self.typed(&["apiVersion", "kind"])?;
-        let key = self.key(&role.metadata, is_namespaced)?;
-        for (index, rule) in role.rules.iter().enumerate() {
+        let fields: RoleFields = self.typed(&["apiVersion", "kind"])?;
+        let key = self.key(&fields.metadata, is_namespaced)?;
+        for (index, rule) in fields.rules.iter().enumerate() {
             if let Some(problem) = problem(rule, is_namespaced) {
                 return Err(self.error(&format!("rules[{index}]"), problem));
             }
         }
-        let aggregated = match role.aggregation_rule {
+        let aggregated = match fields.aggregation_rule {
             None => Vec::new(),
             Some(_) if is_namespaced => {
                 return Err(self.error("aggregationRule", "unknown field `aggregationRule`"));
@@ -177,8 +177,8 @@ impl Object<'_> {
             Some(rule) => rule.cluster_role_selectors,
         };
         let role = Role {
-            labels: role.metadata.labels,
-            rules: role.rules,
+            labels: fields.metadata.labels,
+            rules: fields.rules,
             aggregated,
         };
         match objects.roles.insert(key, role) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::groups::Group;
 use crate::object::draft::Draft;
-use crate::object::json::{Data, Node};
+use crate::object::json;
 use crate::object::schema;
 use crate::status::{Cause, Result, Status};
 use crate::store::Revision;
@@ -246,7 +246,7 @@ pub fn is_same(new: &Draft, old: &Draft) -> bool {
 
 /// Returns `true` if all fields except `metadata` are equal. Ignores the order of keys.
 fn same_fields(new: &Draft, old: &Draft) -> bool {
-    let value = |text: &str| Node::parse(text).map(|node| node.to_value());
+    let value = |text: &str| json::parse::<Value>(text);
     new.fields().count() == old.fields().count()
         && new.stored_fields().all(|(key, text)| {
             let mut fields = old.stored_fields();
@@ -350,8 +350,7 @@ fn check(draft: &Draft) -> Vec<Cause> {
     owners(draft, &mut causes);
     finalizers(draft, &mut causes);
     if draft.group == Group::Krm {
-        let field = |key: &str| draft.field(key).and_then(|text| Node::parse(text).ok());
-        causes.extend(schema::check(field));
+        causes.extend(schema::check(&draft.to_value()));
     }
     causes
 }
@@ -469,15 +468,14 @@ fn new_finalizers(draft: &Draft, old: &Draft, causes: &mut Vec<Cause>) {
 
 /// Rejects parameter names with characters other than letters, digits and underscores.
 fn parameter_names(draft: &Draft, causes: &mut Vec<Cause>) {
-    let Some(Ok(parameters)) = draft.field("parameters").map(Node::parse) else {
+    let Some(Ok(parameters)) = draft.field("parameters").map(json::parse::<Value>) else {
         return;
     };
-    for (index, parameter) in parameters.items().iter().enumerate() {
+    let parameters = parameters.as_array().into_iter().flatten();
+    for (index, parameter) in parameters.enumerate() {
         let field = format!("parameters[{index}].name");
-        let name = match parameter.get("name").map(|node| &node.data) {
-            Some(Data::String(name)) => name.as_ref(),
-            _ => "",
-        };
+        let name = parameter.get("name").and_then(Value::as_str);
+        let name = name.unwrap_or_default();
         if name.is_empty() {
             causes.push(Cause::new("FieldValueRequired", &field, "Required value"));
         } else if !name

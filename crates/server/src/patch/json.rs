@@ -47,7 +47,7 @@ struct Pointer(Vec<String>);
 pub fn parse(body: &[u8]) -> Result<JsonPatch> {
     let patch = read(body)?;
     let Value::Array(operations) = patch else {
-        return Err(wrong_type(&patch, "value of type []handlers.jsonPatchOp"));
+        return Err(wrong_type("", "array", &patch));
     };
     if operations.len() > MAX_OPERATIONS {
         let message = format!(
@@ -66,7 +66,7 @@ pub fn parse(body: &[u8]) -> Result<JsonPatch> {
 
 fn operation(operation: Value) -> Result<Operation> {
     let Value::Object(mut members) = operation else {
-        return Err(wrong_type(&operation, "value of type handlers.jsonPatchOp"));
+        return Err(wrong_type("", "object", &operation));
     };
     let name = text(&members, "op")?.unwrap_or_default().to_owned();
     let path = pointer(&members, "path")?;
@@ -89,10 +89,7 @@ fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a st
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(wrong_type(
-            other,
-            &format!("struct field jsonPatchOp.{name} of type string"),
-        )),
+        Some(other) => Err(wrong_type(name, "string", other)),
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::client::Answer;
 use crate::known::{Known, alike, is_time, is_uid};
 use crate::recording::{Exchange, Values};
+use crate::words::are_same_error;
 
 /// The headers that are compared.
 const HEADERS: [&str; 3] = ["Content-Type", "Warning", "Retry-After"];
@@ -387,7 +388,12 @@ fn is_without_value(recorded: &str, own: &str) -> bool {
     const START: &str = "Invalid value: ";
     own.split_once(START).is_some_and(|(before, why)| {
         let rest = recorded.strip_prefix(before).unwrap_or_default();
-        rest.starts_with(START) && rest.ends_with(&format!(": {why}"))
+        let mut colons = rest.match_indices(": ");
+        let is_why = |(at, _)| {
+            let end = &rest[at + 2..];
+            end == why || are_same_error(end, why)
+        };
+        rest.starts_with(START) && colons.any(is_why)
     })
 }
 

@@ -14,6 +14,7 @@
 //! | `comparison` | comparison of a response with the recorded one |
 //! | `replay` | the order of requests, and unrecorded requests |
 //! | `listed` | the list of differences |
+//! | `words` | errors about malformed JSON and wrong types |
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -29,6 +30,8 @@ mod program;
 mod recording;
 mod replay;
 mod tables;
+#[path = "../words.rs"]
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -12,6 +12,8 @@ mod properties;
 mod recorded;
 mod rfc;
 mod strategic;
+#[path = "../words.rs"]
+mod words;
 
 use serde_json::{Value, json};
 

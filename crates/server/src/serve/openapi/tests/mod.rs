@@ -1,14 +1,20 @@
-//! Tests that the documents equal the files in `crates/server/openapi`, and differ from recorded
-//! documents only as listed in `differences.txt` there.
+//! Generates the files in `crates/server/openapi`, and tests that they are current and differ from
+//! recorded documents only as listed in `differences.txt` there.
 #![expect(clippy::disallowed_methods, reason = "a test reads recorded files")]
 
-use std::collections::BTreeSet;
+mod operations;
+mod schemas;
+mod v2;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use http::Response;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
+use crate::groups::Group;
 use crate::serve::openapi::Documents;
+use crate::wire::endpoint::{AUTHENTICATION, AUTHORIZATION};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi");
 
@@ -21,17 +27,54 @@ fn v3(path: &str) -> Value {
     body(&Documents::new(true).v3(path, None, None, None))
 }
 
+/// Generates the documents of version 3, by path.
+fn generated(with_reviews: bool) -> BTreeMap<String, Value> {
+    let groups = Group::ALL.into_iter();
+    let groups = groups.map(|group| (format!("apis/{}", group.api_version()), of_group(group)));
+    let reviews = [AUTHENTICATION, AUTHORIZATION].into_iter();
+    let reviews = reviews.map(|group| (format!("apis/{group}/v1"), of_reviews(group)));
+    groups.chain(reviews.filter(|_| with_reviews)).collect()
+}
+
+fn of_group(group: Group) -> Value {
+    document(&operations::of_group(group), &schemas::of_group(group))
+}
+
+fn of_reviews(group: &'static str) -> Value {
+    document(&operations::of_reviews(group), &schemas::of_reviews(group))
+}
+
+fn document(paths: &Map<String, Value>, schemas: &Map<String, Value>) -> Value {
+    json!({
+        "openapi": "3.0.0",
+        "info": {
+            "title": "krm-template",
+            "description": "Templates for Kubernetes configuration.",
+            "version": env!("CARGO_PKG_VERSION"),
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "BearerToken": {
+                    "type": "apiKey",
+                    "description": "Bearer Token authentication",
+                    "name": "authorization",
+                    "in": "header",
+                },
+            },
+        },
+    })
+}
+
 #[test]
 fn the_files_are_current() {
-    let documents = Documents::new(true);
-    let index = body(&documents.index());
-    let paths: Vec<&String> = index["paths"].as_object().unwrap().keys().collect();
-    let all = paths
-        .into_iter()
-        .map(|path| (format!("{}.json", path.replace('/', "_")), v3(path)))
-        .chain([("v2.json".to_owned(), body(&documents.v2(None, None)))]);
-    for (name, value) in all {
-        let file = Path::new(FOLDER).join(&name);
+    let documents = generated(true);
+    let v2 = v2::document(documents.values());
+    let v3 = documents.into_iter();
+    let v3 = v3.map(|(path, value)| (path.replace('/', "_"), value));
+    for (name, value) in v3.chain([("v2".to_owned(), v2)]) {
+        let file = Path::new(FOLDER).join(format!("{name}.json"));
         let text = format!("{}\n", serde_json::to_string_pretty(&value).unwrap());
         if std::env::var_os("UPDATE").is_some() {
             std::fs::write(&file, &text).unwrap();
@@ -41,6 +84,27 @@ fn the_files_are_current() {
             found == text,
             "{name} is not current: run the test with UPDATE=1"
         );
+    }
+}
+
+#[test]
+fn each_document_is_served_with_its_groups() {
+    for with_reviews in [true, false] {
+        let documents = Documents::new(with_reviews);
+        let generated = generated(with_reviews);
+        let v2 = body(&documents.v2(None, None));
+        assert_eq!(v2, v2::document(generated.values()));
+        let index = body(&documents.index());
+        assert!(
+            index["paths"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .eq(generated.keys())
+        );
+        for (path, document) in generated {
+            assert_eq!(body(&documents.v3(&path, None, None, None)), document);
+        }
     }
 }
 
@@ -116,7 +180,7 @@ fn a_patch_takes_field_validation_so_that_kubectl_does_not_ask_for_protobuf() {
         let object = format!("/apis/{group}/{version}/namespaces/{{namespace}}/templates/{{name}}");
         let patch = &document["paths"][&object]["patch"];
         assert_eq!(patch["x-kubernetes-action"], "patch");
-        let kind = serde_json::json!({"group": group, "version": version, "kind": "Template"});
+        let kind = json!({"group": group, "version": version, "kind": "Template"});
         assert_eq!(patch["x-kubernetes-group-version-kind"], kind);
         let names: Vec<&str> = patch["parameters"]
             .as_array()

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::schemas::{self, META};
 use crate::groups::Group;
-use crate::serve::openapi::schemas::{self, META};
 use crate::wire::endpoint::AUTHENTICATION;
 
 const OBJECTS: &[&str] = &["application/json", "application/yaml"];

@@ -27,7 +27,7 @@ pub(crate) fn are_same_error(recorded: &str, ours: &str) -> bool {
     let Some(go) = GO.captures(recorded) else {
         return false;
     };
-    let before = &recorded[..go.get(1).unwrap().start()];
+    let (before, _) = recorded.split_at(go.get(1).unwrap().start());
     let Some(own) = ours.strip_prefix(before).and_then(|own| OURS.captures(own)) else {
         return false;
     };

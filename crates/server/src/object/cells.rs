@@ -56,7 +56,7 @@ fn first_line(description: &str) -> String {
 
 /// Returns the number of parameters, and how many of them have no value.
 fn parameters(text: Option<&str>) -> String {
-    let list = text.and_then(|text| json::parse::<Value>(text).ok());
+    let list = text.and_then(|text| json::value(text).ok());
     let items = list.as_ref().and_then(Value::as_array);
     let items = items.map_or(&[][..], Vec::as_slice);
     let is_set = |item: &Value, key: &str| match item.get(key) {

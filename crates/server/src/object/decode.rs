@@ -61,7 +61,7 @@ pub fn check(
 fn texts(json: &str) -> Result<Texts<'_>> {
     let texts: std::result::Result<Option<Texts<'_>>, String> = json::parse(json);
     texts.map(Option::unwrap_or_default).map_err(|why| {
-        let other = json::parse(json).map(|other| json::wrong_type("", "object", &other));
+        let other = json::value(json).map(|other| json::wrong_type("", "object", &other));
         unrecognized(&other.unwrap_or(why))
     })
 }
@@ -74,13 +74,13 @@ fn read(
     texts: &mut Texts<'_>,
     validation: FieldValidation,
 ) -> Result<(Value, Vec<String>)> {
-    let fields = texts.iter();
-    let fields = fields.map(|(key, text)| Ok((key.clone(), json::parse(text.get())?)));
-    let fields: std::result::Result<Map<String, Value>, String> = fields.collect();
-    let mut object = Value::Object(fields.map_err(|why| unrecognized(&why))?);
     // In OpenShift's group, objects are not checked.
     let unchecked = (group == Group::OpenShift).then_some("objects");
     let repeated = types::repeated_keys(&body.json, unchecked).map_err(|why| unrecognized(&why))?;
+    let fields = texts.iter();
+    let fields = fields.map(|(key, text)| Ok((key.clone(), json::value(text.get())?)));
+    let fields: std::result::Result<Map<String, Value>, String> = fields.collect();
+    let mut object = Value::Object(fields.map_err(|why| unrecognized(&why))?);
     let mut warnings = checked(group, &object, &repeated, &body.repeated, validation)?;
     if !repeated.is_empty() {
         texts.retain(|key, _| key == "objects");
@@ -128,7 +128,7 @@ pub fn configuration(body: &[u8], validation: FieldValidation) -> Result<(Value,
     const CONVERTING: &str = "error converting YAML to JSON";
     let refused = |why: &str| Status::bad_request(format!("error decoding YAML: {why}"));
     let body = Body::yaml(body).map_err(|why| refused(&format!("{CONVERTING}: {why}")))?;
-    let object: Value = json::parse(&body.json).map_err(|why| refused(&why))?;
+    let object = json::value(&body.json).map_err(|why| refused(&why))?;
     if !matches!(object, Value::Object(_) | Value::Null) {
         return Err(refused(&json::wrong_type("", "object", &object)));
     }

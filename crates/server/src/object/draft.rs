@@ -71,7 +71,7 @@ impl Draft {
     pub(crate) fn stored(group: Group, text: &str, yaml: Option<String>) -> Self {
         let fields: Texts<'_> = serde_json::from_str(text).unwrap_or_default();
         let metadata = fields.get("metadata").map(|text| text.get());
-        let metadata = metadata.and_then(|text| json::parse(text).ok());
+        let metadata = metadata.and_then(|text| json::value(text).ok());
         let is_field =
             |(key, _): &(String, _)| !matches!(key.as_str(), "kind" | "apiVersion" | "metadata");
         let fields = fields.into_iter().filter(is_field);
@@ -150,11 +150,10 @@ impl Draft {
 
     /// Keeps the JSON text of the old fields whose value is unchanged.
     pub(crate) fn keep_spelling(&mut self, old: &Self) {
-        let value = |text: &str| json::parse::<Value>(text);
         for (key, text) in &mut self.fields {
             if let Some(old) = old.field(key)
                 && text != old
-                && value(text) == value(old)
+                && json::value(text) == json::value(old)
             {
                 old.clone_into(text);
             }
@@ -172,7 +171,7 @@ impl Draft {
         );
         object.insert("metadata".to_owned(), Value::Object(self.metadata.clone()));
         for (key, text) in &self.fields {
-            let value = json::parse(text).unwrap_or_default();
+            let value = json::value(text).unwrap_or_default();
             object.insert(key.clone(), value);
         }
         Value::Object(object)

@@ -246,12 +246,11 @@ pub fn is_same(new: &Draft, old: &Draft) -> bool {
 
 /// Returns `true` if all fields except `metadata` are equal. Ignores the order of keys.
 fn same_fields(new: &Draft, old: &Draft) -> bool {
-    let value = |text: &str| json::parse::<Value>(text);
     new.fields().count() == old.fields().count()
         && new.stored_fields().all(|(key, text)| {
             let mut fields = old.stored_fields();
             let old = fields.find(|(name, _)| *name == key);
-            old.is_some_and(|(_, old)| old == text || value(old) == value(text))
+            old.is_some_and(|(_, old)| old == text || json::value(old) == json::value(text))
         })
 }
 
@@ -468,7 +467,7 @@ fn new_finalizers(draft: &Draft, old: &Draft, causes: &mut Vec<Cause>) {
 
 /// Rejects parameter names with characters other than letters, digits and underscores.
 fn parameter_names(draft: &Draft, causes: &mut Vec<Cause>) {
-    let Some(Ok(parameters)) = draft.field("parameters").map(json::parse::<Value>) else {
+    let Some(Ok(parameters)) = draft.field("parameters").map(json::value) else {
         return;
     };
     let parameters = parameters.as_array().into_iter().flatten();

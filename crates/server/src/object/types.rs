@@ -307,7 +307,7 @@ impl<'de> DeserializeSeed<'de> for Keys<'_> {
     }
 }
 
-/// Numbers are visited as maps, because their digits are kept.
+/// Numbers that are not 64-bit integers are visited as maps, because their digits are kept.
 impl<'de> Visitor<'de> for Keys<'_> {
     type Value = ();
 
@@ -320,6 +320,14 @@ impl<'de> Visitor<'de> for Keys<'_> {
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
         Ok(())
     }
 

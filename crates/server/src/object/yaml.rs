@@ -13,7 +13,7 @@ use crate::object::json;
 #[must_use]
 pub fn yaml(json: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(json);
-    let value = json::parse(&text).unwrap_or_default();
+    let value = json::value(&text).unwrap_or_default();
     krm_yaml::to_string(&Value::from(sorted(value))).into_bytes()
 }
 
@@ -37,7 +37,7 @@ fn edited(posted: &str, json: &[u8]) -> Option<String> {
     let document = Document::parse(&Source::new("posted", posted)).ok()?;
     let root = document.roots().next()?;
     let text = String::from_utf8_lossy(json);
-    let value: Json = json::parse(&text).ok()?;
+    let value = json::value(&text).ok()?;
     let edits = krm_yaml::update(root, Value::from(value), &KEYS).ok()?;
     let mut text = Edited::new(&document, edits).ok()?.to_string();
     if !text.ends_with('\n') {

@@ -22,7 +22,7 @@ pub fn parse(body: &[u8]) -> Result<Value> {
 /// Reads the body of a patch.
 pub(super) fn read(body: &[u8]) -> Result<Value> {
     let text = std::str::from_utf8(body).map_err(|_| malformed("invalid UTF-8"))?;
-    json::parse(text).map_err(|why| malformed(&why))
+    json::value(text).map_err(|why| malformed(&why))
 }
 
 /// Returns the error for a value of the wrong type. The path is empty for a whole patch.

@@ -390,7 +390,7 @@ fn is_without_value(recorded: &str, own: &str) -> bool {
         let rest = recorded.strip_prefix(before).unwrap_or_default();
         let mut colons = rest.match_indices(": ");
         let is_why = |(at, _)| {
-            let end = &rest[at + 2..];
+            let (_, end) = rest.split_at(at + 2);
             end == why || are_same_error(end, why)
         };
         rest.starts_with(START) && colons.any(is_why)

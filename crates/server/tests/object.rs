@@ -9,7 +9,7 @@
     reason = "a test"
 )]
 
-#[path = "words.rs"]
+#[path = "exchanges/words.rs"]
 mod words;
 
 use std::collections::BTreeMap;

@@ -30,7 +30,6 @@ mod program;
 mod recording;
 mod replay;
 mod tables;
-#[path = "../words.rs"]
 mod words;
 
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ mod properties;
 mod recorded;
 mod rfc;
 mod strategic;
-#[path = "../words.rs"]
+#[path = "../exchanges/words.rs"]
 mod words;
 
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 # empty file system.
 #
 #   docker build -t krm-template .                       compiles it in the `build` stage
-#   docker build -t krm-template --target prebuilt .     takes target/release/krm-template,
+#   docker build -t krm-template --target prebuilt .     takes target/static/krm-template,
 #       which must be static (CONTRIBUTING.md says how) and is run once to see that;
 #       needs no registry at all
 #   docker build -t krm-template-server --target server .            the same for the server
@@ -37,7 +37,7 @@ USER nobody
 ENTRYPOINT ["/krm-template"]
 
 FROM base AS prebuilt
-ARG BINARY=target/release/krm-template
+ARG BINARY=target/static/krm-template
 COPY ${BINARY} /krm-template
 # Only a static binary runs here. The text after the option explains the failure.
 RUN ["/krm-template", "--version", "(fails if BINARY is not static: CONTRIBUTING.md says how to build it)"]
@@ -63,7 +63,7 @@ USER 65532:65532
 ENTRYPOINT ["/krm-template-server"]
 
 FROM server-base AS prebuilt-server
-ARG SERVER_BINARY=target/release/krm-template-server
+ARG SERVER_BINARY=target/static/krm-template-server
 COPY ${SERVER_BINARY} /krm-template-server
 # Only a static binary runs here.
 RUN ["/krm-template-server", "--version"]
@@ -79,9 +79,9 @@ COPY . .
 RUN set -eu; \
     host="$(rustc -vV | sed -n 's/^host: //p')"; \
     export KRM_TEMPLATE_COMMIT="$REVISION"; \
-    RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --locked --target "$host" \
+    RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile dist --locked --target "$host" \
         --package krm-template-server --features etcd; \
-    cp "target/$host/release/krm-template-server" /krm-template-server
+    cp "target/$host/dist/krm-template-server" /krm-template-server
 
 FROM server-base AS server
 COPY --from=build-server /krm-template-server /krm-template-server

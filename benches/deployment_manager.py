@@ -3,7 +3,7 @@
 
 usage: deployment_manager.py CORPUS [BINARY] [--rounds R] [--before BINARY] [--only PART ...]
 
-CORPUS is `corpus/deployment-manager` of the shared data, BINARY is target/release/krm-template if
+CORPUS is `corpus/deployment-manager` of the shared data, BINARY is target/dist/krm-template if
 none is given. The parts are:
 
   process  each Jinja case in a process of its own, in turns with a Python 3 process that renders it
@@ -269,7 +269,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("corpus", type=pathlib.Path)
-    parser.add_argument("binary", nargs="?", default="target/release/krm-template")
+    parser.add_argument("binary", nargs="?", default="target/dist/krm-template")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--before", help="a program without Deployment Manager")
     parser.add_argument("--only", nargs="+", default=["process", "within", "python", "growth", "start"])

@@ -3,7 +3,7 @@
 
 usage: instructions.py [BINARY] [--objects N] [--only WORDS] [--bound FACTOR]
 
-BINARY is target/release/krm-template if none is given. valgrind counts the instructions a byte of
+BINARY is target/dist/krm-template if none is given. valgrind counts the instructions a byte of
 input, and generate.py makes up the objects. Each work has a goal; with --bound, more than FACTOR
 times the goal is a failure.
 The largest real Template is in the shared folder, which KRM_TEMPLATE_SHARED names; without it, that
@@ -117,8 +117,8 @@ class Inputs:
             yield Work("JSON to JSON, the largest real Template", 70, arguments, largest)
         yield Work("Composition as a function, one field changed", 60, [], changed, changed)
         yield Work("build, one field changed", 60, ["build", build], all_yaml)
-        yield Work("export, YAML", 90, ["export", "-f", all_yaml], all_yaml)
-        yield Work("export, JSON", 90, ["export", "-f", all_json], all_json)
+        yield Work("export, YAML", 250, ["export", "-f", all_yaml], all_yaml)
+        yield Work("export, JSON", 250, ["export", "-f", all_json], all_json)
         yield Work("deployment expand", 90, ["deployment", "expand", disks], disks)
 
     def start_up(self):
@@ -157,7 +157,7 @@ def main():
     arguments = parser.parse_args()
     binary = arguments.binary.resolve()
     if not binary.exists():
-        sys.exit(f"{binary} is not there: cargo build --release")
+        sys.exit(f"{binary} is not there: cargo build --profile dist")
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         inputs = Inputs(binary, pathlib.Path(folder), arguments.objects)

@@ -3,7 +3,7 @@
 
 usage: memory.py [BINARY] [--objects N]
 
-BINARY is target/release/krm-template if none is given. More than the bound of a work is a failure.
+BINARY is target/dist/krm-template if none is given. More than the bound of a work is a failure.
 """
 
 import argparse

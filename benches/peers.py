@@ -3,7 +3,7 @@
 
 usage: peers.sh [BINARY] [--rounds R] [--large N] [--limit SECONDS] [--kubectl KUBECTL] [--only PART ...]
 
-BINARY is target/release/krm-template if none is given. The contestants of a part take turns
+BINARY is target/dist/krm-template if none is given. The contestants of a part take turns
 (A B A B ...), so that a machine that is busy for a while is busy for all of them, if not to the
 same effect: measure on a quiet one. A ratio is the median of the ratios of one round each, and the
 range after it is the middle half of them. The load at the start is printed first.
@@ -367,7 +367,7 @@ def main():
     arguments = parser.parse_args()
     binary = arguments.binary.resolve()
     if not binary.exists():
-        sys.exit(f"{binary} is not there: cargo build --release")
+        sys.exit(f"{binary} is not there: cargo build --profile dist")
     failures = 0
     print("load: {:.1f} {:.1f} {:.1f}, cores: {}\n".format(*os.getloadavg(), os.cpu_count()))
     with tempfile.TemporaryDirectory() as directory:

@@ -111,6 +111,9 @@
 pub mod cli;
 pub mod function;
 mod plan;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod testing;
 
 pub use krm_core as krm;
 pub use krm_core::{files, report, threads};

@@ -7,8 +7,6 @@ use crate::cli::parameters::open;
 use crate::form;
 use crate::template::Template;
 use krm_template_machine::console::Console;
-use krm_template_machine::io;
-use krm_template_machine::status::{FAILED, OK};
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Write an HTML form for the values of a Template
@@ -46,10 +44,5 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         Some(form::file(&template, name))
     });
-    console.report(&diagnostics);
-    let Some(text) = text else {
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
-    Ok(OK)
+    console.finish(&diagnostics, text)
 }

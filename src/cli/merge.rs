@@ -9,7 +9,7 @@ use crate::merge::{self, Options, Prefer, Prefix, Rename};
 use crate::template::OWN_GROUP;
 use krm_template_machine::console::Console;
 use krm_template_machine::io;
-use krm_template_machine::status::{FAILED, OK, USAGE};
+use krm_template_machine::status::USAGE;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode};
@@ -157,12 +157,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         merge::merge(&roots, &arguments.options(), &mut diagnostics)
     });
     diagnostics.dedup();
-    console.report(&diagnostics);
-    let Some(text) = text else {
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
-    Ok(OK)
+    console.finish(&diagnostics, text)
 }
 
 /// Reads all files; nothing if one of them cannot be read or is empty.
@@ -171,15 +166,7 @@ fn read(
     console: Console,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Arc<Document>>> {
-    if files.iter().filter(|file| *file == "-").count() > 1 {
-        diagnostics.push(
-            Diagnostic::error(
-                "`-` is given more than once, but standard input can be read only once",
-            )
-            .hint("replace one of them with the name of a file"),
-        );
-        return None;
-    }
+    diagnostics.take(io::check_stdin(files.iter()))?;
     let sources = files.iter().map(|file| console.read(file));
     let sources: Vec<Arc<Source>> = sources
         .filter_map(|source| diagnostics.take(source))

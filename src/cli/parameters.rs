@@ -11,7 +11,6 @@ use crate::schema;
 use crate::template::{self, Template, ValuesFormat};
 use krm_template_machine::console::Console;
 use krm_template_machine::io;
-use krm_template_machine::status::{FAILED, OK};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
@@ -68,12 +67,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let source = diagnostics.take(console.read(&arguments.filename));
     let document = source.and_then(|source| diagnostics.take(open(&source)));
     let text = document.and_then(|document| print(arguments, &document, &mut diagnostics));
-    console.report(&diagnostics);
-    let Some(text) = text else {
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
-    Ok(OK)
+    console.finish(&diagnostics, text)
 }
 
 pub(super) fn open(source: &Arc<Source>) -> Result<Arc<Document>> {

@@ -187,7 +187,7 @@ impl Check<'_> {
         if let Some(kustomization) = kustomization::that_patches_with(&path) {
             let message = format!("`{path}` is a patch listed in `{kustomization}`");
             if !is_named {
-                self.console.remark(format!("{message}, and is skipped"));
+                self.console.info(format!("{message}, and is skipped"));
                 self.has_patches = true;
                 return;
             }
@@ -273,7 +273,7 @@ fn summary(checked: &Checked) -> String {
     let found = [
         (Severity::Error, "error"),
         (Severity::Warning, "warning"),
-        (Severity::Info, "remark"),
+        (Severity::Info, "info message"),
     ];
     let found: Vec<String> = found
         .iter()

@@ -17,8 +17,8 @@ use crate::function::own;
 use crate::function::package::Package;
 use crate::function::run::Environment;
 use crate::krm::annotations::{
-    IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS, annotate, is_internal, kept_at,
-    remove_empty,
+    self, IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS, annotate, is_internal,
+    kept_at,
 };
 use crate::krm::identity::{self, Identity, group};
 use crate::krm::resource_list::{Changes, ResourceList};
@@ -440,14 +440,7 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<kr
     if is_here && is_in_step(&old_value, &value) {
         return update(old, value);
     }
-    if let Some(metadata) = value.get_mut("metadata") {
-        if let Some(annotations) = metadata.get_mut("annotations") {
-            for id in IDS {
-                annotations.remove(id);
-            }
-        }
-        remove_empty(metadata.into(), "annotations");
-    }
+    annotations::remove(&mut value, IDS);
     update(old, value)
 }
 

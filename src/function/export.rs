@@ -73,8 +73,8 @@ pub(super) fn decide<O: Objects>(
         for line in &exported.report {
             found.push(line.clone().of_success());
         }
-        for remark in exported.parameters.iter() {
-            found.push(Diagnostic::info(remark).of_success());
+        for message in exported.parameters.iter() {
+            found.push(Diagnostic::info(message).of_success());
         }
         let instance = Instance {
             name: name.clone().into_owned(),

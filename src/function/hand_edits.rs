@@ -83,9 +83,9 @@ impl Item {
     }
 }
 
-/// What is done to a list.
+/// A change of a list by hand.
 #[derive(Clone, Debug)]
-enum Change {
+enum HandEdit {
     Insert(Index),
     Delete(Index),
     Swap(Index, Index),
@@ -96,7 +96,7 @@ enum Change {
     Turn(Index),
 }
 
-impl Change {
+impl HandEdit {
     /// Changes the list, of which one item stays. `new` makes an item.
     fn apply(&self, items: &mut Vec<Item>, new: impl FnOnce() -> Item) {
         let count = items.len();
@@ -114,21 +114,21 @@ impl Change {
     }
 }
 
-fn changes() -> impl Strategy<Value = Vec<(Option<Index>, Change)>> {
+fn changes() -> impl Strategy<Value = Vec<(Option<Index>, HandEdit)>> {
     let at = any::<Index>;
     let change = prop_oneof![
-        3 => at().prop_map(Change::Insert),
-        2 => at().prop_map(Change::Delete),
-        2 => (at(), at()).prop_map(|(one, other)| Change::Swap(one, other)),
-        1 => at().prop_map(Change::Rotate),
-        1 => at().prop_map(Change::Set),
-        1 => at().prop_map(Change::Turn),
+        3 => at().prop_map(HandEdit::Insert),
+        2 => at().prop_map(HandEdit::Delete),
+        2 => (at(), at()).prop_map(|(one, other)| HandEdit::Swap(one, other)),
+        1 => at().prop_map(HandEdit::Rotate),
+        1 => at().prop_map(HandEdit::Set),
+        1 => at().prop_map(HandEdit::Turn),
     ];
     prop::collection::vec((prop::option::of(at()), change), 0..6)
 }
 
 /// Changes containers, or the variables of one, as `changes` say.
-fn change(containers: &mut Vec<Item>, changes: &[(Option<Index>, Change)], who: &str) {
+fn change(containers: &mut Vec<Item>, changes: &[(Option<Index>, HandEdit)], who: &str) {
     for (number, (container, change)) in changes.iter().enumerate() {
         let name = format!("{who}{number}");
         match container {

@@ -239,7 +239,7 @@ impl Read {
             identity: Identity::of_kind(object),
             path: kept.path.map(Cow::into_owned),
             index: kept.index,
-            is_local: is_local(object.get("metadata").map(Into::into)),
+            is_local: is_local(object.get("metadata")),
             owner: annotation(OWNER).map(Into::into),
         }
     }

@@ -12,7 +12,7 @@ use crate::function::stamp;
 use crate::krm::item_keys::ITEM_KEYS;
 use crate::krm::lists;
 #[cfg(feature = "deployment-manager")]
-use crate::plan::{self, Inputs, Whence};
+use crate::plan::{self, InputOrigin, Inputs};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, Position, SharedNode, Value, Words};
@@ -59,7 +59,7 @@ pub(crate) fn check_deployment(
     if names_others {
         return found;
     }
-    let inputs = Inputs::of([], Whence::Files).with_python(environment.python.clone());
+    let inputs = Inputs::of([], InputOrigin::Files).with_python(environment.python.clone());
     found.append(plan::check_deployment(&config, &inputs));
     found.address(Way::Objects);
     transformer.placed(&found, |source| source.name() == name)
@@ -151,13 +151,13 @@ impl<'r, 'd> Resources<'r, 'd> {
 }
 
 /// The new text of a resource, as an item of a list.
-struct Change {
+struct ResourceChange {
     position: usize,
     text: String,
 }
 
 impl Objects for Resources<'_, '_> {
-    type Change = Change;
+    type Change = ResourceChange;
     type New = String;
 
     fn at(&self, position: usize) -> Result<&SharedNode> {
@@ -169,12 +169,17 @@ impl Objects for Resources<'_, '_> {
         node.as_ref().map_err(Clone::clone)
     }
 
-    fn change(&self, position: usize, old: Cursor<'_>, new: Value<'_>) -> Result<Option<Change>> {
+    fn change(
+        &self,
+        position: usize,
+        old: Cursor<'_>,
+        new: Value<'_>,
+    ) -> Result<Option<ResourceChange>> {
         if krm_yaml::update_read(old, new.clone(), &ITEM_KEYS)?.is_empty() {
             return Ok(None);
         }
         let text = lists::render(old.document(), &new, ITEM)?;
-        Ok(Some(Change { position, text }))
+        Ok(Some(ResourceChange { position, text }))
     }
 
     fn add(&self, document: &Document, object: &Value<'_>) -> Result<String> {

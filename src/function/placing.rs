@@ -24,7 +24,7 @@ pub(super) struct Placing<'p, O: Objects> {
     storage: Storage,
     plan: &'p Plan,
     rules: &'p Rules,
-    made: BTreeMap<Identity, Made>,
+    made: BTreeMap<Identity, PlacedObject>,
     decision: Decision<O::Change, O::New>,
     /// Reports of the changes, to be used if the changes are made.
     said: Diagnostics,
@@ -41,7 +41,7 @@ struct AtPosition<'a> {
 }
 
 /// An object that was placed.
-struct Made {
+struct PlacedObject {
     instance: usize,
     field: String,
 }
@@ -86,7 +86,7 @@ impl<'p, O: Objects> Placing<'p, O> {
             diagnostics.push(self.made_twice(first, index, &identity, &object));
             return;
         }
-        let made = Made {
+        let made = PlacedObject {
             instance: index,
             field: object.field.clone(),
         };
@@ -244,7 +244,7 @@ impl<'p, O: Objects> Placing<'p, O> {
     /// Two objects with one identity.
     fn made_twice(
         &self,
-        first: &Made,
+        first: &PlacedObject,
         instance: usize,
         identity: &Identity,
         object: &Object<'_>,

@@ -113,7 +113,7 @@ impl Control {
             annotations.remove(key);
         }
         if let Some(metadata) = object.value.get_mut("metadata") {
-            remove_empty(metadata.into(), "annotations");
+            remove_empty(metadata, "annotations");
         }
         control
     }

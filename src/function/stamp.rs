@@ -9,7 +9,7 @@ use crate::function::placing::Placing;
 use crate::function::rules::Rules;
 use crate::function::run::Environment;
 use crate::krm::identity::{self, Identity};
-use crate::plan::{self, Inputs, Plan, Whence};
+use crate::plan::{self, InputOrigin, Inputs, Plan};
 use crate::template::{Generation, Options, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, SharedNode};
@@ -36,7 +36,7 @@ pub(super) fn decide<O: Objects>(
         // A Template refers to no other object.
         Some(_) => Vec::new(),
     };
-    let inputs = Inputs::of(inputs, Whence::Items);
+    let inputs = Inputs::of(inputs, InputOrigin::Items);
     #[cfg(feature = "deployment-manager")]
     let inputs = inputs.with_python(environment.python.clone());
     let existing = items.by_identity();

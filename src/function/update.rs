@@ -1,6 +1,6 @@
 //! Updates an existing object to what its Template creates now.
 
-use crate::krm::annotations::{IDS, OWNER, annotate, remove_empty};
+use crate::krm::annotations::{self, IDS, OWNER, annotate};
 use crate::krm::item_keys::ITEM_KEYS;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, DuplicateKeys, Value};
@@ -72,14 +72,7 @@ pub(super) fn update<'v>(
             removed,
         };
     }
-    if let Some(metadata) = value.get_mut("metadata") {
-        if let Some(annotations) = metadata.get_mut("annotations") {
-            for id in IDS {
-                annotations.remove(id);
-            }
-        }
-        remove_empty(metadata.into(), "annotations");
-    }
+    annotations::remove(&mut value, IDS);
     value.adopt(&old_value, &ITEM_KEYS);
     Updated {
         value: Some(value),

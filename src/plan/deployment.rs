@@ -220,8 +220,8 @@ impl Deployment {
         for unused in unused_imports(&self.request, &expansion) {
             if let Some((place, field)) = import(config, &unused.name) {
                 let message = format!("import `{}` is not used", unused.name);
-                let remark = Diagnostic::info(message).rule("dm-unused-import");
-                found.push(remark.at(place).field(field).hint("remove it"));
+                let unused = Diagnostic::info(message).rule("dm-unused-import");
+                found.push(unused.at(place).field(field).hint("remove it"));
             }
         }
         found

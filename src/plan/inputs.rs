@@ -56,21 +56,21 @@ impl Input {
 /// The items that a functionConfig may refer to, and what runs its Python templates.
 pub(crate) struct Inputs {
     pub(crate) list: Vec<Opening>,
-    whence: Whence,
+    origin: InputOrigin,
     #[cfg(feature = "deployment-manager")]
     pub(crate) python: Arc<dyn Interpreters>,
 }
 
 /// The origin of inputs, in the user's words.
 #[derive(Clone, Copy)]
-pub(crate) enum Whence {
+pub(crate) enum InputOrigin {
     /// The items of a ResourceList.
     Items,
     /// The files of a command line.
     Files,
 }
 
-impl Whence {
+impl InputOrigin {
     const fn place(self) -> &'static str {
         match self {
             Self::Items => "among the items",
@@ -128,14 +128,14 @@ impl Opening {
 }
 
 impl Inputs {
-    pub(crate) fn of(inputs: impl IntoIterator<Item = Input>, whence: Whence) -> Self {
+    pub(crate) fn of(inputs: impl IntoIterator<Item = Input>, origin: InputOrigin) -> Self {
         let opening = |input| Opening {
             input,
             opened: OnceCell::new(),
         };
         Self {
             list: inputs.into_iter().map(opening).collect(),
-            whence,
+            origin,
             #[cfg(feature = "deployment-manager")]
             python: Arc::new(Forbidden::IN_FUNCTION),
         }
@@ -167,7 +167,7 @@ impl Inputs {
                     Some(known) => format!("did you mean `{known}`?"),
                     None => self.among(kind, of_kind().map(Opening::name)),
                 };
-                let problem = format!("no {kind} `{name}` is {}", self.whence.place());
+                let problem = format!("no {kind} `{name}` is {}", self.origin.place());
                 let missing = Diagnostic::error(problem).hint(hint);
                 Err(if kind == "Template" {
                     missing.rule(MISSING_TEMPLATE).into()
@@ -179,7 +179,7 @@ impl Inputs {
                 let mut diagnostic = Diagnostic::error(format!(
                     "{} {} match {kind} `{name}`, and it is unclear which one to use",
                     named.len(),
-                    self.whence.noun()
+                    self.origin.noun()
                 ));
                 for one in named {
                     diagnostic = diagnostic.related(one.place(), one.file());
@@ -193,7 +193,7 @@ impl Inputs {
     fn among<'n>(&self, kind: &str, names: impl Iterator<Item = &'n str>) -> String {
         let names: Vec<String> = names.take(10).map(|name| format!("`{name}`")).collect();
         match names.as_slice() {
-            [] => format!("there is no {kind}: {}", self.whence.remedy()),
+            [] => format!("there is no {kind}: {}", self.origin.remedy()),
             [name] => format!("there is only {name}"),
             names => format!("there are {}", names.join(", ")),
         }

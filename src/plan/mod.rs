@@ -16,7 +16,7 @@ mod written;
 pub(crate) use conflict::both_create;
 #[cfg(feature = "deployment-manager")]
 pub(crate) use deployment::check as check_deployment;
-pub(crate) use inputs::{Input, Inputs, MISSING_TEMPLATE, Whence};
+pub(crate) use inputs::{Input, InputOrigin, Inputs, MISSING_TEMPLATE};
 pub(crate) use instance::{Instance, Owns, Plan};
 #[cfg(not(feature = "deployment-manager"))]
 pub(crate) use missing::check as check_deployment;

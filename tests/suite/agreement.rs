@@ -8,7 +8,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fs;
 use std::sync::Arc;
 
 use krm_template::lint;
@@ -22,7 +21,7 @@ use proptest::sample::Index;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::Value;
 
-use crate::parameters;
+use crate::cases;
 
 /// How many changed Templates are looked at.
 const CASES: u32 = 6_000;
@@ -82,15 +81,13 @@ fn property(holds: Property) -> Result<(), Failed> {
 
 /// The files of the repository that hold a Template and nothing else.
 fn texts() -> Vec<String> {
-    let files = parameters::files(&crate::root().join("examples"));
-    let cases = parameters::files(&crate::root().join("tests"));
-    let texts = files.into_iter().chain(cases).filter(|path| {
-        let ends = ["yaml", "yml", "json"];
-        path.extension()
-            .is_some_and(|end| ends.iter().any(|one| end == *one))
+    let files = ["examples", "tests"].map(|folder| cases::files(&crate::root().join(folder)));
+    let texts = files.into_iter().flatten().filter(|(name, _)| {
+        let ends = [".yaml", ".yml", ".json"];
+        ends.iter().any(|end| name.ends_with(end))
     });
     let texts: BTreeSet<String> = texts
-        .filter_map(|path| fs::read_to_string(path).ok())
+        .filter_map(|(_, text)| String::from_utf8(text).ok())
         // Long ones take long.
         .filter(|text| text.len() < 20_000 && lint::may_hold_template(text))
         .filter(|text| {

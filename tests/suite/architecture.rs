@@ -34,6 +34,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "deployments",
             "serve",
             "client",
+            "testing",
         ],
     ),
     ("crates/server/src/serve", &["openapi", "deployments", "ui"]),
@@ -68,10 +69,6 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "crates/deployment-manager/src",
         &["imports", "schema", "jinja", "python", "expand", "objects"],
-    ),
-    (
-        "crates/deployment-manager/src/jinja",
-        &["filters", "rewrite"],
     ),
     (
         "src/cli",

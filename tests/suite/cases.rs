@@ -1,25 +1,40 @@
-//! Every folder `tests/cases/<area>/<case>/` is a test: the program runs in it, and its output
-//! is compared byte for byte.
+//! Every case in `tests/cases/<area>/` is a test: the program runs in a folder with the files of the
+//! case, and its output is compared byte for byte.
+//!
+//! A case is a text file `<case>.txtar`, in the format of Go's [`txtar`]: the arguments, then each
+//! file after a line with its name.
+//! ```text
+//! process -f template.yaml -p NAME=web
+//! -- template.yaml --
+//! kind: Template
+//! -- stderr.txt --
+//! error: `apiVersion` is missing
+//! -- exit --
+//! 1
+//! ```
+//! A case with a file that reads badly there (one that is binary, executable or very long, or that
+//! has control characters, a byte order mark or no final newline) is a folder `<case>/` of files.
 //!
 //! | file | contents | if it is absent |
 //! |---|---|---|
-//! | `args` | the arguments, one a line, taken as they are (no quotes, no variables); blank lines do not count | none |
+//! | `args` | arguments, one a line, taken as they are (no quotes, no variables); blank lines do not count | none but those at the top of a text file, which spaces separate |
 //! | `input.yaml`, `input.json` or `stdin` | standard input | empty |
-//! | `uses` | files of `tests/common/` that the case has too, as lines `NAME=FILE`; the program runs in a copy of the case | none |
+//! | `uses` | files of `tests/common/` that the case has too, as lines `NAME=FILE` | none |
 //! | `env` | the environment besides `PATH`, as lines `NAME=VALUE` | nothing |
 //! | `expected.yaml`, `expected.json` or `expected.txt` | standard output | must be empty |
 //! | `expected.html` | the same, with the style and the script of a form named instead | must be empty |
 //! | `stderr.txt` | standard error | must be empty |
 //! | `exit` | the exit status | 0 |
 //! | `feature` | a feature of the program, or `not` and a feature, one in a line: the programs that the case is for | all, but `tests/cases/deployment` and `tests/cases/form` need that feature |
-//! | `expected/` | the folder `out` at the end; the program runs in a copy of the case | it writes no files |
+//! | `expected/…` | the files in the folder `out` at the end | it writes no files |
 //!
-//! Other files are the case's own. At least one of the last four kinds must be there.
+//! Other files are the case's own. A case must expect something besides success. The program runs in
+//! a copy, unless the case is a folder without `uses` and `expected/`.
+//!
+//! [`txtar`]: https://pkg.go.dev/golang.org/x/tools/txtar
 
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use libtest_mimic::{Failed, Trial};
@@ -28,6 +43,8 @@ use crate::diff::diff;
 use crate::needs;
 use crate::program::{self, Output};
 
+const CASES: &str = "tests/cases";
+const EXTENSION: &str = "txtar";
 const INPUTS: [&str; 3] = ["input.yaml", "input.json", "stdin"];
 const OUTPUTS: [&str; 4] = ["expected.yaml", "expected.json", "expected.txt", HTML];
 const HTML: &str = "expected.html";
@@ -35,7 +52,8 @@ const HTML: &str = "expected.html";
 const DOCTYPE: &[u8] = b"<!DOCTYPE html>";
 const STDERR: &str = "stderr.txt";
 const EXIT: &str = "exit";
-const FILES: &str = "expected";
+const SUCCESS: &[u8] = b"0\n";
+const FILES: &str = "expected/";
 const USES: &str = "uses";
 const FEATURE: &str = "feature";
 /// The areas whose cases need a feature.
@@ -43,105 +61,295 @@ const DEPLOYMENT: &str = "deployment";
 const FORM: &str = "form";
 /// Where files are that several cases use.
 const COMMON: &str = "tests/common";
-/// The folder that is compared with [`FILES`].
+/// The folder whose files are compared with [`FILES`].
 const OUT: &str = "out";
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let areas = folders(&crate::root().join("tests/cases"));
-    let cases = areas.iter().flat_map(|area| {
-        let cases = folders(area);
-        // An area that became empty would pass in silence.
-        assert!(!cases.is_empty(), "{} has no cases", area.display());
-        cases
-    });
-    cases.map(trial).collect()
+    all().into_iter().map(trial).collect()
 }
 
-fn trial(folder: PathBuf) -> Trial {
-    let area = folder.parent().and_then(Path::file_name);
-    let parts = [area, folder.file_name()].map(|part| part.map(OsStr::to_string_lossy));
-    let [area, case] = parts.map(Option::unwrap_or_default);
-    let name = format!("{area}/{case}");
-    let feature = fs::read_to_string(folder.join(FEATURE)).unwrap_or_default();
+fn trial(case: Case) -> Trial {
+    let (area, _) = case.name.split_once('/').unwrap_or_default();
+    let feature = String::from_utf8_lossy(case.get(FEATURE).unwrap_or_default());
     let reason = match feature.trim() {
         "" if area == DEPLOYMENT => program::needs(program::DEPLOYMENT_MANAGER),
         "" if area == FORM => program::needs(program::FORM),
         "" => None,
         features => features.lines().find_map(program::needs),
     };
-    needs::ignored(Trial::test(name, move || check(&folder)), reason)
+    needs::ignored(Trial::test(case.name.clone(), move || check(&case)), reason)
+}
+
+/// The cases of all areas.
+pub(crate) fn all() -> Vec<Case> {
+    let areas = folders(&crate::root().join(CASES)).into_iter();
+    let cases = areas.flat_map(|area| {
+        let paths = entries(&area);
+        // An area that became empty would pass in silence.
+        assert!(!paths.is_empty(), "{} has no cases", area.display());
+        paths
+    });
+    cases.map(Case::read).collect()
+}
+
+pub(crate) struct Case {
+    /// `AREA/CASE`.
+    pub(crate) name: String,
+    /// The text file or the folder.
+    path: PathBuf,
+    /// The arguments at the top of a text file.
+    words: String,
+    pub(crate) files: Files,
+}
+
+/// Contents of files by their paths.
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+
+impl Case {
+    /// The case `AREA/CASE`.
+    pub(crate) fn named(name: &str) -> Self {
+        let path = crate::root().join(CASES).join(name);
+        Self::read(if path.is_dir() {
+            path
+        } else {
+            path.with_extension(EXTENSION)
+        })
+    }
+
+    /// A case that cannot be read has no files, and fails.
+    fn read(path: PathBuf) -> Self {
+        let (words, files) = if path.is_dir() {
+            (String::new(), tree(&path).unwrap_or_default())
+        } else {
+            let (words, parts) = split(&fs::read(&path).unwrap_or_default());
+            let count = parts.len();
+            let files: Files = parts.into_iter().collect();
+            let path = path.display();
+            assert_eq!(files.len(), count, "{path} has files of the same name");
+            (words, files)
+        };
+        let name = path.with_extension("");
+        let name = name.strip_prefix(crate::root().join(CASES));
+        Self {
+            name: name.unwrap_or(&path).to_string_lossy().into_owned(),
+            path,
+            words,
+            files,
+        }
+    }
+
+    /// The files, with the name of the case before their paths.
+    pub(crate) fn into_files(self) -> Files {
+        let files = self.files.into_iter();
+        let files = files.map(|(path, bytes)| (format!("{}/{path}", self.name), bytes));
+        files.collect()
+    }
+
+    /// The contents of a file.
+    pub(crate) fn get(&self, name: &str) -> Option<&[u8]> {
+        self.files.get(name).map(Vec::as_slice)
+    }
+
+    pub(crate) fn arguments(&self) -> Result<Vec<String>, String> {
+        let mut arguments: Vec<_> = self.words.split_whitespace().map(str::to_owned).collect();
+        arguments.extend(self.lines("args")?);
+        Ok(arguments)
+    }
+
+    /// The lines of a file, without blank ones.
+    fn lines(&self, name: &str) -> Result<Vec<String>, String> {
+        let bytes = self.get(name).unwrap_or_default();
+        let text = str::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        Ok(lines.map(str::to_owned).collect())
+    }
+
+    /// The folder to run the program in.
+    fn place(&self) -> Result<PathBuf, String> {
+        let writes = self.files.keys().any(|name| name.starts_with(FILES));
+        if self.path.is_dir() && !writes && self.get(USES).is_none() {
+            return Ok(self.path.clone());
+        }
+        let copy = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(CASES)
+            .join(&self.name);
+        // Files of an earlier run.
+        let _ = fs::remove_dir_all(&copy);
+        fs::create_dir_all(&copy).map_err(|error| format!("{}: {error}", copy.display()))?;
+        write(&copy, &self.files)?;
+        for (name, common) in self.used()? {
+            fs::copy(&common, copy.join(&name))
+                .map_err(|error| format!("{USES}: {}: {error}", common.display()))?;
+        }
+        Ok(copy)
+    }
+
+    /// The files of `tests/common/` that the case uses, each with its name in the case.
+    fn used(&self) -> Result<Vec<(String, PathBuf)>, String> {
+        let common = crate::root().join(COMMON);
+        let lines = self.lines(USES)?.into_iter();
+        let used = lines.map(|line| match line.split_once('=') {
+            Some((name, _)) if self.get(name).is_some() => {
+                Err(format!("{USES}: the case has a file {name} of its own"))
+            }
+            Some((name, file)) => Ok((name.to_owned(), common.join(file))),
+            None => Err(format!("{USES}: expected NAME=FILE, found {line}")),
+        });
+        used.collect()
+    }
+
+    /// Runs the program in `place` with the arguments and input of the case.
+    fn run(&self, place: &Path) -> Result<Output, String> {
+        let mut command = program::command(place);
+        command.args(self.arguments()?);
+        for line in self.lines("env")? {
+            let Some((name, value)) = line.split_once('=') else {
+                return Err(format!("env: expected NAME=VALUE, found {line}"));
+            };
+            command.env(name, value);
+        }
+        let mut inputs = INPUTS.iter().filter_map(|name| self.get(name));
+        let stdin = inputs.next().unwrap_or_default().to_owned();
+        if inputs.next().is_some() {
+            return Err(format!("only one of {} can be there", INPUTS.join(", ")));
+        }
+        program::run(&mut command, stdin)
+    }
+
+    /// The files to expect after a run in `place`.
+    fn found(&self, output: Output, place: &Path) -> Result<Files, String> {
+        let stdout = if output.stdout.starts_with(DOCTYPE) {
+            without_assets(&output.stdout)?
+        } else {
+            output.stdout
+        };
+        let name = OUTPUTS.into_iter().find(|name| self.get(name).is_some());
+        let name = name.unwrap_or_else(|| output_name(&stdout));
+        let written = tree(&place.join(OUT))?.into_iter();
+        let written = written.map(|(name, bytes)| (format!("{FILES}{name}"), bytes));
+        let streams = [(name, stdout), (STDERR, output.stderr)].into_iter();
+        let streams = streams.filter(|(_, bytes)| !bytes.is_empty());
+        let exit = (EXIT, format!("{}\n", output.exit).into_bytes());
+        let all = streams
+            .chain([exit])
+            .map(|(name, bytes)| (name.to_owned(), bytes));
+        Ok(all.chain(written).collect())
+    }
+
+    /// Makes the case expect what was found.
+    fn update(&self, mut found: Files) -> Result<(), Failed> {
+        if found.len() > 1 && found.get(EXIT).is_some_and(|exit| exit == SUCCESS) {
+            found.remove(EXIT);
+        }
+        if self.path.is_dir() {
+            for name in self.files.keys().filter(|name| is_expected(name)) {
+                fs::remove_file(self.path.join(name))?;
+            }
+            return Ok(write(&self.path, &found)?);
+        }
+        let (words, mut parts) = split(&fs::read(&self.path)?);
+        parts.retain(|(name, _)| !is_expected(name));
+        parts.extend(found);
+        let mut text = words.clone().into_bytes();
+        for (name, bytes) in &parts {
+            text.extend(format!("-- {name} --\n").into_bytes());
+            text.extend(bytes);
+        }
+        if split(&text) != (words, parts) {
+            return Err("a text file cannot hold this: make the case a folder".into());
+        }
+        Ok(fs::write(&self.path, text)?)
+    }
+}
+
+/// Whether `UPDATE=1` writes the file.
+fn is_expected(name: &str) -> bool {
+    OUTPUTS.contains(&name) || [STDERR, EXIT].contains(&name) || name.starts_with(FILES)
+}
+
+/// The top of a text file, and its files in their order.
+fn split(text: &[u8]) -> (String, Vec<(String, Vec<u8>)>) {
+    let mut words = Vec::new();
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let name = str::from_utf8(line).ok();
+        let name = name.and_then(|line| line.strip_prefix("-- ")?.strip_suffix(" --\n"));
+        match (name, files.last_mut()) {
+            (Some(name), _) => files.push((name.to_owned(), Vec::new())),
+            (None, Some((_, bytes))) => bytes.extend(line),
+            (None, None) => words.extend(line),
+        }
+    }
+    (String::from_utf8_lossy(&words).into_owned(), files)
+}
+
+/// The files below a folder, with the files of a case in place of its text file.
+pub(crate) fn files(folder: &Path) -> Files {
+    let mut files = Files::new();
+    for (path, bytes) in tree(folder).unwrap_or_default() {
+        let path = format!("{}/{path}", folder.display());
+        if path.ends_with(EXTENSION) {
+            let parts = split(&bytes).1.into_iter();
+            files.extend(parts.map(|(name, bytes)| (format!("{path}/{name}"), bytes)));
+        } else {
+            files.insert(path, bytes);
+        }
+    }
+    files
 }
 
 /// The folders in `folder`, sorted.
 pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let mut folders: Vec<_> = paths.filter(|path| path.is_dir()).collect();
-    folders.sort();
+    let mut folders = entries(folder);
+    folders.retain(|path| path.is_dir());
     folders
 }
 
-fn check(folder: &Path) -> Result<(), Failed> {
-    let writes = folder.join(FILES).is_dir();
-    let place = if writes || folder.join(USES).exists() {
-        copied(folder)?
-    } else {
-        folder.to_owned()
-    };
-    let mut output = run(folder, &place)?;
-    if output.stdout.starts_with(DOCTYPE) {
-        output.stdout = without_assets(&output.stdout)?;
-    }
-    let written = tree(&place.join(OUT))?;
+/// The files and folders in `folder`, sorted.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn check(case: &Case) -> Result<(), Failed> {
+    let place = case.place()?;
+    let found = case.found(case.run(&place)?, &place)?;
     if crate::update() {
-        return update(folder, &output, writes.then_some(&written));
+        return case.update(found);
     }
-    let exit = read(folder, EXIT)?;
-    let stderr = read(folder, STDERR)?;
-    let stdout = one_of(folder, OUTPUTS)?;
-    if exit.is_none() && stderr.is_none() && stdout.is_none() && !writes {
+    let files = case.files.iter().filter(|(name, _)| is_expected(name));
+    let mut expected: BTreeMap<_, _> = files.collect();
+    if expected.is_empty() {
         let names = OUTPUTS.join(", ");
         let message = format!("nothing is expected: write {names}, {STDERR} or {EXIT}");
         return Err(format!("{message}, or let UPDATE=1 do it").into());
     }
-    let (name, stdout) = stdout.unwrap_or(("nothing", Vec::new()));
-    let expected_exit = match &exit {
-        Some(exit) => String::from_utf8_lossy(exit).trim().to_owned(),
-        None => "0".to_owned(),
-    };
+    let (exit, success) = (EXIT.to_owned(), SUCCESS.to_vec());
+    expected.entry(&exit).or_insert(&success);
     let mut problems = Vec::new();
-    if output.exit != expected_exit {
-        problems.push(format!(
-            "exit: expected {expected_exit}, found {}\n",
-            output.exit
-        ));
-    }
-    for (what, expected, actual) in [
-        (format!("stdout, expected {name}"), stdout, &output.stdout),
-        (
-            STDERR.to_owned(),
-            stderr.unwrap_or_default(),
-            &output.stderr,
-        ),
-    ] {
-        if let Some(diff) = diff(&expected, actual) {
-            problems.push(format!("{what}:\n{diff}"));
+    let names: BTreeSet<_> = expected.keys().copied().chain(found.keys()).collect();
+    for name in names {
+        let (old, new) = (expected.get(name).copied(), found.get(name));
+        let what = match (old, new) {
+            (Some(_), None) => " is missing",
+            (None, Some(_)) => " is not expected",
+            _ => "",
+        };
+        let [old, new] = [old, new].map(|file| file.map(Vec::as_slice).unwrap_or_default());
+        let diff = diff(old, new);
+        if !what.is_empty() || diff.is_some() {
+            let diff = diff.unwrap_or_default();
+            problems.push(format!("{name}{what}:\n{diff}"));
         }
     }
-    if writes {
-        compare_trees(&tree(&folder.join(FILES))?, &written, &mut problems);
-    }
     if problems.is_empty() {
-        Ok(())
-    } else {
-        let problems = problems.concat();
-        let name = folder.strip_prefix(crate::root()).unwrap_or(folder);
-        Err(format!(
-            "{}\n{problems}(UPDATE=1 accepts what was found)",
-            name.display()
-        )
-        .into())
+        return Ok(());
     }
+    let path = case.path.strip_prefix(crate::root()).unwrap_or(&case.path);
+    let (path, problems) = (path.display(), problems.concat());
+    Err(format!("{path}\n{problems}(UPDATE=1 accepts what was found)").into())
 }
 
 /// A form with the names of its style and its script in place of their texts and hashes, so that
@@ -167,124 +375,31 @@ fn without_assets(html: &[u8]) -> Result<Vec<u8>, String> {
     Ok(text.into_bytes())
 }
 
-/// The files in a folder, by their paths in it.
-type Tree = BTreeMap<PathBuf, Vec<u8>>;
-
-fn tree(folder: &Path) -> Result<Tree, String> {
-    let mut files = Tree::new();
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    for entry in entries {
-        let path = entry.map_err(|error| error.to_string())?.path();
-        let name = PathBuf::from(path.file_name().unwrap_or_default());
+/// The files below a folder, by their paths in it.
+fn tree(folder: &Path) -> Result<Files, String> {
+    let mut files = Files::new();
+    for path in entries(folder) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
         if path.is_dir() {
             let below = tree(&path)?.into_iter();
-            files.extend(below.map(|(path, bytes)| (name.join(path), bytes)));
+            files.extend(below.map(|(path, bytes)| (format!("{name}/{path}"), bytes)));
         } else {
             let bytes = fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-            files.insert(name, bytes);
+            files.insert(name.into_owned(), bytes);
         }
     }
     Ok(files)
 }
 
-/// A copy of the case, for the program to write into.
-fn copied(folder: &Path) -> Result<PathBuf, String> {
-    let name = folder.strip_prefix(crate::root()).unwrap_or(folder);
-    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // Files of an earlier run.
-    let _ = fs::remove_dir_all(&copy);
-    write_tree(&copy, &tree(folder)?)?;
-    for (name, common) in used(folder)? {
-        fs::copy(&common, copy.join(&name))
-            .map_err(|error| format!("{USES}: {}: {error}", common.display()))?;
-    }
-    Ok(copy)
-}
-
-/// The files of `tests/common/` that a case uses, each with its name in the case.
-fn used(folder: &Path) -> Result<Vec<(String, PathBuf)>, String> {
-    let common = crate::root().join(COMMON);
-    let lines = lines(folder, USES)?.into_iter();
-    let used = lines.map(|line| match line.split_once('=') {
-        Some((name, _)) if folder.join(name).exists() => {
-            Err(format!("{USES}: the case has a file {name} of its own"))
-        }
-        Some((name, file)) => Ok((name.to_owned(), common.join(file))),
-        None => Err(format!("{USES}: expected NAME=FILE, found {line}")),
-    });
-    used.collect()
-}
-
-/// The lines of a file of the case, without blank ones.
-fn lines(folder: &Path, name: &str) -> Result<Vec<String>, String> {
-    let bytes = read(folder, name)?.unwrap_or_default();
-    let text = String::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
-    Ok(lines.map(str::to_owned).collect())
-}
-
-fn write_tree(folder: &Path, tree: &Tree) -> Result<(), String> {
-    for (path, bytes) in tree {
-        let path = folder.join(path);
+fn write(folder: &Path, files: &Files) -> Result<(), String> {
+    for (name, bytes) in files {
+        let path = folder.join(name);
         let parent = path.parent().unwrap_or(folder);
         fs::create_dir_all(parent)
             .and_then(|()| fs::write(&path, bytes))
             .map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
-}
-
-fn compare_trees(expected: &Tree, found: &Tree, problems: &mut Vec<String>) {
-    let mut paths: Vec<_> = expected.keys().chain(found.keys()).collect();
-    paths.sort();
-    paths.dedup();
-    for path in paths {
-        let file = path.display();
-        match (expected.get(path), found.get(path)) {
-            (Some(expected), Some(found)) => {
-                let diff = diff(expected, found);
-                problems.extend(diff.map(|diff| format!("{OUT}/{file}:\n{diff}")));
-            }
-            (Some(_), None) => problems.push(format!("{OUT}/{file} is missing\n")),
-            _ => problems.push(format!("{OUT}/{file} is not expected\n")),
-        }
-    }
-}
-
-/// Runs the program in `place` with the arguments and input of the case `folder`.
-fn run(folder: &Path, place: &Path) -> Result<Output, String> {
-    let mut command = program::command(place);
-    command.args(lines(folder, "args")?);
-    for line in lines(folder, "env")? {
-        let Some((name, value)) = line.split_once('=') else {
-            return Err(format!("env: expected NAME=VALUE, found {line}"));
-        };
-        command.env(name, value);
-    }
-    let stdin = one_of(folder, INPUTS)?.map(|(_, bytes)| bytes);
-    program::run(&mut command, stdin.unwrap_or_default())
-}
-
-/// Makes `folder` expect `output`.
-fn update(folder: &Path, output: &Output, written: Option<&Tree>) -> Result<(), Failed> {
-    if let Some(written) = written {
-        let files = folder.join(FILES);
-        fs::remove_dir_all(&files)?;
-        fs::create_dir_all(&files)?;
-        write_tree(&files, written)?;
-    }
-    let name = match one_of(folder, OUTPUTS)? {
-        Some((name, _)) => name,
-        None => output_name(&output.stdout),
-    };
-    write(folder, name, &output.stdout)?;
-    write(folder, STDERR, &output.stderr)?;
-    let is_silent = output.stdout.is_empty() && output.stderr.is_empty();
-    let exit = match output.exit.as_str() {
-        "0" if !is_silent => String::new(),
-        exit => format!("{exit}\n"),
-    };
-    Ok(write(folder, EXIT, exit.as_bytes())?)
 }
 
 fn output_name(stdout: &[u8]) -> &'static str {
@@ -297,44 +412,5 @@ fn output_name(stdout: &[u8]) -> &'static str {
         "expected.yaml"
     } else {
         "expected.txt"
-    }
-}
-
-/// Writes the file, or removes it if there is nothing to write.
-fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
-    let path = folder.join(name);
-    let result = if bytes.is_empty() {
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            result => result,
-        }
-    } else {
-        fs::write(&path, bytes)
-    };
-    result.map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// The one of `names` that is there.
-fn one_of(
-    folder: &Path,
-    names: impl IntoIterator<Item = &'static str>,
-) -> Result<Option<(&'static str, Vec<u8>)>, String> {
-    let mut found = None;
-    for name in names {
-        if let Some(bytes) = read(folder, name)? {
-            if let Some((other, _)) = found {
-                return Err(format!("there are both {other} and {name}"));
-            }
-            found = Some((name, bytes));
-        }
-    }
-    Ok(found)
-}
-
-fn read(folder: &Path, name: &str) -> Result<Option<Vec<u8>>, String> {
-    match fs::read(folder.join(name)) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("{name}: {error}")),
     }
 }

@@ -45,11 +45,18 @@ fn folder(name: &str, script: &str) -> Result<PathBuf, Failed> {
 
 /// Runs a line of the shell in `folder`, with `$BUILD` for the command.
 fn shell(folder: &Path, line: &str) -> Result<program::Output, String> {
-    let mut command = Command::new("sh");
+    // `nohup` ignores a signal for all that it starts, which a shell cannot undo.
+    let signals: &[&str] = if cfg!(target_os = "linux") {
+        &["--default-signal=HUP,TERM"]
+    } else {
+        &[]
+    };
+    let mut command = Command::new("env");
     let build = format!("{} build --enable-exec", program::PATH);
     command
         .current_dir(folder)
-        .args(["-c", line])
+        .args(signals)
+        .args(["sh", "-c", line])
         .env("BUILD", build);
     program::run(&mut command, Vec::new())
 }

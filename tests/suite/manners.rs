@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use krm_template::cli;
 use libtest_mimic::{Failed, Trial};
 
+use crate::cases::Case;
 use crate::diff::diff;
 use crate::needs;
 use crate::program;
@@ -63,16 +64,13 @@ fn reference() -> Result<(), Failed> {
 
 fn help_cases() -> Result<(), Failed> {
     for command in commands() {
-        let case = crate::root()
-            .join("tests/cases/help")
-            .join(command.replace(' ', "-"));
-        let arguments = fs::read_to_string(case.join("args")).unwrap_or_default();
-        if arguments
-            .split_whitespace()
-            .ne(command.split(' ').chain(["--help"]))
-        {
-            let path = case.display();
-            return Err(format!("{path}/args must be there and ask for `{command} --help`").into());
+        let case = Case::named(&format!("help/{}", command.replace(' ', "-")));
+        if case.arguments()?.join(" ") != format!("{command} --help") {
+            return Err(format!(
+                "case {} must be there and ask for `{command} --help`",
+                case.name
+            )
+            .into());
         }
     }
     Ok(())

@@ -4,7 +4,6 @@
 //! `KRM_TEMPLATE_SHARED` names.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use libtest_mimic::{Failed, Trial};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::Value;
 
-use crate::{needs, parameters};
+use crate::{cases, needs};
 
 mod drafts;
 
@@ -80,9 +79,9 @@ fn own() -> Vec<Sample> {
 
 /// The Templates below a folder, each text once.
 fn read(folder: &Path) -> Vec<Sample> {
-    let files = parameters::files(folder).into_iter();
+    let files = cases::files(folder).into_iter();
     let texts: BTreeSet<String> = files
-        .filter_map(|path| fs::read_to_string(path).ok())
+        .filter_map(|(_, text)| String::from_utf8(text).ok())
         .filter(|text| text.len() < 20_000 && lint::may_hold_template(text))
         .collect();
     texts.into_iter().filter_map(Sample::of).collect()

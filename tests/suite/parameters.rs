@@ -5,8 +5,6 @@
 //! `KRM_TEMPLATE_SHARED` names.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use krm_template::schema;
@@ -17,14 +15,14 @@ use krm_yaml::{Cursor, Document, SharedNode, Value};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value as Json;
 
-use crate::cases::folders;
+use crate::cases::{self, Case, Files};
 use crate::needs;
 use crate::program;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("parameters/of_this_repository", || {
-            check_all(&repository(), 100)
+            check_all(repository(), 100)
         }),
         Trial::test("parameters/filled_env_files_are_read", || {
             filled("env", "--param-file")
@@ -34,7 +32,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         Trial::test("parameters/a_default_made_of_others_has_a_limit", limit),
         needs::shared_data("parameters/of_real_templates", |shared| {
-            check_all(&files(&shared.join("corpus/openshift/templates")), 500)
+            check_all(
+                cases::files(&shared.join("corpus/openshift/templates")),
+                500,
+            )
         }),
     ]
 }
@@ -98,38 +99,23 @@ fn filled(output: &str, option: &str) -> Result<(), Failed> {
 }
 
 /// The Templates of the cases that end well, and of the examples.
-fn repository() -> Vec<PathBuf> {
-    let cases = folders(&crate::root().join("tests/cases"));
-    let cases = cases.iter().flat_map(|area| folders(area));
-    let mut found: Vec<PathBuf> = cases
-        .filter(|case| !case.join("exit").exists())
-        .flat_map(|case| files(&case))
-        .collect();
-    found.extend(files(&crate::root().join("examples")));
-    found.extend(files(&crate::root().join("functionconfig")));
-    found.extend(files(&crate::root().join("tests/common")));
-    found
-}
-
-/// The files below a folder, sorted.
-pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
-    files.retain(|path| path.is_file());
-    files.sort();
-    files.extend(
-        folders(folder)
-            .iter()
-            .flat_map(|folder| self::files(folder)),
-    );
-    files
+fn repository() -> Files {
+    let cases = cases::all().into_iter();
+    let cases = cases.filter(|case| case.get("exit").is_none());
+    let others = ["examples", "functionconfig", "tests/common"];
+    let others = others.map(|folder| cases::files(&crate::root().join(folder)));
+    cases
+        .map(Case::into_files)
+        .chain(others)
+        .flatten()
+        .collect()
 }
 
 /// Checks every file that is a Template; there are at least `least`.
-fn check_all(files: &[PathBuf], least: usize) -> Result<(), Failed> {
+fn check_all(files: Files, least: usize) -> Result<(), Failed> {
     let (mut checked, mut problems) = (0, Vec::new());
-    for file in files {
-        let Ok(text) = fs::read_to_string(file) else {
+    for (file, text) in files {
+        let Ok(text) = String::from_utf8(text) else {
             continue;
         };
         let Ok(document) = Document::parse(&Source::new("template", text)) else {
@@ -143,7 +129,7 @@ fn check_all(files: &[PathBuf], least: usize) -> Result<(), Failed> {
         };
         checked += 1;
         if let Err(problem) = check(&template) {
-            problems.push(format!("{}: {problem}", file.display()));
+            problems.push(format!("{file}: {problem}"));
         }
     }
     if checked < least {

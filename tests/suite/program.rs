@@ -8,6 +8,9 @@ use std::thread;
 /// The program cargo built for these tests.
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_krm-template");
 
+/// The variable with the path of a program without features, which the cases then run.
+const WITHOUT_FEATURES: &str = "KRM_TEMPLATE_WITHOUT_FEATURES";
+
 /// The features that a program may be built without.
 pub(crate) const DEPLOYMENT_MANAGER: &str = "deployment-manager";
 pub(crate) const FORM: &str = "form";
@@ -20,6 +23,7 @@ pub(crate) fn needs(feature: &str) -> Option<String> {
         None => (true, feature),
     };
     let is_there = match name {
+        DEPLOYMENT_MANAGER | FORM if std::env::var_os(WITHOUT_FEATURES).is_some() => false,
         DEPLOYMENT_MANAGER => cfg!(feature = "deployment-manager"),
         FORM => cfg!(feature = "form"),
         // A misspelt name must not pass in silence.
@@ -62,7 +66,8 @@ pub(crate) fn run(command: &mut Command, stdin: Vec<u8>) -> Result<Output, Strin
 
 /// The program with no environment but `PATH`.
 pub(crate) fn command(folder: &Path) -> Command {
-    let mut command = Command::new(PATH);
+    let program = std::env::var_os(WITHOUT_FEATURES);
+    let mut command = Command::new(program.unwrap_or_else(|| PATH.into()));
     command.current_dir(folder).env_clear();
     if let Some(path) = std::env::var_os("PATH") {
         command.env("PATH", path);

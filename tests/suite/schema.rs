@@ -2,7 +2,7 @@
 //! of this repository.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jsonschema::Validator;
 use krm_template::schema::{self, File};
@@ -12,7 +12,7 @@ use krm_yaml::{Document, DuplicateKeys};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use crate::cases::folders;
+use crate::cases::{self, Case, Files};
 use crate::diff::diff;
 
 /// The folder that all of the files stand in.
@@ -54,15 +54,15 @@ pub(crate) fn trials() -> Vec<Trial> {
         .map(|file| Trial::test(format!("schema/{}", file.name), move || is_current(&file)));
     let agreeing = [
         Trial::test("schema/holds_for_functionconfig", || {
-            all_hold(&yaml_files(&crate::root().join(FOLDER)), 4)
+            all_hold(&cases::files(&crate::root().join(FOLDER)), 4)
         }),
         Trial::test("schema/holds_for_the_examples", || {
-            let mut files = yaml_files(&crate::root().join("examples"));
-            files.retain(|file| !is_patch(file));
+            let mut files = cases::files(&crate::root().join("examples"));
+            files.retain(|name, _| !is_patch(Path::new(name)));
             all_hold(&files, 11)
         }),
         Trial::test("schema/holds_for_what_the_program_takes", || {
-            all_hold(&valid_cases()?, 50)
+            all_hold(&valid_cases(), 50)
         }),
         Trial::test("schema/refuses_what_the_program_complains_about", refuses),
     ];
@@ -97,21 +97,16 @@ fn is_patch(file: &Path) -> bool {
 }
 
 /// Holds every object of our kinds in `files` against its schema; there are at least `least`.
-fn all_hold(files: &[PathBuf], least: usize) -> Result<(), Failed> {
+fn all_hold(files: &Files, least: usize) -> Result<(), Failed> {
     let schemas = Schemas::load()?;
     let (mut checked, mut problems) = (0, Vec::new());
-    for file in files {
-        for object in objects(file)? {
+    for (name, text) in files {
+        for object in objects(name, text)? {
             let Some(found) = schemas.problems(&object) else {
                 continue;
             };
             checked += 1;
-            let name = file.strip_prefix(crate::root()).unwrap_or(file);
-            problems.extend(
-                found
-                    .iter()
-                    .map(|what| format!("{}: {what}", name.display())),
-            );
+            problems.extend(found.iter().map(|what| format!("{name}: {what}")));
         }
     }
     if checked < least {
@@ -126,10 +121,9 @@ fn all_hold(files: &[PathBuf], least: usize) -> Result<(), Failed> {
 fn refuses() -> Result<(), Failed> {
     let schemas = Schemas::load()?;
     for case in REFUSED.iter().chain(LENIENT) {
-        let folder = crate::root().join("tests/cases").join(case);
         let mut found = Vec::new();
-        for file in yaml_files(&folder) {
-            for object in objects(&file)? {
+        for (name, text) in &Case::named(case).files {
+            for object in objects(name, text)? {
                 found.extend(schemas.problems(&object).unwrap_or_default());
             }
         }
@@ -141,41 +135,23 @@ fn refuses() -> Result<(), Failed> {
 }
 
 /// The files of the cases that end well and without a warning.
-fn valid_cases() -> Result<Vec<PathBuf>, Failed> {
-    let cases = crate::root().join("tests/cases");
-    let mut files = Vec::new();
-    for folder in folders(&cases).iter().flat_map(|area| folders(area)) {
-        let stderr = folder.join("stderr.txt");
-        let warned = stderr.exists() && fs::read_to_string(stderr)?.contains("warning:");
-        let name = folder.strip_prefix(&cases)?.to_string_lossy();
-        if !warned && !folder.join("exit").exists() && !LENIENT.contains(&name.as_ref()) {
-            files.extend(yaml_files(&folder));
-        }
-    }
-    Ok(files)
-}
-
-/// The YAML files below a folder.
-fn yaml_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<_> = entries
-        .map(|entry| entry.path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "yaml")
-        })
-        .collect();
-    files.sort();
-    files.extend(folders(folder).iter().flat_map(|folder| yaml_files(folder)));
-    files
-}
-
-/// The objects in a file, or the functionConfig of a `ResourceList`; none if it is not YAML.
-fn objects(file: &Path) -> Result<Vec<Value>, Failed> {
-    let Ok(text) = fs::read_to_string(file) else {
-        return Ok(Vec::new());
+fn valid_cases() -> Files {
+    let warned = |case: &Case| {
+        let stderr = String::from_utf8_lossy(case.get("stderr.txt").unwrap_or_default());
+        stderr.contains("warning:")
     };
-    let Ok(document) = Document::parse(&Source::new("file", text)) else {
+    let cases = cases::all().into_iter().filter(|case| {
+        !warned(case) && case.get("exit").is_none() && !LENIENT.contains(&case.name.as_str())
+    });
+    cases.flat_map(Case::into_files).collect()
+}
+
+/// The objects in a YAML file, or the functionConfig of a `ResourceList`.
+fn objects(name: &str, text: &[u8]) -> Result<Vec<Value>, Failed> {
+    let text = str::from_utf8(text)
+        .ok()
+        .filter(|_| Path::new(name).extension().is_some_and(|end| end == "yaml"));
+    let Ok(document) = Document::parse(&Source::new("file", text.unwrap_or_default())) else {
         return Ok(Vec::new());
     };
     let mut objects = Vec::new();

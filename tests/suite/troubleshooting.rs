@@ -7,6 +7,7 @@ use std::fs;
 
 use libtest_mimic::{Failed, Trial};
 
+use crate::cases::Case;
 use crate::diff::diff;
 use crate::markdown;
 
@@ -32,9 +33,11 @@ fn messages() -> Result<(), Failed> {
         return Err(format!("{PAGE} quotes {} messages of {MESSAGES}", blocks.len()).into());
     }
     for (case, quoted) in blocks {
-        let printed = fs::read_to_string(crate::root().join(&case).join("stderr.txt"))
-            .map_err(|error| format!("{case}: {error}"))?;
-        let printed = first_message(&printed);
+        let printed = Case::named(&case);
+        let printed = printed
+            .get("stderr.txt")
+            .ok_or_else(|| format!("{case} has no stderr.txt"))?;
+        let printed = first_message(&String::from_utf8_lossy(printed));
         let Some(diff) = diff(quoted.as_bytes(), printed.as_bytes()) else {
             continue;
         };
@@ -47,10 +50,9 @@ fn messages() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The folder of a case in a comment.
+/// The name of a case in a comment.
 fn case(line: &str) -> Option<&str> {
-    let case = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
-    case.starts_with("tests/cases/").then_some(case)
+    line.strip_prefix("<!-- tests/cases/")?.strip_suffix(" -->")
 }
 
 /// The lines before the first empty line.

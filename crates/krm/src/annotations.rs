@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use krm_yaml::{Value, View, ViewMut};
+use krm_yaml::Value;
 
 /// The file an object is kept in, relative to the package, slash-separated.
 pub const PATH: &str = "internal.config.kubernetes.io/path";
@@ -40,10 +40,9 @@ pub fn is_internal(key: &str) -> bool {
 }
 
 /// Whether an object with this metadata is kept out of the cluster.
-#[must_use]
-pub fn is_local(metadata: Option<View<'_>>) -> bool {
+pub fn is_local(metadata: Option<&Value<'_>>) -> bool {
     let annotation = metadata.and_then(|metadata| metadata.at(&["annotations", LOCAL_CONFIG]));
-    annotation.is_some_and(|value| value.as_str().as_deref() != Some("false"))
+    annotation.is_some_and(|value| value.as_str() != Some("false"))
 }
 
 /// The file that an object is kept in by its annotations, and its index there.
@@ -65,10 +64,23 @@ pub fn annotate<'v>(object: &mut Value<'v>, key: impl Into<Cow<'v, str>>, text: 
     }
 }
 
+/// Takes annotations off an object, and an empty mapping of them out of its metadata.
+pub fn remove(object: &mut Value<'_>, keys: &[&str]) {
+    let Some(metadata) = object.get_mut("metadata") else {
+        return;
+    };
+    if let Some(annotations) = metadata.get_mut("annotations") {
+        for key in keys {
+            annotations.remove(key);
+        }
+    }
+    remove_empty(metadata, "annotations");
+}
+
 /// Takes an empty mapping out of the metadata.
-pub fn remove_empty(metadata: ViewMut<'_, '_>, key: &str) {
-    let mapping = metadata.view().get(key);
-    if mapping.is_some_and(View::is_empty_mapping) {
+pub fn remove_empty(metadata: &mut Value<'_>, key: &str) {
+    let entries = metadata.get(key).and_then(Value::entries);
+    if entries.is_some_and(<[_]>::is_empty) {
         metadata.remove(key);
     }
 }

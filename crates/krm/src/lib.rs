@@ -13,11 +13,14 @@ pub mod lists;
 pub mod long_lists;
 pub mod names;
 pub mod pods;
+pub mod pointer;
 pub mod report;
 pub mod resource_list;
 pub mod scalar;
 pub mod scope;
 pub mod selection;
 pub mod threads;
+pub mod typed;
+pub mod validation;
 
 pub use identity::Identity;

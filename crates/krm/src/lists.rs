@@ -20,12 +20,6 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
     Ok(around(&text, &above, &below, position))
 }
 
-/// Whether an object gets comments of the lists around it.
-#[must_use]
-pub fn have_comments_for(object: Cursor<'_>) -> bool {
-    !above(object).is_empty() || !below(object).is_empty()
-}
-
 fn above(object: Cursor<'_>) -> Vec<&str> {
     let mut comments = Vec::new();
     let mut item = object;

@@ -3,9 +3,9 @@
 use krm_yaml::diagnostic::Diagnostic;
 
 /// The longest name of most objects, and prefix of a label.
-const SUBDOMAIN: usize = 253;
+pub const SUBDOMAIN: usize = 253;
 /// The longest label of DNS, name part of a label, and value.
-const LABEL: usize = 63;
+pub const LABEL: usize = 63;
 /// The longest name of a port.
 const PORT: usize = 15;
 
@@ -72,25 +72,30 @@ impl Form {
     }
 }
 
-fn is_dns_label(text: &str) -> bool {
-    let is_alphanumeric = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+/// Whether a text is a DNS label of RFC 1123, of any length.
+pub fn is_dns_label(text: &str) -> bool {
+    let is_end = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    has_form(text, is_end, b"-")
+}
+
+/// The part of a label's key after the `/`, or a value that is not empty, of any length.
+pub fn has_label_form(text: &str) -> bool {
+    has_form(text, u8::is_ascii_alphanumeric, b"-_.")
+}
+
+/// Whether a text begins and ends with an outer character, and has only those and inner ones.
+fn has_form(text: &str, is_outer: impl Fn(&u8) -> bool, inner: &[u8]) -> bool {
     let bytes = text.as_bytes();
-    bytes.first().is_some_and(|byte| is_alphanumeric(*byte))
-        && bytes.last().is_some_and(|byte| is_alphanumeric(*byte))
+    bytes.first().is_some_and(&is_outer)
+        && bytes.last().is_some_and(&is_outer)
         && bytes
             .iter()
-            .all(|byte| is_alphanumeric(*byte) || *byte == b'-')
+            .all(|byte| is_outer(byte) || inner.contains(byte))
 }
 
 /// The part of a label's key after the `/`, and a value that is not empty.
 pub fn is_label_text(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    text.len() <= LABEL
-        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+    text.len() <= LABEL && has_label_form(text)
 }
 
 /// Whether a text is the key of a label or annotation: a name, after an optional domain and `/`.

@@ -24,11 +24,6 @@ pub fn spec(kind: &str) -> Option<&'static [&'static str]> {
     specs.find_map(|(own, path)| (*own == kind).then_some(*path))
 }
 
-/// The kinds with a pod specification.
-pub fn kinds() -> impl Iterator<Item = &'static str> {
-    SPECS.iter().map(|(kind, _)| *kind)
-}
-
 /// The field path of the pod itself or of the pod template: it has `metadata` and `spec`.
 #[must_use]
 pub fn pod(kind: &str) -> Option<&'static [&'static str]> {

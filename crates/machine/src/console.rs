@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::io;
+use crate::status::{FAILED, OK};
 use krm_core::report;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
@@ -56,11 +57,11 @@ impl Console {
 
     /// Reports, with `--verbose`, that `length` bytes were read from the file `name`.
     pub fn has_read(self, name: &str, length: usize) {
-        self.remark(format!("read `{name}`, {length} bytes"));
+        self.info(format!("read `{name}`, {length} bytes"));
     }
 
     /// Reports a message that is printed only with `--verbose`.
-    pub fn remark(self, message: impl Into<String>) {
+    pub fn info(self, message: impl Into<String>) {
         if self.verbose {
             self.report(&Diagnostic::info(message).into());
         }
@@ -74,6 +75,16 @@ impl Console {
             report::text(diagnostics, io::color())
         };
         io::print_error(&text);
+    }
+
+    /// Reports diagnostics, and prints a text if there is one. Returns the exit status.
+    pub fn finish(self, diagnostics: &Diagnostics, text: Option<String>) -> anyhow::Result<u8> {
+        self.report(diagnostics);
+        let Some(text) = text else {
+            return Ok(FAILED);
+        };
+        io::print([text.as_str()])?;
+        Ok(OK)
     }
 
     /// Prints a line that is not a diagnostic, unless `--quiet` is given.

@@ -31,6 +31,18 @@ fn stdin_bytes() -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Refuses several `-` among the names of files.
+pub fn check_stdin<'f>(files: impl Iterator<Item = &'f String>) -> Result<()> {
+    if files.filter(|file| *file == "-").count() > 1 {
+        return Err(Diagnostic::error(
+            "`-` is given more than once, but standard input can be read only once",
+        )
+        .hint("replace one of them with the name of a file")
+        .into());
+    }
+    Ok(())
+}
+
 /// Reads a file of text, or standard input for `-`.
 ///
 /// # Errors

@@ -22,7 +22,7 @@ const PROGRAM: &str = "python3";
 const LIMIT: Duration = Duration::from_secs(30);
 /// How many bytes an answer may have.
 const MAX_ANSWER: u64 = 64 << 20;
-/// How many bytes templates may print.
+/// The maximum number of bytes that templates may print.
 const MAX_PRINTED: u64 = 1 << 20;
 
 /// The interval between checks for signals.
@@ -32,10 +32,10 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// How long to wait for a program that has closed its output, and for the rest of its messages.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Whether Python templates are run, and how.
+/// Arguments for running Python templates.
 #[derive(Args, Debug, Default)]
 pub struct PythonArguments {
-    /// Run Python templates, with your rights: only for templates you trust
+    /// Run Python templates, with your permissions: only for templates you trust
     #[arg(long)]
     allow_python: bool,
 
@@ -45,11 +45,11 @@ pub struct PythonArguments {
 }
 
 impl PythonArguments {
-    /// What makes the interpreters of expansions.
+    /// Creates the source of interpreters for expansions.
     pub fn interpreters(&self, interruption: &Interruption) -> Arc<dyn Interpreters> {
         if !self.allow_python {
             return Arc::new(Forbidden(&[
-                "say --allow-python to run it with python3; it runs with your rights, so only for templates you trust",
+                "pass `--allow-python` to run it; it has your permissions, so run only templates you trust",
             ]));
         }
         Arc::new(Allowed {
@@ -81,7 +81,7 @@ struct Allowed {
     interruption: Interruption,
 }
 
-/// What becomes of what templates print.
+/// Where the templates' output goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Printed {
     /// It goes to standard error.

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the server.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -155,7 +155,7 @@ impl FromStr for StoreKind {
 }
 
 impl StoreArgs {
-    /// Opens the store.
+    /// Opens the store that the arguments select.
     #[cfg_attr(
         not(feature = "etcd"),
         expect(clippy::unused_async, reason = "only etcd waits")

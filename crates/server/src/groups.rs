@@ -1,4 +1,4 @@
-//! The served API groups.
+//! The API groups that the server serves.
 
 /// An API group with stored Templates.
 ///
@@ -8,7 +8,7 @@
 pub enum Group {
     /// `template.krm.dev/v1alpha1`, the group of the Templates proposal.
     Krm,
-    /// `template.openshift.io/v1`.
+    /// `template.openshift.io/v1`, the group of OpenShift's Templates.
     OpenShift,
 }
 

@@ -33,5 +33,8 @@ pub mod reload;
 pub mod serve;
 pub mod status;
 pub mod store;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod testing;
 pub mod tls;
 pub mod wire;

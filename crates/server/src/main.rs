@@ -1,4 +1,4 @@
-//! The program `krm-template-server`.
+//! The program `krm-template-server`: arguments, logs, the store, listening.
 
 mod args;
 

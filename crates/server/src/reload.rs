@@ -38,7 +38,6 @@ pub trait Reload: Send + Sync {
     fn reload(&self);
 }
 
-/// A parser of contents.
 type Parse<T> = dyn Fn(&[Content]) -> anyhow::Result<T> + Send + Sync;
 
 /// A value parsed from files, and parsed again when they change.

@@ -12,11 +12,11 @@ pub type Result<T, E = Box<Status>> = std::result::Result<T, E>;
 /// Source: `metav1.Status` of `k8s.io/apimachinery`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The HTTP status code.
+    /// The HTTP status code, from 400 on.
     pub code: u16,
     /// The machine-readable reason, such as `NotFound`; may be empty.
     pub reason: &'static str,
-    /// The human-readable message.
+    /// The message, which contains no secrets.
     pub message: String,
     /// The details of the error.
     pub details: Option<Details>,
@@ -46,7 +46,7 @@ pub struct Details {
 pub struct Cause {
     /// The machine-readable reason, such as `FieldValueRequired`; may be empty.
     pub reason: &'static str,
-    /// The human-readable message.
+    /// The message, which contains no secrets.
     pub message: String,
     /// The field path, such as `metadata.name`; empty if there is none.
     pub field: String,

@@ -33,9 +33,9 @@ const MAX_ANSWERS: usize = 4;
 /// The handling of client certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientCertificates {
-    /// Requested, but not required.
+    /// They are requested, but clients may connect without one.
     Asked,
-    /// Not requested.
+    /// They are not requested from clients.
     Ignored,
 }
 

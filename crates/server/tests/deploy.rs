@@ -4,7 +4,7 @@
 //! The tests are ignored if kubectl is not on the PATH.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{
@@ -17,7 +17,7 @@ use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -32,8 +32,7 @@ const VARIANTS: [(&str, bool); 4] = [
 
 type Test = fn(&str) -> Result<(), Failed>;
 
-fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+pub(crate) fn trials() -> Vec<Trial> {
     let kubectl = Command::new("kubectl")
         .args(["version", "--client"])
         .output();
@@ -61,7 +60,7 @@ fn main() -> ExitCode {
             }
         }));
     }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    trials
 }
 
 /// Builds a variant with kustomize.

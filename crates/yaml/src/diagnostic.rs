@@ -1,18 +1,18 @@
-//! The one shape of everything that is reported: errors, warnings and information.
+//! The one type of everything that is reported: errors, warnings and information.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::source::Place;
 
-/// How much a [`Diagnostic`] matters, as a ResourceList result states it.
+/// The severity of a [`Diagnostic`], as in a ResourceList result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Something worth knowing.
+    /// Information: nothing needs to change.
     Info,
     /// Probably a mistake; the output is valid.
     Warning,
-    /// There is not a output.
+    /// A problem that prevents output.
     Error,
 }
 
@@ -31,13 +31,13 @@ impl Severity {
 /// The Kubernetes object a [`Diagnostic`] is about, and the file it came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectReference {
-    /// `apiVersion`, as written.
+    /// The field `apiVersion`, as written.
     pub api_version: String,
-    /// `kind`, as written.
+    /// The field `kind`, as written.
     pub kind: String,
-    /// `metadata.namespace`, empty if none.
+    /// The field `metadata.namespace`, empty if there is none.
     pub namespace: String,
-    /// `metadata.name`.
+    /// The field `metadata.name`, empty if there is none.
     pub name: String,
     /// The slash-separated path its orchestrator keeps it under.
     pub path: Option<String>,
@@ -54,30 +54,30 @@ pub enum Way {
     Objects,
 }
 
-/// One thing to tell the user. It maps one to one to an entry of a ResourceList's `results`.
+/// One message to the user. It maps one to one to an entry of a ResourceList's `results`.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// How much it matters.
+    /// The severity: only errors prevent output.
     pub severity: Severity,
-    /// The rule of `validate` that it breaks, if there is one.
+    /// The rule of `validate` that the text breaks, if there is one.
     pub rule: Option<&'static str>,
-    /// What is wrong, in one sentence: lower case, no final period, the user's names in backticks.
+    /// The problem in one sentence: lower case, no final period, the user's names in backticks.
     pub message: String,
-    /// Where in the text.
+    /// The part of the text that the message is about.
     pub place: Option<Place>,
     /// Whether the lines there hold a secret and must not be drawn.
     pub conceals: bool,
-    /// Further places that explain it, each with a few words (`first declared here`).
+    /// Other places that explain the message, each with a few words (`first declared here`).
     pub related: Vec<(Place, String)>,
-    /// The object it is about.
+    /// The object that the message is about.
     pub object: Option<ObjectReference>,
     /// The field path in that object, as `spec.containers[0].image`.
     pub field: Option<String>,
-    /// What to do next.
+    /// Suggestions for the next step.
     pub hints: Vec<String>,
-    /// What to do next if the program was run in this way.
+    /// Suggestions that apply only if the program was run in this way.
     pub advice: Vec<(Way, String)>,
-    /// Whether it is only true once everything has succeeded.
+    /// Whether the message is true only once everything has succeeded.
     pub of_success: bool,
 }
 
@@ -101,19 +101,19 @@ impl Diagnostic {
         }
     }
 
-    /// Something that leaves no output.
+    /// A problem that prevents output.
     #[must_use]
     pub fn error(message: impl Into<String>) -> Self {
         Self::new(Severity::Error, message)
     }
 
-    /// Something that is probably a slip.
+    /// A problem that is probably a mistake.
     #[must_use]
     pub fn warning(message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, message)
     }
 
-    /// Something worth knowing.
+    /// Information that needs no change of the input.
     #[must_use]
     pub fn info(message: impl Into<String>) -> Self {
         Self::new(Severity::Info, message)
@@ -126,49 +126,49 @@ impl Diagnostic {
         self
     }
 
-    /// Sets its place.
+    /// Sets the part of the text that the message is about.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
         self.place = Some(place);
         self
     }
 
-    /// Says whether the lines there hold a secret.
+    /// Sets whether the lines there hold a secret.
     #[must_use]
     pub fn conceal(mut self, conceals: bool) -> Self {
         self.conceals = conceals;
         self
     }
 
-    /// Adds a further place with a few words on it.
+    /// Adds another place, with a few words about it.
     #[must_use]
     pub fn related(mut self, place: Place, label: impl Into<String>) -> Self {
         self.related.push((place, label.into()));
         self
     }
 
-    /// Says which field of the object it is about.
+    /// Sets the field of the object that the message is about.
     #[must_use]
     pub fn field(mut self, path: impl Into<String>) -> Self {
         self.field = Some(path.into());
         self
     }
 
-    /// Says what to do next.
+    /// Adds a suggestion for the next step.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Says what to do next if the program was run in this way.
+    /// Adds a suggestion that applies only if the program was run in this way.
     #[must_use]
     pub fn advise(mut self, way: Way, hint: impl Into<String>) -> Self {
         self.advice.push((way, hint.into()));
         self
     }
 
-    /// Says that it is only true once everything has succeeded.
+    /// Marks the message as true only once everything has succeeded.
     #[must_use]
     pub const fn of_success(mut self) -> Self {
         self.of_success = true;
@@ -185,21 +185,20 @@ impl Diagnostic {
     }
 }
 
-/// The diagnostics of a stage: it continues to collect, and the caller asks at its end whether
-/// there were errors, so that all of them are reported together.
+/// The diagnostics of a stage. A stage continues after an error and reports all errors at its end.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
 }
 
 impl Diagnostics {
-    /// No diagnostics yet.
+    /// Creates an empty collection.
     #[must_use]
     pub const fn new() -> Self {
         Self { list: Vec::new() }
     }
 
-    /// Adds one.
+    /// Adds a diagnostic at the end.
     pub fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
         self.list.push(diagnostic.into());
     }
@@ -215,7 +214,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds all of `others`.
+    /// Adds all of `others` at the end.
     pub fn append(&mut self, others: Self) {
         if self.list.is_empty() {
             *self = others;
@@ -230,7 +229,7 @@ impl Diagnostics {
         self.list.iter().any(|d| d.severity == Severity::Error)
     }
 
-    /// Those that leave no output, without warnings and information.
+    /// The errors, without warnings and information.
     #[must_use]
     pub fn errors(&self) -> Self {
         let errors = self.list.iter().filter(|d| d.severity == Severity::Error);
@@ -264,14 +263,14 @@ impl Diagnostics {
         self.list.retain(|_| are_new.next() == Some(true));
     }
 
-    /// Says of those that name no object that they are about this one.
+    /// Sets the object of all diagnostics that have none.
     pub fn attribute_to(&mut self, object: &ObjectReference) {
         for diagnostic in &mut self.list {
             diagnostic.object.get_or_insert_with(|| object.clone());
         }
     }
 
-    /// Prevents that a report shows a line that contains one of `secrets`.
+    /// Prevents reports from showing lines that contain one of `secrets`.
     pub fn conceal(&mut self, secrets: &[Place]) {
         let is_secret = |place: &Place| secrets.iter().any(|secret| secret.shares_line(place));
         for diagnostic in &mut self.list {
@@ -309,14 +308,14 @@ impl Diagnostics {
         }
     }
 
-    /// Says of those that name no rule that they break this one.
+    /// Sets the rule of all diagnostics that have none.
     pub fn attribute_to_rule(&mut self, rule: &'static str) {
         for diagnostic in &mut self.list {
             diagnostic.rule.get_or_insert(rule);
         }
     }
 
-    /// Makes errors of those that break this rule.
+    /// Turns the diagnostics of a rule into errors.
     pub fn take_for_errors(&mut self, rule: &str) {
         let meant = self.list.iter_mut().filter(|one| one.rule == Some(rule));
         for diagnostic in meant {
@@ -329,7 +328,7 @@ impl Diagnostics {
         self.list.retain(is_kept);
     }
 
-    /// Removes the diagnostics that are only true after success.
+    /// Removes the diagnostics that are true only after success.
     pub fn drop_success(&mut self) {
         self.list.retain(|diagnostic| !diagnostic.of_success);
     }
@@ -343,13 +342,13 @@ impl Diagnostics {
         }
     }
 
-    /// Puts those about one text in the order of their places.
+    /// Sorts the diagnostics about one text by their places.
     pub fn sort_by_place(&mut self) {
         let start = |diagnostic: &Diagnostic| diagnostic.place.as_ref().map(|at| at.range.start);
         self.list.sort_by_key(start);
     }
 
-    /// Says of those that name no field that they are about this one.
+    /// Sets the field of all diagnostics that have none.
     pub fn attribute_to_field(&mut self, field: &str) {
         for diagnostic in &mut self.list {
             diagnostic.field.get_or_insert_with(|| field.to_owned());

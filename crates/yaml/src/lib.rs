@@ -28,6 +28,7 @@ pub mod scalar;
 pub mod source;
 pub mod suggest;
 mod table;
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod testing;
 #[cfg(test)]
@@ -46,7 +47,6 @@ pub use limits::{
 pub use lines::{ends_line, next_line};
 pub use path::{FieldPath, Step, write_index, write_key};
 pub use read::document::{Cursor, Document};
-pub use read::keys::KeyIndex;
 pub use read::open::Opened;
 pub use read::ordinary::Ordinary;
 pub use read::parts::EntryLine;
@@ -55,7 +55,6 @@ pub use read::scan::LongLists;
 pub use read::shared::SharedNode;
 pub use read::values::{DuplicateKeys, Words, is_word};
 pub use read::view::View;
-pub use read::view_mut::ViewMut;
 pub use scalar::data::Scalar;
 pub use table::{Kind, NodeId};
 pub use utf8::decode;
@@ -67,7 +66,7 @@ pub use write::enclosing::Enclosing;
 pub use write::guard::name_of;
 pub use write::removal::{lines_of_items, remove_items};
 pub use write::render::{
-    Position, copy, lines_of_root, render, render_anew, render_json, render_json_at, render_new,
-    render_patched, to_line, to_string,
+    Position, copy, lines_of_root, render, render_json, render_json_at, render_new, render_patched,
+    to_line, to_string,
 };
 pub use write::rows::{Field, Rows};

@@ -31,7 +31,7 @@ impl Step {
     }
 }
 
-/// The way from an object down to one of its fields.
+/// The path from an object to one of its fields.
 ///
 /// ```
 /// use krm_yaml::FieldPath;
@@ -48,7 +48,7 @@ pub struct FieldPath {
 }
 
 impl FieldPath {
-    /// The object itself.
+    /// The empty path: the object itself.
     #[must_use]
     pub const fn root() -> Self {
         Self { steps: Vec::new() }

@@ -7,12 +7,12 @@ use crate::scalar::data::Style;
 /// Marks "no node" where a [`Node`] names another.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What a node is.
+/// The kind of a node's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Entries of key and value.
     Mapping,
-    /// A list of items.
+    /// A list of items, in a block or in brackets.
     Sequence,
     /// A scalar in the given style.
     Scalar(Style),
@@ -61,7 +61,7 @@ pub(crate) struct Node {
 #[derive(Clone, Copy, Debug, Default, Eq)]
 pub(crate) struct Flags(u8);
 
-/// What only the fast paths note does not count.
+/// Ignores the flags that only the fast paths set.
 impl PartialEq for Flags {
     fn eq(&self, other: &Self) -> bool {
         const NOTES: u8 = Flags::KEY_TEXT.0 | Flags::TEXT.0;
@@ -70,7 +70,6 @@ impl PartialEq for Flags {
 }
 
 impl Flags {
-    /// None of the others.
     pub(crate) const NOTHING: Self = Self(0);
     /// A collection in braces or brackets.
     pub(crate) const FLOW: Self = Self(1);
@@ -157,7 +156,6 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
-    /// The range without quotes.
     fn within(self, style: Style) -> Range<usize> {
         let quotes = usize::from(style != Style::Plain);
         self.start as usize + quotes..(self.end as usize).saturating_sub(quotes)
@@ -178,27 +176,26 @@ pub(super) struct Table {
 /// The owner of a value: a key, a dash or a document.
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
-    /// Empty without a key.
+    /// The dash or the key; empty for a document and an item in brackets.
     key: Span,
     key_kind: KeyKind,
     flags: Flags,
 }
 
 impl Slot {
-    /// A document.
+    /// The slot of a document's root.
     pub(super) const ROOT: Self = Self {
         key: Span::empty(0),
         key_kind: KeyKind::None,
         flags: Flags::NOTHING,
     };
 
-    /// A list in brackets.
     pub(super) const FLOW_ITEM: Self = Self {
         flags: Flags::IN_FLOW,
         ..Self::ROOT
     };
 
-    /// The `-` at `dash`.
+    /// The slot after the `-` at `dash`.
     pub(super) const fn item(dash: usize) -> Self {
         Self {
             key: span(dash, dash + 1),
@@ -206,7 +203,6 @@ impl Slot {
         }
     }
 
-    /// A mapping's key.
     pub(super) const fn entry(key: Span, style: Style) -> Self {
         Self {
             key,
@@ -215,7 +211,6 @@ impl Slot {
         }
     }
 
-    /// A key in braces.
     pub(super) const fn flow_entry(key: Span, style: Style) -> Self {
         Self {
             flags: Flags::IN_FLOW,
@@ -251,7 +246,6 @@ impl Table {
         }
     }
 
-    /// Adds a scalar.
     pub(super) fn scalar(&mut self, slot: Slot, style: Style, value: Span) {
         self.add(slot, Kind::Scalar(style), value, Flags::NOTHING);
     }

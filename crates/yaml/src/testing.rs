@@ -28,7 +28,7 @@ use crate::write::emit::json;
 use crate::write::render::{Position, copy, render, render_patched};
 use crate::write::rewrite::{Purpose, Rewrite};
 
-/// Some of the fields that tell items of Kubernetes objects apart.
+/// Fields that tell items of Kubernetes objects apart, for tests.
 pub const ITEM_KEYS: ItemKeys = ItemKeys {
     of_lists: &[
         ItemKey::field("mountPath"),
@@ -43,6 +43,30 @@ pub const ITEM_KEYS: ItemKeys = ItemKeys {
         ItemKey::field("path"),
     ],
 };
+
+/// All properties of a text that is printed: unchanged, and moved elsewhere.
+///
+/// # Errors
+/// If one does not hold.
+pub fn print(text: &str) -> Result<(), String> {
+    unchanged(text).and_then(|()| moved(text))
+}
+
+/// All properties of a text that is changed. The bytes after its last NUL select the changes.
+///
+/// # Errors
+/// If one does not hold.
+pub fn edit(bytes: &[u8]) -> Result<(), String> {
+    let mut parts = bytes.rsplitn(2, |&byte| byte == 0);
+    let (last, first) = (parts.next().unwrap_or_default(), parts.next());
+    let (text, choices) = first.map_or((last, &[][..]), |first| (first, last));
+    let Ok(text) = std::str::from_utf8(text) else {
+        return Ok(());
+    };
+    edited(text, choices)
+        .and_then(|()| updated(text, choices))
+        .and_then(|()| changed_and_moved(text, choices))
+}
 
 /// Compares the fast with the full path: whether the fast one took the text.
 ///
@@ -256,7 +280,7 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     }
 }
 
-/// What the parser says of a tab where it expects spaces.
+/// The parser's message for a tab where it expects spaces.
 const TAB: &str = "tab cannot be used as indentation";
 
 /// Whether a tab begins a line of a text in quotes. Whether the parser accepts it depends on the key
@@ -302,8 +326,8 @@ pub fn changed_and_moved(text: &str, choices: &[u8]) -> Result<(), String> {
     })
 }
 
-/// Gives parts of a document other data as `choices` name, and puts it elsewhere. It is written as
-/// the whole value is.
+/// Replaces parts of a document as `choices` name, and puts it elsewhere. It is written as the
+/// whole value is.
 fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
     let (node, document) = (root.cursor(), root.cursor().document());
     let mut editor = Editor {
@@ -332,20 +356,6 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
             object.insert(mapping, line);
         }
     }
-    for _ in 0..editor.choose(4) {
-        let id = nodes.get(editor.choose(nodes.len())).copied();
-        let children = id.map(|id| document.cursor(id).children().collect::<Vec<_>>());
-        let children = children.unwrap_or_default();
-        let (from, count) = (editor.choose(children.len()), editor.choose(4));
-        let gone = children.into_iter().skip(from).take(count + 1);
-        let gone: Vec<_> = gone
-            .filter(|child| stays_unchanged(&object, *child))
-            .collect();
-        if let Some(collection) = id.map(|id| document.cursor(id)) {
-            object.remove(collection, &gone);
-        }
-    }
-    parts.retain(|id| stays_unchanged(&object, document.cursor(*id)));
     for id in parts.into_iter().rev() {
         editor.change(object.value_mut(document.cursor(id)), id);
     }
@@ -378,15 +388,6 @@ fn walked(view: View<'_>) -> Value<'_> {
         return Value::mapping(parts.collect());
     }
     Data::Scalar(view.scalar().unwrap_or(Scalar::Null)).into()
-}
-
-/// Whether a node is in no part that was changed or taken out.
-fn stays_unchanged(object: &Patched<'_>, node: Cursor<'_>) -> bool {
-    let parts = object.parts();
-    let changed = parts.values().iter().map(|(id, _)| *id);
-    let removed = parts.removed().iter().map(|removed| removed.child);
-    let mut ids = changed.chain(removed);
-    !ids.any(|id| (id.0..node.document().node(id).next).contains(&node.id().0))
 }
 
 /// Gives an item of a list other data, as an update of an existing object does. It has its new
@@ -458,7 +459,7 @@ fn list_in(root: Cursor<'_>) -> Option<Cursor<'_>> {
     (list.node().kind == Kind::Sequence).then_some(list)
 }
 
-/// What a node holds; nothing if it cannot be read.
+/// The value of a node; `None` if it cannot be read.
 fn values(node: Cursor<'_>) -> Option<Value<'_>> {
     node.value(DuplicateKeys::LastWins, &mut Diagnostics::new())
 }
@@ -511,7 +512,7 @@ fn keeps(text: &str, edited: &str, mut ranges: Vec<Range<usize>>) -> bool {
 struct Editor<'c> {
     document: &'c Document,
     choices: std::slice::Iter<'c, u8>,
-    /// What of the text may be another now.
+    /// The lines that may have changed.
     lines: Vec<Range<usize>>,
     removed: BTreeSet<NodeId>,
 }
@@ -582,7 +583,7 @@ impl Editor<'_> {
         self.nested(8)
     }
 
-    /// A value that is nested so deep at most.
+    /// A value with at most this depth.
     fn nested(&mut self, depth: usize) -> Value<'static> {
         match self.choose(12) {
             5..=6 if depth == 0 => Value::string(self.text()),

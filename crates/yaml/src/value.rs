@@ -6,25 +6,25 @@ use crate::scalar::data::Scalar;
 use crate::scalar::is_non_finite;
 use crate::table::NodeId;
 
-/// What a [`Value`] holds.
+/// The content of a [`Value`].
 #[derive(Clone, Debug)]
 pub enum Data<'s> {
     /// A string, number, bool or null.
     Scalar(Scalar<'s>),
-    /// Items in order.
+    /// A list of items, in order.
     Sequence(Vec<Value<'s>>),
     /// Entries in the order they were written, no key twice.
     Mapping(Vec<(Cow<'s, str>, Value<'s>)>),
 }
 
-/// A tree of plain data. Where it was read from a [`Document`](crate::Document) each part
-/// names its node, so that errors have a place and writing changes only what differs from there.
+/// A tree of plain data. Each part that was read from a [`Document`](crate::Document) names its
+/// node, so that errors have a place and writing changes only the parts that differ from the text.
 #[derive(Clone, Debug)]
 pub struct Value<'s> {
     /// The entry, item or root this was read from; `None` for new values and values that an alias
     /// refers to.
     pub origin: Option<NodeId>,
-    /// The data itself.
+    /// The content, without the origin.
     pub data: Data<'s>,
 }
 
@@ -106,23 +106,23 @@ impl From<i64> for Value<'_> {
 }
 
 impl<'s> Value<'s> {
-    /// A new string.
+    /// Creates a string without an origin.
     pub fn string(text: impl Into<Cow<'s, str>>) -> Self {
         Data::Scalar(Scalar::String(text.into())).into()
     }
 
-    /// A new number from its JSON spelling.
+    /// Creates a number without an origin from its JSON spelling.
     pub fn number(digits: impl Into<Cow<'s, str>>) -> Self {
         Data::Scalar(Scalar::Number(digits.into())).into()
     }
 
-    /// A new mapping.
+    /// Creates a mapping without an origin; no key may occur twice.
     #[must_use]
     pub fn mapping(entries: Vec<(Cow<'s, str>, Self)>) -> Self {
         Data::Mapping(entries).into()
     }
 
-    /// A new sequence.
+    /// Creates a sequence without an origin.
     #[must_use]
     pub fn sequence(items: Vec<Self>) -> Self {
         Data::Sequence(items).into()
@@ -150,18 +150,19 @@ impl<'s> Value<'s> {
         }
     }
 
+    /// The scalar, if this is one.
+    #[must_use]
+    pub const fn scalar(&self) -> Option<&Scalar<'s>> {
+        match &self.data {
+            Data::Scalar(scalar) => Some(scalar),
+            _ => None,
+        }
+    }
+
     /// Whether this is null.
     #[must_use]
     pub const fn is_null(&self) -> bool {
         matches!(self.data, Data::Scalar(Scalar::Null))
-    }
-
-    pub(crate) fn has_null(&self) -> bool {
-        match &self.data {
-            Data::Scalar(scalar) => *scalar == Scalar::Null,
-            Data::Sequence(items) => items.iter().any(Self::has_null),
-            Data::Mapping(entries) => entries.iter().any(|(_, value)| value.has_null()),
-        }
     }
 
     /// The entries, if this is a mapping.
@@ -219,13 +220,18 @@ impl<'s> Value<'s> {
         keys.iter().try_fold(self, |value, key| value.get(key))
     }
 
+    /// As [`at`](Self::at), to change the value.
+    pub fn at_mut(&mut self, keys: &[&str]) -> Option<&mut Self> {
+        keys.iter().try_fold(self, |value, key| value.get_mut(key))
+    }
+
     /// The string under these keys, if there is one.
     #[must_use]
     pub fn str_at(&self, keys: &[&str]) -> Option<&str> {
         self.at(keys)?.as_str()
     }
 
-    /// Puts other data in place of this, which keeps its origin: the old layout is edited.
+    /// Replaces the data and keeps the origin, so that the old layout is edited.
     pub fn set(&mut self, data: Data<'s>) {
         self.data = data;
     }
@@ -242,7 +248,7 @@ impl<'s> Value<'s> {
         }
     }
 
-    /// Takes `key` out of a mapping.
+    /// Removes the entry `key` of a mapping.
     pub fn remove(&mut self, key: &str) -> Option<Self> {
         let Data::Mapping(entries) = &mut self.data else {
             return None;
@@ -261,7 +267,7 @@ impl<'s> Value<'s> {
             .filter(|value| matches!(value.data, Data::Mapping(_)))
     }
 
-    /// Forgets where this was read from, all the way down.
+    /// Removes the origin of this value and of all values inside.
     #[must_use]
     pub fn without_origin(mut self) -> Self {
         self.forget();
@@ -277,7 +283,7 @@ impl<'s> Value<'s> {
         }
     }
 
-    /// The same data, borrowing nothing.
+    /// The same data without borrowed text.
     #[must_use]
     pub fn into_owned(self) -> Value<'static> {
         let data = match self.data {

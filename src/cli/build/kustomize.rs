@@ -78,7 +78,7 @@ impl Programs {
         let mut ended = ended.map_err(|failure| self.failure(&name, &failure))?;
         let Installed { version, .. } = installed;
         self.console
-            .remark(format!("ran `{name}` {version} in `{}`", build.directory));
+            .info(format!("ran `{name}` {version} in `{}`", build.directory));
         if !ended.status.success() {
             if let Some(copy) = &copy {
                 ended.stderr = copy.in_words_of_the_user(&ended.stderr).into_bytes();

@@ -10,7 +10,6 @@ use crate::deployment_manager::template::is_template;
 use crate::deployment_manager::yaml;
 use krm_template_machine::console::Console;
 use krm_template_machine::io;
-use krm_template_machine::status::{FAILED, OK};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
@@ -53,12 +52,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         let printed = print(arguments.output, &schema, &mut diagnostics);
         diagnostics.take(printed)
     });
-    console.report(&diagnostics);
-    let Some(text) = text else {
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
-    Ok(OK)
+    console.finish(&diagnostics, text)
 }
 
 /// The schema of the template.

@@ -6,6 +6,7 @@ use crate::cli::expansion::arguments::Arguments;
 use crate::krm::long_lists::LONG_LISTS;
 use crate::template::env_file;
 use krm_template_machine::console::Console;
+use krm_template_machine::io;
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
@@ -41,15 +42,7 @@ impl Inputs {
         let paths = paths.into_iter().flatten();
         let paths = paths.chain(value_files.iter().map(|(_, path)| path));
         let paths = paths.chain(others);
-        if paths.filter(|path| *path == "-").count() > 1 {
-            diagnostics.push(
-                Diagnostic::error(
-                    "`-` is given more than once, but standard input can be read only once",
-                )
-                .hint("replace one of them with the name of a file"),
-            );
-            return None;
-        }
+        diagnostics.take(io::check_stdin(paths))?;
         let mut read = |paths: &[String]| -> Vec<Arc<Source>> {
             let sources = paths.iter().map(|path| console.read(path));
             sources

@@ -14,16 +14,16 @@ use krm_yaml::View;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;
 
-/// Keeps in mind which objects one expansion makes.
+/// Records the objects that one expansion creates.
 #[derive(Debug, Default)]
 pub(super) struct Inspector {
     /// In any order: several threads add to it.
-    made: Mutex<Vec<Made>>,
+    made: Mutex<Vec<CreatedObject>>,
 }
 
-/// An object that was made.
+/// An object that an expansion created.
 #[derive(Debug)]
-struct Made {
+struct CreatedObject {
     key: Key,
     field: Box<str>,
     /// Where its name is written.
@@ -87,7 +87,7 @@ impl Inspect for Inspector {
         let Some((key, origin)) = key.zip(name.origin().or(object.view.origin())) else {
             return;
         };
-        let made = Made {
+        let made = CreatedObject {
             key,
             field: object.field.into(),
             place: object.document.cursor(origin).place(),
@@ -99,11 +99,11 @@ impl Inspect for Inspector {
 
 impl Inspector {
     /// Takes what was made, in the order it is written.
-    fn take_made(&self) -> Vec<Made> {
+    fn take_made(&self) -> Vec<CreatedObject> {
         let mut list = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let mut list = mem::take(&mut *list);
         list.sort_by(|a, b| {
-            let key = |made: &Made| (made.place.range.start, made.field.len());
+            let key = |made: &CreatedObject| (made.place.range.start, made.field.len());
             key(a).cmp(&key(b)).then_with(|| a.field.cmp(&b.field))
         });
         list
@@ -113,8 +113,8 @@ impl Inspector {
 /// Reports objects that are one and the same to Kubernetes. `oc process` prints all that stand in
 /// one Template, so in OpenShift's dialect that is a warning.
 pub(super) fn duplicates(plan: &Plan, inspectors: &[Inspector], diagnostics: &mut Diagnostics) {
-    let all: Vec<Vec<Made>> = inspectors.iter().map(Inspector::take_made).collect();
-    let mut seen: BTreeMap<&Key, (usize, &Made)> = BTreeMap::new();
+    let all: Vec<Vec<CreatedObject>> = inspectors.iter().map(Inspector::take_made).collect();
+    let mut seen: BTreeMap<&Key, (usize, &CreatedObject)> = BTreeMap::new();
     for (index, (instance, list)) in plan.instances.iter().zip(&all).enumerate() {
         let expander = plan.expanders.get(instance.expander);
         let Some(template) = expander.and_then(|expander| expander.template()) else {
@@ -141,7 +141,7 @@ fn by_two_instances(
     first: &Instance,
     second: &Instance,
     template: &Template,
-    made: &Made,
+    made: &CreatedObject,
 ) -> Diagnostic {
     let written = made.place.source.text().get(made.place.range.clone());
     let names = template.names_in(written.unwrap_or_default());
@@ -150,7 +150,7 @@ fn by_two_instances(
         .field(&*made.field)
 }
 
-fn in_one_template(first: &Made, template: &Template, made: &Made) -> Diagnostic {
+fn in_one_template(first: &CreatedObject, template: &Template, made: &CreatedObject) -> Diagnostic {
     let problem = format!("the Template creates `{}` twice", made.key.identity());
     let diagnostic = Diagnostic::error(problem)
         .rule("duplicate-object")

@@ -1,4 +1,4 @@
-//! What is expanded, and with what: the arguments that `process` and `explain` have in common.
+//! Arguments shared by `process` and `explain`: which Templates to expand, and with which values.
 
 mod arguments;
 mod inputs;
@@ -11,14 +11,14 @@ pub(super) use self::arguments::Arguments;
 use self::inputs::Inputs;
 use self::inspection::Inspector;
 use self::targets::Targets;
-use crate::plan::{self, Input, Instance, Whence};
+use crate::plan::{self, Input, InputOrigin, Instance};
 use crate::template::{self, Assignment, Cause, Generation, Options, SetBy, Template, Trace};
 use krm_template_machine::console::Console;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::{Document, SharedNode};
 
 impl Arguments {
-    /// Says what is wrong with the arguments themselves and not for clap to find.
+    /// Validates what clap cannot.
     pub(super) fn check(&self) -> Diagnostics {
         let mut found = Diagnostics::new();
         if let Some(name) = self.values.iter().find(|value| !value.contains('=')) {
@@ -43,8 +43,8 @@ impl Arguments {
         found
     }
 
-    /// Reads all files and lets `run` have what is expanded; nothing if there are errors. `others`
-    /// are further files that are read, of which one may be standard input.
+    /// Reads all files and calls `run` with the expansions, unless there are errors. `others` are
+    /// other files to read, of which one may be standard input.
     pub(super) fn read<T>(
         &self,
         others: &[String],
@@ -75,7 +75,7 @@ impl Arguments {
         diagnostics: &mut Diagnostics,
     ) -> Option<Expansions<'e>> {
         let roots = inputs.documents.iter().flat_map(SharedNode::roots);
-        let objects = plan::Inputs::of(roots.filter_map(Input::of_document), Whence::Files);
+        let objects = plan::Inputs::of(roots.filter_map(Input::of_document), InputOrigin::Files);
         let instance = self.instance.as_deref();
         let targets = targets::read(&inputs.documents, &objects, instance, diagnostics)?;
         let labels = labels(&self.labels, diagnostics);
@@ -175,12 +175,12 @@ pub(super) struct Expansion<'e> {
 }
 
 impl Expansion<'_> {
-    /// Tells of each object where it came from.
+    /// Traces the origin of the fields of each object.
     pub(super) fn trace(&self, diagnostics: &mut Diagnostics) -> Option<Trace> {
         template::trace(self.template, &self.given, &self.options, diagnostics)
     }
 
-    /// Who it was that put a field into an object.
+    /// The source of a field that expansion added.
     pub(super) const fn set_by(&self, cause: Cause) -> SetBy {
         match cause {
             Cause::Object => SetBy::Object,

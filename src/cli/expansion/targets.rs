@@ -13,7 +13,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Document, SharedNode};
 
-/// What is expanded, and what was seen of the objects that each expansion makes.
+/// The instances to expand, and the objects that each expansion created.
 pub(super) struct Targets {
     pub(super) plan: Plan,
     /// One for each instance of the plan.

@@ -14,7 +14,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document};
 
-/// All values for a target, the strongest last.
+/// All values for a target; later ones override earlier ones.
 pub(super) fn given(
     arguments: &Arguments,
     inputs: &Inputs,

@@ -1,6 +1,6 @@
 //! Finds the requested field in an object.
 
-use crate::cli::explain::object::Made;
+use crate::cli::explain::object::TracedObject;
 use crate::template::Field;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::suggest::closest;
@@ -11,7 +11,7 @@ const MAX_LISTED: usize = 10;
 
 /// The requested object, or field with its content.
 pub(super) struct Selection<'o, 'm> {
-    pub(super) made: &'o Made<'m>,
+    pub(super) made: &'o TracedObject<'m>,
     pub(super) path: FieldPath,
     /// The fields at the path.
     pub(super) fields: Vec<&'m Field>,
@@ -28,7 +28,10 @@ impl<'m> Selection<'_, 'm> {
 }
 
 /// The fields of an object that are at `path`, which is spelled as they are shown.
-pub(super) fn select<'o, 'm>(made: &'o Made<'m>, path: FieldPath) -> Result<Selection<'o, 'm>> {
+pub(super) fn select<'o, 'm>(
+    made: &'o TracedObject<'m>,
+    path: FieldPath,
+) -> Result<Selection<'o, 'm>> {
     let fields = fields_at(made, &path);
     if fields.is_empty() {
         return Err(unknown(made, &path));
@@ -36,7 +39,7 @@ pub(super) fn select<'o, 'm>(made: &'o Made<'m>, path: FieldPath) -> Result<Sele
     Ok(Selection { made, path, fields })
 }
 
-fn fields_at<'m>(made: &Made<'m>, path: &FieldPath) -> Vec<&'m Field> {
+fn fields_at<'m>(made: &TracedObject<'m>, path: &FieldPath) -> Vec<&'m Field> {
     let fields = made.object.shown();
     fields
         .filter(|field| field.shown.starts_with(path))
@@ -44,7 +47,7 @@ fn fields_at<'m>(made: &Made<'m>, path: &FieldPath) -> Vec<&'m Field> {
 }
 
 /// The error for an unknown field, with the fields of its nearest existing parent.
-fn unknown(made: &Made<'_>, path: &FieldPath) -> Box<Diagnostic> {
+fn unknown(made: &TracedObject<'_>, path: &FieldPath) -> Box<Diagnostic> {
     let mut parent = FieldPath::root();
     let mut missing = None;
     for step in path.steps() {
@@ -106,7 +109,7 @@ fn closest_of(asked: &str, names: &[String], missing: Option<&Step>) -> Option<S
 }
 
 /// The steps below `parent`, each once.
-fn steps_in<'m>(made: &Made<'m>, parent: &FieldPath) -> Vec<&'m Step> {
+fn steps_in<'m>(made: &TracedObject<'m>, parent: &FieldPath) -> Vec<&'m Step> {
     let mut steps: Vec<&Step> = Vec::new();
     for field in fields_at(made, parent) {
         if let Some(step) = field.shown.steps().get(parent.steps().len())

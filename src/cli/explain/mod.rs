@@ -6,11 +6,10 @@ mod text;
 
 use clap::Args;
 
-use self::object::{Made, Query};
+use self::object::{Query, TracedObject};
 use crate::cli::expansion::{self, Expansions};
 use krm_template_machine::console::Console;
-use krm_template_machine::io;
-use krm_template_machine::status::{FAILED, OK, USAGE};
+use krm_template_machine::status::USAGE;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Show where an object or one of its fields comes from
@@ -52,12 +51,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         &mut diagnostics,
         &|expansions, diagnostics| explain(&query, expansions, diagnostics),
     );
-    console.report(&diagnostics);
-    let Some(text) = text.flatten() else {
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
-    Ok(OK)
+    console.finish(&diagnostics, text.flatten())
 }
 
 /// The explanation of the requested object or field, unless there is an error.
@@ -74,11 +68,11 @@ fn explain(
     if diagnostics.has_errors() {
         return None;
     }
-    let objects: Vec<Made<'_>> = traces
+    let objects: Vec<TracedObject<'_>> = traces
         .iter()
         .flat_map(|(expansion, trace)| {
             let objects = trace.objects.iter();
-            objects.map(move |object| Made::new(expansion, trace, object))
+            objects.map(move |object| TracedObject::new(expansion, trace, object))
         })
         .collect();
     let hidden = text::hidden(&traces);

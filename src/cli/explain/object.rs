@@ -19,14 +19,14 @@ pub(super) struct Query {
     rest: String,
 }
 
-/// An object with all that is known of where it came from.
-pub(super) struct Made<'m> {
+/// An object with the origin of its fields.
+pub(super) struct TracedObject<'m> {
     pub(super) expansion: &'m Expansion<'m>,
     pub(super) trace: &'m Trace,
     pub(super) object: &'m Traced,
 }
 
-impl<'m> Made<'m> {
+impl<'m> TracedObject<'m> {
     pub(super) const fn new(
         expansion: &'m Expansion<'m>,
         trace: &'m Trace,
@@ -76,7 +76,7 @@ impl<'m> Made<'m> {
     }
 
     /// Where it is written, and for which instance it is made.
-    fn whence(&self) -> String {
+    fn origin(&self) -> String {
         let section = self.object.sections.first();
         let place = section.map(|section| section.place.to_text());
         let instance = Some(self.expansion.instance).filter(|name| !name.is_empty());
@@ -107,9 +107,9 @@ impl Query {
     /// The object that is meant, and the field of it. The longest name counts that there is.
     pub(super) fn find<'o, 'm>(
         &self,
-        objects: &'o [Made<'m>],
-    ) -> Result<(&'o Made<'m>, FieldPath)> {
-        let mut found: Vec<(&Made<'_>, Name)> = objects
+        objects: &'o [TracedObject<'m>],
+    ) -> Result<(&'o TracedObject<'m>, FieldPath)> {
+        let mut found: Vec<(&TracedObject<'_>, Name)> = objects
             .iter()
             .filter_map(|made| Some((made, self.name_of(made)?)))
             .collect();
@@ -131,7 +131,7 @@ impl Query {
     }
 
     /// How the object is named, if it may be meant.
-    fn name_of(&self, made: &Made<'_>) -> Option<Name> {
+    fn name_of(&self, made: &TracedObject<'_>) -> Option<Name> {
         if !is_called(&self.kind, made.text(&["kind"]), made.group()) {
             return None;
         }
@@ -152,8 +152,8 @@ impl Query {
         }
     }
 
-    fn ambiguous(&self, found: &[(&Made<'_>, Name)]) -> Box<Diagnostic> {
-        let list: Vec<&Made<'_>> = found.iter().map(|(made, _)| *made).collect();
+    fn ambiguous(&self, found: &[(&TracedObject<'_>, Name)]) -> Box<Diagnostic> {
+        let list: Vec<&TracedObject<'_>> = found.iter().map(|(made, _)| *made).collect();
         let spelling = list.first().map(|made| made.spelling());
         let are_alike = list.iter().all(|made| Some(made.spelling()) == spelling);
         let has_instances = list.iter().any(|made| !made.expansion.instance.is_empty());
@@ -172,9 +172,9 @@ impl Query {
         }
     }
 
-    fn unknown(&self, objects: &[Made<'_>]) -> Box<Diagnostic> {
+    fn unknown(&self, objects: &[TracedObject<'_>]) -> Box<Diagnostic> {
         let diagnostic = Diagnostic::error(format!("object `{}` not found", self.text));
-        let known: Vec<String> = objects.iter().flat_map(Made::names).collect();
+        let known: Vec<String> = objects.iter().flat_map(TracedObject::names).collect();
         let names = || known.iter().map(String::as_str);
         // A name may contain dots, so its end is unknown.
         let name = self.rest.split(['.', '[']).next().unwrap_or_default();
@@ -191,7 +191,7 @@ impl Query {
     }
 }
 
-impl Made<'_> {
+impl TracedObject<'_> {
     /// The names under which the user can ask for it.
     fn names(&self) -> [String; 2] {
         let kind = self.text(&["kind"]).to_lowercase();
@@ -208,11 +208,11 @@ struct Name {
 }
 
 /// `the objects are a, b and 3 more`.
-fn listed(head: &str, objects: &[&Made<'_>]) -> String {
+fn listed(head: &str, objects: &[&TracedObject<'_>]) -> String {
     let more = objects.len().saturating_sub(MAX_LISTED);
     let names = objects.iter().take(MAX_LISTED);
     let names: Vec<String> = names
-        .map(|made| format!("`{}` ({})", made.spelling(), made.whence()))
+        .map(|made| format!("`{}` ({})", made.spelling(), made.origin()))
         .collect();
     let names = names.join(", ");
     match more {

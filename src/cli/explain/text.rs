@@ -40,7 +40,7 @@ pub(super) fn explanation(selection: &Selection<'_, '_>, hidden: &[Place]) -> St
             [
                 field.shown.to_string(),
                 table::shortened(&value_of(selection, field)),
-                whence(made.expansion, field),
+                origin(made.expansion, field),
                 field.parameters().join(", "),
             ]
         });
@@ -99,7 +99,7 @@ fn cause(expansion: &Expansion<'_>, field: &Field) -> String {
 }
 
 /// The same as a cell of a table, with the place.
-fn whence(expansion: &Expansion<'_>, field: &Field) -> String {
+fn origin(expansion: &Expansion<'_>, field: &Field) -> String {
     let setter = setter(expansion, field);
     let place = field.place.as_ref().map(Place::to_text);
     let both: Vec<String> = setter.into_iter().chain(place).collect();

@@ -154,21 +154,21 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         exported = export::of_texts(sources, &options, &mut diagnostics);
     }
     diagnostics.address(Way::Arguments);
-    console.say_lines(&remarks(&diagnostics));
+    console.say_lines(&info_lines(&diagnostics));
     diagnostics.retain(|one| one.severity != Severity::Info);
     console.report(&diagnostics);
     interruption.obey();
     let Some(exported) = exported else {
         return Ok(FAILED);
     };
-    let mut report = remarks(&exported.report);
-    for remark in exported.parameters.iter() {
-        add_line(&mut report, remark);
+    let mut report = info_lines(&exported.report);
+    for message in exported.parameters.iter() {
+        add_line(&mut report, message);
     }
     if let Some(path) = &arguments.secrets_to {
         secrets::write(path, &krm_yaml::to_string(&exported.secrets))?;
     } else {
-        report.push_str(&remarks(&hint(&exported)));
+        report.push_str(&info_lines(&hint(&exported)));
     }
     io::print([exported.text.as_str()])?;
     console.say_lines(&report);
@@ -183,7 +183,7 @@ fn options(arguments: &Arguments, diagnostics: &mut Diagnostics) -> Option<Optio
     };
     let words = arguments.parameterize.iter().map(String::as_str);
     let groups = diagnostics.take(export::groups(words));
-    let selector = LabelSelector::parse(arguments.selector.as_deref().unwrap_or_default());
+    let selector = LabelSelector::parse_each(arguments.selector.as_deref().unwrap_or_default());
     let selector = selector.map_err(|problem| Box::new(Diagnostic::error(problem)));
     let selector = diagnostics.take(selector);
     let name = arguments.name.as_deref();
@@ -266,13 +266,13 @@ fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
     error
 }
 
-/// The lines of all remarks.
-fn remarks(diagnostics: &Diagnostics) -> String {
+/// The lines of all info messages.
+fn info_lines(diagnostics: &Diagnostics) -> String {
     let mut lines = String::new();
     let all = diagnostics.iter();
-    for remark in all.filter(|one| one.severity == Severity::Info) {
-        add_line(&mut lines, &remark.message);
-        for hint in &remark.hints {
+    for message in all.filter(|one| one.severity == Severity::Info) {
+        add_line(&mut lines, &message.message);
+        for hint in &message.hints {
             let hint: Vec<Cow<'_, str>> = hint.lines().map(plain).collect();
             lines.extend(["  help: ", &hint.join("\n        "), "\n"]);
         }

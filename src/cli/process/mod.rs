@@ -105,7 +105,7 @@ fn usage(arguments: &Arguments) -> Result<()> {
 }
 
 /// The output, with the messages about it.
-struct Made {
+struct Processed {
     output: Output,
     /// The messages of the Templates.
     messages: Vec<String>,
@@ -120,8 +120,8 @@ fn process(
     arguments: &Arguments,
     expansions: &Expansions<'_>,
     diagnostics: &mut Diagnostics,
-) -> Made {
-    let mut made = Made {
+) -> Processed {
+    let mut made = Processed {
         output: Output::new(arguments),
         messages: Vec::new(),
         secrets: Secrets::default(),
@@ -148,7 +148,7 @@ fn process(
     made
 }
 
-impl Made {
+impl Processed {
     /// Records the origin of the fields of the objects.
     fn trace(&mut self, expansion: &Expansion<'_>) {
         // The first expansion has reported everything.

@@ -20,7 +20,7 @@ use crate::function;
 use crate::krm::fields;
 use crate::krm::identity;
 use crate::lint;
-use crate::plan::{self, Input, Whence};
+use crate::plan::{self, Input, InputOrigin};
 use crate::template::{self, Assignment, Generation, OWN_GROUP, Options, Template, values_of_file};
 use krm_template_machine::console::Console;
 use krm_template_machine::disk::{Disk, LoadRestrictor};
@@ -285,7 +285,7 @@ fn check_values(template: &Template, given: &[Assignment], own: Cursor<'_>) -> D
 /// A DeploymentConfiguration, with the ConfigMaps among the files.
 fn deployment(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     let inputs = near(one, roots).into_iter().map(Found::node);
-    let inputs = plan::Inputs::of(inputs.filter_map(Input::of_document), Whence::Files);
+    let inputs = plan::Inputs::of(inputs.filter_map(Input::of_document), InputOrigin::Files);
     #[cfg(feature = "deployment-manager")]
     let inputs = inputs.with_python(Some(Arc::new(NO_PYTHON)));
     let mut found = plan::check_deployment(&one.node(), &inputs);
@@ -300,7 +300,7 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     let root = one.root;
     let near = near(one, roots);
     let inputs = near.iter().map(|one| one.node());
-    let inputs = plan::Inputs::of(inputs.filter_map(Input::of_document), Whence::Files);
+    let inputs = plan::Inputs::of(inputs.filter_map(Input::of_document), InputOrigin::Files);
     let mut found = Diagnostics::new();
     let plan = plan::read(&one.node(), &inputs, &mut found);
     let is_of_template = |place: &Place| {

@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 
 use crate::export::gather::Types;
 use krm_yaml::diagnostic::Diagnostics;
-use krm_yaml::{Cursor, DuplicateKeys, Scalar, Value, View};
+use krm_yaml::{Cursor, DuplicateKeys, Scalar, Value};
 
 /// The objects of the input, as far as others depend on them.
 #[derive(Default)]
@@ -68,11 +68,11 @@ impl Cluster {
 
     /// The owner of an object as messages call it, if it is in the input. The metadata and the
     /// namespace are the object's.
-    pub(super) fn owner(&self, metadata: View<'_>, namespace: &str) -> Option<String> {
-        let mut owners = metadata.get("ownerReferences")?.items()?;
+    pub(super) fn owner(&self, metadata: &Value<'_>, namespace: &str) -> Option<String> {
+        let mut owners = metadata.get("ownerReferences")?.items()?.iter();
         owners.find_map(|owner| {
             let uid = owner.str_at(&["uid"]);
-            if let Some(called) = uid.and_then(|uid| self.by_uid.get(uid.as_ref())) {
+            if let Some(called) = uid.and_then(|uid| self.by_uid.get(uid)) {
                 return Some(called.clone());
             }
             let (kind, name) = owner.str_at(&["kind"]).zip(owner.str_at(&["name"]))?;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::export::visit::containers;
 use krm_core::pods;
-use krm_yaml::View;
+use krm_yaml::Value;
 
 /// Where a namespace is named; a field counts for more than a DNS name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,19 +21,19 @@ pub(super) struct Evidence(BTreeSet<(Source, &'static str, String, String)>);
 
 impl Evidence {
     /// Takes note of the references of an object.
-    pub(super) fn add(&mut self, object: View<'_>, kind: &str) {
-        let subjects = object.get("subjects").and_then(View::items);
+    pub(super) fn add(&mut self, object: &Value<'_>, kind: &str) {
+        let subjects = object.get("subjects").and_then(Value::items);
         for subject in subjects.into_iter().flatten() {
             let name = subject
                 .str_at(&["name"])
                 .zip(subject.str_at(&["namespace"]));
             if let Some((name, namespace)) = name
-                && subject.str_at(&["kind"]).as_deref() == Some("ServiceAccount")
+                && subject.str_at(&["kind"]) == Some("ServiceAccount")
             {
-                self.insert(Source::Field, "ServiceAccount", &name, &namespace);
+                self.insert(Source::Field, "ServiceAccount", name, namespace);
             }
         }
-        let webhooks = object.get("webhooks").and_then(View::items);
+        let webhooks = object.get("webhooks").and_then(Value::items);
         let clients = webhooks.into_iter().flatten();
         let services = clients.filter_map(|webhook| webhook.at(&["clientConfig", "service"]));
         for service in services.chain(object.at(&["spec", "service"])) {
@@ -41,7 +41,7 @@ impl Evidence {
                 .str_at(&["name"])
                 .zip(service.str_at(&["namespace"]));
             if let Some((name, namespace)) = name {
-                self.insert(Source::Field, "Service", &name, &namespace);
+                self.insert(Source::Field, "Service", name, namespace);
             }
         }
         let spec = pods::spec(kind).and_then(|path| object.at(path));
@@ -56,17 +56,17 @@ impl Evidence {
     }
 
     /// The names of Services in variables and arguments, as `web.shop.svc`.
-    fn dns_names(&mut self, container: View<'_>) {
+    fn dns_names(&mut self, container: &Value<'_>) {
         let items = |key| {
             container
                 .get(key)
-                .and_then(View::items)
+                .and_then(Value::items)
                 .into_iter()
                 .flatten()
         };
         let values = items("env").filter_map(|one| one.str_at(&["value"]));
         let words = items("command").chain(items("args"));
-        for text in values.chain(words.filter_map(View::as_str)) {
+        for text in values.chain(words.filter_map(Value::as_str)) {
             if !text.contains(".svc") {
                 continue;
             }

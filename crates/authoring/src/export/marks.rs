@@ -1,6 +1,6 @@
 //! References in the making: marked in a text until the whole object is spelled in a dialect.
 
-use krm_yaml::View;
+use krm_yaml::{Data, Scalar, Value};
 
 /// Begins a reference that inserts text.
 const TEXT: &str = "\u{fdd0}";
@@ -40,14 +40,16 @@ pub(super) fn has_any(text: &str) -> bool {
 }
 
 /// Whether a key or a string of a part has marks.
-pub(super) fn are_in(part: View<'_>) -> bool {
-    if let Some(mut items) = part.items() {
-        return items.any(are_in);
+pub(super) fn are_in(part: &Value<'_>) -> bool {
+    match &part.data {
+        Data::Scalar(Scalar::String(text)) => has_any(text),
+        Data::Scalar(_) => false,
+        Data::Sequence(items) => items.iter().any(are_in),
+        Data::Mapping(entries) => {
+            let mut entries = entries.iter();
+            entries.any(|(key, value)| has_any(key) || are_in(value))
+        }
     }
-    if let Some(mut entries) = part.entries() {
-        return entries.any(|(key, value)| has_any(&key) || are_in(value));
-    }
-    part.as_str().is_some_and(|text| has_any(&text))
 }
 
 /// Where the first of some marks is.

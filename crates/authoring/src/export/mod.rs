@@ -7,7 +7,6 @@
 
 mod cluster;
 mod content;
-mod draft;
 mod fields;
 mod gather;
 mod inferred;

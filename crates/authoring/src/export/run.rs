@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
-use crate::export::gather::MAX_OPEN;
+use crate::export::content;
 use crate::export::options::Options;
 use crate::export::parameters::{self, Maker, Object, Parameters, Remarks, Scope};
 use crate::export::spell::{DOLLAR, Speller};
@@ -16,7 +16,7 @@ use krm_core::Identity;
 use krm_core::long_lists::MANY_OBJECTS;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
-use krm_yaml::{Document, LongLists, SharedNode, Value, ViewMut};
+use krm_yaml::{Document, SharedNode, Value};
 
 /// A Template that was made of objects.
 #[derive(Debug)]
@@ -37,11 +37,12 @@ pub fn of_texts(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Option<Exported> {
-    let made = of_sources(&sources, options, diagnostics);
-    // The texts of the objects are copied once more, and those of the input are not needed for that.
-    drop(sources);
-    match made {
-        Ok(made) => made?.exported(options, diagnostics),
+    match of_sources(&sources, options, diagnostics) {
+        Ok(all) => {
+            // The stripped objects are texts of their own.
+            drop(sources);
+            template(all, options, diagnostics)
+        }
         Err(errors) => {
             // The lines around an error may hold a secret.
             for mut error in errors.iter().cloned() {
@@ -53,28 +54,21 @@ pub fn of_texts(
     }
 }
 
-/// The parts of the Template of [`of_texts`]. Returns the errors of texts that are not YAML.
+/// The objects of some texts, stripped. Returns the errors of texts that are not YAML.
 fn of_sources(
     sources: &[Arc<Source>],
     options: &Options,
     diagnostics: &mut Diagnostics,
-) -> Result<Option<Made>, Diagnostics> {
-    let length: usize = sources.iter().map(|source| source.text().len()).sum();
-    // So short a text stays open: reading its objects one by one saves no memory.
-    let lists: LongLists = if length <= MAX_OPEN {
-        &[]
-    } else {
-        MANY_OBJECTS
-    };
-    let mut documents = Document::open_all(sources, lists)?;
+) -> Result<All, Diagnostics> {
+    let mut documents = Document::open_all(sources, MANY_OBJECTS)?;
     loop {
         let mut found = Diagnostics::new();
-        let gathered = stripped::gather(documents.iter().flat_map(SharedNode::roots));
-        let mut all = stripped::all(&gathered, options, &mut found);
+        let roots = documents.iter().flat_map(SharedNode::roots);
+        let mut all = stripped::all(roots, options, &mut found);
         all.headers = headers(&documents);
         if !Document::upgrade_all(&mut documents)? {
             diagnostics.append(found);
-            return Ok(made(all, options, diagnostics));
+            return Ok(all);
         }
     }
 }
@@ -96,26 +90,11 @@ pub fn of_nodes(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Option<Exported> {
-    let gathered = stripped::gather(nodes);
-    let all = stripped::all(&gathered, options, diagnostics);
-    let made = made(all, options, diagnostics)?;
-    drop(gathered);
-    made.exported(options, diagnostics)
+    let all = stripped::all(nodes, options, diagnostics);
+    template(all, options, diagnostics)
 }
 
-/// The parts of a Template. They need no text of the input.
-struct Made {
-    headers: Vec<String>,
-    /// The beginning that the names of all objects share.
-    prefix: Option<String>,
-    keeps_namespaces: bool,
-    parameters: Parameters,
-    texts: Vec<String>,
-    labels: Vec<(String, String)>,
-    report: Diagnostics,
-}
-
-fn made(all: All<'_>, options: &Options, diagnostics: &mut Diagnostics) -> Option<Made> {
+fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Option<Exported> {
     if diagnostics.has_errors() {
         let mut report = all.report;
         report.append(std::mem::take(diagnostics));
@@ -130,8 +109,6 @@ fn made(all: All<'_>, options: &Options, diagnostics: &mut Diagnostics) -> Optio
     } = all;
     debug_assert_eq!(objects.len(), survey.objects.len());
     let scope = scope(&survey, options);
-    let is_kept = scope.namespace.is_none();
-    let has_namespaces = survey.namespaces().next().is_some();
     let writer = Writer {
         options,
         scope: &scope,
@@ -147,47 +124,33 @@ fn made(all: All<'_>, options: &Options, diagnostics: &mut Diagnostics) -> Optio
     if diagnostics.has_errors() {
         return None;
     }
-    Some(Made {
-        headers,
-        keeps_namespaces: is_kept && has_namespaces,
-        prefix: scope.prefix,
-        parameters,
-        texts,
+    let head = Head {
+        comments: &headers,
+        name: options
+            .name
+            .as_deref()
+            .or(scope.prefix.as_deref())
+            .unwrap_or("template"),
+        dialect: options.dialect,
         labels,
+        keeps_namespaces: scope.namespace.is_none() && survey.namespaces().next().is_some(),
+    };
+    let Parameters {
+        declarations,
+        secrets,
+        remarks,
+        errors,
+        ..
+    } = parameters;
+    let are_written = !errors.has_errors();
+    diagnostics.append(errors);
+    let text = diagnostics.take(write::template(&head, &declarations, texts));
+    Some(Exported {
+        text: text.filter(|_| are_written)?,
+        secrets: Value::mapping(secrets),
         report,
+        parameters: remarks,
     })
-}
-
-impl Made {
-    fn exported(self, options: &Options, diagnostics: &mut Diagnostics) -> Option<Exported> {
-        let head = Head {
-            comments: &self.headers,
-            name: options
-                .name
-                .as_deref()
-                .or(self.prefix.as_deref())
-                .unwrap_or("template"),
-            dialect: options.dialect,
-            labels: self.labels,
-            keeps_namespaces: self.keeps_namespaces,
-        };
-        let Parameters {
-            declarations,
-            secrets,
-            remarks,
-            errors,
-            ..
-        } = self.parameters;
-        let are_written = !errors.has_errors();
-        diagnostics.append(errors);
-        let text = diagnostics.take(write::template(&head, &declarations, self.texts));
-        Some(Exported {
-            text: text.filter(|_| are_written)?,
-            secrets: Value::mapping(secrets),
-            report: self.report,
-            parameters: remarks,
-        })
-    }
 }
 
 /// The survey of all objects.
@@ -248,18 +211,20 @@ impl Writer<'_> {
     }
 
     /// The names of all parameters.
-    fn names(&self, objects: &[Stripped<'_>]) -> BTreeSet<String> {
+    fn names(&self, objects: &[Stripped]) -> BTreeSet<String> {
         let mut maker = self.maker();
         for (object, named) in objects.iter().zip(&self.survey.objects) {
-            let change = |part: ViewMut<'_, '_>| change(part, named, &mut maker, &mut |_| {});
-            let _ = object.content.look(change);
+            let _ = content::changed(&object.text, |_, mut value| {
+                change(&mut value, named, &mut maker, &mut |_| {});
+                Ok(())
+            });
         }
         maker.parameters.names.into_iter().collect()
     }
 
     fn write(
         &self,
-        objects: Vec<Stripped<'_>>,
+        objects: Vec<Stripped>,
         declared: &BTreeSet<String>,
         report: &mut Diagnostics,
         diagnostics: &mut Diagnostics,
@@ -272,15 +237,15 @@ impl Writer<'_> {
         };
         let mut speller = Speller::new(self.options.dialect, declared, &dollar);
         let mut texts = Vec::with_capacity(objects.len());
-        for (Stripped { content, place }, named) in objects.into_iter().zip(&self.survey.objects) {
+        for (Stripped { text, place }, named) in objects.into_iter().zip(&self.survey.objects) {
             let (identity, _) = named;
-            let written = content.write(self.options.format, |draft, old_text| {
-                maker.changes_variables = false;
-                change(draft.view_mut(), named, &mut maker, &mut |line| {
+            let written = content::changed(&text, |document, mut value| {
+                change(&mut value, named, &mut maker, &mut |line| {
                     let called = called(identity);
                     report.push(Diagnostic::info(format!("{called}: {line}")));
                 });
-                speller.object(draft, old_text, maker.changes_variables);
+                speller.object(&mut value);
+                content::item(document, &value, self.options.format)
             });
             let mut found = Diagnostics::new();
             texts.extend(found.take(written.map_err(hide)));
@@ -311,7 +276,7 @@ fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
 }
 
 fn change(
-    part: ViewMut<'_, '_>,
+    part: &mut Value<'_>,
     (identity, api_version): &(Identity, String),
     maker: &mut Maker<'_>,
     say: &mut dyn FnMut(String),

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::export::draft::Draft;
 use crate::export::marks::{self, Reference};
 use krm_template_engine::{Dialect, Part, Path, parts};
-use krm_yaml::{Data, Scalar, Value, View, ViewMut};
+use krm_yaml::{Data, Scalar, Value};
 
 /// The parameter whose value is `$`, for text that cannot be escaped otherwise.
 pub(super) const DOLLAR: &str = "DOLLAR";
@@ -18,17 +17,12 @@ pub(super) struct Speller<'s> {
     declared: &'s BTreeSet<String>,
     /// The name of the parameter whose value is `$`.
     dollar: &'s str,
-    /// Whether a text that an object has from its old text may have a `$` or a mark.
-    reads_copied: bool,
     /// Whether it is referred to.
     pub(super) uses_dollar: bool,
     /// Where the text would become a reference, and its spelling.
     pub(super) clashes: Vec<(String, String)>,
     /// The text that is being spelled.
     out: String,
-    /// The first text of the object with references but without a `$`, and its spelling. Other texts
-    /// are often equal to it: mostly it is the name.
-    first: (String, String),
 }
 
 /// The variables that the kubelet expands in a text.
@@ -106,62 +100,21 @@ impl<'s> Speller<'s> {
             dialect,
             declared,
             dollar,
-            reads_copied: true,
             uses_dollar: false,
             clashes: Vec::new(),
             out: String::new(),
-            first: (String::new(), String::new()),
         }
     }
 
-    /// Spells the references of an object with this old text. `changes_variables` says whether texts
-    /// changed in which the kubelet expands variables.
-    pub(super) fn object(&mut self, object: &mut Draft<'_>, text: &str, changes_variables: bool) {
-        // An escape may stand for a `$` or a mark.
-        let is_plain = memchr::memchr(b'\\', text.as_bytes()).is_none();
-        self.reads_copied = may_have(text);
-        self.first.0.clear();
-        let root = Path::Root("");
-        if !is_plain || self.reads_copied {
-            self.value(object.view_mut().value(), &root, Expands::Nothing);
-        } else if !changes_variables
-            && let Draft::Node(object) = object
-            && object
-                .values_mut()
-                .all(|value| is_scalar_without_dollar(value))
-        {
-            for value in object.values_mut() {
-                self.value(value, &root, Expands::Nothing);
-            }
-        } else {
-            self.changed(object.view_mut(), &root, Expands::Nothing);
-        }
+    /// Spells the references of an object.
+    pub(super) fn object(&mut self, object: &mut Value<'_>) {
+        self.value(object, &Path::Root(""), Expands::Nothing);
     }
 
     /// A text outside of objects with its references spelled.
     pub(super) fn spelled(&mut self, text: String) -> String {
-        let spelled = self.spell(&text, &Path::Root(""), None);
+        let spelled = self.text(&text, &Path::Root(""), None);
         spelled.map(str::to_owned).unwrap_or(text)
-    }
-
-    /// Spells the references in the changed parts of a part.
-    fn changed(&mut self, part: ViewMut<'_, '_>, path: &Path<'_>, expands: Expands<'_>) {
-        let part = match part.changed() {
-            Ok(value) => return self.value(value, path, expands),
-            Err(part) => part,
-        };
-        let view = part.view();
-        let is_changed = |key| view.get(key).is_some_and(View::is_changed);
-        let expands_any =
-            path.is_container() && ["command", "args", "env"].iter().any(|key| is_changed(key));
-        let container = expands_any.then(|| variables_of(view));
-        part.each_changed(|key, index, part| match key {
-            Some(key) => {
-                let expands = expands.entry(key, container.as_ref());
-                self.changed(part, &Path::Key(path, key), expands);
-            }
-            None => self.changed(part, &Path::Index(path, index), expands.item(index)),
-        });
     }
 
     fn value(&mut self, value: &mut Value<'_>, path: &Path<'_>, expands: Expands<'_>) {
@@ -188,7 +141,7 @@ impl<'s> Speller<'s> {
     }
 
     fn mapping(&mut self, value: &mut Value<'_>, path: &Path<'_>, expands: Expands<'_>) {
-        let container = path.is_container().then(|| variables_of(View::of(value)));
+        let container = path.is_container().then(|| variables_of(value));
         let Data::Mapping(entries) = &mut value.data else {
             return;
         };
@@ -205,34 +158,13 @@ impl<'s> Speller<'s> {
         }
     }
 
-    /// The spelling of a text of an object; `None` if it stays.
-    #[inline]
-    #[expect(
-        clippy::ptr_arg,
-        reason = "a text that is borrowed is from the document"
-    )]
-    fn text(
-        &mut self,
-        text: &Cow<'_, str>,
-        path: &Path<'_>,
-        variables: Option<Variables<'_>>,
-    ) -> Option<&str> {
-        match text {
-            Cow::Borrowed(_) if !self.reads_copied => None,
-            text => self.spell(text, path, variables),
-        }
-    }
-
     /// The spelling of a text; `None` if it stays.
-    fn spell(
+    fn text(
         &mut self,
         text: &str,
         path: &Path<'_>,
         variables: Option<Variables<'_>>,
     ) -> Option<&str> {
-        if text == self.first.0 && variables.is_none() && !text.is_empty() {
-            return Some(&self.first.1);
-        }
         let has_dollar = memchr::memchr(b'$', text.as_bytes()).is_some();
         let dollars = has_dollar.then_some((path, variables));
         let mut next = marks::split(text);
@@ -257,11 +189,6 @@ impl<'s> Speller<'s> {
             next = marks::split(rest);
         }
         self.literal(rest, false, dollars);
-        let is_anywhere_alike = !has_dollar && variables.is_none();
-        if is_anywhere_alike && self.first.0.is_empty() {
-            text.clone_into(&mut self.first.0);
-            self.out.clone_into(&mut self.first.1);
-        }
         Some(self.out.as_str()).filter(|out| *out != text)
     }
 
@@ -350,26 +277,12 @@ impl<'s> Speller<'s> {
     }
 }
 
-/// Whether a value is a scalar without a `$`: its place does not matter.
-fn is_scalar_without_dollar(value: &Value<'_>) -> bool {
-    match &value.data {
-        Data::Scalar(Scalar::String(text)) => memchr::memchr(b'$', text.as_bytes()).is_none(),
-        Data::Scalar(_) => true,
-        Data::Sequence(_) | Data::Mapping(_) => false,
-    }
-}
-
-/// Whether a text may have a `$` or a mark.
-fn may_have(text: &str) -> bool {
-    memchr::memchr2(b'$', marks::FIRST_BYTE, text.as_bytes()).is_some()
-}
-
 /// The variables of a container, and whether there are more.
-fn variables_of(container: View<'_>) -> (Vec<String>, bool) {
+fn variables_of(container: &Value<'_>) -> (Vec<String>, bool) {
     let items = |key| {
-        let list = container.get(key).and_then(View::items);
+        let list = container.get(key).and_then(Value::items);
         list.into_iter().flatten()
     };
-    let names = items("env").map(|one| one.str_at(&["name"]).unwrap_or_default().into_owned());
+    let names = items("env").map(|one| one.str_at(&["name"]).unwrap_or_default().to_owned());
     (names.collect(), items("envFrom").next().is_some())
 }

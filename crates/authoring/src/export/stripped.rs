@@ -5,9 +5,8 @@ use indexmap::IndexMap;
 use indexmap::map::Entry;
 
 use crate::export::cluster::Cluster;
-use crate::export::content::Content;
-use crate::export::draft::Draft;
-use crate::export::gather::{self, Found, MAX_OPEN, Object};
+use crate::export::content;
+use crate::export::gather::{self, Object};
 use crate::export::marks;
 use crate::export::options::Options;
 use crate::export::strip;
@@ -15,20 +14,21 @@ use crate::export::survey::Survey;
 use krm_core::identity::{self, Identity};
 use krm_core::scope::effective;
 use krm_template_engine::Dialect;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, SharedNode, View};
+use krm_yaml::{Cursor, SharedNode, Value, View};
 
 /// An object that is exported.
-pub(super) struct Stripped<'g> {
-    pub(super) content: Content<'g>,
+pub(super) struct Stripped {
+    /// Its text, as a document.
+    pub(super) text: String,
     /// Where it was read, if an error may still be about it: a place keeps the whole input.
     pub(super) place: Option<Place>,
 }
 
 /// All objects that are exported.
-pub(super) struct All<'g> {
-    pub(super) objects: Vec<Stripped<'g>>,
+pub(super) struct All {
+    pub(super) objects: Vec<Stripped>,
     /// The survey of them, with their identities in the same order.
     pub(super) survey: Survey,
     /// The comments at the tops of files.
@@ -37,30 +37,18 @@ pub(super) struct All<'g> {
     pub(super) report: Diagnostics,
 }
 
-/// The objects under some nodes, and facts about them.
-pub(super) struct Gathered {
-    objects: Vec<Found>,
-    cluster: Cluster,
-}
-
-/// Finds the objects under some nodes.
-pub(super) fn gather(roots: impl Iterator<Item = SharedNode>) -> Gathered {
-    let mut cluster = Cluster::default();
-    let objects = gather::objects(roots, MAX_OPEN, &mut |node, types| cluster.add(node, types));
-    Gathered { objects, cluster }
-}
-
-/// Strips objects.
-pub(super) fn all<'g>(
-    gathered: &'g Gathered,
+/// Strips the objects under some nodes.
+pub(super) fn all(
+    roots: impl Iterator<Item = SharedNode>,
     options: &Options,
     diagnostics: &mut Diagnostics,
-) -> All<'g> {
-    let Gathered { objects, cluster } = gathered;
+) -> All {
+    let mut cluster = Cluster::default();
+    let objects = gather::objects(roots, &mut |node, types| cluster.add(node, types));
     let mut stripping = Stripping {
         options,
         tables: strip::Tables::of(options),
-        cluster,
+        cluster: &cluster,
         all: All {
             objects: Vec::new(),
             survey: Survey::default(),
@@ -71,62 +59,41 @@ pub(super) fn all<'g>(
         unselected: 0,
     };
     for object in objects {
-        let object = match object {
-            Ok(object) => object,
-            Err(error) => {
-                diagnostics.push(error.clone());
-                continue;
-            }
-        };
-        if object.is_open {
-            let node = object.node.cursor();
-            stripping.object(object, node, diagnostics, |draft| {
-                Content::of_open(object, draft)
-            });
-        } else {
-            let opened = object.node.open();
-            let node = opened.cursor();
-            let of = |draft: Draft<'_>| Content::of(object, node, draft);
-            stripping.object(object, node, diagnostics, of);
+        match object {
+            Ok(object) => stripping.object(&object, object.node.open().cursor(), diagnostics),
+            Err(error) => diagnostics.push(error),
         }
     }
     stripping.finish(diagnostics)
 }
 
-struct Stripping<'o, 'g> {
+struct Stripping<'o> {
     options: &'o Options,
     tables: strip::Tables<'o>,
-    cluster: &'g Cluster,
-    all: All<'g>,
+    cluster: &'o Cluster,
+    all: All,
     /// Where each object was read first.
     seen: IndexMap<Identity, Place, RandomState>,
     /// How many objects the selector does not select.
     unselected: usize,
 }
 
-impl<'g> Stripping<'_, 'g> {
-    /// Strips an object that was opened as this node. `content` makes its content of what is left.
-    fn object<'v>(
-        &mut self,
-        object: &Object,
-        node: Cursor<'v>,
-        diagnostics: &mut Diagnostics,
-        content: impl FnOnce(Draft<'v>) -> Result<Content<'g>>,
-    ) {
-        let Some(mut draft) = object.draft(node, diagnostics) else {
+impl Stripping<'_> {
+    /// Strips an object that was opened as this node.
+    fn object(&mut self, object: &Object, node: Cursor<'_>, diagnostics: &mut Diagnostics) {
+        let Some(mut value) = object.value(node, diagnostics) else {
             return;
         };
-        let view = draft.view();
-        let metadata = view.get("metadata");
-        let labels = || metadata?.get("labels");
+        let metadata = value.get("metadata");
+        let labels = metadata.and_then(|metadata| metadata.get("labels"));
         let selector = &self.options.selector;
-        if !selector.is_empty() && !selector.fits(labels()) {
+        if !selector.is_empty() && !selector.fits(labels.map(View::of)) {
             self.unselected += 1;
             return;
         }
-        let (identity, api_version) = named(view);
+        let (identity, api_version) = named(&value);
         let called = || called(&identity);
-        if let Some(reason) = strip::reason(view, &identity, self.cluster) {
+        if let Some(reason) = strip::reason(&value, &identity, self.cluster) {
             self.leave_out(&called(), &reason);
             return;
         }
@@ -135,16 +102,13 @@ impl<'g> Stripping<'_, 'g> {
             diagnostics.push(incomplete(node, &identity));
             return;
         }
-        let may_have_dollar = node.may_contain(b'$');
-        // Without an escape, no ASCII text has a mark.
-        let may_have_marks = may_have_dollar || !node.document().is_ascii();
-        if may_have_marks && node.may_contain(marks::FIRST_BYTE) && marks::are_in(draft.view()) {
+        if marks::are_in(&value) {
             diagnostics.push(marked(node, &identity));
             return;
         }
         let report = &mut self.all.report;
         strip::strip(
-            draft.view_mut(),
+            &mut value,
             &identity,
             self.cluster,
             &mut self.tables,
@@ -152,7 +116,7 @@ impl<'g> Stripping<'_, 'g> {
                 report.push(Diagnostic::info([&called(), ": ", &line].concat()));
             },
         );
-        if let Some(reason) = strip::is_bare(draft.view(), &identity) {
+        if let Some(reason) = strip::is_bare(&value, &identity) {
             self.leave_out(&called(), reason);
             return;
         }
@@ -161,18 +125,15 @@ impl<'g> Stripping<'_, 'g> {
         }
         let is_openshift = self.options.dialect == Dialect::OpenShift;
         let survey = &mut self.all.survey;
-        let named = (identity, api_version);
-        survey.add(draft.view(), may_have_dollar, named, !is_openshift);
+        survey.add(&value, (identity, api_version), !is_openshift);
         let mut found = Diagnostics::new();
-        let content = found.take(content(draft));
+        let text = found.take(content::text_of(node, value));
         found.conceal(&[node.place()]);
         diagnostics.append(found);
-        if let Some(content) = content {
-            self.all.objects.push(Stripped {
-                content,
-                place: is_openshift.then(|| node.key_place()),
-            });
-        }
+        self.all.objects.extend(text.map(|text| Stripped {
+            text,
+            place: is_openshift.then(|| node.key_place()),
+        }));
     }
 
     fn leave_out(&mut self, called: &str, reason: &str) {
@@ -206,7 +167,7 @@ impl<'g> Stripping<'_, 'g> {
     }
 
     /// Reports the objects left out, and an error if no object is left.
-    fn finish(mut self, diagnostics: &mut Diagnostics) -> All<'g> {
+    fn finish(mut self, diagnostics: &mut Diagnostics) -> All {
         if self.unselected > 0 {
             let count = self.unselected;
             let line = format!("left out {count} objects that the selector does not select");
@@ -229,7 +190,7 @@ impl<'g> Stripping<'_, 'g> {
 }
 
 /// The identity of an object, and its API version.
-fn named(object: View<'_>) -> (Identity, String) {
+fn named(object: &Value<'_>) -> (Identity, String) {
     let metadata = object.get("metadata");
     let api_version = text(Some(object), "apiVersion");
     let identity = Identity {
@@ -242,9 +203,9 @@ fn named(object: View<'_>) -> (Identity, String) {
 }
 
 /// The text of a field; empty if there is none.
-fn text(mapping: Option<View<'_>>, key: &str) -> String {
+fn text(mapping: Option<&Value<'_>>, key: &str) -> String {
     let text = mapping.and_then(|mapping| mapping.str_at(&[key]));
-    text.unwrap_or_default().into_owned()
+    text.unwrap_or_default().to_owned()
 }
 
 /// The name of an object in the report.

@@ -1,19 +1,17 @@
 //! Common parts of all objects, found before the first one is changed.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::export::fields::places::{Form, places};
 use crate::export::inferred::Evidence;
 use crate::export::parameters::{Images, can_be_renamed};
-use crate::export::strip;
 use crate::export::visit::{self, containers};
 use krm_core::Identity;
 use krm_core::identity::is_built_in;
 use krm_core::pods;
 use krm_core::scope::is_namespaced;
 use krm_template_engine::labels::are_on_selectors;
-use krm_yaml::View;
+use krm_yaml::Value;
 
 /// The fewest characters of a common prefix.
 const SHORTEST: usize = 3;
@@ -37,33 +35,24 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Takes note of an object whose text may have a `$` or not.
+    /// Takes note of an object.
     pub(super) fn add(
         &mut self,
-        object: View<'_>,
-        may_have_dollar: bool,
+        object: &Value<'_>,
         (identity, api_version): (Identity, String),
         adds_selectors: bool,
     ) {
-        self.look(object, may_have_dollar, &identity, adds_selectors);
+        self.look(object, &identity, adds_selectors);
         self.objects.push((identity, api_version));
     }
 
-    fn look(
-        &mut self,
-        object: View<'_>,
-        may_have_dollar: bool,
-        identity: &Identity,
-        adds_selectors: bool,
-    ) {
+    fn look(&mut self, object: &Value<'_>, identity: &Identity, adds_selectors: bool) {
         let is_known = self.namespaces.contains(&identity.namespace);
         if !is_known && is_namespaced(&identity.group, &identity.kind) {
             self.namespaces.insert(identity.namespace.clone());
         }
         self.common_labels(object, identity, adds_selectors);
-        // New text may come from what stripping decodes.
-        let may_have = may_have_dollar || !strip::only_drops(&identity.kind);
-        self.has_dollar = self.has_dollar || (may_have && has_dollar(object));
+        self.has_dollar = self.has_dollar || has_dollar(object);
         if !is_built_in(&identity.group) {
             return;
         }
@@ -75,20 +64,20 @@ impl Survey {
         if let Some(spec) = spec {
             for container in containers(spec) {
                 if let Some(image) = container.str_at(&["image"]) {
-                    self.images.add(&image);
+                    self.images.add(image);
                 }
             }
         }
         for place in places(kind) {
             match place.form {
                 Form::Host => visit::look_at_scalars(object, place.path, &mut |host| {
-                    self.hosts.extend(host.as_str().map(Cow::into_owned));
+                    self.hosts.extend(host.as_str().map(str::to_owned));
                 }),
                 Form::Image => visit::look(object, place.path, &mut |from| {
                     let name = from.str_at(&["name"]);
-                    let is_image = from.str_at(&["kind"]).as_deref() == Some("DockerImage");
+                    let is_image = from.str_at(&["kind"]) == Some("DockerImage");
                     if let Some(name) = name.filter(|_| is_image) {
-                        self.images.add(&name);
+                        self.images.add(name);
                     }
                 }),
                 _ => {}
@@ -97,15 +86,15 @@ impl Survey {
     }
 
     /// Keeps the labels that this object has, too, and everywhere where a Template would set them.
-    fn common_labels(&mut self, object: View<'_>, identity: &Identity, adds_selectors: bool) {
+    fn common_labels(&mut self, object: &Value<'_>, identity: &Identity, adds_selectors: bool) {
         if self.labels.as_ref().is_some_and(Vec::is_empty) {
             return;
         }
         let own = object.at(&["metadata", "labels"]);
         let labels = self.labels.get_or_insert_with(|| {
-            let own = own.and_then(View::entries).into_iter().flatten();
+            let own = own.and_then(Value::entries).into_iter().flatten();
             let own = own.filter_map(|(key, value)| Some((key, value.as_str()?)));
-            own.map(|(key, value)| (key.into_owned(), value.into_owned()))
+            own.map(|(key, value)| (key.to_string(), value.to_owned()))
                 .collect()
         });
         labels.retain(|label| {
@@ -196,14 +185,14 @@ impl Survey {
 }
 
 /// Whether a text of an object looks like a reference.
-fn has_dollar(value: View<'_>) -> bool {
+fn has_dollar(value: &Value<'_>) -> bool {
     let looks = |text: &str| {
         let mut dollars = memchr::memchr_iter(b'$', text.as_bytes());
         dollars.any(|at| matches!(text.as_bytes().get(at + 1), Some(b'(' | b'{')))
     };
     let mut items = value.items().into_iter().flatten();
     let mut entries = value.entries().into_iter().flatten();
-    value.as_str().is_some_and(|text| looks(&text))
+    value.as_str().is_some_and(looks)
         || items.any(has_dollar)
-        || entries.any(|(key, value)| looks(&key) || has_dollar(value))
+        || entries.any(|(key, value)| looks(key) || has_dollar(value))
 }

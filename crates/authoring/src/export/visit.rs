@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use krm_yaml::{KeyIndex, View, ViewMut};
+use krm_yaml::{Data, Value};
 
 /// The first key of a path, and the rest. `%2F` is a slash in a key.
 fn step(path: &str) -> (Cow<'_, str>, Option<&str>) {
@@ -19,23 +19,11 @@ fn step(path: &str) -> (Cow<'_, str>, Option<&str>) {
 }
 
 /// Paths of a table, which lead through lists, by their keys.
-pub(super) struct Tree<R> {
-    branches: Vec<Branch<R>>,
-    /// The keys of the branches.
-    keys: KeyIndex,
-}
-
-impl<R> Default for Tree<R> {
-    fn default() -> Self {
-        Self {
-            branches: Vec::new(),
-            keys: KeyIndex::default(),
-        }
-    }
-}
+pub(super) struct Tree<R>(Vec<Branch<R>>);
 
 /// A key on the way to fields.
 struct Branch<R> {
+    key: String,
     /// The rows of the table for this field.
     rows: Vec<R>,
     below: Tree<R>,
@@ -44,35 +32,28 @@ struct Branch<R> {
 impl<R> Tree<R> {
     /// Of the rows of a table, with their paths.
     pub(super) fn of<'p>(rows: impl Iterator<Item = (&'p str, R)>) -> Self {
-        let mut tree = Self::default();
+        let mut tree = Self(Vec::new());
         for (path, row) in rows {
             tree.add(path, row);
         }
         tree
     }
 
-    #[cfg(test)]
-    pub(super) const fn is_empty(&self) -> bool {
-        self.branches.is_empty()
-    }
-
     /// Adds a row for the field at a path.
     pub(super) fn add(&mut self, path: &str, row: R) {
         let (key, rest) = step(path);
-        let at = self.keys.add(&key);
-        debug_assert!(at.is_some(), "too many keys beside {path}");
-        let Some(at) = at else { return };
-        if at == self.branches.len() {
-            self.branches.push(Branch {
+        let known = self.0.iter_mut().find(|branch| branch.key == key);
+        let branch = match known {
+            Some(branch) => branch,
+            None => self.0.push_mut(Branch {
+                key: key.into_owned(),
                 rows: Vec::new(),
-                below: Self::default(),
-            });
-        }
-        if let Some(branch) = self.branches.get_mut(at) {
-            match rest {
-                Some(rest) => branch.below.add(rest, row),
-                None => branch.rows.push(row),
-            }
+                below: Self(Vec::new()),
+            }),
+        };
+        match rest {
+            Some(rest) => branch.below.add(rest, row),
+            None => branch.rows.push(row),
         }
     }
 
@@ -81,30 +62,23 @@ impl<R> Tree<R> {
     /// were added.
     pub(super) fn each<'s>(
         &self,
-        mut part: ViewMut<'_, 's>,
-        visit: &mut dyn FnMut(ViewMut<'_, 's>, &str, &R),
+        part: &mut Value<'s>,
+        visit: &mut dyn FnMut(&mut Value<'s>, &str, &R),
     ) {
-        if part.view().is_sequence() {
-            return part.each_item(|item| self.each(item, visit));
+        if let Data::Sequence(items) = &mut part.data {
+            return items.iter_mut().for_each(|item| self.each(item, visit));
         }
-        // A bit for each branch with rows that the mapping has.
-        let mut found = 0_u64;
-        part.by_ref().each_entry_of(&self.keys, |at, field| {
-            if let Some(branch) = self.branches.get(at) {
-                if !branch.below.branches.is_empty() {
-                    branch.below.each(field, visit);
-                }
-                found |= u64::from(!branch.rows.is_empty()) << at;
+        for branch in self.0.iter().filter(|branch| !branch.below.0.is_empty()) {
+            if let Some(field) = part.get_mut(&branch.key) {
+                branch.below.each(field, visit);
             }
-        });
-        while found != 0 {
-            let at = found.trailing_zeros() as usize;
-            if let (Some(branch), Some(key)) = (self.branches.get(at), self.keys.key(at)) {
+        }
+        for branch in self.0.iter().filter(|branch| !branch.rows.is_empty()) {
+            if part.get(&branch.key).is_some() {
                 for row in &branch.rows {
-                    visit(part.by_ref(), key, row);
+                    visit(part, &branch.key, row);
                 }
             }
-            found &= found - 1;
         }
     }
 }
@@ -145,12 +119,12 @@ impl<T> ByKind<T> {
 }
 
 /// Calls `visit` with each part at a path, which leads through lists. The last list is one part.
-pub(super) fn each<'s>(part: ViewMut<'_, 's>, path: &str, visit: &mut dyn FnMut(ViewMut<'_, 's>)) {
-    if part.view().is_sequence() {
-        return part.each_item(|item| each(item, path, visit));
+pub(super) fn each<'s>(part: &mut Value<'s>, path: &str, visit: &mut dyn FnMut(&mut Value<'s>)) {
+    if let Data::Sequence(items) = &mut part.data {
+        return items.iter_mut().for_each(|item| each(item, path, visit));
     }
     let (key, rest) = step(path);
-    if let Some(field) = part.get(&key) {
+    if let Some(field) = part.get_mut(&key) {
         match rest {
             Some(rest) => each(field, rest, visit),
             None => visit(field),
@@ -159,10 +133,9 @@ pub(super) fn each<'s>(part: ViewMut<'_, 's>, path: &str, visit: &mut dyn FnMut(
 }
 
 /// As [`each`], to look at the parts.
-pub(super) fn look(part: View<'_>, path: &str, visit: &mut dyn FnMut(View<'_>)) {
+pub(super) fn look(part: &Value<'_>, path: &str, visit: &mut dyn FnMut(&Value<'_>)) {
     if let Some(items) = part.items() {
-        items.for_each(|item| look(item, path, visit));
-        return;
+        return items.iter().for_each(|item| look(item, path, visit));
     }
     let (key, rest) = step(path);
     if let Some(field) = part.get(&key) {
@@ -174,32 +147,32 @@ pub(super) fn look(part: View<'_>, path: &str, visit: &mut dyn FnMut(View<'_>)) 
 }
 
 /// As [`each_scalar`], to look at the scalars.
-pub(super) fn look_at_scalars(part: View<'_>, path: &str, visit: &mut dyn FnMut(View<'_>)) {
+pub(super) fn look_at_scalars(part: &Value<'_>, path: &str, visit: &mut dyn FnMut(&Value<'_>)) {
     look(part, path, &mut |field| look_below(field, visit));
 }
 
-fn look_below(part: View<'_>, visit: &mut dyn FnMut(View<'_>)) {
-    match part.items() {
-        Some(items) => items.for_each(|item| look_below(item, visit)),
-        None if part.is_mapping() => {}
-        None => visit(part),
+fn look_below(part: &Value<'_>, visit: &mut dyn FnMut(&Value<'_>)) {
+    match &part.data {
+        Data::Sequence(items) => items.iter().for_each(|item| look_below(item, visit)),
+        Data::Mapping(_) => {}
+        Data::Scalar(_) => visit(part),
     }
 }
 
 /// Calls `visit` with each scalar at a path, also those in lists.
 pub(super) fn each_scalar<'s>(
-    part: ViewMut<'_, 's>,
+    part: &mut Value<'s>,
     path: &str,
-    visit: &mut dyn FnMut(ViewMut<'_, 's>),
+    visit: &mut dyn FnMut(&mut Value<'s>),
 ) {
     each(part, path, &mut |field| scalars(field, visit));
 }
 
-fn scalars<'s>(part: ViewMut<'_, 's>, visit: &mut dyn FnMut(ViewMut<'_, 's>)) {
-    if part.view().is_sequence() {
-        part.each_item(|item| scalars(item, visit));
-    } else if !part.view().is_mapping() {
-        visit(part);
+fn scalars<'s>(part: &mut Value<'s>, visit: &mut dyn FnMut(&mut Value<'s>)) {
+    match &mut part.data {
+        Data::Sequence(items) => items.iter_mut().for_each(|item| scalars(item, visit)),
+        Data::Mapping(_) => {}
+        Data::Scalar(_) => visit(part),
     }
 }
 
@@ -207,20 +180,15 @@ fn scalars<'s>(part: ViewMut<'_, 's>, visit: &mut dyn FnMut(ViewMut<'_, 's>)) {
 pub(super) const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
 /// The containers of a pod specification.
-pub(super) fn containers(spec: View<'_>) -> impl Iterator<Item = View<'_>> {
+pub(super) fn containers<'v, 's>(spec: &'v Value<'s>) -> impl Iterator<Item = &'v Value<'s>> {
     let lists = CONTAINERS.iter();
-    let lists = lists.filter_map(move |list| spec.get(list)?.items());
-    lists.flatten()
+    lists.filter_map(|list| spec.get(list)?.items()).flatten()
 }
 
 /// Calls `visit` with each container of a pod specification.
-pub(super) fn each_container<'s>(
-    mut spec: ViewMut<'_, 's>,
-    visit: &mut dyn FnMut(ViewMut<'_, 's>),
-) {
+pub(super) fn each_container<'s>(spec: &mut Value<'s>, visit: &mut dyn FnMut(&mut Value<'s>)) {
     for list in CONTAINERS {
-        if let Some(containers) = spec.by_ref().get(list) {
-            containers.each_item(&mut *visit);
-        }
+        let containers = spec.get_mut(list).and_then(Value::items_mut);
+        containers.into_iter().flatten().for_each(&mut *visit);
     }
 }

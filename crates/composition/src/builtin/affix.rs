@@ -3,7 +3,7 @@
 //! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`, `api/filters/prefix`.
 
 use crate::engine::step::Context;
-use crate::fields::field_spec::{FieldSpec, Made};
+use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::resources::resource::Resource;
 use krm_core::identity::group;
 use krm_core::names;
@@ -49,7 +49,7 @@ pub(crate) fn add(
                 };
                 affixes.push(affix.to_owned());
             }
-            let outcome = field.visit(resource.value_mut(), Made::Scalar, &mut |name| {
+            let outcome = field.visit(resource.value_mut(), MissingField::Scalar, &mut |name| {
                 if !matches!(name.data, Data::Scalar(_)) {
                     return Err("expected a string there".to_owned());
                 }

@@ -16,14 +16,14 @@ use krm_yaml::FieldPath;
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct AnnotationsConfig {
     #[serde(default)]
     annotations: Texts,
     #[serde(rename = "fieldSpecs")]
     field_specs: Option<Vec<FieldSpec>>,
 }
 
-impl Transform for Config {
+impl Transform for AnnotationsConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         warn_of_numbers("annotations", context);
         let fields = fields_or(self.field_specs.as_deref(), defaults::ANNOTATIONS);

@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use crate::builtin::generator::{self, Config, Made};
+use crate::builtin::generator::{self, GeneratedObject, GeneratorConfig};
 use crate::engine::step::{Context, Transform};
 use crate::resources::resource::Resource;
 use krm_yaml::{FieldPath, Value};
@@ -12,7 +12,7 @@ use krm_yaml::{FieldPath, Value};
 /// The generator of a `ConfigMap`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Generator(Config);
+pub(crate) struct Generator(GeneratorConfig);
 
 impl Transform for Generator {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
@@ -46,7 +46,7 @@ impl Transform for Generator {
                 fields.push((name, Value::mapping(entries)));
             }
         }
-        let made = Made {
+        let made = GeneratedObject {
             kind: "ConfigMap",
             fields,
             parts: &["data", "binaryData"],

@@ -20,7 +20,7 @@ use krm_yaml::{Data, FieldPath, Value};
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct GeneratorConfig {
     /// The name of the object; by default that of the generator.
     name: String,
     namespace: String,
@@ -64,7 +64,7 @@ enum Behavior {
 type Pairs = BTreeMap<String, Vec<u8>>;
 
 /// Reads all entries; none if one is wrong, which is reported.
-pub(crate) fn pairs(config: &Config, context: &mut Context<'_>) -> Option<Pairs> {
+pub(crate) fn pairs(config: &GeneratorConfig, context: &mut Context<'_>) -> Option<Pairs> {
     let mut reader = Reader {
         context,
         pairs: Pairs::new(),
@@ -224,8 +224,8 @@ fn in_lines(base64: &str) -> String {
     text
 }
 
-/// The object of a generator.
-pub(crate) struct Made<'d> {
+/// The object that a generator adds.
+pub(crate) struct GeneratedObject<'d> {
     pub(crate) kind: &'static str,
     /// The fields besides `apiVersion`, `kind` and `metadata`.
     pub(crate) fields: Vec<(&'static str, Value<'d>)>,
@@ -236,8 +236,8 @@ pub(crate) struct Made<'d> {
 /// Adds the object to the resources, or changes the existing one.
 pub(crate) fn absorb<'d>(
     resources: &mut Vec<Resource<'d>>,
-    mut made: Made<'d>,
-    config: &Config,
+    mut made: GeneratedObject<'d>,
+    config: &GeneratorConfig,
     context: &mut Context<'_>,
 ) {
     if config.options.immutable {
@@ -301,7 +301,11 @@ fn with_place(diagnostic: Diagnostic, resource: &Resource<'_>) -> Diagnostic {
     }
 }
 
-fn create<'d>(identity: Identity, made: Made<'d>, config: &Config) -> Resource<'d> {
+fn create<'d>(
+    identity: Identity,
+    made: GeneratedObject<'d>,
+    config: &GeneratorConfig,
+) -> Resource<'d> {
     let mut metadata = Value::mapping(vec![("name".into(), Value::from(identity.name))]);
     if !identity.namespace.is_empty() {
         metadata.insert("namespace".into(), Value::from(identity.namespace));
@@ -340,7 +344,7 @@ fn set_metadata(metadata: &mut Value<'_>, options: &Options) {
 
 /// Changes the existing object. Kustomize replaces it and so loses fields that generators do not
 /// know, such as `stringData` and finalizers; here these stay.
-fn change<'d>(old: &mut Resource<'d>, made: Made<'d>, config: &Config) {
+fn change<'d>(old: &mut Resource<'d>, made: GeneratedObject<'d>, config: &GeneratorConfig) {
     old.needs_hash &= !config.options.disable_name_suffix_hash;
     let object = old.value_mut();
     if let Some(metadata) = object.mapping_at("metadata") {

@@ -19,9 +19,9 @@ use krm_yaml::{Data, Scalar, Value};
 /// The configuration has no fields.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {}
+pub(crate) struct HashConfig {}
 
-impl Transform for Config {
+impl Transform for HashConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         for resource in resources.iter_mut() {
             if !std::mem::take(&mut resource.needs_hash) {

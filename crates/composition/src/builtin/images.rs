@@ -11,10 +11,10 @@ use regex_lite::Regex;
 use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
-use crate::fields::field_spec::{FieldSpec, Made, fields_or};
+use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
 use crate::resources::resource::Resource;
 use crate::tables::fields as defaults;
-use crate::values::words::backticked;
+use krm_core::typed::backticked;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};
@@ -25,7 +25,7 @@ const MAX_LISTED: usize = 10;
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct ImagesConfig {
     image_tag: ImageTag,
     field_specs: Option<Vec<FieldSpec>>,
 }
@@ -46,7 +46,7 @@ struct ImageTag {
     digest: String,
 }
 
-impl Transform for Config {
+impl Transform for ImagesConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let image_tag = &self.image_tag;
         let names = match Names::of(&image_tag.name) {
@@ -59,7 +59,7 @@ impl Transform for Config {
                 return;
             }
         };
-        let change = Change {
+        let change = ImageChange {
             image_tag,
             names,
             seen: RefCell::default(),
@@ -74,9 +74,10 @@ impl Transform for Config {
                 if !field.is_for_resource(resource) {
                     continue;
                 }
-                let outcome = field.visit(resource.value_mut(), Made::Nothing, &mut |image| {
-                    change.set(image)
-                });
+                let outcome =
+                    field.visit(resource.value_mut(), MissingField::Nothing, &mut |image| {
+                        change.set(image)
+                    });
                 context.outcome(resource, outcome);
             }
         }
@@ -84,7 +85,7 @@ impl Transform for Config {
     }
 }
 
-struct Change<'c> {
+struct ImageChange<'c> {
     image_tag: &'c ImageTag,
     names: Names,
     seen: RefCell<Seen>,
@@ -160,7 +161,7 @@ fn is_tag_and_digest(text: &str) -> bool {
     is_tag && digest.is_none_or(is_digest)
 }
 
-impl Change<'_> {
+impl ImageChange<'_> {
     fn in_containers(&self, value: &mut Value<'_>) {
         match &mut value.data {
             Data::Scalar(_) => {}

@@ -17,14 +17,14 @@ use krm_yaml::FieldPath;
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct LabelsConfig {
     #[serde(default)]
     labels: Texts,
     #[serde(rename = "fieldSpecs")]
     field_specs: Option<Vec<FieldSpec>>,
 }
 
-impl Transform for Config {
+impl Transform for LabelsConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         warn_of_numbers("labels", context);
         let defaults = [defaults::LABELS, LABEL_FIELDS].concat();

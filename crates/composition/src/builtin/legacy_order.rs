@@ -11,9 +11,9 @@ use crate::resources::resource::Resource;
 /// The configuration has no fields.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {}
+pub(crate) struct LegacyOrderConfig {}
 
-impl Transform for Config {
+impl Transform for LegacyOrderConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, _: &mut Context<'_>) {
         sort_order::by_kind(resources);
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
-use crate::fields::field_spec::{FieldSpec, Made, fields_or};
+use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
 use crate::names::references;
 use crate::resources::resource::Resource;
 use crate::tables::fields as defaults;
@@ -20,7 +20,7 @@ use krm_yaml::{Data, FieldPath, Value};
 /// The configuration; the namespace is its own.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct NamespaceConfig {
     /// Whether an existing namespace stays.
     #[serde(default)]
     unset_only: bool,
@@ -42,7 +42,7 @@ enum Subjects {
     None,
 }
 
-impl Transform for Config {
+impl Transform for NamespaceConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let config_value = &context.transformer.config;
         let Some(namespace) = config_value.str_at(&["metadata", "namespace"]) else {
@@ -115,7 +115,9 @@ impl Mover<'_> {
     }
 
     fn visit(&self, field: &FieldSpec, object: &mut Value<'_>) -> Result<(), String> {
-        field.visit(object, Made::Scalar, &mut |namespace| self.set(namespace))
+        field.visit(object, MissingField::Scalar, &mut |namespace| {
+            self.set(namespace)
+        })
     }
 
     fn set(&self, namespace: &mut Value<'_>) -> Result<(), String> {

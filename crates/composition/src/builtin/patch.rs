@@ -17,7 +17,7 @@ use krm_yaml::diagnostic::Severity;
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct PatchConfig {
     path: String,
     patch: String,
     target: Option<Selector>,
@@ -31,7 +31,7 @@ struct Options {
     allow_kind_change: bool,
 }
 
-impl Transform for Config {
+impl Transform for PatchConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let field = |name: &str| FieldPath::root().key(name);
         let text = match (self.path.as_str(), self.patch.trim()) {
@@ -70,7 +70,7 @@ impl Transform for Config {
 
 fn do_operations(
     text: &PatchText,
-    config: &Config,
+    config: &PatchConfig,
     resources: &mut [Resource<'_>],
     context: &mut Context<'_>,
 ) {
@@ -91,7 +91,7 @@ fn do_operations(
 
 fn merge(
     text: &PatchText,
-    config: &Config,
+    config: &PatchConfig,
     resources: &mut Vec<Resource<'_>>,
     context: &mut Context<'_>,
 ) {

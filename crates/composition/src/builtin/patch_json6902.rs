@@ -14,7 +14,7 @@ use krm_yaml::FieldPath;
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Config {
+pub(crate) struct PatchJson6902Config {
     target: Selector,
     #[serde(default)]
     path: String,
@@ -22,7 +22,7 @@ pub(crate) struct Config {
     json_op: String,
 }
 
-impl Transform for Config {
+impl Transform for PatchJson6902Config {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let field = |name: &str| FieldPath::root().key(name);
         let text = match (self.path.as_str(), self.json_op.trim()) {

@@ -14,12 +14,12 @@ use krm_yaml::FieldPath;
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
-pub(crate) struct Config {
+pub(crate) struct PatchStrategicMergeConfig {
     paths: Vec<String>,
     patches: String,
 }
 
-impl Transform for Config {
+impl Transform for PatchStrategicMergeConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let root = FieldPath::root;
         let mut texts = Vec::new();

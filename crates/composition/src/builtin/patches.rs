@@ -419,7 +419,7 @@ fn merge_into(
 /// As kustomize does after a patch removes the last one.
 fn drop_empty_annotations(resource: &mut Resource<'_>) {
     if let Some(metadata) = resource.value_mut().get_mut("metadata") {
-        remove_empty(metadata.into(), "annotations");
+        remove_empty(metadata, "annotations");
     }
 }
 

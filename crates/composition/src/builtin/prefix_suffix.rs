@@ -14,7 +14,7 @@ use crate::tables::fields as defaults;
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct PrefixSuffixConfig {
     #[serde(default)]
     prefix: String,
     #[serde(default)]
@@ -23,7 +23,7 @@ pub(crate) struct Config {
     field_specs: Option<Vec<FieldSpec>>,
 }
 
-impl Transform for Config {
+impl Transform for PrefixSuffixConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let before = fields_or(self.field_specs.as_deref(), defaults::PREFIX);
         let after = fields_or(self.field_specs.as_deref(), defaults::SUFFIX);

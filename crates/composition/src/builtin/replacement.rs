@@ -13,10 +13,10 @@ use crate::fields::selector::{Matcher, Selector, version};
 use crate::names::conflicts;
 use crate::resources::resource::Resource;
 use crate::values::quote::{quote, written};
-use crate::values::typed;
 use krm_core::Identity;
 use krm_core::scalar::text_of;
 use krm_core::scope::effective_namespace;
+use krm_core::typed;
 use krm_yaml::diagnostic::{Diagnostic, Severity};
 use krm_yaml::scalar::{is_non_finite, resolve};
 use krm_yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, is_word, name_of};
@@ -24,7 +24,7 @@ use krm_yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, is_
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct ReplacementConfig {
     #[serde(default)]
     replacements: Vec<Replacement>,
 }
@@ -76,7 +76,7 @@ struct Options {
 /// The default field of sources and targets.
 const DEFAULT_FIELD: &str = "metadata.name";
 
-impl Transform for Config {
+impl Transform for ReplacementConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let root = FieldPath::root();
         for (index, replacement) in self.replacements.iter().enumerate() {

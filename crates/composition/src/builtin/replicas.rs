@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
-use crate::fields::field_spec::{FieldSpec, Made, fields_or};
+use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
 use crate::resources::resource::Resource;
 use crate::tables::fields as defaults;
 use krm_yaml::suggest::closest;
@@ -15,7 +15,7 @@ use krm_yaml::{FieldPath, Value};
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct ReplicasConfig {
     replica: Replica,
     #[serde(rename = "fieldSpecs")]
     field_specs: Option<Vec<FieldSpec>>,
@@ -28,7 +28,7 @@ struct Replica {
     count: i64,
 }
 
-impl Transform for Config {
+impl Transform for ReplicasConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let Replica { name, count } = &self.replica;
         let fields = fields_or(self.field_specs.as_deref(), defaults::REPLICAS);
@@ -42,10 +42,14 @@ impl Transform for Config {
                     continue;
                 }
                 found = true;
-                let outcome = field.visit(resource.value_mut(), Made::Scalar, &mut |replicas| {
-                    replicas.set(Value::from(*count).data);
-                    Ok(())
-                });
+                let outcome = field.visit(
+                    resource.value_mut(),
+                    MissingField::Scalar,
+                    &mut |replicas| {
+                        replicas.set(Value::from(*count).data);
+                        Ok(())
+                    },
+                );
                 context.outcome(resource, outcome);
             }
         }

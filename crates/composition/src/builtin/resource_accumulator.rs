@@ -24,7 +24,7 @@ use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar};
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct ResourceAccumulatorConfig {
     #[serde(alias = "files")]
     paths: Vec<Named>,
 }
@@ -49,7 +49,7 @@ impl From<String> for Named {
     }
 }
 
-impl Transform for Config {
+impl Transform for ResourceAccumulatorConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let list = ["paths", "files"].map(|key| FieldPath::root().key(key));
         let list = list.into_iter().find(|field| {

@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use crate::builtin::generator::{self, Config, Made};
+use crate::builtin::generator::{self, GeneratedObject, GeneratorConfig};
 use crate::engine::step::{Context, Transform};
 use crate::resources::resource::Resource;
 use krm_yaml::Value;
@@ -12,7 +12,7 @@ use krm_yaml::Value;
 /// The generator of a `Secret`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Generator(Config);
+pub(crate) struct Generator(GeneratorConfig);
 
 impl Transform for Generator {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
@@ -25,7 +25,7 @@ impl Transform for Generator {
             (key.into(), Value::from(encoded))
         });
         let kind = config.kind.clone().filter(|kind| !kind.is_empty());
-        let made = Made {
+        let made = GeneratedObject {
             kind: "Secret",
             fields: vec![
                 ("type", Value::from(kind.unwrap_or("Opaque".to_owned()))),

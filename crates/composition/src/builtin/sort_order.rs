@@ -44,7 +44,7 @@ const LAST: &[&str] = &[
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Config {
+pub(crate) struct SortOrderConfig {
     sort_options: Option<SortOptions>,
 }
 
@@ -72,7 +72,7 @@ struct Kinds {
     order_last: Vec<String>,
 }
 
-impl Transform for Config {
+impl Transform for SortOrderConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let Some(options) = &self.sort_options else {
             return;

@@ -14,14 +14,14 @@ use crate::tables::fields as defaults;
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct SuffixConfig {
     #[serde(default)]
     suffix: String,
     #[serde(rename = "fieldSpecs")]
     field_specs: Option<Vec<FieldSpec>>,
 }
 
-impl Transform for Config {
+impl Transform for SuffixConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let fields = fields_or(self.field_specs.as_deref(), defaults::SUFFIX);
         affix::add(resources, context, End::Back, &self.suffix, &fields);

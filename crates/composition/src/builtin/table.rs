@@ -33,20 +33,32 @@ const KUSTOMIZATION: &str = "Kustomization";
 
 /// All of them.
 pub(crate) const BUILTINS: &[Builtin] = &[
-    builtin(&["AnnotationsTransformer"], read::<annotations::Config>),
-    builtin(&["LabelTransformer"], read::<labels::Config>),
-    builtin(&["PrefixTransformer"], read::<prefix::Config>),
-    builtin(&["SuffixTransformer"], read::<suffix::Config>),
-    builtin(&["PrefixSuffixTransformer"], read::<prefix_suffix::Config>),
-    builtin(&["NamespaceTransformer"], read::<namespace::Config>),
-    builtin(&["ReplicaCountTransformer"], read::<replicas::Config>),
-    builtin(&["ImageTagTransformer"], read::<images::Config>),
+    builtin(
+        &["AnnotationsTransformer"],
+        read::<annotations::AnnotationsConfig>,
+    ),
+    builtin(&["LabelTransformer"], read::<labels::LabelsConfig>),
+    builtin(&["PrefixTransformer"], read::<prefix::PrefixConfig>),
+    builtin(&["SuffixTransformer"], read::<suffix::SuffixConfig>),
+    builtin(
+        &["PrefixSuffixTransformer"],
+        read::<prefix_suffix::PrefixSuffixConfig>,
+    ),
+    builtin(
+        &["NamespaceTransformer"],
+        read::<namespace::NamespaceConfig>,
+    ),
+    builtin(
+        &["ReplicaCountTransformer"],
+        read::<replicas::ReplicasConfig>,
+    ),
+    builtin(&["ImageTagTransformer"], read::<images::ImagesConfig>),
     builtin(&["ConfigMapGenerator"], read::<config_map::Generator>),
     builtin(&["SecretGenerator"], read::<secret::Generator>),
-    builtin(&["HashTransformer"], read::<hash::Config>),
+    builtin(&["HashTransformer"], read::<hash::HashConfig>),
     builtin(
         &["ResourceAccumulator", "ResourceGenerator"],
-        read::<resource_accumulator::Config>,
+        read::<resource_accumulator::ResourceAccumulatorConfig>,
     ),
     builtin(&["HelmChartInflationGenerator"], |_| {
         Ok(Box::new(helm_chart::Generator))
@@ -57,17 +69,26 @@ pub(crate) const BUILTINS: &[Builtin] = &[
     builtin(&[KUSTOMIZATION], kustomization::read),
     builtin(
         &["PatchJson6902Transformer"],
-        read::<patch_json6902::Config>,
+        read::<patch_json6902::PatchJson6902Config>,
     ),
     builtin(
         &["PatchStrategicMergeTransformer"],
-        read::<patch_strategic_merge::Config>,
+        read::<patch_strategic_merge::PatchStrategicMergeConfig>,
     ),
-    builtin(&["PatchTransformer"], read::<patch::Config>),
-    builtin(&["ReplacementTransformer"], read::<replacement::Config>),
-    builtin(&["ValueAddTransformer"], read::<value_add::Config>),
-    builtin(&["LegacyOrderTransformer"], read::<legacy_order::Config>),
-    builtin(&["SortOrderTransformer"], read::<sort_order::Config>),
+    builtin(&["PatchTransformer"], read::<patch::PatchConfig>),
+    builtin(
+        &["ReplacementTransformer"],
+        read::<replacement::ReplacementConfig>,
+    ),
+    builtin(&["ValueAddTransformer"], read::<value_add::ValueAddConfig>),
+    builtin(
+        &["LegacyOrderTransformer"],
+        read::<legacy_order::LegacyOrderConfig>,
+    ),
+    builtin(
+        &["SortOrderTransformer"],
+        read::<sort_order::SortOrderConfig>,
+    ),
 ];
 
 /// The names of all built-in transformers.
@@ -87,8 +108,8 @@ pub(crate) fn find(id: &TransformerId) -> Option<&'static Builtin> {
 }
 
 /// Reads a configuration of this type.
-fn read<Config: Transform + DeserializeOwned + 'static>(
+fn read<T: Transform + DeserializeOwned + 'static>(
     transformer: &Transformer,
 ) -> Result<Box<dyn Transform>> {
-    Ok(Box::new(transformer.read::<Config>()?))
+    Ok(Box::new(transformer.read::<T>()?))
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
 use crate::engine::step::Context;
-use crate::fields::field_spec::{FieldSpec, Made};
+use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::values::quote::{text_of_float, text_of_number};
 use krm_yaml::diagnostic::Severity;
 use krm_yaml::{Data, FieldPath, Scalar, Value};
@@ -95,7 +95,7 @@ pub(crate) fn set_entries(
 ) -> std::result::Result<(), String> {
     let fields = fields.iter().filter(|field| field.is_for(object));
     for field in fields.collect::<Vec<_>>() {
-        field.visit(object, Made::Mapping, &mut |mapping| {
+        field.visit(object, MissingField::Mapping, &mut |mapping| {
             if !matches!(mapping.data, Data::Mapping(_)) {
                 return Err("expected a mapping there".to_owned());
             }

@@ -12,10 +12,10 @@ use crate::fields::replacement_path::ReplacementPath;
 use crate::fields::selector::Selector;
 use crate::names::conflicts;
 use crate::resources::resource::Resource;
-use crate::values::typed;
 use krm_core::identity::group;
 use krm_core::scalar::text_of;
 use krm_core::scope::is_namespaced;
+use krm_core::typed;
 use krm_yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, Words, name_of};
 
 const NAMESPACE: &str = "metadata/namespace";
@@ -23,7 +23,7 @@ const NAMESPACE: &str = "metadata/namespace";
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Config {
+pub(crate) struct ValueAddConfig {
     value: String,
     targets: Vec<Target>,
     target_file_path: String,
@@ -45,7 +45,7 @@ struct Target {
     file_path_position: usize,
 }
 
-impl Transform for Config {
+impl Transform for ValueAddConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let field = |name: &str| FieldPath::root().key(name);
         let value = self.value.trim();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::values::typed::{self, Mismatch, Problem};
 use krm_core::files;
+use krm_core::typed::{self, Mismatch, Problem};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, SharedNode, Step, Value};

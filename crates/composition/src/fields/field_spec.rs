@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use crate::resources::resource::Resource;
 use krm_core::identity::group;
 use krm_core::label_fields::Field;
-use krm_yaml::{Data, Scalar, Value, ViewMut};
+use krm_yaml::{Data, Scalar, Value};
 
 /// A field in objects of some kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -34,9 +34,9 @@ pub struct FieldSpec {
     pub create: bool,
 }
 
-/// What to add for a field that is missing or null.
+/// The treatment of a field that is missing or null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Made {
+pub(crate) enum MissingField {
     /// Nothing.
     Nothing,
     /// An empty mapping.
@@ -88,34 +88,31 @@ impl FieldSpec {
     pub(crate) fn visit<'s>(
         &self,
         object: &mut Value<'s>,
-        made: Made,
+        missing: MissingField,
         set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let made = if self.create { made } else { Made::Nothing };
-        self.descend(object, made, set)
+        let missing = if self.create {
+            missing
+        } else {
+            MissingField::Nothing
+        };
+        self.descend(object, missing, set)
             .map_err(|problem| format!("fieldSpec `{}`: {problem}", self.path))
-    }
-
-    /// Calls `visit` with each part at the path that an object has.
-    ///
-    /// # Errors
-    /// As [`visit`](Self::visit).
-    pub(crate) fn each<'s>(
-        &self,
-        object: ViewMut<'_, 's>,
-        visit: &mut dyn FnMut(ViewMut<'_, 's>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        each(object, Some(self.path.trim_start_matches('/')), visit)
     }
 
     /// Calls `set` with each value at the path, and adds missing fields.
     pub(crate) fn descend<'s>(
         &self,
         object: &mut Value<'s>,
-        made: Made,
+        missing: MissingField,
         set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
     ) -> Result<(), String> {
-        descend(object, Some(self.path.trim_start_matches('/')), made, set)
+        descend(
+            object,
+            Some(self.path.trim_start_matches('/')),
+            missing,
+            set,
+        )
     }
 }
 
@@ -165,7 +162,7 @@ fn first_key(path: &str) -> (Cow<'_, str>, Option<&str>) {
 fn descend<'s>(
     value: &mut Value<'s>,
     path: Option<&str>,
-    made: Made,
+    missing: MissingField,
     set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
 ) -> Result<(), String> {
     let Some(way) = path else {
@@ -174,7 +171,7 @@ fn descend<'s>(
     if let Data::Sequence(items) = &mut value.data {
         return items
             .iter_mut()
-            .try_for_each(|item| descend(item, path, made, set));
+            .try_for_each(|item| descend(item, path, missing, set));
     }
     let (key, rest) = first_key(way);
     match &mut value.data {
@@ -186,7 +183,7 @@ fn descend<'s>(
             if key.is_empty() {
                 return Err("the path has an empty key".to_owned());
             }
-            let creates = made != Made::Nothing && !is_list;
+            let creates = missing != MissingField::Nothing && !is_list;
             if creates && entries.iter().all(|(name, _)| name != key) {
                 entries.push((Cow::Owned(key.to_owned()), null()));
             }
@@ -194,50 +191,16 @@ fn descend<'s>(
                 return Ok(());
             };
             if field.is_null() {
-                match (rest, made) {
+                match (rest, missing) {
                     _ if !creates => return Ok(()),
-                    (None, Made::Scalar) => {}
+                    (None, MissingField::Scalar) => {}
                     _ => field.data = Data::Mapping(Vec::new()),
                 }
             }
-            descend(field, rest, made, set)
+            descend(field, rest, missing, set)
         }
         Data::Scalar(Scalar::Null) | Data::Sequence(_) => Ok(()),
         Data::Scalar(_) => Err(format!("`{key}` is looked for in a scalar")),
-    }
-}
-
-/// As [`descend`], of the values that are there.
-fn each<'s>(
-    part: ViewMut<'_, 's>,
-    path: Option<&str>,
-    visit: &mut dyn FnMut(ViewMut<'_, 's>) -> Result<(), String>,
-) -> Result<(), String> {
-    let Some(way) = path else {
-        return visit(part);
-    };
-    if part.view().is_sequence() {
-        let mut outcome = Ok(());
-        part.each_item(|item| {
-            if outcome.is_ok() {
-                outcome = each(item, path, visit);
-            }
-        });
-        return outcome;
-    }
-    let (key, rest) = first_key(way);
-    if !part.view().is_mapping() {
-        let is_null = part.view().is_null();
-        let problem = || format!("`{key}` is looked for in a scalar");
-        return if is_null { Ok(()) } else { Err(problem()) };
-    }
-    let key = key.strip_suffix("[]").unwrap_or(&key);
-    if key.is_empty() {
-        return Err("the path has an empty key".to_owned());
-    }
-    match part.get(key) {
-        Some(field) if !field.view().is_null() => each(field, rest, visit),
-        Some(_) | None => Ok(()),
     }
 }
 

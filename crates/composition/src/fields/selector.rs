@@ -50,7 +50,7 @@ impl Selector {
     pub(crate) fn compile(&self) -> Result<Matcher, (&'static str, String)> {
         let pattern = |field, text: &str| Pattern::parse(text).map_err(|problem| (field, problem));
         let labels =
-            |field, text: &str| LabelSelector::parse(text).map_err(|problem| (field, problem));
+            |field, text: &str| LabelSelector::parse_each(text).map_err(|problem| (field, problem));
         Ok(Matcher {
             group: pattern("group", &self.group)?,
             version: pattern("version", &self.version)?,

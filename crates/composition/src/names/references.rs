@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::engine::step::Context;
-use crate::fields::field_spec::FieldSpec;
+use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::resources::resource::Resource;
 use crate::tables::name_references::{NAME_REFERENCES, Named};
 use krm_core::Identity;
 use krm_core::identity::group;
 use krm_core::scope::{effective_namespace, is_namespaced, or_default};
-use krm_yaml::{Data, Value, View, ViewMut};
+use krm_yaml::{Data, Value};
 
 /// Updates the fields that kustomize knows.
 pub(crate) fn update(resources: &mut [Resource<'_>], context: &mut Context<'_>) {
@@ -37,12 +37,7 @@ pub(crate) fn follow(resources: &mut [Resource<'_>], table: &[Named], context: &
         }
         let referrer = Referrer::of_resource(resource);
         let mut problems = Vec::new();
-        renames.follow(
-            resource.value_mut().into(),
-            &links,
-            &referrer,
-            &mut problems,
-        );
+        renames.follow(resource.value_mut(), &links, &referrer, &mut problems);
         for problem in problems {
             context.outcome(resource, Err(problem));
         }
@@ -99,7 +94,7 @@ impl<'t> Renames<'t> {
     /// Updates the references of one object, which has these [links](Self::links_from).
     pub fn follow(
         &self,
-        mut object: ViewMut<'_, '_>,
+        object: &mut Value<'_>,
         links: &[usize],
         referrer: &Referrer,
         problems: &mut Vec<String>,
@@ -110,9 +105,8 @@ impl<'t> Renames<'t> {
                 referrer,
                 link,
             };
-            let outcome = link
-                .from
-                .each(object.by_ref(), &mut |part| lookup.update_part(part));
+            let update = &mut |value: &mut Value<'_>| lookup.update(value);
+            let outcome = link.from.descend(object, MissingField::Nothing, update);
             if let Err(problem) = outcome {
                 problems.push(format!("`{}`: {problem}", link.from.path));
             }
@@ -290,19 +284,19 @@ pub struct Referrer {
 
 impl Referrer {
     /// An object whose name got no prefixes and suffixes.
-    pub fn of(object: View<'_>) -> Self {
+    pub fn of(object: &Value<'_>) -> Self {
         let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
         let kind = text(&["kind"]);
-        let subjects = object.get("subjects").and_then(View::items);
+        let subjects = object.get("subjects").and_then(Value::items);
         let bound_namespaces = subjects
             .into_iter()
             .flatten()
-            .filter(|subject| subject.str_at(&["kind"]).as_deref() == Some("ServiceAccount"))
-            .filter_map(|subject| subject.str_at(&["namespace"]).map(Cow::into_owned));
-        let role = |key| object.str_at(&["roleRef", key]).map(Cow::into_owned);
+            .filter(|subject| subject.str_at(&["kind"]) == Some("ServiceAccount"))
+            .filter_map(|subject| subject.str_at(&["namespace"]).map(str::to_owned));
+        let role = |key| object.str_at(&["roleRef", key]).map(str::to_owned);
         Self {
-            is_global: !is_namespaced(group(&text(&["apiVersion"])), &kind),
-            namespace: or_default(&text(&["metadata", "namespace"])).to_owned(),
+            is_global: !is_namespaced(group(text(&["apiVersion"])), kind),
+            namespace: or_default(text(&["metadata", "namespace"])).to_owned(),
             bound_namespaces: if kind == "RoleBinding" {
                 bound_namespaces.collect()
             } else {
@@ -318,7 +312,7 @@ impl Referrer {
         Self {
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
-            ..Self::of(resource.value().into())
+            ..Self::of(resource.value())
         }
     }
 
@@ -355,17 +349,6 @@ struct Lookup<'l> {
 }
 
 impl Lookup<'_> {
-    /// Updates a field. A name that stays is not read as a value.
-    fn update_part(&self, part: ViewMut<'_, '_>) -> Result<(), String> {
-        let Some(name) = part.view().as_str() else {
-            return self.update(part.value());
-        };
-        if let Some(renamed) = self.renamed(&name)? {
-            part.set(Value::string(renamed).data);
-        }
-        Ok(())
-    }
-
     /// The new name of an object.
     fn renamed(&self, name: &str) -> Result<Option<String>, String> {
         let identity = |target: &Target<'_>| target.now.name.clone();

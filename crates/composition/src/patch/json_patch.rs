@@ -7,6 +7,7 @@
 //! always has annotations, because kustomize keeps its place in them; so annotations, and labels
 //! too, are added where the patch needs them.
 
+use krm_core::pointer;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Value, name_of};
 
@@ -111,8 +112,8 @@ fn operation(item: &Value<'static>) -> Result<Operation, Wrong> {
         None => wrong("", format!("the operation has no `{key}`")),
     };
     let kind = text("op")?;
-    let path = pointer("path", text("path")?)?;
-    let from = || pointer("from", text("from")?);
+    let path = read_pointer("path", text("path")?)?;
+    let from = || read_pointer("from", text("from")?);
     let value = || match item.get("value") {
         Some(value) => Ok(value.clone()),
         None => Err(Wrong {
@@ -157,7 +158,7 @@ fn operation(item: &Value<'static>) -> Result<Operation, Wrong> {
     Ok(Operation { action, path })
 }
 
-fn pointer(key: &'static str, text: &str) -> Result<Pointer, Wrong> {
+fn read_pointer(key: &'static str, text: &str) -> Result<Pointer, Wrong> {
     let Some(rest) = text.strip_prefix('/') else {
         let message = format!("`{text}` is not a JSON pointer: it must begin with `/`");
         let hint = if text.is_empty() {
@@ -173,7 +174,7 @@ fn pointer(key: &'static str, text: &str) -> Result<Pointer, Wrong> {
     };
     let mut parents = Vec::new();
     for token in rest.split('/') {
-        let Some(token) = unescape(token) else {
+        let Some(token) = pointer::unescape(token) else {
             let message = format!("`{text}` is not a JSON pointer: `~` must be followed by 0 or 1");
             return Err(Wrong {
                 key,
@@ -189,21 +190,6 @@ fn pointer(key: &'static str, text: &str) -> Result<Pointer, Wrong> {
         parents,
         last,
     })
-}
-
-/// A token with `~1` and `~0` replaced.
-fn unescape(token: &str) -> Option<String> {
-    let mut parts = token.split('~');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (character, rest) = match part.strip_prefix('0') {
-            Some(rest) => ('~', rest),
-            None => ('/', part.strip_prefix('1')?),
-        };
-        out.push(character);
-        out.push_str(rest);
-    }
-    Some(out)
 }
 
 impl Operation {
@@ -397,9 +383,7 @@ fn index(token: &str, end: usize, length: usize) -> Result<usize, String> {
         Some(digits) => (digits, true),
         None => (token, false),
     };
-    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let has_leading_zero = digits.len() > 1 && digits.starts_with('0');
-    if !is_number || has_leading_zero {
+    if !pointer::is_index(digits) {
         return Err(format!("`{token}` is not an index of a list"));
     }
     let number: usize = digits.parse().map_err(|_| out_of_range(token, length))?;

@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::engine::transformer::TransformerId;
-use crate::values::words::backticked;
 use krm_core::fields;
 use krm_core::identity::group;
 use krm_core::scope::unless_default;
+use krm_core::typed::backticked;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;

@@ -1,4 +1,4 @@
-//! Refuses Compositions that import, or build, one another in a circle or too deep.
+//! Refuses Compositions that import, or build, one another in a cycle or too deep.
 
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
@@ -11,7 +11,7 @@ pub(crate) fn check_chain(open: &[String], next: &str, verb: &str) -> Result<()>
         let chain = open.iter().skip(at).map(String::as_str).chain([next]);
         let chain: Vec<&str> = chain.collect();
         return Err(Diagnostic::error(format!(
-            "Compositions {verb} one another in a circle: {}",
+            "Compositions {verb} one another in a cycle: {}",
             chain.join(" → ")
         ))
         .hint("move the shared part to a Composition of its own")

@@ -72,7 +72,7 @@ fn take_off(object: &mut Value<'_>, key: &'static str, sent: Option<&Resource<'_
         && let Some(annotations) = metadata.get_mut("annotations")
         && annotations.remove(key).is_some()
     {
-        remove_empty(metadata.into(), "annotations");
+        remove_empty(metadata, "annotations");
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::resources::apart::Apart;
 use crate::resources::content::Content;
 use krm_core::Identity;
-use krm_core::annotations::remove_empty;
+use krm_core::annotations;
 use krm_core::identity;
 use krm_core::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
@@ -197,13 +197,7 @@ impl<'d> Resource<'d> {
             return;
         };
         self.needs_hash |= found.as_str() == Some("true");
-        let Some(metadata) = self.value_mut().get_mut("metadata") else {
-            return;
-        };
-        if let Some(annotations) = metadata.get_mut("annotations") {
-            annotations.remove(NEEDS_HASH);
-            remove_empty(metadata.into(), "annotations");
-        }
+        annotations::remove(self.value_mut(), &[NEEDS_HASH]);
     }
 
     /// Notes the identity before the object is renamed or moved to another namespace.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
 use crate::engine::step::{Builder, Context, Step};
 use crate::engine::transformer::Transformer;
-use crate::fields::field_spec::{FieldSpec, Made};
+use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::names::references;
 use crate::resources::resource::Resource;
 use crate::tables::name_references::Named;
@@ -256,7 +256,7 @@ fn set(input: &str, field: &str, text: Option<&str>) -> Result<String, Vec<Strin
     let object = resources[0].value_mut();
     let mut visited = 0;
     if field.is_for(object) {
-        let outcome = field.visit(object, Made::Scalar, &mut |value| {
+        let outcome = field.visit(object, MissingField::Scalar, &mut |value| {
             visited += 1;
             if let Some(text) = text {
                 value.set(Value::string(text.to_owned()).data);

@@ -1,5 +1,3 @@
-//! Values: typed reading, and the spelling of scalars.
+//! The spelling of scalar values.
 
 pub(crate) mod quote;
-pub(crate) mod typed;
-pub(crate) mod words;

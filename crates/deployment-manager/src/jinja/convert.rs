@@ -4,22 +4,20 @@ use std::borrow::Cow;
 
 use krm_yaml::{Data, Scalar, Value};
 use minijinja::value::ValueKind;
-use minijinja::{Error, ErrorKind, Value as Jinja};
+use minijinja::{Error, Value as Jinja};
 
-use super::containers::{Dict, List, MAX_PARTS};
-use super::print;
+use super::values::{List, MAX_PARTS, wrong};
 
 /// A value for templates.
-pub(super) fn to_jinja(value: &Value<'_>) -> Result<Jinja, Error> {
+pub(super) fn to_jinja(value: &Value<'_>) -> Jinja {
     match &value.data {
-        Data::Scalar(scalar) => Ok(scalar_to_jinja(scalar)),
-        Data::Sequence(items) => List::of(items.iter().map(to_jinja).collect::<Result<_, _>>()?),
-        Data::Mapping(entries) => {
-            let pairs = entries
+        Data::Scalar(scalar) => scalar_to_jinja(scalar),
+        Data::Sequence(items) => List::of(items.iter().map(to_jinja).collect()),
+        Data::Mapping(entries) => Jinja::from_pairs(
+            entries
                 .iter()
-                .map(|(key, value)| Ok((Jinja::from(key.as_ref()), to_jinja(value)?)));
-            Dict::of(pairs.collect::<Result<Vec<_>, Error>>()?)
-        }
+                .map(|(key, value)| (Jinja::from(key.as_ref()), to_jinja(value))),
+        ),
     }
 }
 
@@ -52,63 +50,58 @@ fn number_to_jinja(digits: &str) -> Jinja {
     Jinja::from(number)
 }
 
-/// A value of a template as data. Parts that equal the original keep their spelling and place.
-pub(super) fn from_jinja(
-    value: &Jinja,
-    original: Option<&Value<'_>>,
-) -> Result<Value<'static>, Error> {
-    part_from_jinja(value, original, &mut 0)
-}
-
-fn part_from_jinja(
-    value: &Jinja,
-    original: Option<&Value<'_>>,
-    parts: &mut usize,
-) -> Result<Value<'static>, Error> {
-    *parts += 1;
-    if *parts > MAX_PARTS {
-        let detail = "`properties` has more than a million parts";
-        return Err(Error::new(ErrorKind::InvalidOperation, detail));
-    }
-    if let Some(Value {
-        data: Data::Scalar(scalar),
-        ..
-    }) = original
-        && scalar_to_jinja(scalar) == *value
-        && scalar_to_jinja(scalar).kind() == value.kind()
-        && let Some(original) = original
-    {
-        return Ok(original.clone().into_owned());
-    }
-    let data = match value.kind() {
-        ValueKind::Undefined | ValueKind::None => Data::Scalar(Scalar::Null),
-        ValueKind::Bool => Data::Scalar(Scalar::Bool(value.is_true())),
-        ValueKind::Number => Data::Scalar(Scalar::Number(Cow::Owned(print::text(value)?))),
-        ValueKind::Seq | ValueKind::Iterable => {
+/// A value after a template ran, which may have appended to its lists.
+pub(super) fn changed(value: &Jinja, original: &Value<'_>) -> Result<Value<'static>, Error> {
+    let data = match &original.data {
+        Data::Scalar(_) => return Ok(original.clone().into_owned()),
+        Data::Sequence(items) => {
+            let mut parts = 0;
             let items = value.try_iter()?.enumerate().map(|(index, item)| {
-                let original = original.and_then(|old| old.items()?.get(index));
-                part_from_jinja(&item, original, parts)
+                let original = items.get(index);
+                original.map_or_else(|| new(&item, &mut parts), |old| changed(&item, old))
             });
             Data::Sequence(items.collect::<Result<_, _>>()?)
         }
-        ValueKind::Map => {
-            let mut entries = Vec::new();
-            for key in value.try_iter()? {
-                let item = value.get_item(&key)?;
-                let key = print::text(&key)?;
-                let item = part_from_jinja(&item, original.and_then(|old| old.get(&key)), parts)?;
-                entries.push((Cow::Owned(key), item));
-            }
-            Data::Mapping(entries)
-        }
-        ValueKind::String => Data::Scalar(Scalar::String(Cow::Owned(print::text(value)?))),
-        kind => {
-            let detail = format!("a {kind} cannot be a part of `properties`");
-            return Err(Error::new(ErrorKind::InvalidOperation, detail));
+        Data::Mapping(entries) => {
+            let entries = entries.iter().map(|(key, old)| {
+                let item = value.get_attr(key)?;
+                Ok((Cow::Owned(key.to_string()), changed(&item, old)?))
+            });
+            Data::Mapping(entries.collect::<Result<_, Error>>()?)
         }
     };
     Ok(Value {
-        origin: original.and_then(|old| old.origin),
+        origin: original.origin,
         data,
     })
+}
+
+/// A value that was appended, as data.
+fn new(value: &Jinja, parts: &mut usize) -> Result<Value<'static>, Error> {
+    *parts += 1;
+    if *parts > MAX_PARTS {
+        return Err(wrong("`properties` has more than 200,000 parts"));
+    }
+    let text = || Cow::Owned(value.to_string());
+    let data = match value.kind() {
+        ValueKind::Undefined | ValueKind::None => Data::Scalar(Scalar::Null),
+        ValueKind::Bool => Data::Scalar(Scalar::Bool(value.is_true())),
+        ValueKind::Number => Data::Scalar(Scalar::Number(text())),
+        ValueKind::String => Data::Scalar(Scalar::String(text())),
+        ValueKind::Seq | ValueKind::Iterable => {
+            let items = value.try_iter()?.map(|item| new(&item, parts));
+            Data::Sequence(items.collect::<Result<_, _>>()?)
+        }
+        ValueKind::Map => {
+            let entries = value.try_iter()?.map(|key| {
+                let item = new(&value.get_item(&key)?, parts)?;
+                Ok((Cow::Owned(key.to_string()), item))
+            });
+            Data::Mapping(entries.collect::<Result<_, Error>>()?)
+        }
+        kind => {
+            return Err(wrong(format!("a {kind} cannot be a part of `properties`")));
+        }
+    };
+    Ok(Value { origin: None, data })
 }

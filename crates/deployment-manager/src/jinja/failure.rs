@@ -10,11 +10,26 @@ use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
 use minijinja::{Error, ErrorKind};
 
-use super::containers::NotGiven;
 use super::environment::{Refusal, Sources};
-use super::{checks, filters, globals};
+use super::values::NotGiven;
 use crate::model::Import;
 use crate::variables;
+
+/// The filters that `did you mean` knows.
+const FILTERS: &str = "abs attr batch capitalize count d default dictsort e escape first float format groupby \
+    indent int items join last length list lower map max min reject replace reverse round \
+    safe select slice sort string sum title trim unique upper";
+
+/// The tests.
+const TESTS: &str = "boolean defined divisibleby eq even false float in integer lower mapping none number odd \
+    sequence string true undefined";
+
+/// The functions.
+const FUNCTIONS: &str = "dict joiner range";
+
+/// The message about random values.
+const NO_RANDOM: &str =
+    "random values are not supported: an expansion always gives the same result";
 
 /// The names that a template can use.
 pub(super) struct Known<'k> {
@@ -66,17 +81,19 @@ pub(super) fn diagnostic(error: &Error, known: &Known<'_>) -> Box<Diagnostic> {
         causes.push(first);
         first = next;
     }
-    let explained = explain(first, known);
-    let missing = first
-        .source()
-        .and_then(|source| source.downcast_ref::<NotGiven>());
-    let mut words = explained.words;
-    words.extend(missing.map(|missing| missing.0.clone()));
+    let missing = not_given(first, known);
+    let explained = missing.map_or_else(
+        || explain(first, known),
+        |name| Explained {
+            words: vec![name.to_owned()],
+            ..Explained::plain(NotGiven(name).to_string())
+        },
+    );
     let mut diagnostic = Diagnostic::error(explained.message)
-        .at(place(first, &words, known))
+        .at(place(first, &explained.words, known))
         .maybe_hint(explained.hint);
-    if let Some(missing) = missing {
-        diagnostic = variables::not_given(diagnostic, &missing.0);
+    if let Some(name) = missing {
+        diagnostic = variables::not_given(diagnostic, name);
     }
     for cause in causes.into_iter().rev() {
         let label = match cause.kind() {
@@ -89,6 +106,21 @@ pub(super) fn diagnostic(error: &Error, known: &Known<'_>) -> Box<Diagnostic> {
     Box::new(diagnostic)
 }
 
+/// The variable of `env` that an error is about because it is not given.
+fn not_given(error: &Error, known: &Known<'_>) -> Option<&'static str> {
+    if let Some(source) = error.source() {
+        return Some(source.downcast_ref::<NotGiven>()?.0);
+    }
+    // An operator refuses its value, without a name.
+    error
+        .detail()
+        .filter(|text| text.contains("plain object"))?;
+    let place = place(error, &[], known);
+    let line = place.source.text().get(place.range).unwrap_or_default();
+    let is_there = |name: &str| find(line, name).is_some();
+    variables::NAMES.into_iter().find(|name| is_there(name))
+}
+
 /// An error in the words of users.
 fn explain(error: &Error, known: &Known<'_>) -> Explained {
     let detail = error.detail().unwrap_or_default();
@@ -99,17 +131,23 @@ fn explain(error: &Error, known: &Known<'_>) -> Explained {
     match error.kind() {
         ErrorKind::UnknownFilter => {
             let name = name("filter ").unwrap_or_default();
-            Explained::unknown("filter", &name, filters::names())
+            if name == "random" {
+                return random(&name);
+            }
+            Explained::unknown("filter", &name, FILTERS.split(' '))
         }
         ErrorKind::UnknownTest => {
             let name = name("test ").unwrap_or_default();
-            Explained::unknown("test", &name, checks::names())
+            Explained::unknown("test", &name, TESTS.split(' '))
         }
         ErrorKind::UnknownFunction => {
             let name = name("").unwrap_or_default();
-            Explained::unknown("function", &name, globals::NAMES)
+            if name == "lipsum" {
+                return random(&name);
+            }
+            Explained::unknown("function", &name, FUNCTIONS.split(' '))
         }
-        ErrorKind::UnknownMethod => no_method(detail),
+        ErrorKind::UnknownMethod if !detail.contains(" is undefined") => no_method(detail),
         ErrorKind::TemplateNotFound => not_found(detail, known),
         ErrorKind::OutOfFuel => Explained {
             hint: Some("look for a loop that does not end, or for very long texts".to_owned()),
@@ -129,13 +167,16 @@ fn explain(error: &Error, known: &Known<'_>) -> Explained {
             None => syntax(detail),
         },
         _ if detail.contains(" is undefined") => undefined(detail, known),
-        _ if detail == globals::NO_RANDOM => Explained {
-            hint: Some("give the value as a property".to_owned()),
-            words: ["random", "lipsum"].map(str::to_owned).into(),
-            ..Explained::plain(detail)
-        },
         kind if detail.is_empty() => Explained::plain(kind.to_string()),
         _ => Explained::plain(detail),
+    }
+}
+
+fn random(name: &str) -> Explained {
+    Explained {
+        hint: Some("give the value as a property".to_owned()),
+        words: vec![name.to_owned()],
+        ..Explained::plain(NO_RANDOM)
     }
 }
 

@@ -230,8 +230,8 @@ fn resolved<'e, 'r>(
 ) -> Vec<(&'e Resource<'r>, Object<'r>)> {
     let sorted = match order::sorted(&objects) {
         Ok(sorted) => sorted,
-        Err(circle) => {
-            diagnostics.push(needs_itself(&circle));
+        Err(cycle) => {
+            diagnostics.push(needs_itself(&cycle));
             return Vec::new();
         }
     };
@@ -277,9 +277,9 @@ fn resolved<'e, 'r>(
     made
 }
 
-/// The error about a circle of resources.
-fn needs_itself(circle: &[&Resource<'_>]) -> Diagnostic {
-    let names: Vec<String> = circle
+/// The error about a cycle of resources.
+fn needs_itself(cycle: &[&Resource<'_>]) -> Diagnostic {
+    let names: Vec<String> = cycle
         .iter()
         .map(|one| format!("`{}`", resource_name(one)))
         .collect();
@@ -288,7 +288,7 @@ fn needs_itself(circle: &[&Resource<'_>]) -> Diagnostic {
         _ => format!("resources need one another: {}", names.join(", ")),
     };
     let error = Diagnostic::error(message).hint("remove a reference or an entry of `dependsOn`");
-    match circle.first() {
+    match cycle.first() {
         Some(first) => at(error, first.located()),
         None => error,
     }

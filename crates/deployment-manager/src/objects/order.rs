@@ -20,7 +20,7 @@ enum State {
     Done,
 }
 
-/// The order of the objects, or a circle of resources that need one another.
+/// The order of the objects, or a cycle of resources that need one another.
 pub(super) fn sorted<'e, 'r>(
     objects: &[Made<'e, 'r>],
 ) -> Result<Vec<usize>, Vec<&'e Resource<'r>>> {
@@ -50,7 +50,7 @@ pub(super) fn sorted<'e, 'r>(
                         rest.reverse();
                         open.push((index, rest));
                     }
-                    Some(State::Open) => return Err(circle(objects, &open, index)),
+                    Some(State::Open) => return Err(cycle(objects, &open, index)),
                     _ => {}
                 }
             }
@@ -74,7 +74,7 @@ fn set(states: &mut [State], index: usize, state: State) {
     }
 }
 
-fn circle<'e, 'r>(
+fn cycle<'e, 'r>(
     objects: &[Made<'e, 'r>],
     open: &[(usize, Vec<usize>)],
     again: usize,

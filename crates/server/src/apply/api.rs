@@ -23,11 +23,10 @@ const TRIES: u32 = 5;
 /// The longest `Retry-After` that is honored. A longer one ends the retries.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 
-/// A request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask<'a> {
     pub(super) method: &'a Method,
-    /// The path and query.
+    /// The path with the query, from the root of the cluster's URL.
     pub(super) path: &'a str,
     pub(super) content_type: &'static str,
     pub(super) body: &'a str,

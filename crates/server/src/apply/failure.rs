@@ -13,7 +13,7 @@ const MAX_MESSAGE: usize = 8 << 10;
 /// The error that ended a change, and the steps before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The HTTP status code.
+    /// The HTTP status code for the client.
     pub code: u16,
     /// A `v1` `Status` from the cluster, or one that this server created.
     pub status: Value,
@@ -100,7 +100,7 @@ impl Refusal {
         }
     }
 
-    /// Truncates a long message.
+    /// Truncates the message to [`MAX_MESSAGE`] characters.
     fn bounded(mut self) -> Self {
         let text = message(&self.status);
         if text.len() > MAX_MESSAGE {

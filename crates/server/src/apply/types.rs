@@ -28,12 +28,12 @@ pub struct Object(pub Value);
 pub struct Recorded {
     /// The API version with which it was applied.
     pub api_version: String,
-    /// The kind.
+    /// The field `kind` of the object.
     pub kind: String,
     /// The namespace; empty for a cluster-scoped object.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// The name.
+    /// The field `metadata.name` of the object.
     pub name: String,
     /// The uid, which distinguishes it from other objects of the same name; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -41,7 +41,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Returns the API group.
+    /// Returns the API group, empty for `v1`.
     #[must_use]
     pub fn group(&self) -> &str {
         group(&self.api_version)
@@ -72,9 +72,9 @@ pub enum What {
     Applied,
     /// It was applied without a change.
     Unchanged,
-    /// It was deleted.
+    /// It was deleted from the cluster.
     Deleted,
-    /// It no longer existed.
+    /// It did not exist, so nothing was deleted.
     Gone,
     /// It was not deleted, because its kind needs [`Prune::All`].
     Kept,
@@ -87,12 +87,12 @@ pub enum What {
 /// One step of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// The object.
+    /// The object that the step is about.
     #[serde(flatten)]
     pub object: Recorded,
-    /// The result.
+    /// The result for the object.
     pub what: What,
-    /// Details; may be empty.
+    /// Details of the result, for people; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -113,7 +113,7 @@ pub enum Prune {
     /// deletion deletes other objects or data.
     #[default]
     Default,
-    /// All kinds.
+    /// All kinds, with the objects and the data that depend on them.
     All,
 }
 

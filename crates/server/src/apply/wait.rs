@@ -16,13 +16,13 @@ use crate::status::Status;
 /// The initial and the maximum delay between two polls.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
-/// Polling with a growing delay, until a timeout.
-struct Looks {
+/// Polls with a growing delay, until a timeout.
+struct Poller {
     end: Instant,
     pause: Duration,
 }
 
-impl Looks {
+impl Poller {
     fn new(limit: Duration) -> Self {
         Self {
             end: Instant::now() + limit,
@@ -49,7 +49,7 @@ pub(super) async fn ready(
     path: &str,
     limit: Duration,
 ) -> Result<(), Refusal> {
-    let mut looks = Looks::new(limit);
+    let mut poller = Poller::new(limit);
     loop {
         let Some(live) = api.find(Some(caller), path).await? else {
             return Err(gone(object));
@@ -60,7 +60,7 @@ pub(super) async fn ready(
         if is_ready(object, &live)? {
             return Ok(());
         }
-        if !looks.next().await {
+        if !poller.next().await {
             let kind = &object.kind;
             let why = format!("the {kind} is not ready after {limit:?}; try again");
             return Err(Status::new(504, "Timeout", why).into());
@@ -75,13 +75,13 @@ pub(super) async fn served(
     object: &Recorded,
     limit: Duration,
 ) -> Result<Resource, Refusal> {
-    let mut looks = Looks::new(limit);
+    let mut poller = Poller::new(limit);
     loop {
         let found = resources.find(api, &object.api_version, &object.kind);
         if let Some(resource) = found.await? {
             return Ok(resource);
         }
-        if !looks.next().await {
+        if !poller.next().await {
             return Err(unknown(object));
         }
     }

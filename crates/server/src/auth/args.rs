@@ -98,7 +98,7 @@ pub struct Args {
     pub requestheader_extra_headers_prefix: Vec<String>,
 }
 
-/// An authentication method.
+/// A method of authentication, with its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
     /// No authentication: every user is anonymous.

@@ -1,4 +1,4 @@
-//! Authentication of requests.
+//! Authentication of requests: finds the user by the configured methods.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub struct Authenticator {
     pub(crate) delegated: Option<Arc<Delegated>>,
     /// The certificate authorities that sign client certificates.
     pub(crate) client_cas: Vec<Arc<Watched<Arc<ClientCa>>>>,
-    /// The token files.
+    /// The token files, which are reread when they change.
     pub(crate) tokens: Vec<Arc<Watched<Tokens>>>,
     /// The cluster that reviews tokens.
     pub(crate) token_review: Option<Arc<Cluster>>,

@@ -1,4 +1,4 @@
-//! Authorization of requests.
+//! Authorization of requests: by roles in files, by a cluster, or none.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use super::request::{Attributes, Decision, MASTERS, User};
 use crate::reload::Watched;
 use crate::status::Result;
 
-/// An authorizer.
+/// The authority that decides what a user may do.
 pub enum Authorizer {
-    /// Everything is allowed.
+    /// No authority: every user may do everything.
     Everything,
     /// RBAC roles and bindings from files.
     Rbac(Arc<Watched<Policy>>),
-    /// A cluster, by `SubjectAccessReview`.
+    /// A cluster, which is asked with `SubjectAccessReview`s.
     Cluster(Arc<Cluster>),
 }
 

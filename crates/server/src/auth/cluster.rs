@@ -43,10 +43,8 @@ const AT_ONCE: usize = 32;
 const SETTINGS: &str =
     "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
 
-/// The path of `TokenReview`s.
 const TOKEN_REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
 
-/// The path of `SubjectAccessReview`s.
 const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
 /// The maximum size of a response, in bytes.

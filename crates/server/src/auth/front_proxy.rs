@@ -36,7 +36,7 @@ impl Default for Headers {
     }
 }
 
-/// A trusted front proxy.
+/// A trusted front proxy, such as kube-apiserver.
 #[derive(Debug)]
 pub struct FrontProxy {
     /// The certificate authorities that sign the proxy's certificate.

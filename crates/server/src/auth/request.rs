@@ -19,11 +19,11 @@ pub const MASTERS: &str = "system:masters";
 /// The user of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
-    /// The name, not empty.
+    /// The name, which is never empty.
     pub name: String,
     /// The unique identifier, which distinguishes users with the same name over time; may be empty.
     pub uid: String,
-    /// The groups.
+    /// The groups, which RBAC bindings may name.
     pub groups: Vec<String>,
     /// The extra fields for authorizers, by lower-case key.
     pub extra: BTreeMap<String, Vec<String>>,
@@ -61,7 +61,7 @@ impl User {
 pub struct Attributes<'a> {
     /// The verb, such as `list`; for a path, the HTTP method in lower case.
     pub verb: &'a str,
-    /// The API group.
+    /// The API group; empty for the core group.
     pub group: &'a str,
     /// The version of the group.
     pub version: &'a str,

@@ -20,15 +20,15 @@ use crate::tls::{self, ClientCa, ClientCertificates};
 
 /// The authentication, authorization and TLS of a server.
 pub struct Auth {
-    /// Authenticates requests.
+    /// Finds the user of a request.
     pub authenticator: Authenticator,
-    /// Authorizes requests.
+    /// Decides whether the user may do it.
     pub authorizer: Authorizer,
     /// Accepts TLS; `None` for plain HTTP.
     pub tls: Option<TlsAcceptor>,
     /// The files that [`follow`](crate::reload::follow) reloads.
     pub files: Vec<Arc<dyn Reload>>,
-    /// Warnings for the operator.
+    /// Warnings for the operator, logged at the start.
     pub warnings: Vec<String>,
 }
 

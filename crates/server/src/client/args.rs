@@ -83,7 +83,6 @@ pub(super) struct To {
     pub(super) insecure_skip_tls_verify: bool,
 }
 
-/// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Output {
     /// JSON
@@ -102,7 +101,7 @@ pub(super) enum Action {
         #[command(flatten)]
         configuration: Configuration,
         #[command(flatten)]
-        change: Change,
+        change: ChangeOptions,
     },
     /// Replace the configuration of a deployment
     Update {
@@ -111,7 +110,7 @@ pub(super) enum Action {
         #[command(flatten)]
         configuration: Configuration,
         #[command(flatten)]
-        change: Change,
+        change: ChangeOptions,
     },
     /// Show a deployment
     Get {
@@ -126,7 +125,7 @@ pub(super) enum Action {
         #[arg(long)]
         abandon: bool,
         #[command(flatten)]
-        change: Change,
+        change: ChangeOptions,
     },
     /// List the names of deployments
     List,
@@ -167,7 +166,7 @@ pub(super) struct Configuration {
 
 /// Options of a change.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Change {
+pub(super) struct ChangeOptions {
     /// Print the operation instead of waiting for its end
     #[arg(long = "async")]
     pub(super) is_async: bool,

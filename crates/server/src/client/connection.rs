@@ -1,4 +1,4 @@
-//! Requests to the server.
+//! Requests to the server, with the client's credentials.
 
 use anyhow::{Context as _, bail};
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -57,7 +57,6 @@ impl Connection {
         })
     }
 
-    /// Sends a request.
     pub(super) async fn send(
         &self,
         method: Method,

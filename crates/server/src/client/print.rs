@@ -1,4 +1,4 @@
-//! Human-readable output.
+//! Output of the client for people.
 
 use std::io::{self, Write as _};
 

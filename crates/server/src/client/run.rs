@@ -1,4 +1,4 @@
-//! Runs the subcommands.
+//! Runs the subcommands of the client.
 
 use std::io::{self, Write as _};
 
@@ -7,7 +7,7 @@ use http::Method;
 use krm_template_machine::configuration::request;
 use serde_json::{Map, Value, json};
 
-use super::args::{Action, Args, Change, Configuration, Output};
+use super::args::{Action, Args, ChangeOptions, Configuration, Output};
 use super::connection::{Connection, encoded};
 use super::follow::follow;
 use super::print;
@@ -129,7 +129,7 @@ impl Session {
         what: &str,
         (method, path): (Method, String),
         body: Vec<u8>,
-        change: &Change,
+        change: &ChangeOptions,
         query: &[(&str, &str)],
     ) -> anyhow::Result<u8> {
         let mut query = query.to_vec();

@@ -1,4 +1,4 @@
-//! Command-line arguments for deployments.
+//! Command-line arguments of the server for deployments.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use krm_template_machine::python::interpreters;
 use super::fetch::Fetcher;
 use super::web::Host;
 
-/// Arguments for deployments.
+/// Arguments of the server for deployments.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Deployments")]

@@ -12,11 +12,11 @@ use jiff::Timestamp;
 use krm_template_deployment_manager::model::Request;
 use serde_json::{Value, json};
 
-use super::books::{Books, Stored, too_large};
 use super::expander::Expander;
 use super::record::{
-    Change, Deployment, Operation, Progress as Far, State, Target, manifest_name, time,
+    ChangeKind, Deployment, Operation, Progress as Far, State, Target, manifest_name, time,
 };
+use super::repository::{Repository, Stored, too_large};
 use crate::apply::{self, Cluster, Failure, Object, Owner, Prune, Recorded, Step};
 use crate::auth::User;
 use crate::status::{Result, Status};
@@ -26,11 +26,11 @@ use crate::store::Revision;
 /// write.
 const MAX_NOTES: usize = 200;
 
-/// A requested change.
+/// A change of a deployment, as requested.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// The kind of change.
-    pub change: Change,
+    /// The kind: creation, update or deletion.
+    pub change: ChangeKind,
     /// The new configuration; `None` for a deletion.
     pub request: Option<Request>,
     /// The kinds of objects that may be deleted from the cluster.
@@ -46,7 +46,7 @@ pub struct Ended {
     pub deployment: Deployment,
     /// Its latest manifest, as JSON.
     pub manifest: Bytes,
-    /// Warnings of the expansion.
+    /// Warnings of the expansion, without values.
     pub warnings: Vec<String>,
     /// A human-readable description of the result.
     pub message: String,
@@ -55,11 +55,11 @@ pub struct Ended {
 /// The error of a failed change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The HTTP status code.
+    /// The HTTP status code for the client.
     pub code: u16,
-    /// A `Status` object.
+    /// A `Status` object for the response.
     pub status: Value,
-    /// Human-readable messages.
+    /// Messages for people, one for each error.
     pub errors: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ impl From<Failure> for Problem {
 
 /// State that all changes share.
 pub(super) struct Tools {
-    pub(super) books: Books,
+    pub(super) records: Repository,
     pub(super) expander: Expander,
     /// The cluster to which objects are applied, if any.
     pub(super) cluster: Option<Cluster>,
@@ -93,7 +93,6 @@ pub(super) struct Tools {
     pub(super) max_object_bytes: usize,
 }
 
-/// A change in progress.
 pub(super) struct Work {
     pub(super) tools: Arc<Tools>,
     pub(super) user: User,
@@ -105,7 +104,6 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Makes the change.
     pub(super) async fn perform(&mut self) -> Result<Ended, Problem> {
         let name = match &self.known {
             Some(known) => known.value.next_manifest(),
@@ -128,9 +126,11 @@ impl Work {
     /// Writes the record of the operation.
     async fn note(&mut self) -> Result<()> {
         let key = Operation::key(&self.operation.value.name);
-        let books = &self.tools.books;
+        let records = &self.tools.records;
         let revision = self.operation.revision;
-        self.operation.revision = books.update(&key, &self.operation.value, revision).await?;
+        self.operation.revision = records
+            .update(&key, &self.operation.value, revision)
+            .await?;
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl Work {
             let name = key.strip_prefix(&prefix).unwrap_or_default();
             kept.iter().any(|kept| kept == name)
         };
-        self.tools.books.delete_all(&prefix, is_kept).await
+        self.tools.records.delete_all(&prefix, is_kept).await
     }
 
     /// Creates or updates the deployment.
@@ -180,12 +180,12 @@ impl Work {
         } else {
             State::Expanded
         };
-        let books = &tools.books;
-        books
+        let records = &tools.records;
+        records
             .write(&self.target.manifest(name), manifest.clone())
             .await?;
         let known = self.known.as_ref().map(|known| known.revision);
-        let revision = books.put(&self.target.key(), &deployment, known).await?;
+        let revision = records.put(&self.target.key(), &deployment, known).await?;
         self.forget_manifests(&deployment.manifests).await?;
         if let Some(cluster) = &tools.cluster {
             deployment = self
@@ -283,8 +283,8 @@ impl Work {
             deployment.deployed_at = Some(now.clone());
         }
         deployment.modified_at = now;
-        let books = &self.tools.books;
-        books
+        let records = &self.tools.records;
+        records
             .update(&self.target.key(), &deployment, revision)
             .await?;
         problem.map_or(Ok(deployment), Err)
@@ -301,11 +301,11 @@ impl Work {
         let mut deployment = self.next(name);
         deployment.manifests = vec![name.to_owned()];
         deployment.state = State::Deleting;
-        let (books, key) = (&tools.books, self.target.key());
-        books
+        let (records, key) = (&tools.records, self.target.key());
+        records
             .write(&self.target.manifest(name), manifest.clone())
             .await?;
-        let mut revision = books.update(&key, &deployment, known).await?;
+        let mut revision = records.update(&key, &deployment, known).await?;
         self.forget_manifests(&deployment.manifests).await?;
         if let Some(cluster) = tools.cluster.as_ref().filter(|_| !self.wanted.abandon) {
             let (owner, user, prune) = (self.owner(), self.user.clone(), self.wanted.prune);
@@ -314,12 +314,12 @@ impl Work {
             let done = cluster.delete(&user, &owner, &before, prune, &mut journal);
             let done = done.await;
             if let Some(problem) = self.take_over(&mut deployment, &before, done) {
-                books.update(&key, &deployment, revision).await?;
+                records.update(&key, &deployment, revision).await?;
                 return Err(problem);
             }
-            revision = books.update(&key, &deployment, revision).await?;
+            revision = records.update(&key, &deployment, revision).await?;
         }
-        books.delete(&key, revision).await?;
+        records.delete(&key, revision).await?;
         self.forget_manifests(&[]).await?;
         deployment.state = State::Deleted;
         Ok(Ended {

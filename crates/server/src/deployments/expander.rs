@@ -6,7 +6,7 @@ use krm_template_deployment_manager::model::{Limits as Bounds, Request};
 use krm_template_deployment_manager::python::Interpreters;
 use tokio::time::Instant;
 
-use super::expansion::{self, Made, Texts};
+use super::expansion::{self, ExpandedManifest, Texts};
 use super::fetch::Fetcher;
 use crate::ops::admission::Admission;
 use crate::ops::limits::Limits;
@@ -49,7 +49,7 @@ impl Expander {
         name: String,
         request: Request,
         wants_objects: bool,
-    ) -> Result<Made> {
+    ) -> Result<ExpandedManifest> {
         let request = self.complete(request).await?;
         let python = Arc::clone(&self.python);
         self.expanded(
@@ -92,13 +92,13 @@ impl Expander {
         expand: impl FnOnce(Bounds<'_>) -> Result<T> + Send + 'static,
         count: impl FnOnce(&T) -> usize,
     ) -> Result<T> {
-        let place = self.admission.expansion().await?;
+        let permit = self.admission.expansion().await?;
         let began = Instant::now();
         let deadline = began + self.limits.expansion_timeout;
         let resources = self.limits.max_expansion_objects.get();
         let bytes = self.limits.max_expansion_bytes;
         let done = panics::blocking(&self.metrics, move || {
-            let _place = place;
+            let _permit = permit;
             let is_late = || Instant::now() > deadline;
             expand(Bounds {
                 resources,

@@ -24,26 +24,25 @@ const MAX_WARNING: usize = 256;
 /// The expanded configuration and the layout, as YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texts {
-    /// The expanded configuration: `resources`.
+    /// The expanded configuration: `resources` without templates.
     pub config: String,
     /// The layout: `resources` with their templates, and `outputs`.
     pub layout: String,
-    /// The warnings.
+    /// Warnings for people: at most 20.
     pub warnings: Vec<String>,
-    /// The number of resources.
+    /// The number of resources in `config`.
     pub resources: usize,
 }
 
-/// A manifest and its objects.
+/// The manifest of an expanded configuration, and its objects.
 #[derive(Debug)]
-pub(super) struct Made {
-    /// The manifest as JSON.
+pub(super) struct ExpandedManifest {
+    /// The manifest as stored, in JSON.
     pub manifest: Vec<u8>,
     /// The objects, if they were requested.
     pub objects: Vec<Object>,
-    /// The warnings.
+    /// Warnings for people: at most [`MAX_WARNINGS`].
     pub warnings: Vec<String>,
-    /// The number of resources.
     pub resources: usize,
 }
 
@@ -86,7 +85,7 @@ pub(super) fn made(
     python: &dyn Interpreters,
     limits: Limits<'_>,
     wants_objects: bool,
-) -> Result<Made> {
+) -> Result<ExpandedManifest> {
     let mut expansion = expand(request, python, limits)?;
     if let Some(text) = expansion.text.take()
         && !text.is_empty()
@@ -106,7 +105,7 @@ pub(super) fn made(
         return Err(not_finite(digits));
     }
     let manifest = value.to_json().into_bytes();
-    Ok(Made {
+    Ok(ExpandedManifest {
         manifest,
         objects,
         warnings: warnings(&found),

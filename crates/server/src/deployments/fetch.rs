@@ -20,7 +20,6 @@ pub struct Fetcher {
     pub(super) web: Web,
 }
 
-/// A file to fetch.
 struct Wanted {
     /// The name of the import.
     name: String,

@@ -1,5 +1,6 @@
 //! Reads the body of a request: a configuration with its imports.
 
+use krm_core::validation;
 use krm_template_deployment_manager::model::{Options, Request};
 use krm_template_deployment_manager::request;
 use krm_yaml::Value;
@@ -7,9 +8,8 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys};
 
 use crate::status::{Cause, Details, Result, Status};
-use crate::wire::names;
 
-/// A request body.
+/// The body of a request to create, update or expand a deployment.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The name of the deployment, if the body has one.
@@ -62,7 +62,7 @@ fn value(body: &[u8]) -> Result<Value<'static>> {
 ///
 /// 400 if it is not a DNS subdomain.
 pub fn check_name(name: &str) -> Result<()> {
-    check("name", name, names::subdomain(name))
+    check("name", name, validation::subdomain(name))
 }
 
 /// Checks the name of a namespace.
@@ -71,7 +71,7 @@ pub fn check_name(name: &str) -> Result<()> {
 ///
 /// 400 if it is not a DNS label.
 pub fn check_namespace(name: &str) -> Result<()> {
-    check("namespace", name, names::dns_label(name))
+    check("namespace", name, validation::dns_label(name))
 }
 
 fn check(field: &str, name: &str, wrong: Vec<String>) -> Result<()> {

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use super::books::decoded;
 use super::input::check_namespace;
 use super::record::{DEPLOYMENTS, Deployment, OPERATIONS, Operation, Target};
+use super::repository::decoded;
 use super::service::Deployments;
 use crate::status::{Result, Status};
 
-/// A page of deployments.
+/// A part of the list of deployments.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// The deployments, sorted by namespace and name.
@@ -34,11 +34,11 @@ impl Deployments {
         if after.as_ref().is_some_and(|key| !key.starts_with(&prefix)) {
             return Err(Status::bad_request("continue: not a token of this list"));
         }
-        let found = self.tools.books.page(&prefix, after.as_deref()).await?;
+        let found = self.tools.records.page(&prefix, after.as_deref()).await?;
         let mut page = Page::default();
         for item in &found.items {
             let mut deployment = decoded::<Deployment>(item)?.value;
-            self.look(&mut deployment).await?;
+            self.mark_interrupted(&mut deployment).await?;
             page.deployments.push(deployment);
         }
         if found.remaining > 0 {
@@ -57,7 +57,11 @@ impl Deployments {
     pub async fn operations(&self, target: &Target, count: usize) -> Result<Vec<Operation>> {
         let (mut last, mut after) = (VecDeque::new(), None);
         loop {
-            let page = self.tools.books.page(OPERATIONS, after.as_deref()).await?;
+            let page = self
+                .tools
+                .records
+                .page(OPERATIONS, after.as_deref())
+                .await?;
             for item in &page.items {
                 let operation = decoded::<Operation>(item)?.value;
                 if operation.target() == *target {

@@ -10,8 +10,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
-use super::books::{Books, Stored, decoded};
 use super::record::{LOCKS, Lock, Target};
+use super::repository::{Repository, Stored, decoded};
 use crate::status::{Details, Result, Status};
 use crate::store::Revision;
 
@@ -28,7 +28,7 @@ const STALE: Duration = Duration::from_secs(25);
 pub(super) struct Held {
     key: String,
     operation: String,
-    books: Books,
+    records: Repository,
     beating: JoinHandle<()>,
     lost: watch::Receiver<bool>,
 }
@@ -39,23 +39,27 @@ impl Held {
     /// # Errors
     ///
     /// 409 if another operation holds it.
-    pub(super) async fn take(books: &Books, target: &Target, operation: &str) -> Result<Self> {
+    pub(super) async fn take(
+        records: &Repository,
+        target: &Target,
+        operation: &str,
+    ) -> Result<Self> {
         let key = target.lock();
         let lock = Lock {
             operation: operation.to_owned(),
             beat: 0,
         };
-        let Some(revision) = books.create(&key, &lock).await? else {
-            let other = books.get::<Lock>(&key).await?;
+        let Some(revision) = records.create(&key, &lock).await? else {
+            let other = records.get::<Lock>(&key).await?;
             let other = other.map(|other| other.value.operation);
             return Err(busy(target, other.as_deref().unwrap_or("another one")));
         };
         let (sender, lost) = watch::channel(false);
-        let beating = tokio::spawn(beat(books.clone(), key.clone(), lock, revision, sender));
+        let beating = tokio::spawn(beat(records.clone(), key.clone(), lock, revision, sender));
         Ok(Self {
             key,
             operation: operation.to_owned(),
-            books: books.clone(),
+            records: records.clone(),
             beating,
             lost,
         })
@@ -70,7 +74,6 @@ impl Held {
         }
     }
 
-    /// Releases the lock.
     pub(super) async fn release(self) {
         self.beating.abort();
         if let Err(error) = self.give_back().await {
@@ -83,11 +86,11 @@ impl Held {
         /// A heartbeat may be in flight.
         const TRIES: usize = 3;
         for _ in 0..TRIES {
-            let Some(lock) = self.books.get::<Lock>(&self.key).await? else {
+            let Some(lock) = self.records.get::<Lock>(&self.key).await? else {
                 return Ok(());
             };
             if lock.value.operation != self.operation
-                || self.books.delete(&self.key, lock.revision).await.is_ok()
+                || self.records.delete(&self.key, lock.revision).await.is_ok()
             {
                 return Ok(());
             }
@@ -104,7 +107,7 @@ impl Drop for Held {
 
 /// Writes heartbeats until the lock is lost.
 async fn beat(
-    books: Books,
+    records: Repository,
     key: String,
     mut lock: Lock,
     mut revision: Revision,
@@ -114,7 +117,7 @@ async fn beat(
     loop {
         sleep(BEAT).await;
         lock.beat += 1;
-        match books.update(&key, &lock, revision).await {
+        match records.update(&key, &lock, revision).await {
             Ok(next) => {
                 revision = next;
                 written = Instant::now();
@@ -140,34 +143,37 @@ fn busy(target: &Target, operation: &str) -> Box<Status> {
 
 /// The known locks, each with its revision and the time at which this revision was first seen.
 #[derive(Debug, Default)]
-pub(super) struct Watchman(BTreeMap<String, (Revision, Instant)>);
+pub(super) struct LockWatcher(BTreeMap<String, (Revision, Instant)>);
 
 /// A stale lock that was taken over.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct StaleLock {
     /// The operation that held it.
     pub(super) operation: String,
     key: String,
     revision: Revision,
 }
 
-impl Left {
-    /// Releases the lock.
-    pub(super) async fn release(self, books: &Books) -> Result<()> {
-        books.delete(&self.key, self.revision).await
+impl StaleLock {
+    pub(super) async fn release(self, records: &Repository) -> Result<()> {
+        records.delete(&self.key, self.revision).await
     }
 }
 
-impl Watchman {
+impl LockWatcher {
     /// Takes over stale locks. With `all`, every lock is stale: the server has just started, and no
     /// other server uses the store.
-    pub(super) async fn look(&mut self, books: &Books, all: bool) -> Result<Vec<Left>> {
+    pub(super) async fn take_over(
+        &mut self,
+        records: &Repository,
+        all: bool,
+    ) -> Result<Vec<StaleLock>> {
         let now = Instant::now();
         let mut seen = BTreeMap::new();
-        let mut left = Vec::new();
+        let mut stale = Vec::new();
         let mut after = None;
         loop {
-            let page = books.page(LOCKS, after.as_deref()).await?;
+            let page = records.page(LOCKS, after.as_deref()).await?;
             for item in &page.items {
                 let since = match self.0.get(&item.key) {
                     Some((revision, since)) if *revision == item.revision => *since,
@@ -181,8 +187,8 @@ impl Watchman {
                     } = decoded::<Lock>(item)?;
                     value.beat += 1;
                     // If this fails, the holder is alive or another server took the lock over.
-                    if let Ok(revision) = books.update(&item.key, &value, revision).await {
-                        left.push(Left {
+                    if let Ok(revision) = records.update(&item.key, &value, revision).await {
+                        stale.push(StaleLock {
                             operation: value.operation,
                             key: item.key.clone(),
                             revision,
@@ -196,7 +202,7 @@ impl Watchman {
             }
         }
         self.0 = seen;
-        Ok(left)
+        Ok(stale)
     }
 }
 
@@ -211,10 +217,10 @@ mod tests {
     use crate::ops::metrics::Metrics;
     use crate::store::Store;
 
-    fn books() -> Books {
+    fn records() -> Repository {
         let admission = Admission::new(&limits(&[]).unwrap());
         let metrics = Arc::new(Metrics::new(admission, "", ""));
-        Books::new(Arc::new(Measured::new(Store::memory(), metrics)), 1 << 20)
+        Repository::new(Arc::new(Measured::new(Store::memory(), metrics)), 1 << 20)
     }
 
     fn web() -> Target {
@@ -226,47 +232,47 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_operation_has_the_lock_until_it_gives_it_back() {
-        let books = books();
-        let held = Held::take(&books, &web(), "one").await.unwrap();
-        let error = Held::take(&books, &web(), "two")
+        let records = records();
+        let held = Held::take(&records, &web(), "one").await.unwrap();
+        let error = Held::take(&records, &web(), "two")
             .await
             .map(drop)
             .unwrap_err();
         assert_eq!(error.code, 409);
         assert!(error.message.contains("\"one\""), "{}", error.message);
         held.release().await;
-        assert!(Held::take(&books, &web(), "two").await.is_ok());
+        assert!(Held::take(&records, &web(), "two").await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_lock_whose_holder_lives_is_never_stale() {
-        let books = books();
-        let held = Held::take(&books, &web(), "one").await.unwrap();
-        let mut watchman = Watchman::default();
+        let records = records();
+        let held = Held::take(&records, &web(), "one").await.unwrap();
+        let mut watcher = LockWatcher::default();
         for _ in 0..20 {
-            assert!(watchman.look(&books, false).await.unwrap().is_empty());
+            assert!(watcher.take_over(&records, false).await.unwrap().is_empty());
             sleep(BEAT).await;
         }
         drop(held);
         let mut ended = Vec::new();
         for _ in 0..7 {
-            for left in watchman.look(&books, false).await.unwrap() {
-                ended.push(left.operation.clone());
-                left.release(&books).await.unwrap();
+            for stale in watcher.take_over(&records, false).await.unwrap() {
+                ended.push(stale.operation.clone());
+                stale.release(&records).await.unwrap();
             }
             sleep(BEAT).await;
         }
         assert_eq!(ended, ["one"]);
-        assert!(Held::take(&books, &web(), "two").await.is_ok());
+        assert!(Held::take(&records, &web(), "two").await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_holder_learns_that_its_lock_was_taken() {
-        let books = books();
-        let held = Held::take(&books, &web(), "one").await.unwrap();
-        let mut watchman = Watchman::default();
-        let left = watchman.look(&books, true).await.unwrap();
-        assert_eq!(left[0].operation, "one");
+        let records = records();
+        let held = Held::take(&records, &web(), "one").await.unwrap();
+        let mut watcher = LockWatcher::default();
+        let stale = watcher.take_over(&records, true).await.unwrap();
+        assert_eq!(stale[0].operation, "one");
         held.lost().await;
     }
 }

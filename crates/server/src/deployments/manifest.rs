@@ -1,4 +1,4 @@
-//! Stored manifests.
+//! Manifests, as they are stored in JSON.
 
 use krm_template_deployment_manager::expansion::Layout;
 use krm_yaml::diagnostic::Diagnostics;
@@ -6,12 +6,12 @@ use krm_yaml::{Document, DuplicateKeys, Value};
 
 use crate::status::{Result, Status};
 
-/// A manifest.
+/// A configuration with its expansion.
 #[derive(Clone, Debug)]
 pub struct Manifest {
     /// The text of the configuration.
     pub configuration: String,
-    /// The imported files.
+    /// The imported files, with their texts.
     pub imports: Vec<Import>,
     /// The resources that the configuration expands to, in the order of the layout.
     pub resources: Vec<Value<'static>>,
@@ -19,7 +19,7 @@ pub struct Manifest {
     pub layout: Layout<'static>,
 }
 
-/// An imported file.
+/// A file that a configuration imports.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// The name that types refer to.

@@ -15,12 +15,11 @@
 //! | `web` | files of allowed hosts, over HTTPS |
 //! | `public` | public IP addresses |
 //! | `input` | request bodies |
-//! | `books` | reads and writes records |
+//! | `repository` | reads and writes records |
 //! | `record` | the records: deployments, operations, locks |
 //! | `args` | command-line arguments |
 
 mod args;
-mod books;
 mod change;
 mod expander;
 mod expansion;
@@ -32,6 +31,7 @@ mod manifest;
 mod public;
 mod record;
 mod recovery;
+mod repository;
 mod service;
 #[cfg(test)]
 mod tests;
@@ -45,6 +45,6 @@ pub use fetch::Fetcher;
 pub use input::{Input, check_name, check_namespace, read};
 pub use listing::Page;
 pub use manifest::{Import, Manifest};
-pub use record::{Change, Deployment, KEPT_MANIFESTS, Operation, Progress, State, Target};
+pub use record::{ChangeKind, Deployment, KEPT_MANIFESTS, Operation, Progress, State, Target};
 pub use service::{Deployments, Needs, Shown, Started};
 pub use web::Host;

@@ -10,15 +10,15 @@ use krm_yaml::Value;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::books::{Books, Stored};
 use super::change::{Ended, Problem, Tools, Wanted, Work};
 use super::expander::Expander;
 use super::expansion::Texts;
 use super::fetch::Fetcher;
 use super::input::{check_name, check_namespace};
-use super::lock::{Held, Watchman};
-use super::record::{Change, Deployment, Lock, Operation, State, Target};
+use super::lock::{Held, LockWatcher};
+use super::record::{ChangeKind, Deployment, Lock, Operation, State, Target};
 use super::recovery;
+use super::repository::{Repository, Stored};
 use super::types::Collected;
 use crate::apply::Cluster;
 use crate::auth::User;
@@ -29,22 +29,22 @@ use crate::ops::metrics::Metrics;
 use crate::ops::panics;
 use crate::status::{Details, Result, Status};
 
-/// Deployments in a store.
+/// The deployments of a store, and the changes that run.
 pub struct Deployments {
     pub(super) tools: Arc<Tools>,
     /// The number of running changes.
     running: Arc<watch::Sender<usize>>,
 }
 
-/// The dependencies of [`Deployments`].
+/// The parts of the server that deployments need.
 pub struct Needs {
-    /// The store.
+    /// The store, shared with Templates.
     pub store: Arc<Measured>,
-    /// The limits of expansions.
+    /// The limits of requests and expansions.
     pub limits: Limits,
-    /// The admission of expansions.
+    /// The permits for expansions, shared with Templates.
     pub admission: Admission,
-    /// The metrics of expansions.
+    /// The metrics, shared with Templates.
     pub metrics: Arc<Metrics>,
     /// Runs Python templates, or refuses them.
     pub python: Arc<dyn Interpreters>,
@@ -65,7 +65,7 @@ pub struct Shown {
     pub manifest: Bytes,
 }
 
-/// A started change.
+/// A change that goes on without the request.
 #[derive(Debug)]
 pub struct Started {
     /// The name of its operation.
@@ -75,7 +75,7 @@ pub struct Started {
 }
 
 impl Deployments {
-    /// Creates the service.
+    /// Creates the service. It does not end interrupted operations.
     #[must_use]
     pub fn new(needs: Needs) -> Self {
         let limit = needs.limits.max_object_bytes;
@@ -88,7 +88,7 @@ impl Deployments {
         };
         Self {
             tools: Arc::new(Tools {
-                books: Books::new(needs.store, limit),
+                records: Repository::new(needs.store, limit),
                 expander,
                 cluster: needs.cluster,
                 max_object_bytes: limit,
@@ -110,11 +110,11 @@ impl Deployments {
     ///
     /// If the store cannot be read. The background task is then not started.
     pub async fn recover(&self, own: bool) -> Result<()> {
-        let mut watchman = Watchman::default();
+        let mut watcher = LockWatcher::default();
         if own {
-            recovery::all(&self.tools.books, &mut watchman).await?;
+            recovery::all(&self.tools.records, &mut watcher).await?;
         }
-        tokio::spawn(recovery::watch(Arc::downgrade(&self.tools), watchman));
+        tokio::spawn(recovery::watch(Arc::downgrade(&self.tools), watcher));
         Ok(())
     }
 
@@ -141,9 +141,9 @@ impl Deployments {
     /// 400 if the name of the namespace is invalid.
     pub async fn list(&self, namespace: &str) -> Result<Vec<Deployment>> {
         check_namespace(namespace)?;
-        let mut all = self.tools.books.deployments(namespace).await?;
+        let mut all = self.tools.records.deployments(namespace).await?;
         for deployment in &mut all {
-            self.look(deployment).await?;
+            self.mark_interrupted(deployment).await?;
         }
         Ok(all)
     }
@@ -155,7 +155,7 @@ impl Deployments {
     /// 404 if the deployment does not exist.
     pub async fn get(&self, target: &Target) -> Result<Shown> {
         let mut deployment = self.found(target).await?.value;
-        self.look(&mut deployment).await?;
+        self.mark_interrupted(&mut deployment).await?;
         let manifest = self.manifest(target, &deployment.latest_manifest).await?;
         Ok(Shown {
             message: deployment.message(),
@@ -184,7 +184,7 @@ impl Deployments {
         if !known.value.manifests.iter().any(|known| known == name) {
             return Err(missing());
         }
-        let bytes = self.tools.books.bytes(&target.manifest(name)).await?;
+        let bytes = self.tools.records.bytes(&target.manifest(name)).await?;
         bytes.ok_or_else(missing)
     }
 
@@ -212,10 +212,15 @@ impl Deployments {
 
     async fn collect(&self, namespace: &str, mut collected: Collected) -> Result<String> {
         check_namespace(namespace)?;
-        for deployment in self.tools.books.deployments(namespace).await? {
+        for deployment in self.tools.records.deployments(namespace).await? {
             let target = deployment.target();
             let manifest = deployment.latest_manifest;
-            let Some(json) = self.tools.books.bytes(&target.manifest(&manifest)).await? else {
+            let Some(json) = self
+                .tools
+                .records
+                .bytes(&target.manifest(&manifest))
+                .await?
+            else {
                 continue;
             };
             let limit = self.tools.expander.limits.max_expansion_bytes;
@@ -239,7 +244,7 @@ impl Deployments {
     /// 404 if the operation does not exist, or is no longer kept.
     pub async fn operation(&self, name: &str) -> Result<Operation> {
         let key = Operation::key(name);
-        let operation = self.tools.books.get::<Operation>(&key).await?;
+        let operation = self.tools.records.get::<Operation>(&key).await?;
         let operation = operation.ok_or_else(|| Status::not_found("", "operations", name))?;
         Ok(operation.value)
     }
@@ -258,22 +263,22 @@ impl Deployments {
             let name = Value::string(target.name.clone());
             request.env.insert("deployment".to_owned(), name);
         }
-        let books = &self.tools.books;
-        let known = books.deployment(target).await?;
+        let records = &self.tools.records;
+        let known = records.deployment(target).await?;
         self.check(target, &wanted, known.as_ref())?;
         let operation = Operation::new(wanted.change, target, &user.name);
         let (name, key) = (operation.name.clone(), Operation::key(&operation.name));
-        books.forget_operations().await?;
-        let revision = books.put(&key, &operation, None).await?;
-        let held = match Held::take(books, target, &name).await {
+        records.forget_operations().await?;
+        let revision = records.put(&key, &operation, None).await?;
+        let held = match Held::take(records, target, &name).await {
             Ok(held) => held,
             Err(busy) => {
-                books.delete(&key, revision).await?;
+                records.delete(&key, revision).await?;
                 return Err(busy);
             }
         };
         // It may have changed before the lock was taken.
-        let known = books.deployment(target).await;
+        let known = records.deployment(target).await;
         let known = known.and_then(|known| {
             self.check(target, &wanted, known.as_ref())?;
             Ok(known)
@@ -281,7 +286,7 @@ impl Deployments {
         let known = match known {
             Ok(known) => known,
             Err(error) => {
-                books.delete(&key, revision).await?;
+                records.delete(&key, revision).await?;
                 held.release().await;
                 return Err(error);
             }
@@ -315,13 +320,13 @@ impl Deployments {
     ) -> Result<()> {
         let name = &target.name;
         match (wanted.change, known) {
-            (Change::Create, Some(known)) if !known.value.is_unfinished() => {
+            (ChangeKind::Create, Some(known)) if !known.value.is_unfinished() => {
                 Err(Status::already_exists("", "deployments", name))
             }
-            (Change::Update | Change::Delete, None) => {
+            (ChangeKind::Update | ChangeKind::Delete, None) => {
                 Err(Status::not_found("", "deployments", name))
             }
-            (Change::Delete, Some(known))
+            (ChangeKind::Delete, Some(known))
                 if !self.applies() && !wanted.abandon && !known.value.resources.is_empty() =>
             {
                 let count = known.value.resources.len();
@@ -343,15 +348,15 @@ impl Deployments {
         let missing = || Status::not_found("", "deployments", &target.name);
         check_namespace(&target.namespace)?;
         check_name(&target.name).map_err(|_| missing())?;
-        let found = self.tools.books.deployment(target).await?;
+        let found = self.tools.records.deployment(target).await?;
         found.ok_or_else(missing)
     }
 
     /// Sets the state to `Interrupted` if the operation no longer runs.
-    pub(super) async fn look(&self, deployment: &mut Deployment) -> Result<()> {
+    pub(super) async fn mark_interrupted(&self, deployment: &mut Deployment) -> Result<()> {
         if deployment.state.is_busy() {
             let key = deployment.target().lock();
-            let lock = self.tools.books.get::<Lock>(&key).await?;
+            let lock = self.tools.records.get::<Lock>(&key).await?;
             if lock.is_none_or(|lock| lock.value.operation != deployment.operation) {
                 deployment.state = State::Interrupted;
             }

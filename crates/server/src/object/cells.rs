@@ -3,11 +3,12 @@
 //! Source: `pkg/template/printers` of openshift-apiserver, `HumanDuration` of
 //! `k8s.io/apimachinery`.
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::groups::Group;
 use crate::object::draft::Draft;
-use crate::object::json::{self, Data, Node};
+use crate::object::json;
 
 /// The maximum length of a description in bytes.
 const MAX_DESCRIPTION: usize = 80;
@@ -21,11 +22,9 @@ pub(crate) fn of(draft: &Draft) -> String {
     out.push_str(",\"");
     out.push_str(&parameters(draft.field("parameters")));
     out.push_str("\",");
-    let objects = draft
-        .field("objects")
-        .and_then(|text| Node::parse(text).ok());
-    let count = objects.map_or(0, |objects| objects.items().len());
-    out.push_str(&count.to_string());
+    let objects = draft.field("objects").unwrap_or_default();
+    let objects: Vec<IgnoredAny> = serde_json::from_str(objects).unwrap_or_default();
+    out.push_str(&objects.len().to_string());
     if draft.group == Group::Krm {
         out.push('\t');
         json::quote(annotation(draft, "openshift.io/display-name"), &mut out);
@@ -57,11 +56,12 @@ fn first_line(description: &str) -> String {
 
 /// Returns the number of parameters, and how many of them have no value.
 fn parameters(text: Option<&str>) -> String {
-    let node = text.and_then(|text| Node::parse(text).ok());
-    let items = node.as_ref().map_or(&[][..], Node::items);
-    let is_set = |item: &Node<'_>, key: &str| match item.get(key).map(|node| &node.data) {
-        None | Some(Data::Null) => false,
-        Some(Data::String(text)) => !text.is_empty(),
+    let list = text.and_then(|text| json::value(text).ok());
+    let items = list.as_ref().and_then(Value::as_array);
+    let items = items.map_or(&[][..], Vec::as_slice);
+    let is_set = |item: &Value, key: &str| match item.get(key) {
+        None | Some(Value::Null) => false,
+        Some(Value::String(text)) => !text.is_empty(),
         Some(_) => true,
     };
     let (mut blank, mut generated) = (0, 0);

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::{Document, DuplicateKeys, lines_of_root};
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::groups::Group;
-use crate::object::draft::{Draft, values_as_text};
-use crate::object::json::{self, Data, Node};
+use crate::object::draft::{Draft, Texts, values_as_text};
+use crate::object::json;
 use crate::object::schema;
-use crate::object::types::{self, Complaints};
+use crate::object::types::{self, Complaints, MAX_COMPLAINTS};
 use crate::status::{Cause, Result, Status};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
@@ -29,10 +30,9 @@ pub fn template(
     validation: FieldValidation,
 ) -> Result<(Draft, Vec<String>)> {
     let body = Body::read(format, body)?;
-    let mut node = Node::parse(&body.json).map_err(|why| unrecognized(&why))?;
-    let mut warnings = checked(group, &node, &body.repeated, validation)?;
-    warnings.extend(as_text(group, &mut node));
-    Ok((Draft::new(group, &node, body.kept), warnings))
+    let mut texts = texts(&body.json)?;
+    let (object, warnings) = read(group, &body, &mut texts, validation)?;
+    Ok((Draft::new(group, &object, &texts, body.kept), warnings))
 }
 
 /// Checks the Template in the body of a request like [`template`], without keeping it. Returns the
@@ -47,27 +47,63 @@ pub fn check(
     validation: FieldValidation,
 ) -> Result<Vec<String>> {
     let body = Body::read(format, body)?;
-    let node = match group {
-        // The objects are checked only for duplicate keys.
-        Group::Krm => Node::parse(&body.json),
-        // The objects are not checked.
-        Group::OpenShift => Node::parse_around(&body.json, "objects"),
-    };
-    let mut node = node.map_err(|why| unrecognized(&why))?;
-    let mut warnings = checked(group, &node, &body.repeated, validation)?;
-    warnings.extend(as_text(group, &mut node));
-    Ok(warnings)
+    let mut texts = texts(&body.json)?;
+    if let Some(objects) = texts.get_mut("objects")
+        && objects.get().starts_with('[')
+    {
+        // Only the keys of objects are checked.
+        *objects = serde_json::from_str("[]").unwrap_or(objects);
+    }
+    read(group, &body, &mut texts, validation).map(|(_, warnings)| warnings)
 }
 
-/// Checks the kind, version and fields of a body. Returns the texts for `Warning` headers.
+/// Parses the fields of a body. `null` has none.
+fn texts(json: &str) -> Result<Texts<'_>> {
+    let texts: std::result::Result<Option<Texts<'_>>, String> = json::parse(json);
+    texts.map(Option::unwrap_or_default).map_err(|why| {
+        let other = json::value(json).map(|other| json::wrong_type("", "object", &other));
+        unrecognized(&other.unwrap_or(why))
+    })
+}
+
+/// Reads and checks an object. Returns it with texts for `Warning` headers. Removes the texts of
+/// changed fields.
+fn read(
+    group: Group,
+    body: &Body<'_>,
+    texts: &mut Texts<'_>,
+    validation: FieldValidation,
+) -> Result<(Value, Vec<String>)> {
+    // In OpenShift's group, objects are not checked.
+    let unchecked = (group == Group::OpenShift).then_some("objects");
+    let repeated = types::repeated_keys(&body.json, unchecked).map_err(|why| unrecognized(&why))?;
+    let fields = texts.iter();
+    let fields = fields.map(|(key, text)| Ok((key.clone(), json::value(text.get())?)));
+    let fields: std::result::Result<Map<String, Value>, String> = fields.collect();
+    let mut object = Value::Object(fields.map_err(|why| unrecognized(&why))?);
+    let mut warnings = checked(group, &object, &repeated, &body.repeated, validation)?;
+    if !repeated.is_empty() {
+        texts.retain(|key, _| key == "objects");
+    }
+    let changed = as_text(group, &mut object, texts.get("parameters"));
+    if !changed.is_empty() {
+        texts.shift_remove("parameters");
+    }
+    warnings.extend(changed);
+    Ok((object, warnings))
+}
+
+/// Checks the kind, version and fields of a body. `lines` are the duplicate keys of a YAML text.
+/// Returns the texts for `Warning` headers.
 fn checked(
     group: Group,
-    node: &Node<'_>,
-    repeated: &[(usize, String)],
+    object: &Value,
+    repeated: &[String],
+    lines: &[(usize, String)],
     validation: FieldValidation,
 ) -> Result<Vec<String>> {
     let version = group.version();
-    let named = kind(group, node)?;
+    let named = kind(group, object)?;
     let refused = |why: &str| {
         let version = named.version.rsplit('/').next().unwrap_or(version);
         let kind = named.kind;
@@ -78,8 +114,8 @@ fn checked(
     if let Some(why) = named.wrong() {
         return Err(refused(&why));
     }
-    let complaints = types::check_values(node, group);
-    judge(complaints, repeated, validation).map_err(|why| refused(&why))
+    let complaints = types::check_values(object, group);
+    judge(group, complaints, repeated, lines, validation).map_err(|why| refused(&why))
 }
 
 /// Decodes an apply configuration in YAML or JSON. Returns it with texts for `Warning` headers. It
@@ -92,30 +128,22 @@ pub fn configuration(body: &[u8], validation: FieldValidation) -> Result<(Value,
     const CONVERTING: &str = "error converting YAML to JSON";
     let refused = |why: &str| Status::bad_request(format!("error decoding YAML: {why}"));
     let body = Body::yaml(body).map_err(|why| refused(&format!("{CONVERTING}: {why}")))?;
-    let node = Node::parse(&body.json).map_err(|why| refused(&why))?;
-    if !matches!(node.data, Data::Object(_) | Data::Null) {
-        return Err(refused(&format!(
-            "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value \
-             of type map[string]interface {{}}",
-            node.kind()
-        )));
+    let object = json::value(&body.json).map_err(|why| refused(&why))?;
+    if !matches!(object, Value::Object(_) | Value::Null) {
+        return Err(refused(&json::wrong_type("", "object", &object)));
     }
-    let complaints = Complaints::default();
-    let warnings = judge(complaints, &body.repeated, validation).map_err(|_| {
+    let warnings = warnings(Vec::new(), &body.repeated, validation).map_err(|_| {
         let why = repeated_in_yaml(&repeated_lines(&body.repeated));
         Status::bad_request(format!("error strict decoding YAML: {CONVERTING}: {why}"))
     })?;
-    Ok((node.to_value(), warnings))
+    Ok((object, warnings))
 }
 
 /// Returns the error that prevents a server-side apply: an unknown field, or a wrong type.
 pub(crate) fn undeclared(group: Group, object: &Value) -> Option<String> {
-    let mut text = String::new();
-    json::write(object, &mut text);
-    let node = Node::parse(&text).ok()?;
-    types::check_values(&node, group).undeclared().or_else(|| {
+    types::check_values(object, group).undeclared().or_else(|| {
         let causes = match group {
-            Group::Krm => schema::check(|key| node.get(key).cloned()),
+            Group::Krm => schema::check(object),
             Group::OpenShift => Vec::new(),
         };
         let mut causes = causes.into_iter();
@@ -128,7 +156,7 @@ pub(crate) fn undeclared(group: Group, object: &Value) -> Option<String> {
 #[must_use]
 pub fn repeated_keys(body: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(body);
-    Node::parse(&text).map_or_else(|_| Vec::new(), |node| types::repeated_keys(&node))
+    types::repeated_keys(&text, None).unwrap_or_default()
 }
 
 /// Checks the result of a patch. Returns it with texts for `Warning` headers.
@@ -154,25 +182,20 @@ pub fn patched(
         );
         Status::invalid("", "", "", vec![cause])
     };
-    let mut text = String::new();
-    json::write(object, &mut text);
-    let mut node = Node::parse(&text).map_err(|why| refused(&why))?;
-    let named = kind(group, &node).map_err(|status| refused(&status.message))?;
+    let named = kind(group, object).map_err(|status| refused(&status.message))?;
     if let Some(why) = named.wrong() {
         return Err(refused(&why));
     }
-    let mut complaints = types::check_values(&node, group);
+    let mut complaints = types::check_values(object, group);
     if let Some(old) = old {
-        let mut text = String::new();
-        json::write(&old.to_value(), &mut text);
-        if let Ok(old) = Node::parse(&text) {
-            complaints.forget(&types::check_values(&old, group));
-        }
+        let old = types::check_values(&old.to_value(), group).unknown;
+        complaints.unknown.retain(|path| !old.contains(path));
     }
-    complaints.strict.splice(..0, repeated.iter().cloned());
-    let mut warnings = judge(complaints, &[], validation).map_err(|why| refused(&why))?;
-    warnings.extend(as_text(group, &mut node));
-    let mut draft = Draft::new(group, &node, None);
+    let warnings = judge(group, complaints, repeated, &[], validation);
+    let mut warnings = warnings.map_err(|why| refused(&why))?;
+    let mut object = object.clone();
+    warnings.extend(as_text(group, &mut object, None));
+    let mut draft = Draft::new(group, &object, &Texts::new(), None);
     if let Some(old) = old {
         draft.keep_spelling(old);
     }
@@ -183,8 +206,8 @@ pub fn patched(
 #[must_use]
 pub fn group(format: Format, body: &[u8]) -> Option<Group> {
     let body = Body::read(format, body).ok()?;
-    let node = Node::parse_around(&body.json, "objects").ok()?;
-    let version = node.get("apiVersion").map(Node::as_str)?;
+    let texts = texts(&body.json).ok()?;
+    let version: String = serde_json::from_str(texts.get("apiVersion")?.get()).ok()?;
     Group::ALL
         .into_iter()
         .find(|group| group.api_version() == version)
@@ -308,22 +331,15 @@ impl Named<'_> {
 }
 
 /// Reads the kind and version. In OpenShift's group, they default to the expected ones.
-fn kind<'n>(group: Group, node: &'n Node<'_>) -> Result<Named<'n>> {
-    const HEAD: &str = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; \
-                        Kind string \"json:\\\"kind,omitempty\\\"\" }";
-    if !matches!(node.data, Data::Object(_) | Data::Null) {
-        let found = node.kind();
-        return Err(unrecognized(&format!(
-            "json: cannot unmarshal {found} into Go value of type {HEAD}"
-        )));
+fn kind(group: Group, object: &Value) -> Result<Named<'_>> {
+    let wrong_type = |path, wanted, found| unrecognized(&json::wrong_type(path, wanted, found));
+    if !matches!(object, Value::Object(_) | Value::Null) {
+        return Err(wrong_type("", "object", object));
     }
-    let text = |key: &str| match node.get(key) {
-        None => Ok(""),
-        Some(node) if matches!(node.data, Data::String(_) | Data::Null) => Ok(node.as_str()),
-        Some(node) => Err(unrecognized(&format!(
-            "json: cannot unmarshal {} into Go struct field .{key} of type string",
-            node.kind()
-        ))),
+    let text = |key| match object.get(key) {
+        None | Some(Value::Null) => Ok(""),
+        Some(Value::String(text)) => Ok(text.as_str()),
+        Some(other) => Err(wrong_type(key, "string", other)),
     };
     let (kind, version) = (text("kind")?, text("apiVersion")?);
     let expected = group.api_version();
@@ -359,26 +375,42 @@ fn kind<'n>(group: Group, node: &'n Node<'_>) -> Result<Named<'n>> {
     }
 }
 
-/// Converts complaints to warnings, or to an error.
+/// Converts complaints to warnings, or to an error. In our group, they have the API server's order
+/// for custom resources: duplicate fields first, then unknown fields, each sorted by path.
 fn judge(
+    group: Group,
     complaints: Complaints,
-    repeated: &[(usize, String)],
+    repeated: &[String],
+    lines: &[(usize, String)],
     validation: FieldValidation,
 ) -> std::result::Result<Vec<String>, String> {
     if let Some(mismatch) = complaints.mismatch {
         return Err(mismatch);
     }
-    let repeated = repeated_lines(repeated);
+    let unknown = complaints.unknown.iter();
+    let unknown = unknown.map(|path| format!("unknown field {path:?}"));
+    let mut all: Vec<String> = repeated.iter().cloned().chain(unknown).collect();
+    if group == Group::Krm {
+        all.sort();
+    }
+    all.truncate(MAX_COMPLAINTS);
+    warnings(all, lines, validation)
+}
+
+/// Returns texts for `Warning` headers, or an error with all of them.
+fn warnings(
+    mut all: Vec<String>,
+    lines: &[(usize, String)],
+    validation: FieldValidation,
+) -> std::result::Result<Vec<String>, String> {
+    let lines = repeated_lines(lines);
     match validation {
         FieldValidation::Ignore => Ok(Vec::new()),
-        FieldValidation::Warn => Ok(repeated.into_iter().chain(complaints.strict).collect()),
-        FieldValidation::Strict if repeated.is_empty() && complaints.strict.is_empty() => {
-            Ok(Vec::new())
-        }
+        FieldValidation::Warn => Ok(lines.into_iter().chain(all).collect()),
+        FieldValidation::Strict if lines.is_empty() && all.is_empty() => Ok(Vec::new()),
         FieldValidation::Strict => {
-            let mut all = complaints.strict;
-            if !repeated.is_empty() {
-                all.insert(0, repeated_in_yaml(&repeated));
+            if !lines.is_empty() {
+                all.insert(0, repeated_in_yaml(&lines));
             }
             Err(format!("strict decoding error: {}", all.join(", ")))
         }
@@ -396,19 +428,17 @@ fn repeated_in_yaml(lines: &[String]) -> String {
     format!("yaml: unmarshal errors:\n  {}", lines.join("\n  "))
 }
 
-/// Converts parameter values to strings in OpenShift's group. Returns a warning for each.
-fn as_text(group: Group, node: &mut Node<'_>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if group == Group::OpenShift
-        && let Data::Object(entries) = &mut node.data
-    {
-        for (_, parameters) in entries.iter_mut().filter(|(key, _)| key == "parameters") {
-            for index in values_as_text(parameters) {
-                warnings.push(format!(
-                    "parameters[{index}].value: a number or bool is stored as its text: put it in quotes"
-                ));
-            }
-        }
-    }
-    warnings
+/// Converts parameter values to strings in OpenShift's group. Returns a warning for each. `text` is
+/// the JSON text of the parameters, if they have one.
+fn as_text(group: Group, object: &mut Value, text: Option<&&RawValue>) -> Vec<String> {
+    let parameters = object.get_mut("parameters");
+    let parameters = parameters.filter(|_| group == Group::OpenShift);
+    let text = text.map_or("", |text| text.get());
+    let indexes = parameters.map(|parameters| values_as_text(parameters, text));
+    let warning = |index| {
+        format!(
+            "parameters[{index}].value: a number or bool is stored as its text: put it in quotes"
+        )
+    };
+    indexes.into_iter().flatten().map(warning).collect()
 }

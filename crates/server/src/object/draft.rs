@@ -1,12 +1,17 @@
 //! A Template as received: its fields in order, including unknown ones, and its numbers unchanged.
 
-use std::borrow::Cow;
+use std::cell::LazyCell;
 
+use indexmap::IndexMap;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::groups::Group;
-use crate::object::json::{self, Data, Node};
+use crate::object::json;
 use crate::object::types::OBJECT_META;
+
+/// The fields of an object as JSON text.
+pub(crate) type Texts<'t> = IndexMap<String, &'t RawValue>;
 
 /// A Template that can be changed and stored.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,36 +22,37 @@ pub struct Draft {
     pub metadata: Map<String, Value>,
     /// The other fields except `kind` and `apiVersion`, in their original order, as compact JSON.
     ///
-    /// `objects` keeps the JSON text of the client. In OpenShift's group, `objects` is always
-    /// present, and other empty fields are omitted.
+    /// Fields keep the JSON text of the client. In OpenShift's group, `objects` is always present,
+    /// and other empty fields are omitted.
     fields: Vec<(String, String)>,
     /// The text of the body, if it was YAML.
     yaml: Option<String>,
 }
 
 impl Draft {
-    /// Creates a Template from a checked object.
-    pub(crate) fn new(group: Group, object: &Node<'_>, yaml: Option<String>) -> Self {
-        let metadata = object.get("metadata").map(|node| metadata(node.entries()));
+    /// Creates a Template from a checked object. `texts` has the JSON text of unchanged fields.
+    pub(crate) fn new(
+        group: Group,
+        object: &Value,
+        texts: &Texts<'_>,
+        yaml: Option<String>,
+    ) -> Self {
         let mut fields: Vec<(String, String)> = Vec::new();
-        for (key, value) in object.entries() {
-            if matches!(key.as_ref(), "kind" | "apiVersion" | "metadata") {
+        for (key, value) in object.as_object().into_iter().flatten() {
+            if matches!(key.as_str(), "kind" | "apiVersion" | "metadata")
+                || group == Group::OpenShift && is_left_out(key, value)
+            {
                 continue;
             }
-            if group == Group::OpenShift && is_left_out(key, value) {
-                fields.retain(|(name, _)| *name != **key);
-                continue;
+            let mut text = String::new();
+            match texts.get(key) {
+                _ if key == "labels" && group == Group::OpenShift => {
+                    json::write(&without_nulls(value.clone()), &mut text);
+                }
+                Some(unchanged) => json::compact(unchanged.get(), &mut text),
+                None => json::write(value, &mut text),
             }
-            let mut text = String::with_capacity(value.text.len());
-            match key.as_ref() {
-                "labels" if group == Group::OpenShift => texts(value).write(&mut text),
-                "objects" => json::compact(value.text, &mut text),
-                _ => value.write(&mut text),
-            }
-            match fields.iter_mut().find(|(name, _)| *name == **key) {
-                Some((_, old)) => *old = text,
-                None => fields.push((key.clone().into_owned(), text)),
-            }
+            fields.push((key.clone(), text));
         }
         if group == Group::OpenShift && !fields.iter().any(|(name, _)| name == "objects") {
             let is_after = |(name, _): &(String, _)| matches!(&**name, "parameters" | "labels");
@@ -55,8 +61,26 @@ impl Draft {
         }
         Self {
             group,
-            metadata: metadata.unwrap_or_default(),
+            metadata: object.get("metadata").map_or_else(Map::new, metadata),
             fields,
+            yaml,
+        }
+    }
+
+    /// Creates a Template from its JSON text in the store.
+    pub(crate) fn stored(group: Group, text: &str, yaml: Option<String>) -> Self {
+        let fields: Texts<'_> = serde_json::from_str(text).unwrap_or_default();
+        let metadata = fields.get("metadata").map(|text| text.get());
+        let metadata = metadata.and_then(|text| json::value(text).ok());
+        let is_field =
+            |(key, _): &(String, _)| !matches!(key.as_str(), "kind" | "apiVersion" | "metadata");
+        let fields = fields.into_iter().filter(is_field);
+        Self {
+            group,
+            metadata: self::metadata(&metadata.unwrap_or_default()),
+            fields: fields
+                .map(|(key, text)| (key, text.get().to_owned()))
+                .collect(),
             yaml,
         }
     }
@@ -126,11 +150,10 @@ impl Draft {
 
     /// Keeps the JSON text of the old fields whose value is unchanged.
     pub(crate) fn keep_spelling(&mut self, old: &Self) {
-        let value = |text: &str| Node::parse(text).map(|node| node.to_value());
         for (key, text) in &mut self.fields {
             if let Some(old) = old.field(key)
                 && text != old
-                && value(text) == value(old)
+                && json::value(text) == json::value(old)
             {
                 old.clone_into(text);
             }
@@ -148,7 +171,7 @@ impl Draft {
         );
         object.insert("metadata".to_owned(), Value::Object(self.metadata.clone()));
         for (key, text) in &self.fields {
-            let value = Node::parse(text).map_or(Value::Null, |node| node.to_value());
+            let value = json::value(text).unwrap_or_default();
             object.insert(key.clone(), value);
         }
         Value::Object(object)
@@ -156,46 +179,29 @@ impl Draft {
 }
 
 /// Returns `true` if Go omits this empty field of a Template in OpenShift's group.
-fn is_left_out(key: &str, value: &Node<'_>) -> bool {
-    match key {
-        "message" => value.as_str().is_empty(),
-        "parameters" => value.items().is_empty(),
-        "labels" => value.entries().is_empty(),
-        _ => false,
-    }
+fn is_left_out(key: &str, value: &Value) -> bool {
+    matches!(key, "message" | "parameters" | "labels") && is_empty(value)
 }
 
 /// Replaces nulls in labels with empty strings, as Go decodes them.
-fn texts<'t>(labels: &Node<'t>) -> Node<'t> {
-    let mut labels = labels.clone();
-    if let Data::Object(entries) = &mut labels.data {
-        let nulls = entries
-            .iter_mut()
-            .filter(|(_, value)| value.data == Data::Null);
-        for (_, value) in nulls {
-            value.data = Data::String(Cow::Borrowed(""));
-        }
+fn without_nulls(mut labels: Value) -> Value {
+    let values = labels.as_object_mut().into_iter().flat_map(Map::values_mut);
+    for value in values.filter(|value| value.is_null()) {
+        *value = Value::from("");
     }
     labels
 }
 
 /// Returns the fields of `metadata` without empty ones, as Go decodes and encodes them.
-fn metadata(entries: &[(Cow<'_, str>, Node<'_>)]) -> Map<String, Value> {
-    let mut fields = json::object(entries);
+fn metadata(metadata: &Value) -> Map<String, Value> {
+    let mut fields = metadata.as_object().cloned().unwrap_or_default();
     fields.retain(|key, value| {
         // An empty list resets the managers.
         !OBJECT_META.has(key) || !is_empty(value) || (key == "managedFields" && value.is_array())
     });
     for key in ["labels", "annotations"] {
-        for value in fields
-            .get_mut(key)
-            .and_then(Value::as_object_mut)
-            .into_iter()
-            .flat_map(Map::values_mut)
-        {
-            if value.is_null() {
-                *value = Value::from("");
-            }
+        if let Some(value) = fields.get_mut(key) {
+            *value = without_nulls(value.take());
         }
     }
     fields
@@ -213,21 +219,23 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// Converts numbers and bools in the `value` of parameters to strings. Returns the indexes of the
-/// changed parameters.
-pub(crate) fn values_as_text(parameters: &mut Node<'_>) -> Vec<usize> {
+/// changed parameters. `text` is the JSON text of the parameters.
+pub(crate) fn values_as_text(parameters: &mut Value, text: &str) -> Vec<usize> {
+    let texts = LazyCell::new(|| -> Vec<Option<Texts<'_>>> {
+        serde_json::from_str(text).unwrap_or_default()
+    });
     let mut indexes = Vec::new();
-    let Data::Array(items) = &mut parameters.data else {
-        return indexes;
-    };
-    for (index, item) in items.iter_mut().enumerate() {
-        let Data::Object(entries) = &mut item.data else {
-            continue;
-        };
-        for (key, value) in entries {
-            if key == "value" && matches!(value.data, Data::Number | Data::Bool(_)) {
-                value.data = Data::String(Cow::Owned(value.text.to_owned()));
-                indexes.push(index);
-            }
+    let items = parameters.as_array_mut().into_iter().flatten();
+    for (index, item) in items.enumerate() {
+        if let Some(value) = item.get_mut("value")
+            && matches!(value, Value::Number(_) | Value::Bool(_))
+        {
+            let text = texts
+                .get(index)
+                .and_then(|item| item.as_ref()?.get("value"));
+            let text = text.map_or_else(|| value.to_string(), |text| text.get().to_owned());
+            *value = Value::String(text);
+            indexes.push(index);
         }
     }
     indexes

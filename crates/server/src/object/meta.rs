@@ -3,15 +3,15 @@
 //! Source: `k8s.io/apiserver/pkg/registry/rest` and `ValidateObjectMeta` of `k8s.io/apimachinery`.
 
 use jiff::Timestamp;
+use krm_core::validation;
 use serde_json::Value;
 
 use crate::groups::Group;
 use crate::object::draft::Draft;
-use crate::object::json::{Data, Node};
+use crate::object::json;
 use crate::object::schema;
 use crate::status::{Cause, Result, Status};
 use crate::store::Revision;
-use crate::wire::names;
 
 /// The inputs for the system fields of a new object.
 #[derive(Clone, Copy, Debug)]
@@ -246,12 +246,11 @@ pub fn is_same(new: &Draft, old: &Draft) -> bool {
 
 /// Returns `true` if all fields except `metadata` are equal. Ignores the order of keys.
 fn same_fields(new: &Draft, old: &Draft) -> bool {
-    let value = |text: &str| Node::parse(text).map(|node| node.to_value());
     new.fields().count() == old.fields().count()
         && new.stored_fields().all(|(key, text)| {
             let mut fields = old.stored_fields();
             let old = fields.find(|(name, _)| *name == key);
-            old.is_some_and(|(_, old)| old == text || value(old) == value(text))
+            old.is_some_and(|(_, old)| old == text || json::value(old) == json::value(text))
         })
 }
 
@@ -268,7 +267,7 @@ fn set(draft: &mut Draft, key: &str, text: String) {
 /// Returns `true` if a namespace can have this name.
 #[must_use]
 pub fn is_namespace(namespace: &str) -> bool {
-    names::dns_label(namespace).is_empty()
+    validation::dns_label(namespace).is_empty()
 }
 
 /// Validates the namespace in a path.
@@ -276,7 +275,7 @@ pub fn is_namespace(namespace: &str) -> bool {
 /// # Errors
 /// 422 if no namespace can have this name.
 pub fn namespace(draft: &Draft, namespace: &str) -> Result<()> {
-    let wrong = names::dns_label(namespace);
+    let wrong = validation::dns_label(namespace);
     finish(
         draft,
         invalid("metadata.namespace", namespace, wrong).collect(),
@@ -330,12 +329,16 @@ fn check(draft: &Draft) -> Vec<Cause> {
         ));
     }
     for (key, value) in texts(draft, "labels") {
-        causes.extend(invalid("metadata.labels", key, names::qualified(key)));
-        causes.extend(invalid("metadata.labels", value, names::label_value(value)));
+        causes.extend(invalid("metadata.labels", key, validation::qualified(key)));
+        causes.extend(invalid(
+            "metadata.labels",
+            value,
+            validation::label_value(value),
+        ));
     }
     let mut size = 0;
     for (key, value) in texts(draft, "annotations") {
-        let wrong = names::qualified(&key.to_lowercase());
+        let wrong = validation::qualified(&key.to_lowercase());
         causes.extend(invalid("metadata.annotations", key, wrong));
         size += key.len() + value.len();
     }
@@ -350,8 +353,7 @@ fn check(draft: &Draft) -> Vec<Cause> {
     owners(draft, &mut causes);
     finalizers(draft, &mut causes);
     if draft.group == Group::Krm {
-        let field = |key: &str| draft.field(key).and_then(|text| Node::parse(text).ok());
-        causes.extend(schema::check(field));
+        causes.extend(schema::check(&draft.to_value()));
     }
     causes
 }
@@ -359,7 +361,7 @@ fn check(draft: &Draft) -> Vec<Cause> {
 fn name(draft: &Draft, causes: &mut Vec<Cause>) {
     let prefix = draft.text("generateName");
     if !prefix.is_empty() {
-        let wrong = names::subdomain_prefix(prefix);
+        let wrong = validation::subdomain_prefix(prefix);
         causes.extend(invalid("metadata.generateName", prefix, wrong));
     }
     match draft.name() {
@@ -368,13 +370,13 @@ fn name(draft: &Draft, causes: &mut Vec<Cause>) {
             "metadata.name",
             "Required value: name or generateName is required",
         )),
-        name => causes.extend(invalid("metadata.name", name, names::subdomain(name))),
+        name => causes.extend(invalid("metadata.name", name, validation::subdomain(name))),
     }
     let namespace = draft.namespace();
     causes.extend(invalid(
         "metadata.namespace",
         namespace,
-        names::dns_label(namespace),
+        validation::dns_label(namespace),
     ));
 }
 
@@ -427,7 +429,7 @@ fn finalizers(draft: &Draft, causes: &mut Vec<Cause>) {
     const FIELD: &str = "metadata.finalizers";
     const STANDARD: [&str; 3] = ["kubernetes", "foregroundDeletion", "orphan"];
     for (index, finalizer) in draft.finalizers().enumerate() {
-        causes.extend(invalid(FIELD, finalizer, names::qualified(finalizer)));
+        causes.extend(invalid(FIELD, finalizer, validation::qualified(finalizer)));
         let is_known = finalizer.contains('/') || STANDARD.contains(&finalizer);
         if draft.group == Group::OpenShift && !is_known {
             let why = "name is neither a standard finalizer name nor is it fully qualified";
@@ -469,15 +471,14 @@ fn new_finalizers(draft: &Draft, old: &Draft, causes: &mut Vec<Cause>) {
 
 /// Rejects parameter names with characters other than letters, digits and underscores.
 fn parameter_names(draft: &Draft, causes: &mut Vec<Cause>) {
-    let Some(Ok(parameters)) = draft.field("parameters").map(Node::parse) else {
+    let Some(Ok(parameters)) = draft.field("parameters").map(json::value) else {
         return;
     };
-    for (index, parameter) in parameters.items().iter().enumerate() {
+    let parameters = parameters.as_array().into_iter().flatten();
+    for (index, parameter) in parameters.enumerate() {
         let field = format!("parameters[{index}].name");
-        let name = match parameter.get("name").map(|node| &node.data) {
-            Some(Data::String(name)) => name.as_ref(),
-            _ => "",
-        };
+        let name = parameter.get("name").and_then(Value::as_str);
+        let name = name.unwrap_or_default();
         if name.is_empty() {
             causes.push(Cause::new("FieldValueRequired", &field, "Required value"));
         } else if !name

@@ -14,7 +14,7 @@
 //! | `meta`, `schema` | system fields and validation; the schema of our group |
 //! | `decode`, `types` | decoding of bodies and patch results; types of fields |
 //! | `draft` | a Template as received |
-//! | `json` | JSON that keeps the order of keys and the text of values |
+//! | `json` | JSON with a limit of depth, in the format of Go |
 
 pub mod answer;
 mod cells;

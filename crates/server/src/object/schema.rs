@@ -2,9 +2,9 @@
 //!
 //! Source: `functionconfig/template.crd.yaml`, and `kube-openapi/pkg/validation`.
 
-use std::borrow::Cow;
+use serde_json::Value;
 
-use crate::object::json::{Data, Node};
+use crate::object::json;
 use crate::status::Cause;
 
 /// The reason of a cause for a value of the wrong type.
@@ -49,29 +49,28 @@ const PARAMETER: [(&str, Rule, bool); 17] = [
     ("value", Rule::Any, true),
 ];
 
-/// Returns the errors in all fields except `metadata`. `node` looks up a field. No error contains
-/// the value of a parameter.
-pub(crate) fn check<'n>(node: impl Fn(&str) -> Option<Node<'n>>) -> Vec<Cause> {
+/// Returns the errors in all fields except `metadata`. No error contains the value of a parameter.
+pub(crate) fn check(object: &Value) -> Vec<Cause> {
     let mut found = Found(Vec::new());
     for key in ["labels", "objectLabels"] {
-        if let Some(labels) = node(key) {
-            found.texts(key, &labels);
+        if let Some(labels) = object.get(key) {
+            found.texts(key, labels);
         }
     }
-    if let Some(message) = node("message") {
-        found.value("message", &message, &Rule::Text, true);
+    if let Some(message) = object.get("message") {
+        found.value("message", message, &Rule::Text, true);
     }
-    match node("objects") {
-        Some(objects) if !matches!(objects.data, Data::Null) => found.objects(&objects),
+    match object.get("objects") {
+        Some(objects) if !objects.is_null() => found.objects(objects),
         _ => found.required("objects"),
     }
-    if let Some(parameters) = node("parameters") {
-        found.parameters(&parameters);
+    if let Some(parameters) = object.get("parameters") {
+        found.parameters(parameters);
     }
-    if let Some(values) = node("values")
-        && !matches!(values.data, Data::Object(_) | Data::Null)
+    if let Some(values) = object.get("values")
+        && !matches!(values, Value::Object(_) | Value::Null)
     {
-        found.wrong_type("values", &values, "object");
+        found.wrong_type("values", values, "object");
     }
     found.0
 }
@@ -87,7 +86,7 @@ impl Found {
         self.add("FieldValueRequired", field, "Required value".to_owned());
     }
 
-    fn wrong_type(&mut self, field: &str, node: &Node<'_>, wanted: &str) {
+    fn wrong_type(&mut self, field: &str, node: &Value, wanted: &str) {
         let found = kind(node);
         let message = format!(
             "Invalid value: {found:?}: {field} in body must be of type {wanted}: {found:?}"
@@ -95,10 +94,10 @@ impl Found {
         self.add(WRONG_TYPE, field, message);
     }
 
-    fn texts(&mut self, field: &str, node: &Node<'_>) {
-        match &node.data {
-            Data::Null => {}
-            Data::Object(entries) => {
+    fn texts(&mut self, field: &str, node: &Value) {
+        match node {
+            Value::Null => {}
+            Value::Object(entries) => {
                 for (key, value) in entries {
                     self.value(&format!("{field}.{key}"), value, &Rule::Text, false);
                 }
@@ -107,27 +106,27 @@ impl Found {
         }
     }
 
-    fn objects(&mut self, node: &Node<'_>) {
-        let Data::Array(items) = &node.data else {
+    fn objects(&mut self, node: &Value) {
+        let Value::Array(items) = node else {
             return self.wrong_type("objects", node, "array");
         };
         for (index, item) in items.iter().enumerate() {
-            if !matches!(item.data, Data::Object(_)) {
+            if !item.is_object() {
                 self.wrong_type(&format!("objects[{index}]"), item, "object");
             }
         }
     }
 
-    fn parameters(&mut self, node: &Node<'_>) {
-        let items = match &node.data {
-            Data::Null => return,
-            Data::Array(items) => items,
+    fn parameters(&mut self, node: &Value) {
+        let items = match node {
+            Value::Null => return,
+            Value::Array(items) => items,
             _ => return self.wrong_type("parameters", node, "array"),
         };
-        let mut names = std::collections::BTreeSet::<Cow<'_, str>>::new();
+        let mut names = std::collections::BTreeSet::new();
         for (index, item) in items.iter().enumerate() {
             let path = format!("parameters[{index}]");
-            if !matches!(item.data, Data::Object(_)) {
+            if !item.is_object() {
                 self.wrong_type(&path, item, "object");
                 continue;
             }
@@ -140,11 +139,11 @@ impl Found {
                 self.required(&format!("{path}.name"));
                 continue;
             };
-            if let Data::String(name) = &name.data
-                && !names.insert(name.clone())
+            if let Value::String(name) = name
+                && !names.insert(name)
             {
                 let mut key = String::from("{\"name\":");
-                crate::object::json::quote(name, &mut key);
+                json::quote(name, &mut key);
                 self.add(
                     "FieldValueDuplicate",
                     &path,
@@ -154,35 +153,31 @@ impl Found {
         }
     }
 
-    fn value(&mut self, field: &str, node: &Node<'_>, rule: &Rule, may_be_null: bool) {
-        let invalid = |why: &str| {
-            format!(
-                "Invalid value: {}: {field} in body should be {why}",
-                node.text
-            )
-        };
-        match (rule, &node.data) {
+    fn value(&mut self, field: &str, node: &Value, rule: &Rule, may_be_null: bool) {
+        let invalid = |why: &str| format!("Invalid value: {node}: {field} in body should be {why}");
+        match (rule, node) {
             (Rule::Any, _)
-            | (Rule::Text, Data::String(_))
-            | (Rule::Bool, Data::Bool(_))
-            | (Rule::Number, Data::Number)
-            | (Rule::List, Data::Array(_)) => {}
-            (_, Data::Null) if may_be_null => {}
-            (Rule::Name, Data::String(text)) => {
+            | (Rule::Text, Value::String(_))
+            | (Rule::Bool, Value::Bool(_))
+            | (Rule::Number, Value::Number(_))
+            | (Rule::List, Value::Array(_)) => {}
+            (_, Value::Null) if may_be_null => {}
+            (Rule::Name, Value::String(text)) => {
                 if text.is_empty() {
                     self.add("FieldValueInvalid", field, invalid("at least 1 chars long"));
                 }
             }
-            (Rule::OneOf(known), Data::String(text)) => {
-                if !known.contains(&text.as_ref()) {
+            (Rule::OneOf(known), Value::String(text)) => {
+                if !known.contains(&text.as_str()) {
                     let known: Vec<String> = known.iter().map(|word| format!("{word:?}")).collect();
                     let known = known.join(", ");
                     let message = format!("Unsupported value: {text:?}: supported values: {known}");
                     self.add("FieldValueNotSupported", field, message);
                 }
             }
-            (Rule::Length, Data::Number) if kind(node) == "integer" => {
-                if node.text.starts_with('-') && node.text != "-0" {
+            (Rule::Length, Value::Number(number)) if kind(node) == "integer" => {
+                let text = number.to_string();
+                if text.starts_with('-') && text != "-0" {
                     self.add(
                         "FieldValueInvalid",
                         field,
@@ -200,10 +195,10 @@ impl Found {
 }
 
 /// Returns the JSON Schema type of a value.
-fn kind(node: &Node<'_>) -> &'static str {
-    match node.data {
-        Data::Bool(_) => "boolean",
-        Data::Number if !node.text.contains(['.', 'e', 'E']) => "integer",
-        _ => node.kind(),
+fn kind(node: &Value) -> &'static str {
+    match node {
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if !number.to_string().contains(['.', 'e']) => "integer",
+        _ => json::kind(node),
     }
 }

@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::groups::Group;
 use crate::object::cells;
 use crate::object::draft::Draft;
-use crate::object::json::{self, Node};
+use crate::object::json;
 use crate::object::types::OBJECT_META;
 use crate::status::{Result, Status};
 use crate::store::Revision;
@@ -191,17 +191,7 @@ impl Stored {
     /// Returns the labels.
     #[must_use]
     pub fn labels(&self) -> BTreeMap<String, String> {
-        let text = self.slice(&self.labels);
-        if text == "{}" {
-            return BTreeMap::new();
-        }
-        let Ok(node) = Node::parse(text) else {
-            return BTreeMap::new();
-        };
-        let entries = node.entries().iter();
-        entries
-            .map(|(key, value)| (key.clone().into_owned(), value.as_str().to_owned()))
-            .collect()
+        serde_json::from_str(self.slice(&self.labels)).unwrap_or_default()
     }
 
     /// Returns the Template as a [`Draft`], with its `resourceVersion`.
@@ -209,11 +199,7 @@ impl Stored {
     pub fn draft(&self, revision: Revision) -> Draft {
         let text = self.slice(&self.object);
         let yaml = self.yaml().map(str::to_owned);
-        let node = Node::parse(text).unwrap_or(Node {
-            text: "null",
-            data: json::Data::Null,
-        });
-        let mut draft = Draft::new(self.group, &node, yaml);
+        let mut draft = Draft::stored(self.group, text, yaml);
         if revision > 0 {
             draft.metadata.insert(
                 "resourceVersion".to_owned(),
@@ -293,7 +279,7 @@ fn object(draft: &Draft) -> (String, Range<usize>, usize) {
         json::write(value, out);
     };
     let mut revision_at = out.len();
-    for (key, _) in OBJECT_META.fields {
+    for (key, _) in OBJECT_META.0 {
         if *key == "resourceVersion" {
             revision_at = out.len();
         } else if let Some(value) = draft.metadata.get(*key) {

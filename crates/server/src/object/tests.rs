@@ -268,6 +268,12 @@ fn an_error_names_no_text_of_the_body() {
 
 #[test]
 fn aliases_and_nesting_are_bounded() {
+    // The server's threads have this stack size. In a debug build, a test's stack is too small.
+    let thread = std::thread::Builder::new().stack_size(16 << 20);
+    thread.spawn(check_bounds).unwrap().join().unwrap();
+}
+
+fn check_bounds() {
     let mut bomb = "metadata: {name: a}\na: &a [x,x,x,x,x,x,x,x,x]\n".to_owned();
     for (letter, before) in ('b'..='i').zip('a'..) {
         let aliases = vec![format!("*{before}"); 9].join(",");
@@ -303,29 +309,34 @@ fn aliases_and_nesting_are_bounded() {
 #[test]
 fn types_of_metadata_are_checked_in_both_groups() {
     let cases = [
-        (
-            r#""metadata":1"#,
-            "number into Go struct field Template.metadata of type v1.ObjectMeta",
-        ),
+        (r#""metadata":1"#, "metadata: expected object, got number"),
         (
             r#""metadata":{"name":{}}"#,
-            "object into Go struct field ObjectMeta.metadata.name of type string",
+            "metadata.name: expected string, got object",
+        ),
+        (
+            r#""metadata":{"labels":{"a/b":1}}"#,
+            "metadata.labels.a/b: expected string, got number",
         ),
         (
             r#""metadata":{"finalizers":[1]}"#,
-            "number into Go struct field ObjectMeta.metadata.finalizers of type string",
+            "metadata.finalizers[0]: expected string, got number",
         ),
         (
             r#""metadata":{"generation":1.5}"#,
-            "number 1.5 into Go struct field ObjectMeta.metadata.generation of type int64",
+            "metadata.generation: expected 64-bit integer, got number",
+        ),
+        (
+            r#""metadata":{"creationTimestamp":"today"}"#,
+            "metadata.creationTimestamp: the time must be in RFC 3339 format",
         ),
         (
             r#""metadata":{"ownerReferences":[{"uid":true}]}"#,
-            "bool into Go struct field OwnerReference.metadata.ownerReferences.uid of type string",
+            "metadata.ownerReferences[0].uid: expected string, got bool",
         ),
         (
             r#""metadata":{"ownerReferences":[[]]}"#,
-            "array into Go struct field ObjectMeta.metadata.ownerReferences of type v1.OwnerReference",
+            "metadata.ownerReferences[0]: expected object, got array",
         ),
     ];
     for group in Group::ALL {
@@ -339,7 +350,7 @@ fn types_of_metadata_are_checked_in_both_groups() {
                 FieldValidation::Ignore,
             );
             let expected = format!(
-                "Template in version {:?} cannot be handled as a Template: json: cannot unmarshal {text}",
+                "Template in version {:?} cannot be handled as a Template: {text}",
                 group.version()
             );
             assert_eq!(read.unwrap_err().message, expected);
@@ -484,11 +495,7 @@ fn a_configuration_is_a_mapping_in_yaml() {
             "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  \
              line 2: key \"a\" already set in map",
         ),
-        (
-            "[]",
-            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot \
-             unmarshal array into Go value of type map[string]interface {}",
-        ),
+        ("[]", "error decoding YAML: expected object, got array"),
         (
             "a: [b\n",
             "error decoding YAML: error converting YAML to JSON: yaml: line 1: not valid YAML: \
@@ -588,7 +595,7 @@ fn json_text() -> impl Strategy<Value = String> {
         any::<bool>().prop_map(|flag| flag.to_string()),
         "-?(0|[1-9][0-9]{0,30})(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?",
         any::<String>().prop_map(|text| json!(text).to_string()),
-        "\"(\\\\u[0-9a-f]{4}|\\\\/|[a-z<>&\u{2028}])*\"",
+        "\"(\\\\u([0-9a-ce-f][0-9a-f]{3}|d[0-7][0-9a-f]{2})|\\\\/|[a-z<>&\u{2028}])*\"",
     ];
     leaf.prop_recursive(5, 40, 6, |inner| {
         let key = any::<String>().prop_map(|text| json!(text).to_string());

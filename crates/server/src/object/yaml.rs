@@ -4,19 +4,17 @@ use std::cmp::Ordering;
 
 use krm_yaml::source::Source;
 use krm_yaml::{Document, Edited, ItemKey, ItemKeys, Value};
+use serde_json::Value as Json;
 
 use crate::object::answer::{Item, object};
-use crate::object::json::{Data, Node};
+use crate::object::json;
 
 /// Converts a JSON response to YAML with sorted keys, like sigs.k8s.io/yaml.
 #[must_use]
 pub fn yaml(json: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(json);
-    let node = Node::parse(&text).unwrap_or(Node {
-        text: "null",
-        data: Data::Null,
-    });
-    krm_yaml::to_string(&value(&node, true)).into_bytes()
+    let value = json::value(&text).unwrap_or_default();
+    krm_yaml::to_string(&Value::from(sorted(value))).into_bytes()
 }
 
 /// Writes a single Template as YAML: the posted YAML text with the system fields added, or
@@ -39,8 +37,8 @@ fn edited(posted: &str, json: &[u8]) -> Option<String> {
     let document = Document::parse(&Source::new("posted", posted)).ok()?;
     let root = document.roots().next()?;
     let text = String::from_utf8_lossy(json);
-    let node = Node::parse(&text).ok()?;
-    let edits = krm_yaml::update(root, value(&node, false), &KEYS).ok()?;
+    let value = json::value(&text).ok()?;
+    let edits = krm_yaml::update(root, Value::from(value), &KEYS).ok()?;
     let mut text = Edited::new(&document, edits).ok()?.to_string();
     if !text.ends_with('\n') {
         text.push('\n');
@@ -48,28 +46,17 @@ fn edited(posted: &str, json: &[u8]) -> Option<String> {
     Some(text)
 }
 
-fn value(node: &Node<'_>, is_sorted: bool) -> Value<'static> {
-    match &node.data {
-        Data::Null | Data::Bool(_) | Data::Number | Data::String(_) => Value::from(node.to_value()),
-        Data::Array(items) => {
-            Value::sequence(items.iter().map(|item| value(item, is_sorted)).collect())
+/// Sorts the keys of all objects.
+fn sorted(value: Json) -> Json {
+    match value {
+        Json::Array(items) => items.into_iter().map(sorted).collect(),
+        Json::Object(entries) => {
+            let entries = entries.into_iter().map(|(key, value)| (key, sorted(value)));
+            let mut entries: Vec<(String, Json)> = entries.collect();
+            entries.sort_by(|(one, _), (other, _)| order(one, other));
+            Json::Object(entries.into_iter().collect())
         }
-        Data::Object(entries) => {
-            let last: indexmap::IndexMap<&str, &Node<'_>> = entries
-                .iter()
-                .map(|(key, value)| (key.as_ref(), value))
-                .collect();
-            let mut entries: Vec<(&str, &Node<'_>)> = last.into_iter().collect();
-            if is_sorted {
-                entries.sort_by(|(one, _), (other, _)| order(one, other));
-            }
-            let entries = entries.into_iter();
-            Value::mapping(
-                entries
-                    .map(|(key, node)| (key.to_owned().into(), value(node, is_sorted)))
-                    .collect(),
-            )
-        }
+        other => other,
     }
 }
 

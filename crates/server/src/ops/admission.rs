@@ -7,96 +7,96 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::limits::Limits;
 use crate::status::{Details, Result, Status};
 
-/// The places for concurrent requests, watches, connections and expansions.
+/// The permits for concurrent requests, watches, connections and expansions.
 #[derive(Clone, Debug)]
 pub struct Admission {
-    reads: Places,
-    writes: Places,
-    watches: Places,
-    connections: Places,
-    /// The places for expansions that run or wait.
-    admitted: Places,
+    reads: Permits,
+    writes: Permits,
+    watches: Permits,
+    connections: Permits,
+    /// The permits for expansions that run or wait.
+    admitted: Permits,
     running: Arc<Semaphore>,
 }
 
-/// A class of work that needs a place.
+/// A class of work that needs a permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// A request that reads.
+    /// A request that changes nothing.
     Read,
     /// A request that writes or processes.
     Write,
-    /// An open watch.
+    /// An open watch, beside its request.
     Watch,
-    /// A connection.
+    /// A connection, with or without a request.
     Connection,
 }
 
-/// A taken place, released on drop.
+/// A taken permit, released on drop.
 #[derive(Debug)]
-pub struct Place {
+pub struct Permit {
     _permits: Vec<OwnedSemaphorePermit>,
 }
 
 #[derive(Clone, Debug)]
-struct Places {
+struct Permits {
     free: Arc<Semaphore>,
     all: usize,
 }
 
 impl Admission {
-    /// Creates the places according to the limits.
+    /// Creates the permits according to the limits.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         let expansions = limits.expansions().get();
         Self {
-            reads: Places::new(limits.max_reads.get()),
-            writes: Places::new(limits.max_writes.get()),
-            watches: Places::new(limits.max_watches.get()),
-            connections: Places::new(limits.max_connections.get()),
-            admitted: Places::new(expansions.saturating_add(limits.max_waiting_expansions)),
-            running: Places::new(expansions).free,
+            reads: Permits::new(limits.max_reads.get()),
+            writes: Permits::new(limits.max_writes.get()),
+            watches: Permits::new(limits.max_watches.get()),
+            connections: Permits::new(limits.max_connections.get()),
+            admitted: Permits::new(expansions.saturating_add(limits.max_waiting_expansions)),
+            running: Permits::new(expansions).free,
         }
     }
 
-    /// Takes a place.
+    /// Takes a permit.
     ///
     /// # Errors
     ///
-    /// 429 if no place is free.
-    pub fn enter(&self, class: Class) -> Result<Place> {
-        let permit = self.places(class).take()?;
-        Ok(Place {
+    /// 429 if no permit is free.
+    pub fn enter(&self, class: Class) -> Result<Permit> {
+        let permit = self.permits(class).take()?;
+        Ok(Permit {
             _permits: vec![permit],
         })
     }
 
-    /// Returns the number of taken places of a class.
+    /// Returns the number of taken permits of a class.
     #[must_use]
     pub fn taken(&self, class: Class) -> usize {
-        self.places(class).taken()
+        self.permits(class).taken()
     }
 
     /// Waits until an expansion may run, first come, first served.
     ///
-    /// Dropping the future, for example when the client disconnects, gives up the place in the
+    /// Dropping the future, for example when the client disconnects, gives up its place in the
     /// queue.
     ///
     /// # Errors
     ///
     /// 429 at once if the queue is full.
-    pub async fn expansion(&self) -> Result<Place> {
+    pub async fn expansion(&self) -> Result<Permit> {
         let admitted = self.admitted.take()?;
         let running = Arc::clone(&self.running)
             .acquire_owned()
             .await
             .map_err(|_| too_many_requests())?;
-        Ok(Place {
+        Ok(Permit {
             _permits: vec![running, admitted],
         })
     }
 
-    fn places(&self, class: Class) -> &Places {
+    fn permits(&self, class: Class) -> &Permits {
         match class {
             Class::Read => &self.reads,
             Class::Write => &self.writes,
@@ -106,7 +106,7 @@ impl Admission {
     }
 }
 
-impl Places {
+impl Permits {
     fn new(wanted: usize) -> Self {
         let all = wanted.min(Semaphore::MAX_PERMITS);
         Self {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn each_class_has_places_of_its_own() {
+    fn each_class_has_permits_of_its_own() {
         let admission = admission(&[
             "--max-reads=1",
             "--max-writes=2",
@@ -169,12 +169,12 @@ mod tests {
             (Class::Connection, 4),
         ];
         let mut taken = Vec::new();
-        for (class, places) in classes {
-            for _ in 0..places {
+        for (class, permits) in classes {
+            for _ in 0..permits {
                 taken.push(admission.enter(class).unwrap());
             }
             assert_eq!(admission.enter(class).unwrap_err().code, 429, "{class:?}");
-            assert_eq!(admission.taken(class), places);
+            assert_eq!(admission.taken(class), permits);
         }
         taken.clear();
         for (class, _) in classes {

@@ -62,24 +62,24 @@ pub struct Entry<'a> {
     /// The path without its query; empty for a resource.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub path: &'a str,
-    /// The API group.
+    /// The API group; left out for the core group.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub group: &'a str,
     /// The plural name of the resource.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub resource: &'a str,
-    /// The namespace.
+    /// The namespace; left out if there is none.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub namespace: &'a str,
     /// The name of the object.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub name: &'a str,
-    /// The subresource.
+    /// The subresource; left out if there is none.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub subresource: &'a str,
     /// Whether the request was a dry run.
     pub dry_run: bool,
-    /// The HTTP status code.
+    /// The HTTP status code; 499 if the client left.
     pub code: u16,
     /// The size of the request body, in bytes.
     pub bytes_in: u64,
@@ -101,7 +101,7 @@ pub fn new_id() -> Uuid {
     Uuid::new_v4()
 }
 
-/// The audit log.
+/// The audit log, written by a thread of its own.
 #[derive(Debug)]
 pub struct Audit {
     queue: SyncSender<Message>,

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::status::Status;
 
-/// A health check endpoint.
+/// A health check, by its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `/livez`: whether the process must be restarted.

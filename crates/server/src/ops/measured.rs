@@ -16,7 +16,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Wraps a store.
+    /// Wraps a store and measures its operations.
     #[must_use]
     pub const fn new(store: Store, metrics: Arc<Metrics>) -> Self {
         Self { store, metrics }
@@ -110,7 +110,7 @@ impl Measured {
         self.store.ready().await
     }
 
-    /// See [`Store::close`].
+    /// The same as [`Store::close`].
     pub async fn close(&self) {
         self.store.close().await;
     }

@@ -26,22 +26,22 @@ pub struct Args {
 /// A phase of the shutdown. The phases are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// The server runs.
+    /// The server accepts and answers requests.
     Running,
     /// `/readyz` fails; requests are answered as before.
     Leaving,
     /// No new connections; watches end; other requests go on.
     Closing,
-    /// All requests are aborted.
+    /// All requests are aborted, and the process ends.
     Ended,
 }
 
 /// A signal to the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
-    /// SIGTERM or SIGINT.
+    /// SIGTERM or SIGINT: begins the shutdown.
     End,
-    /// SIGHUP.
+    /// SIGHUP: rereads files and reopens the audit log.
     Reload,
 }
 
@@ -55,7 +55,7 @@ pub struct Shutdown(watch::Receiver<Phase>);
 pub struct Reload(watch::Receiver<()>);
 
 impl Shutdown {
-    /// Returns the current phase.
+    /// Returns the phase at this moment.
     #[must_use]
     pub fn phase(&self) -> Phase {
         *self.0.borrow()

@@ -8,9 +8,9 @@ use sha2::{Digest as _, Sha256};
 /// A file that pages load.
 #[derive(Clone, Copy, Debug)]
 pub struct Asset {
-    /// The media type.
+    /// The media type with its charset.
     pub content_type: &'static str,
-    /// The text.
+    /// The content, built into the program.
     pub text: &'static str,
     /// The beginning of the SHA-256 hash.
     pub hash: &'static str,

@@ -49,7 +49,7 @@ static ENVIRONMENT: LazyLock<std::result::Result<Environment<'static>, minijinja
 pub struct Frame {
     /// The name of the page in style sheets and the script.
     pub page: &'static str,
-    /// The title.
+    /// The title of the browser's window.
     pub title: String,
     /// The address of the list that it belongs to.
     pub home: &'static str,
@@ -57,7 +57,7 @@ pub struct Frame {
     pub theme: Option<&'static str>,
     /// The namespace; empty for all.
     pub namespace: String,
-    /// Namespaces to choose from.
+    /// Namespaces that the user can select.
     pub namespaces: Vec<String>,
     /// The user, if they can log out.
     pub user: Option<String>,
@@ -68,23 +68,23 @@ pub struct Frame {
 /// The page with the list of Templates.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct List {
-    /// The search text.
+    /// The search text, as entered.
     pub q: String,
-    /// The selected tag.
+    /// The selected tag; empty for all.
     pub tag: String,
     /// The number of Templates in words.
     pub count: String,
     /// Whether the list has only the results of a search.
     pub is_search: bool,
-    /// The Templates.
+    /// The Templates of this page.
     pub rows: Vec<Row>,
-    /// Tags to choose from.
+    /// The most frequent tags, with the selected one.
     pub tags: Vec<Tag>,
     /// The address of the next page.
     pub next: Option<String>,
     /// The command that adds a Template.
     pub command: String,
-    /// Notices above the list.
+    /// Notices above the list, such as groups that it leaves out.
     pub notices: Vec<String>,
 }
 
@@ -96,47 +96,47 @@ pub const TONES: usize = 6;
 pub struct Row {
     /// The address of its form.
     pub href: String,
-    /// The first letter.
+    /// The first letter of the title, in upper case.
     pub letter: String,
     /// The number of the colour of the letter, below [`TONES`].
     pub tone: usize,
     /// The name of its icon.
     pub icon: String,
-    /// The title.
+    /// The title, or the name without one.
     pub title: String,
-    /// Namespace and name.
+    /// The namespace and the name.
     pub code: String,
     /// The first line of its description.
     pub text: String,
-    /// The tags.
+    /// The tags of the Template.
     pub tags: Vec<String>,
     /// The number of parameters in words.
     pub parameters: String,
-    /// When it was created.
+    /// When it was created, in RFC 3339 format.
     pub created: String,
-    /// The age in words.
+    /// The age in words, such as `3 days ago`.
     pub age: String,
 }
 
-/// A tag to choose.
+/// A tag that narrows the list.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tag {
-    /// The name.
+    /// The tag, as Templates have it.
     pub name: String,
     /// The address of the list with the tag.
     pub href: String,
     /// The number of Templates with the tag.
     pub count: usize,
-    /// Whether it is selected.
+    /// Whether the list shows only this tag.
     pub is_chosen: bool,
 }
 
-/// An external link.
+/// A link to another site.
 #[derive(Clone, Debug, Serialize)]
 pub struct Link {
-    /// The address.
+    /// The URL, with the scheme `http` or `https`.
     pub href: String,
-    /// The text.
+    /// The text, such as `Documentation`.
     pub text: &'static str,
 }
 
@@ -145,19 +145,19 @@ pub struct Link {
 pub struct FormPage {
     /// The summary of the errors.
     pub summary: Html,
-    /// The title.
+    /// The title, or the name without one.
     pub title: String,
     /// The name of the Template.
     pub name: String,
-    /// Namespace and name.
+    /// The namespace and the name.
     pub code: String,
-    /// The provider.
+    /// The name of the provider; may be empty.
     pub provider: String,
     /// Links to the documentation and support.
     pub links: Vec<Link>,
-    /// The description.
+    /// The description as text; may be empty.
     pub description: String,
-    /// The tags.
+    /// The tags of the Template.
     pub tags: Vec<String>,
     /// A notice; may be empty.
     pub notice: String,
@@ -173,18 +173,18 @@ pub struct FormPage {
     pub seed: String,
     /// The text of a Template that is not stored.
     pub upload: String,
-    /// The fields.
+    /// The fields, one for each parameter.
     pub fields: Html,
-    /// The result.
+    /// The right side, which the script replaces.
     pub result: Html,
 }
 
 /// The right side of a form.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Output {
-    /// The objects.
+    /// The objects, if the expansion succeeded.
     pub result: Option<ResultView>,
-    /// The Template.
+    /// The Template with highlighted syntax.
     pub source: Html,
     /// Commands and files for the same expansion elsewhere.
     pub uses: Vec<Use>,
@@ -195,30 +195,30 @@ pub struct Output {
 pub struct ResultView {
     /// The number of objects in words.
     pub count: String,
-    /// Whether secrets are hidden.
+    /// Whether secret values are hidden.
     pub has_masks: bool,
     /// The message of the Template.
     pub message: Option<String>,
-    /// Warnings.
+    /// The warnings of the expansion.
     pub warnings: Vec<String>,
-    /// The objects.
+    /// The objects, unless they are too large.
     pub objects: Vec<ObjectView>,
 }
 
-/// An object.
+/// An object that the Template created.
 #[derive(Clone, Debug, Serialize)]
 pub struct ObjectView {
-    /// The kind.
+    /// The field `kind` of the object.
     pub kind: String,
-    /// The name.
+    /// The field `metadata.name` of the object.
     pub name: String,
     /// The number of fields from parameters, in words.
     pub count: String,
-    /// The text.
+    /// The YAML with highlighted syntax.
     pub code: Html,
 }
 
-/// The login page.
+/// The page that asks for a token.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LoginPage {
     /// The reason why the page is shown; may be empty.
@@ -231,23 +231,23 @@ pub struct LoginPage {
     pub kept: Vec<(String, String)>,
 }
 
-/// The upload page.
+/// The page for a Template that is not stored.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct UploadPage {
     /// The summary of the errors.
     pub summary: Html,
-    /// The submitted text.
+    /// The text of the Template, as submitted.
     pub text: String,
-    /// The namespace.
+    /// The namespace whose permissions apply.
     pub namespace: String,
 }
 
-/// The error page.
+/// The page for a request that failed.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MessagePage {
-    /// The title.
+    /// The title, by the status code.
     pub title: String,
-    /// The error message.
+    /// The message, in one sentence.
     pub text: String,
     /// The submitted parameters, with the length of each value.
     pub kept: Vec<(String, String)>,

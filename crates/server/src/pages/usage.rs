@@ -7,18 +7,18 @@ use serde::Serialize;
 
 use crate::groups::Group;
 
-/// A Template to expand.
+/// A Template with values, to be expanded elsewhere.
 #[derive(Clone, Copy)]
 pub struct Usage<'u> {
-    /// The group.
+    /// The API group of the Template.
     pub group: Group,
-    /// The namespace.
+    /// The namespace of the Template.
     pub namespace: &'u str,
-    /// The name.
+    /// The name of the Template.
     pub name: &'u str,
-    /// The form.
+    /// The form, which says which fields are secret.
     pub form: &'u Form,
-    /// The given values.
+    /// The entered values, by parameter.
     pub values: &'u [(String, String)],
     /// Whether the server has stored it.
     pub is_stored: bool,
@@ -31,7 +31,7 @@ pub struct Use {
     pub id: &'static str,
     /// The title on the page.
     pub title: &'static str,
-    /// The text.
+    /// The text that the button copies.
     pub text: String,
 }
 

@@ -1,5 +1,6 @@
 //! JSON patches, RFC 6902, with JSON pointers, RFC 6901.
 
+use krm_core::pointer::{is_index, unescape};
 use krm_yaml::MAX_DEPTH;
 use serde_json::{Map, Number, Value};
 
@@ -19,7 +20,7 @@ pub const MAX_OPERATIONS: usize = 10_000;
 /// list takes minutes.
 const MAX_WORK: usize = 50_000_000;
 
-/// A list of operations.
+/// The operations of a JSON patch, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPatch(Vec<Operation>);
 
@@ -34,7 +35,7 @@ enum Operation {
     Test(Pointer, Value),
 }
 
-/// A JSON pointer.
+/// A JSON pointer (RFC 6901), split into its unescaped tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pointer(Vec<String>);
 
@@ -47,7 +48,7 @@ struct Pointer(Vec<String>);
 pub fn parse(body: &[u8]) -> Result<JsonPatch> {
     let patch = read(body)?;
     let Value::Array(operations) = patch else {
-        return Err(wrong_type(&patch, "value of type []handlers.jsonPatchOp"));
+        return Err(wrong_type("", "array", &patch));
     };
     if operations.len() > MAX_OPERATIONS {
         let message = format!(
@@ -66,7 +67,7 @@ pub fn parse(body: &[u8]) -> Result<JsonPatch> {
 
 fn operation(operation: Value) -> Result<Operation> {
     let Value::Object(mut members) = operation else {
-        return Err(wrong_type(&operation, "value of type handlers.jsonPatchOp"));
+        return Err(wrong_type("", "object", &operation));
     };
     let name = text(&members, "op")?.unwrap_or_default().to_owned();
     let path = pointer(&members, "path")?;
@@ -89,10 +90,7 @@ fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a st
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(wrong_type(
-            other,
-            &format!("struct field jsonPatchOp.{name} of type string"),
-        )),
+        Some(other) => Err(wrong_type(name, "string", other)),
     }
 }
 
@@ -106,24 +104,9 @@ fn pointer(members: &Map<String, Value>, name: &str) -> Result<Option<Pointer>> 
     let steps = text.strip_prefix('/').ok_or_else(failed)?;
     steps
         .split('/')
-        .map(|step| step_of(step).ok_or_else(failed))
+        .map(|step| unescape(step).ok_or_else(failed))
         .collect::<Result<_>>()
         .map(|steps| Some(Pointer(steps)))
-}
-
-/// Unescapes a step. Returns `None` for an invalid escape.
-fn step_of(escaped: &str) -> Option<String> {
-    let mut parts = escaped.split('~');
-    let mut step = parts.next()?.to_owned();
-    for part in parts {
-        let (character, rest) = match part.strip_prefix('0') {
-            Some(rest) => ('~', rest),
-            None => ('/', part.strip_prefix('1')?),
-        };
-        step.push(character);
-        step.push_str(rest);
-    }
-    Some(step)
 }
 
 /// Returns the error for a patch with a failed operation. Kubernetes does not report which one.
@@ -273,11 +256,9 @@ fn find_mut<'a>(value: &'a mut Value, steps: &[String]) -> Option<&'a mut Value>
     })
 }
 
-/// Parses a list index: digits without leading zeros.
+/// Parses a list index.
 fn index(step: &str) -> Option<usize> {
-    let plain =
-        step.bytes().all(|byte| byte.is_ascii_digit()) && (step == "0" || !step.starts_with('0'));
-    plain.then(|| step.parse().ok()).flatten()
+    step.parse().ok().filter(|_| is_index(step))
 }
 
 /// Returns `true` if two values are equal by RFC 6902: it compares numbers by value, and ignores

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::object::json::Node;
+use crate::object::json;
+pub(super) use crate::object::json::kind;
 use crate::status::{Result, Status};
 
 /// Reads the body of a merge patch, or of a strategic merge patch.
@@ -14,41 +15,24 @@ pub fn parse(body: &[u8]) -> Result<Value> {
     match read(body)? {
         object @ Value::Object(_) => Ok(object),
         Value::Null => Err(Status::bad_request("Invalid JSON Patch")),
-        other => Err(wrong_type(&other, "value of type map[string]interface {}")),
+        other => Err(wrong_type("", "object", &other)),
     }
 }
 
 /// Reads the body of a patch.
 pub(super) fn read(body: &[u8]) -> Result<Value> {
     let text = std::str::from_utf8(body).map_err(|_| malformed("invalid UTF-8"))?;
-    Node::parse(text)
-        .map(|node| node.to_value())
-        .map_err(|why| malformed(&why))
+    json::value(text).map_err(|why| malformed(&why))
 }
 
-/// Returns the error for a patch with another type than Go's `encoding/json` expects.
-pub(super) fn wrong_type(value: &Value, expected: &str) -> Box<Status> {
-    malformed(&format!(
-        "json: cannot unmarshal {} into Go {expected}",
-        kind(value)
-    ))
+/// Returns the error for a value of the wrong type. The path is empty for a whole patch.
+pub(super) fn wrong_type(path: &str, wanted: &str, found: &Value) -> Box<Status> {
+    malformed(&json::wrong_type(path, wanted, found))
 }
 
 /// Returns the error for a malformed patch.
 pub(super) fn malformed(why: &str) -> Box<Status> {
     Status::bad_request(format!("error decoding patch: {why}"))
-}
-
-/// Returns the name of a value's type in Go's `encoding/json`.
-pub(super) const fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// Applies a merge patch. The keys of the object keep their order; new ones follow.

@@ -20,15 +20,15 @@ const DELETE_ITEMS: &str = "$deleteFromPrimitiveList/";
 /// The prefix of a directive with the order of a list. It is ignored.
 const ORDER: &str = "$setElementOrder/";
 
-/// The map that is patched.
+/// The position of a patched map in the object.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Level {
     Object,
     Metadata,
     Other,
 }
 
-impl Place {
+impl Level {
     fn below(self, key: &str) -> Self {
         if self == Self::Object && key == "metadata" {
             Self::Metadata
@@ -58,10 +58,10 @@ pub fn apply(object: &mut Value, patch: &Value) -> Result<()> {
     let Value::Object(patch) = patch else {
         return Err(malformed("the patch is not an object"));
     };
-    with_map(object, |fields| merge(fields, patch, Place::Object))
+    with_map(object, |fields| merge(fields, patch, Level::Object))
 }
 
-fn merge(fields: &mut Map<String, Value>, patch: &Map<String, Value>, place: Place) -> Result<()> {
+fn merge(fields: &mut Map<String, Value>, patch: &Map<String, Value>, level: Level) -> Result<()> {
     match patch.get(PATCH) {
         None => {}
         Some(Value::String(directive)) if directive == "merge" => {}
@@ -74,14 +74,14 @@ fn merge(fields: &mut Map<String, Value>, patch: &Map<String, Value>, place: Pla
         }
         Some(_) => return Err(malformed("unknown patch type found")),
     }
-    retain_keys(fields, patch, place)?;
-    delete_items(fields, patch, place)?;
+    retain_keys(fields, patch, level)?;
+    delete_items(fields, patch, level)?;
     fields.retain(|key, _| patch.get(key) != Some(&Value::Null));
     for (key, value) in patch {
         if value.is_null() || is_directive(key) {
             continue;
         }
-        merge_field(fields, key, value, place)?;
+        merge_field(fields, key, value, level)?;
     }
     Ok(())
 }
@@ -90,21 +90,21 @@ fn merge_field(
     fields: &mut Map<String, Value>,
     key: &str,
     value: &Value,
-    place: Place,
+    level: Level,
 ) -> Result<()> {
     let current = fields.entry(key).or_insert(Value::Null);
     match (current, value) {
         (current, Value::Object(patch)) => {
-            with_map(current, |fields| merge(fields, patch, place.below(key)))?;
+            with_map(current, |fields| merge(fields, patch, level.below(key)))?;
         }
-        (Value::Array(items), Value::Array(added)) if place.is_set(key) => {
+        (Value::Array(items), Value::Array(added)) if level.is_set(key) => {
             for item in added {
                 if !items.contains(item) {
                     items.push(item.clone());
                 }
             }
         }
-        (current, Value::Array(owners)) if place.is_owners(key) => {
+        (current, Value::Array(owners)) if level.is_owners(key) => {
             let mut items = match current.take() {
                 Value::Array(items) => items,
                 _ => Vec::new(),
@@ -112,7 +112,7 @@ fn merge_field(
             merge_owners(&mut items, owners)?;
             *current = Value::Array(items);
         }
-        (current, Value::Array(items)) if place == Place::Object && key != "objects" => {
+        (current, Value::Array(items)) if level == Level::Object && key != "objects" => {
             *current = items.iter().map(without_directives).collect();
         }
         (current, value) => current.clone_from(value),
@@ -132,7 +132,7 @@ fn merge_owners(items: &mut Vec<Value>, owners: &[Value]) -> Result<()> {
                 items.retain(|item| item.get("uid") != Some(uid));
             }
             (Some(item), Value::Object(patch)) => {
-                with_map(item, |fields| merge(fields, patch, Place::Other))?;
+                with_map(item, |fields| merge(fields, patch, Level::Other))?;
             }
             (None, owner) if owner.get(PATCH).is_none() => items.push(owner.clone()),
             _ => {}
@@ -145,7 +145,7 @@ fn merge_owners(items: &mut Vec<Value>, owners: &[Value]) -> Result<()> {
 fn retain_keys(
     fields: &mut Map<String, Value>,
     patch: &Map<String, Value>,
-    place: Place,
+    level: Level,
 ) -> Result<()> {
     let Some(kept) = patch.get(RETAIN_KEYS) else {
         return Ok(());
@@ -160,16 +160,16 @@ fn retain_keys(
     if patch.iter().any(strange) {
         return Err(malformed("invalid format of $retainKeys"));
     }
-    let always = |key: &str| place == Place::Object && matches!(key, "apiVersion" | "kind");
+    let always = |key: &str| level == Level::Object && matches!(key, "apiVersion" | "kind");
     fields.retain(|key, _| kept.contains(key.as_str()) || always(key));
     Ok(())
 }
 
-/// Applies `$deleteFromPrimitiveList`.
+/// Removes the items that `$deleteFromPrimitiveList` lists.
 fn delete_items(
     fields: &mut Map<String, Value>,
     patch: &Map<String, Value>,
-    place: Place,
+    level: Level,
 ) -> Result<()> {
     for (key, deleted) in patch {
         let Some(name) = key.strip_prefix(DELETE_ITEMS) else {
@@ -178,7 +178,7 @@ fn delete_items(
         let Value::Array(deleted) = deleted else {
             return Err(malformed("invalid format of $deleteFromPrimitiveList"));
         };
-        if let Some(Value::Array(items)) = fields.get_mut(name).filter(|_| place.is_set(name)) {
+        if let Some(Value::Array(items)) = fields.get_mut(name).filter(|_| level.is_set(name)) {
             items.retain(|item| !deleted.contains(item));
         }
     }

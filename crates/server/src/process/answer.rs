@@ -1,4 +1,4 @@
-//! The response in JSON.
+//! The response to a processing request, in JSON.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ pub(super) struct Expanded {
     message: Option<String>,
     /// The index of the first object that is a list, if its items got labels.
     pub(super) labelled_list: Option<usize>,
-    /// The generated values.
+    /// The generated values, which messages must not show.
     generated: Vec<String>,
 }
 

@@ -52,7 +52,7 @@ pub fn stored(
     work.run(&given.values, given.found.clone(), given.warnings.clone())
 }
 
-/// The content of `Parameters`.
+/// The values and labels of a request, and problems with them.
 pub(super) struct Given {
     pub(super) values: Vec<Assignment>,
     labels: Vec<(String, String)>,
@@ -92,7 +92,6 @@ impl Given {
 /// Random bytes that make several expansions generate the same values.
 pub(super) type Seed = Option<[u8; 32]>;
 
-/// A Template to process.
 pub(super) struct Work<'w> {
     pub(super) request: &'w Request<'w>,
     pub(super) document: &'w Arc<Document>,

@@ -1,14 +1,13 @@
 //! Serialization of values as JSON on one line.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use krm_yaml::scalar::is_non_finite;
 use krm_yaml::{Scalar, Value, View};
 
 use super::number;
+use crate::object::json;
 
-/// The format of values.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     /// Whether to sort the keys of mappings and format numbers as in Go.
@@ -55,7 +54,7 @@ impl Writer {
 
     pub(super) fn string(&mut self, text: &str) {
         if self.has_room(longest(text)) {
-            write_string(&mut self.text, text);
+            json::quote(text, &mut self.text);
         }
     }
 
@@ -131,79 +130,12 @@ impl Writer {
     }
 }
 
-/// Estimates the length of a string in JSON. The estimate for a long string is an upper bound.
+/// Returns the maximum length of a string in JSON, without its quotes.
 fn longest(text: &str) -> usize {
-    /// Escapes in shorter texts are not counted.
-    const SHORT: usize = 4096;
     /// The maximum number of bytes that an escape adds.
     const MORE: usize = 5;
-    let escapes = || text.bytes().filter(|byte| !is_plain(*byte)).count();
-    let more = if text.len() < SHORT {
-        0
-    } else {
-        MORE * escapes()
-    };
-    text.len() + more
-}
-
-/// Returns `true` if a byte of a string needs no escape. [`LINE_BREAKS`] may need one.
-const fn is_plain(byte: u8) -> bool {
-    byte >= 0x20 && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&' | LINE_BREAKS)
-}
-
-/// Returns the index of the first byte that may need an escape.
-fn escaped(text: &[u8]) -> Option<usize> {
-    let is_escaped = |byte: &u8| !is_plain(*byte);
-    let (chunks, rest) = text.as_chunks::<16>();
-    for (index, chunk) in chunks.iter().enumerate() {
-        // Checks all bytes without a branch for each.
-        let found = chunk.iter().fold(0, |found, &byte| {
-            let sign = u8::from(byte == b'"') | u8::from(byte == b'\\') | u8::from(byte == b'&');
-            let angle = u8::from(byte == b'<') | u8::from(byte == b'>');
-            let other = u8::from(byte < 0x20) | u8::from(byte == LINE_BREAKS);
-            found | sign | angle | other
-        });
-        if found != 0 {
-            let at = chunk.iter().position(is_escaped)?;
-            return Some(16 * index + at);
-        }
-    }
-    let at = rest.iter().position(is_escaped)?;
-    Some(text.len() - rest.len() + at)
-}
-
-/// The first byte of U+2028 and U+2029, and of other characters.
-const LINE_BREAKS: u8 = 0xe2;
-
-/// Writes a string with the escapes of Go, which are also safe in HTML.
-///
-/// Source: `encoding/json` of Go, `appendString`.
-fn write_string(out: &mut String, text: &str) {
-    out.push('"');
-    let mut rest = text;
-    while let Some(at) = escaped(rest.as_bytes()) {
-        let (plain, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        out.push_str(plain);
-        let mut characters = from.chars();
-        match characters.next() {
-            Some('"') => out.push_str("\\\""),
-            Some('\\') => out.push_str("\\\\"),
-            Some('\n') => out.push_str("\\n"),
-            Some('\r') => out.push_str("\\r"),
-            Some('\t') => out.push_str("\\t"),
-            Some('\u{8}') => out.push_str("\\b"),
-            Some('\u{c}') => out.push_str("\\f"),
-            Some(other @ ('\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}')) => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(other));
-            }
-            Some(other) => out.push(other),
-            None => {}
-        }
-        rest = characters.as_str();
-    }
-    out.push_str(rest);
-    out.push('"');
+    let special = text.bytes().filter(|byte| json::is_special(*byte));
+    text.len() + MORE * special.count()
 }
 
 #[cfg(test)]

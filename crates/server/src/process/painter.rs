@@ -12,14 +12,14 @@ use super::tokens::{self, Class, Token};
 /// The replacement of a secret.
 const MASK: &str = "***";
 
-/// An object in pieces.
+/// An object, split for highlighting.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// Its kind.
+    /// The field `kind` of the object.
     pub kind: String,
-    /// Its name.
+    /// The field `metadata.name` of the object.
     pub name: String,
-    /// Its text.
+    /// The YAML of the object, in order.
     pub pieces: Vec<Piece>,
     /// The number of fields that refer to parameters.
     pub from_parameters: usize,
@@ -28,7 +28,7 @@ pub struct Shown {
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The text.
+    /// The text, or the mask of a secret.
     pub text: String,
     /// The class of the text.
     pub class: Class,

@@ -19,7 +19,7 @@ const FIELDS: [&str; 8] = [
     "namespace",
 ];
 
-/// The content of `Parameters`.
+/// The content of a `Parameters` object.
 pub(super) struct Parameters {
     pub(super) values: Vec<Assignment>,
     pub(super) labels: Vec<(String, String)>,

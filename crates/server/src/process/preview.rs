@@ -23,7 +23,7 @@ pub struct Preview {
     pub message: Option<String>,
     /// The warnings of the expansion, without values.
     pub warnings: Vec<String>,
-    /// Whether values are masked.
+    /// Whether secret values are masked.
     pub has_masks: bool,
     /// The number of objects that the expansion created.
     pub created: usize,
@@ -43,9 +43,9 @@ pub struct Look {
 pub enum View {
     /// Nothing. Only their text is needed.
     Nothing,
-    /// Everything except secret values.
+    /// The objects with masked secret values.
     WithoutSecrets,
-    /// Everything.
+    /// The objects with secret values.
     All,
 }
 

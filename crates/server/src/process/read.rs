@@ -1,4 +1,4 @@
-//! Parsing of Templates.
+//! Parses Templates and reports syntax errors as a `Status`.
 
 use std::sync::Arc;
 

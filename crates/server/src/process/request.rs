@@ -9,25 +9,25 @@ pub const STACK: usize = 16 << 20;
 /// The syntax of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
-    /// JSON.
+    /// JSON text, as in `application/json`.
     Json,
-    /// YAML.
+    /// YAML text, as in `application/yaml`.
     Yaml,
 }
 
 /// The text of a request body or a stored object, with its syntax.
 #[derive(Clone, Copy)]
 pub struct Text<'t> {
-    /// The text.
+    /// The text, decoded from UTF-8.
     pub text: &'t str,
-    /// The syntax.
+    /// The syntax in which it is read.
     pub syntax: Syntax,
 }
 
 /// The content of the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// The processed Template.
+    /// The Template, with values and objects filled in.
     Template,
     /// A `v1` List of the objects.
     List,
@@ -80,7 +80,7 @@ pub struct Request<'r> {
     pub limits: Limits<'r>,
 }
 
-/// The result of processing.
+/// The response to a processing request.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Processed {
     /// The body, in the requested syntax, with a trailing line feed.

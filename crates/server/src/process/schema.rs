@@ -23,13 +23,13 @@ pub fn schema(group: Group, template: Text<'_>) -> Result<String> {
 /// The form of a Template, and its metadata for a catalog.
 #[derive(Debug)]
 pub struct Described {
-    /// The form.
+    /// The form, with a field for each parameter.
     pub form: Form,
     /// The name of the Template.
     pub name: String,
     /// The display name. Empty if there is none.
     pub title: String,
-    /// The description.
+    /// The description; empty if there is none.
     pub description: String,
     /// The name of the provider.
     pub provider: String,
@@ -37,7 +37,7 @@ pub struct Described {
     pub documentation: String,
     /// The URL of the support page.
     pub support: String,
-    /// The tags.
+    /// The tags from the annotation, without spaces around them.
     pub tags: Vec<String>,
 }
 

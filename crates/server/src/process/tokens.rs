@@ -7,19 +7,19 @@ use krm_yaml::{Cursor, Document, FieldPath, Scalar, Step};
 /// The class of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Punctuation and white space.
+    /// Punctuation and white space between tokens.
     Plain,
-    /// A key.
+    /// A key of a mapping.
     Key,
-    /// A string.
+    /// A string, with or without quotes.
     String,
-    /// A number.
+    /// A number, as Kubernetes reads it.
     Number,
-    /// `true` or `false`.
+    /// `true` or `false`, in any spelling.
     Bool,
-    /// Null.
+    /// `null`, `~` or an absent value.
     Null,
-    /// A comment.
+    /// A comment from its `#` on.
     Comment,
 }
 

@@ -150,12 +150,10 @@ fn problem(root: Cursor<'_>, index: usize) -> Option<String> {
             Scalar::String(_) => "string",
             Scalar::Number(_) => "number",
             Scalar::Bool(_) => "bool",
-            Scalar::Null => return Some("it is null".to_owned()),
+            Scalar::Null => "null",
         },
     };
-    Some(format!(
-        "json: cannot unmarshal {found} into Go value of type unstructured.detector"
-    ))
+    Some(format!("expected object, got {found}"))
 }
 
 fn parameters(root: Cursor<'_>) -> impl Iterator<Item = Cursor<'_>> {

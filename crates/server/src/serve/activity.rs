@@ -29,10 +29,10 @@ pub(crate) struct Activity {
 
 /// The timeouts of a connection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct Timeouts {
     /// The time to receive the headers of a request.
     pub(crate) reading: Duration,
-    /// The time between requests.
+    /// The time without a request in flight.
     pub(crate) idle: Duration,
     /// The time that writing a response may block.
     pub(crate) stalled: Duration,
@@ -61,8 +61,8 @@ impl Activity {
     }
 
     /// Waits until the connection exceeds a timeout.
-    pub(crate) async fn exceeds(&self, patience: Patience) {
-        let pause = patience.reading.min(patience.idle).min(patience.stalled) / 4;
+    pub(crate) async fn exceeds(&self, timeouts: Timeouts) {
+        let pause = timeouts.reading.min(timeouts.idle).min(timeouts.stalled) / 4;
         loop {
             tokio::time::sleep(pause).await;
             let now = self.milliseconds();
@@ -71,14 +71,14 @@ impl Activity {
                 Duration::from_millis(now.saturating_sub(since)) > limit
             };
             let is_set = |since: &AtomicU64| since.load(Ordering::Acquire) > 0;
-            if is_set(&self.stalled_since) && exceeds(&self.stalled_since, patience.stalled) {
+            if is_set(&self.stalled_since) && exceeds(&self.stalled_since, timeouts.stalled) {
                 return;
             }
             if self.in_flight.load(Ordering::Acquire) > 0 {
                 continue;
             }
-            if (is_set(&self.reading_since) && exceeds(&self.reading_since, patience.reading))
-                || exceeds(&self.idle_since, patience.idle)
+            if (is_set(&self.reading_since) && exceeds(&self.reading_since, timeouts.reading))
+                || exceeds(&self.idle_since, timeouts.idle)
             {
                 return;
             }
@@ -228,7 +228,7 @@ impl<B: Body + Unpin> Body for Guarded<B> {
 mod tests {
     use super::*;
 
-    const PATIENCE: Patience = Patience {
+    const TIMEOUTS: Timeouts = Timeouts {
         reading: Duration::from_secs(10),
         idle: Duration::from_mins(2),
         stalled: Duration::from_mins(1),
@@ -237,7 +237,7 @@ mod tests {
     /// Returns the seconds after which a connection without further activity exceeds a timeout.
     async fn lives(activity: &Activity) -> u64 {
         let before = Instant::now();
-        activity.exceeds(PATIENCE).await;
+        activity.exceeds(TIMEOUTS).await;
         before.elapsed().as_secs()
     }
 

@@ -20,7 +20,6 @@ use crate::wire::content::Format;
 /// The body of a response: a document, or the events of a watch.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// A response.
 pub(crate) type Answer = Response<Body>;
 
 /// The media type of JSON.

@@ -42,7 +42,7 @@ const CLIENT_LEFT: u16 = 499;
 
 /// The details of a request for the audit log and the metrics, collected during its handling.
 #[derive(Default)]
-struct Trail {
+struct AuditRecord {
     user: User,
     /// The resource, if it differs from the one in the path.
     resource: Option<Resource>,
@@ -50,11 +50,11 @@ struct Trail {
 }
 
 /// A guard that counts and audits a request when it is dropped, even if the client disconnects.
-struct Record<'a> {
+struct RequestGuard<'a> {
     state: &'a State,
     peer: &'a Peer,
     incoming: Incoming,
-    trail: Trail,
+    audited: AuditRecord,
     id: Uuid,
     began: Instant,
     code: u16,
@@ -100,32 +100,32 @@ impl App {
             query,
             at: Timestamp::now(),
         };
-        let mut record = Record {
+        let mut guard = RequestGuard {
             state: &self.0,
             peer,
             incoming,
-            trail: Trail::default(),
+            audited: AuditRecord::default(),
             id: audit::new_id(),
             began,
             code: CLIENT_LEFT,
             bytes_out: 0,
         };
-        let id = record.id.to_string();
-        let span = request_span(&id, record.incoming.trace_parent().as_ref());
+        let id = guard.id.to_string();
+        let span = request_span(&id, guard.incoming.trace_parent().as_ref());
         let handled = match wrong {
             Some(status) => Err(status),
             None => {
-                self.guarded(&record.incoming, body, peer, &mut record.trail)
+                self.guarded(&guard.incoming, body, peer, &mut guard.audited)
                     .instrument(span)
                     .await
             }
         };
-        let mut answer = handled.unwrap_or_else(|status| record.incoming.refusal(&status));
+        let mut answer = handled.unwrap_or_else(|status| guard.incoming.refusal(&status));
         if let Ok(id) = HeaderValue::from_str(&id) {
             answer.headers_mut().insert("audit-id", id);
         }
-        record.code = answer.status().as_u16();
-        record.bytes_out = answer.body().size_hint().exact().unwrap_or_default();
+        guard.code = answer.status().as_u16();
+        guard.bytes_out = answer.body().size_hint().exact().unwrap_or_default();
         answer
     }
 
@@ -135,14 +135,14 @@ impl App {
         incoming: &Incoming,
         body: B,
         peer: &Peer,
-        trail: &mut Trail,
+        audited: &mut AuditRecord,
     ) -> Result<Answer>
     where
         B: HttpBody,
         B::Error: std::error::Error + Send + Sync + 'static,
     {
         // The future is large, and each of the following ones would copy it.
-        let handled = Box::pin(self.handle(incoming, body, peer, trail));
+        let handled = Box::pin(self.handle(incoming, body, peer, audited));
         let handled = panics::caught(&self.0.metrics, handled);
         tokio::time::timeout(self.0.limits.request_timeout, handled)
             .await
@@ -154,7 +154,7 @@ impl App {
         incoming: &Incoming,
         body: B,
         peer: &Peer,
-        trail: &mut Trail,
+        audited: &mut AuditRecord,
     ) -> Result<Answer>
     where
         B: HttpBody,
@@ -166,36 +166,38 @@ impl App {
         }
         if let Path::Ui(segments) = &incoming.path {
             let noted = ui::Noted {
-                user: &mut trail.user,
-                resource: &mut trail.resource,
-                bytes_in: &mut trail.bytes_in,
+                user: &mut audited.user,
+                resource: &mut audited.resource,
+                bytes_in: &mut audited.bytes_in,
             };
             return ui::answer((state, incoming, peer), segments, body, noted).await;
         }
         if incoming.path == Path::Root && ui::wants_pages(incoming) {
             return Ok(ui::to_list());
         }
-        trail.user = state
+        audited.user = state
             .authenticator
             .authenticate(&incoming.headers, peer)
             .await?;
         let Path::Resource(resource) = &incoming.path else {
             if let Path::Deployments(path) = &incoming.path {
-                return self.deployments(incoming, path, body, trail).await;
+                return self.deployments(incoming, path, body, audited).await;
             }
-            return self.document(incoming, &trail.user).await;
+            return self.document(incoming, &audited.user).await;
         };
         let is_read = matches!(
             resource.verb,
             Some(Verb::Get | Verb::List | Verb::Watch) | None
         );
-        // An open watch holds its own place, of `Class::Watch`.
-        let _place = state
+        // An open watch holds its own permit, of `Class::Watch`.
+        let _permit = state
             .admission
             .enter(if is_read { Class::Read } else { Class::Write })?;
         // Do not read the body of an unauthorized request.
         if !resource.group_from_body {
-            self.0.authorize(&trail.user, &attributes(resource)).await?;
+            self.0
+                .authorize(&audited.user, &attributes(resource))
+                .await?;
         }
         let limits = &state.limits;
         let body = if is_read {
@@ -203,9 +205,9 @@ impl App {
         } else {
             body::read(body, limits.max_body_bytes, limits.read_timeout).await?
         };
-        trail.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
+        audited.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
         if !resource.group_from_body {
-            return self.resource(incoming, resource, &trail.user, body).await;
+            return self.resource(incoming, resource, &audited.user, body).await;
         }
         let mut resource = resource.clone();
         if let Ok(format) = content::of_object(incoming.header(CONTENT_TYPE))
@@ -213,9 +215,11 @@ impl App {
         {
             resource.take_group(group.api_version());
         }
-        let resource = trail.resource.insert(resource);
-        self.0.authorize(&trail.user, &attributes(resource)).await?;
-        self.resource(incoming, resource, &trail.user, body).await
+        let resource = audited.resource.insert(resource);
+        self.0
+            .authorize(&audited.user, &attributes(resource))
+            .await?;
+        self.resource(incoming, resource, &audited.user, body).await
     }
 
     /// Handles a Deployment Manager request.
@@ -224,7 +228,7 @@ impl App {
         incoming: &Incoming,
         path: &DeploymentPath,
         body: B,
-        trail: &mut Trail,
+        audited: &mut AuditRecord,
     ) -> Result<Answer>
     where
         B: HttpBody,
@@ -237,27 +241,26 @@ impl App {
             path: Some(incoming.uri.path()),
             ..Attributes::default()
         };
-        state.authorize(&trail.user, &wanted).await?;
+        state.authorize(&audited.user, &wanted).await?;
         let is_read = deployments::is_read(&incoming.method);
         let class = if is_read { Class::Read } else { Class::Write };
-        let _place = state.admission.enter(class)?;
+        let _permit = state.admission.enter(class)?;
         let limits = &state.limits;
         let body = if is_read {
             Bytes::new()
         } else {
             body::read(body, limits.max_body_bytes, limits.read_timeout).await?
         };
-        trail.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
+        audited.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
         let call = deployments::Call {
             state,
             incoming,
-            user: &trail.user,
+            user: &audited.user,
             body,
         };
         deployments::answer(&call, path).await
     }
 
-    /// Handles a non-resource request.
     async fn document(&self, incoming: &Incoming, user: &User) -> Result<Answer> {
         let state = &*self.0;
         let verb = incoming.method.as_str().to_ascii_lowercase();
@@ -268,7 +271,7 @@ impl App {
             ..Attributes::default()
         };
         state.authorize(user, &wanted).await?;
-        let _place = state.admission.enter(Class::Read)?;
+        let _permit = state.admission.enter(Class::Read)?;
         if incoming.path == Path::Metrics {
             state.count_objects().await;
         }
@@ -333,12 +336,12 @@ impl App {
     }
 }
 
-impl Drop for Record<'_> {
+impl Drop for RequestGuard<'_> {
     fn drop(&mut self) {
         let Self {
-            incoming, trail, ..
+            incoming, audited, ..
         } = &*self;
-        let asked = trail.resource.as_ref().or(match &incoming.path {
+        let asked = audited.resource.as_ref().or(match &incoming.path {
             Path::Resource(resource) => Some(resource),
             _ => None,
         });
@@ -366,8 +369,8 @@ impl Drop for Record<'_> {
         self.state.audit.record(&audit::Entry {
             time: incoming.at,
             id: self.id,
-            user: &trail.user.name,
-            groups: &trail.user.groups,
+            user: &audited.user.name,
+            groups: &audited.user.groups,
             verb,
             path: if asked.is_some() { "" } else { path },
             group: request.group,
@@ -377,7 +380,7 @@ impl Drop for Record<'_> {
             subresource: request.subresource,
             dry_run: incoming.query.first("dryRun").is_some(),
             code: self.code,
-            bytes_in: trail.bytes_in,
+            bytes_in: audited.bytes_in,
             bytes_out: self.bytes_out,
             elapsed,
             address: &self.peer.address().to_string(),

@@ -43,7 +43,7 @@ pub(super) struct Call<'a> {
     pub(super) query: &'a Query,
     pub(super) headers: &'a HeaderMap,
     pub(super) body: Bytes,
-    /// When the request arrived.
+    /// The time at which the request arrived.
     pub(super) now: Timestamp,
 }
 
@@ -53,7 +53,6 @@ impl Call<'_> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Returns the `Content-Type` header.
     pub(super) fn content_type(&self) -> Option<&str> {
         self.header(CONTENT_TYPE)
     }

@@ -1,4 +1,4 @@
-//! Lists of stored Templates.
+//! Lists of stored Templates, from the store to the response.
 
 use super::answer::Answer;
 use super::call::{self, Call, FUTURE};
@@ -17,7 +17,6 @@ pub(super) struct Found {
     pub(super) items: Vec<(Stored, Revision)>,
 }
 
-/// Handles a list request.
 pub(super) async fn list(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::List)?;
     let options = ListOptions::parse(call.query, call.group)?;
@@ -31,7 +30,6 @@ pub(super) async fn list(call: &Call<'_>) -> Result<Answer> {
     ))
 }
 
-/// Reads the selected objects.
 pub(super) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found> {
     let at = match options.at {
         At::Newest => None,

@@ -1,4 +1,4 @@
-//! Compression of large responses.
+//! Compression of large responses with gzip.
 
 use std::io::Write as _;
 

@@ -18,7 +18,7 @@ pub(super) struct Incoming {
     pub(super) headers: HeaderMap,
     pub(super) query: Query,
     pub(super) path: Path,
-    /// When it arrived.
+    /// The time at which it arrived.
     pub(super) at: Timestamp,
 }
 
@@ -40,7 +40,6 @@ impl Incoming {
         }
     }
 
-    /// Creates an error response.
     pub(super) fn refusal(&self, status: &Status) -> Answer {
         let is_pretty = accept::is_pretty(self.header(USER_AGENT), &self.query);
         answer::status(status, accept::of_error(self.header(ACCEPT)), is_pretty)

@@ -13,10 +13,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-use super::activity::{Activity, Guarded, Observed, Patience};
+use super::activity::{Activity, Guarded, Observed, Timeouts};
 use super::app::App;
 use super::compression;
-use crate::ops::admission::{Class, Place};
+use crate::ops::admission::{Class, Permit};
 use crate::ops::shutdown::{Phase, Shutdown};
 use crate::tls::Peer;
 
@@ -42,8 +42,8 @@ pub async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, app: App, sh
                 continue;
             }
         };
-        // Close an excess connection at once: a response would need a place, too.
-        let Ok(place) = app.state().admission.enter(Class::Connection) else {
+        // Close an excess connection at once: a response would need a permit, too.
+        let Ok(permit) = app.state().admission.enter(Class::Connection) else {
             continue;
         };
         let connection = Connection {
@@ -51,7 +51,7 @@ pub async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, app: App, sh
             app: app.clone(),
             watcher: graceful.watcher(),
         };
-        tokio::spawn(connection.run(stream, address, place));
+        tokio::spawn(connection.run(stream, address, permit));
     }
     drop(listener);
     tokio::select! {
@@ -68,7 +68,7 @@ struct Connection {
 }
 
 impl Connection {
-    async fn run(self, stream: TcpStream, address: SocketAddr, _place: Place) {
+    async fn run(self, stream: TcpStream, address: SocketAddr, _permit: Permit) {
         // A failure only costs some latency.
         let _ = stream.set_nodelay(true);
         let Some(tls) = &self.tls else {
@@ -93,7 +93,7 @@ impl Connection {
         let peer = Arc::new(peer);
         let Self { app, watcher, .. } = self;
         let limits = &app.state().limits;
-        let patience = Patience {
+        let timeouts = Timeouts {
             reading: limits.read_timeout,
             idle: limits.idle_timeout,
             stalled: limits.request_timeout,
@@ -119,7 +119,7 @@ impl Connection {
                     tracing::debug!(error, "a connection broke");
                 }
             }
-            () = activity.exceeds(patience) => {}
+            () = activity.exceeds(timeouts) => {}
         }
     }
 }

@@ -74,10 +74,10 @@ pub(super) async fn process_stored(call: &Call<'_>, name: &str) -> Result<Answer
 pub(super) async fn schema(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let template = stored_text(call, name).await?;
-    let place = call.state.admission.expansion().await?;
+    let permit = call.state.admission.expansion().await?;
     let group = call.group;
     let schema = panics::blocking(&call.state.metrics, move || {
-        let _place = place;
+        let _permit = permit;
         process::schema(group, template.text())
     });
     let schema = schema.await?;
@@ -122,7 +122,6 @@ pub(super) async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template>
 /// Up to this size, in bytes, texts expand so quickly that a change of the thread is not worth its cost.
 const SHORT: usize = 4096;
 
-/// An expansion to run.
 pub(super) struct Job<'c> {
     state: &'c State,
     /// Whether the expansion runs on the thread of the request.
@@ -184,7 +183,7 @@ impl<'c> Job<'c> {
         self.counted(expand, |processed| processed.objects).await
     }
 
-    /// Waits for a place, then expands: on a thread for blocking work unless the texts are short.
+    /// Waits for a permit, then expands: on a thread for blocking work unless the texts are short.
     /// `objects` returns the number of created objects.
     pub(super) async fn counted<T: Send + 'static>(
         self,
@@ -192,7 +191,7 @@ impl<'c> Job<'c> {
         objects: fn(&T) -> usize,
     ) -> Result<T> {
         let state = self.state;
-        let place = state.admission.expansion().await?;
+        let permit = state.admission.expansion().await?;
         let began = Instant::now();
         let limits = &state.limits;
         let deadline = began + limits.expansion_timeout;
@@ -213,7 +212,7 @@ impl<'c> Job<'c> {
             ..
         } = self;
         let work = move || {
-            let _place = place;
+            let _permit = permit;
             let is_late = || Instant::now() > deadline;
             expand(&Request {
                 group,

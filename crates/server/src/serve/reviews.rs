@@ -9,7 +9,6 @@ use crate::status::Result;
 use crate::wire::content::{self, ReviewFormat};
 use crate::wire::endpoint::Review;
 
-/// Handles a review request.
 pub(super) async fn answer(
     state: &State,
     user: &User,

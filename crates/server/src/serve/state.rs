@@ -22,19 +22,19 @@ const COUNTING: Duration = Duration::from_secs(1);
 
 /// The state that all requests share.
 pub struct State {
-    /// The store.
+    /// The store of Templates and deployments.
     pub store: Arc<Measured>,
-    /// The authenticator.
+    /// Finds the user of a request.
     pub authenticator: Authenticator,
-    /// The authorizer.
+    /// Decides what the user may do.
     pub authorizer: Authorizer,
     /// The limits of requests and expansions.
     pub limits: Limits,
-    /// The places for requests, watches and expansions.
+    /// The permits for requests, watches and expansions.
     pub admission: Admission,
-    /// The metrics.
+    /// The metrics that `/metrics` shows.
     pub metrics: Arc<Metrics>,
-    /// The audit log.
+    /// The audit log of all requests.
     pub audit: Audit,
     /// The phases of the shutdown.
     pub shutdown: Shutdown,
@@ -42,7 +42,7 @@ pub struct State {
     pub is_standalone: bool,
     /// The deployments, their manifests and types.
     pub deployments: Arc<Deployments>,
-    /// The `OpenAPI` documents.
+    /// The `OpenAPI` documents of the served groups.
     pub documents: Documents,
 }
 

@@ -88,7 +88,6 @@ async fn insert(call: &Call<'_>, draft: &Draft, dry_run: bool) -> Result<Written
     }
 }
 
-/// Reads an object.
 pub(super) async fn get(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     if let At::NotOlderThan(revision) = list::get(call.query)? {
@@ -106,7 +105,6 @@ pub(super) async fn get(call: &Call<'_>, name: &str) -> Result<Answer> {
     ))
 }
 
-/// Replaces an object.
 pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let options = WriteOptions::update(call.query)?;
@@ -146,7 +144,7 @@ pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
             return Err(call.modified(name));
         }
         meta::update(&mut draft, &old)?;
-        if !matches!(patch.change, Change::Apply(_)) {
+        if !matches!(patch.content, PatchContent::Apply(_)) {
             own(call, Some(&old), &mut draft, &patch.manager);
         }
         match replace(call, current, &old, &draft, dry_run).await? {
@@ -159,21 +157,20 @@ pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
     Err(call.modified(name))
 }
 
-/// A parsed patch request.
 struct Patch {
-    change: Change,
+    content: PatchContent,
     options: PatchOptions,
     manager: String,
     /// The messages about duplicate keys in the body.
     repeated: Vec<String>,
 }
 
-/// The body of a patch request.
-enum Change {
+/// The content of a patch request.
+enum PatchContent {
     Json(json::JsonPatch),
     Merge(Value),
     Strategic(Value),
-    /// A configuration to apply.
+    /// A configuration for server-side apply.
     Apply(Value),
 }
 
@@ -182,15 +179,15 @@ impl Patch {
         let kind = content::of_patch(call.content_type(), call.group)?;
         let options = PatchOptions::parse(call.query, kind == PatchType::Apply)?;
         let manager = call.manager(options.write.field_manager.as_deref());
-        let change = match kind {
-            PatchType::Json => Change::Json(json::parse(&call.body)?),
-            PatchType::Merge => Change::Merge(merge::parse(&call.body)?),
-            PatchType::Strategic => Change::Strategic(merge::parse(&call.body)?),
+        let content = match kind {
+            PatchType::Json => PatchContent::Json(json::parse(&call.body)?),
+            PatchType::Merge => PatchContent::Merge(merge::parse(&call.body)?),
+            PatchType::Strategic => PatchContent::Strategic(merge::parse(&call.body)?),
             PatchType::Apply => {
                 let validation = options.write.field_validation;
                 let (object, repeated) = decode::configuration(&call.body, validation)?;
                 return Ok(Self {
-                    change: Change::Apply(object),
+                    content: PatchContent::Apply(object),
                     options,
                     manager,
                     repeated,
@@ -198,7 +195,7 @@ impl Patch {
             }
         };
         Ok(Self {
-            change,
+            content,
             options,
             manager,
             repeated: decode::repeated_keys(&call.body),
@@ -213,23 +210,23 @@ impl Patch {
         old: Option<&Draft>,
     ) -> Result<(Draft, Vec<String>)> {
         let current = old.map(Draft::to_value);
-        let value = match (&self.change, current) {
-            (Change::Apply(object), current) => {
+        let value = match (&self.content, current) {
+            (PatchContent::Apply(object), current) => {
                 let time = call.time();
                 let writer = writer(&self.manager, &time);
                 let force = self.options.force;
                 managed::apply(call.group, current.as_ref(), object, &writer, force)?
             }
             (_, None) => return Err(call.not_found(name)),
-            (Change::Json(patch), Some(mut value)) => {
+            (PatchContent::Json(patch), Some(mut value)) => {
                 patch.apply(&mut value)?;
                 value
             }
-            (Change::Merge(patch), Some(mut value)) => {
+            (PatchContent::Merge(patch), Some(mut value)) => {
                 merge::apply(&mut value, patch);
                 value
             }
-            (Change::Strategic(patch), Some(mut value)) => {
+            (PatchContent::Strategic(patch), Some(mut value)) => {
                 strategic::apply(&mut value, patch)?;
                 value
             }

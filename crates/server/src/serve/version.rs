@@ -1,4 +1,4 @@
-//! `/version`.
+//! The version of the server, as `/version` reports it.
 
 use serde_json::{Value, json};
 

@@ -20,7 +20,7 @@ use crate::groups::Group;
 use crate::object::Stored;
 use crate::object::answer as write;
 use crate::object::answer::{ListMeta, Table};
-use crate::ops::admission::{Class, Place};
+use crate::ops::admission::{Class, Permit};
 use crate::ops::metrics::Metrics;
 use crate::ops::shutdown::{Phase, Shutdown};
 use crate::status::{Result, Status};
@@ -28,7 +28,6 @@ use crate::store::{Error, Event, Item, Revision, Watch};
 use crate::wire::accept::{Answer as Shown, Include, Scope, Shape};
 use crate::wire::list::{At, ListOptions, Selectors, Start, WatchOptions};
 
-/// The interval between bookmarks.
 const BOOKMARKS: Duration = Duration::from_mins(1);
 
 /// The time between the last bookmark and the end of the watch. It is also the minimum time
@@ -43,11 +42,10 @@ const LIFE: Duration = Duration::from_mins(30);
 /// The annotation of the bookmark that ends the initial events of a watch.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// Handles a watch request.
 pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer> {
     let shown = call.shown(Scope::Watch)?;
     let options = WatchOptions::parse(call.query, call.group)?;
-    let place = call.state.admission.enter(Class::Watch)?;
+    let permit = call.state.admission.enter(Class::Watch)?;
     let life = match options.timeout_seconds {
         Some(seconds) => Duration::from_secs(seconds).min(LIFE * 2),
         None => random_life()?,
@@ -67,7 +65,7 @@ pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer>
         end,
         shutdown: call.state.shutdown.clone(),
         metrics: Arc::clone(&call.state.metrics),
-        _place: place,
+        _permit: permit,
     };
     events.open(call, &options).await?;
     Ok(answer::with_body(200, JSON, events.into_body()))
@@ -91,7 +89,7 @@ struct Events {
     end: Instant,
     shutdown: Shutdown,
     metrics: Arc<Metrics>,
-    _place: Place,
+    _permit: Permit,
 }
 
 /// The type of an event about an object.
@@ -275,7 +273,6 @@ impl Events {
         self.push(kind.name(), &object);
     }
 
-    /// Queues a bookmark.
     fn mark(&mut self, revision: Revision, is_initial_end: bool) {
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if is_initial_end && let Some(fields) = metadata.as_object_mut() {

@@ -16,7 +16,7 @@ use redb::{
 };
 use tempfile::NamedTempFile;
 
-use super::feed::{Change, MAX_EVENT_BYTES, MAX_EVENTS};
+use super::feed::{KeyChange, MAX_EVENT_BYTES, MAX_EVENTS};
 use super::objects::Entry;
 use super::types::{Error, Item, Revision};
 
@@ -43,7 +43,6 @@ const EVENT_SECONDS: i64 = 24 * 60 * 60;
 /// The cache size of `redb`. It is small because everything is in memory, too.
 const CACHE_BYTES: usize = 4 << 20;
 
-/// An open database file.
 #[derive(Debug)]
 pub(super) struct Disk {
     path: PathBuf,
@@ -66,7 +65,7 @@ pub(super) struct Contents {
     pub(super) entries: BTreeMap<String, Entry>,
     pub(super) revision: Revision,
     /// The last changes, oldest first.
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<KeyChange>,
 }
 
 impl Disk {
@@ -105,14 +104,13 @@ impl Disk {
             .map_err(|error| unavailable(&self.path, &error))
     }
 
-    /// Reads everything.
     pub(super) fn contents(&self) -> Result<Contents, Error> {
         self.read().map_err(|error| unavailable(&self.path, &error))
     }
 
     /// Commits all changes or none. After an error, the outcome is unknown and the file must be
     /// reopened.
-    pub(super) fn append(&mut self, changes: &[Change]) -> Result<(), Error> {
+    pub(super) fn append(&mut self, changes: &[KeyChange]) -> Result<(), Error> {
         self.commit(changes)
             .map_err(|error| unavailable(&self.path, &error))
     }
@@ -174,7 +172,7 @@ impl Disk {
             let now = entries.get(&key).map(|entry| entry.value.clone());
             let after = earlier.insert(key.clone(), before.clone()).unwrap_or(now);
             changes.push(match (exists, before, after) {
-                (true, before, Some(value)) => Change::Put(
+                (true, before, Some(value)) => KeyChange::Put(
                     Item {
                         key,
                         value,
@@ -182,7 +180,7 @@ impl Disk {
                     },
                     before,
                 ),
-                (false, Some(value), _) => Change::Delete(Item {
+                (false, Some(value), _) => KeyChange::Delete(Item {
                     key,
                     value,
                     revision,
@@ -202,7 +200,7 @@ impl Disk {
         })
     }
 
-    fn commit(&mut self, changes: &[Change]) -> Result<(), redb::Error> {
+    fn commit(&mut self, changes: &[KeyChange]) -> Result<(), redb::Error> {
         let seconds = Timestamp::now().as_second();
         let transaction = self.database.begin_write()?;
         self.write(&transaction, changes, seconds)?;
@@ -213,7 +211,7 @@ impl Disk {
     fn write(
         &mut self,
         transaction: &WriteTransaction,
-        changes: &[Change],
+        changes: &[KeyChange],
         seconds: i64,
     ) -> Result<(), redb::Error> {
         let mut objects = transaction.open_table(OBJECTS)?;
@@ -222,11 +220,11 @@ impl Disk {
             let item = change.item();
             let key = item.key.as_str();
             let (exists, before) = match change {
-                Change::Put(item, before) => {
+                KeyChange::Put(item, before) => {
                     objects.insert(key, (item.revision, item.value.as_ref()))?;
                     (true, before.as_deref())
                 }
-                Change::Delete(item) => {
+                KeyChange::Delete(item) => {
                     objects.remove(key)?;
                     (false, Some(item.value.as_ref()))
                 }

@@ -24,16 +24,16 @@ pub(super) const MAX_EVENT_BYTES: usize = 32 << 20;
 /// The time without an event after which a watch reports its progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
-/// A change in the ring.
+/// A change of the value of a key.
 #[derive(Clone, Debug)]
-pub(super) enum Change {
+pub(super) enum KeyChange {
     /// The item was created or updated. Holds the previous value, if any.
     Put(Item, Option<Bytes>),
     /// The item was deleted. Holds its last value, and the revision of the deletion.
     Delete(Item),
 }
 
-impl Change {
+impl KeyChange {
     pub(super) const fn item(&self) -> &Item {
         match self {
             Self::Put(item, _) | Self::Delete(item) => item,
@@ -67,7 +67,7 @@ pub(super) struct Feed {
 
 #[derive(Debug)]
 struct Ring {
-    changes: VecDeque<Change>,
+    changes: VecDeque<KeyChange>,
     /// The index of the first change of the ring among all changes ever pushed.
     first: u64,
     bytes: usize,
@@ -98,7 +98,7 @@ impl Feed {
 
     /// Adds the changes of one or more revisions, in order. No change up to `revision` is then
     /// missing.
-    pub(super) fn push(&self, changes: impl IntoIterator<Item = Change>, revision: Revision) {
+    pub(super) fn push(&self, changes: impl IntoIterator<Item = KeyChange>, revision: Revision) {
         let mut ring = self.ring();
         for change in changes {
             ring.push(change);
@@ -180,7 +180,7 @@ impl Feed {
 }
 
 impl Ring {
-    fn push(&mut self, change: Change) {
+    fn push(&mut self, change: KeyChange) {
         self.revision = self.revision.max(change.item().revision);
         self.bytes += change.bytes();
         self.changes.push_back(change);

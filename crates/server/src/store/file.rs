@@ -12,7 +12,7 @@ use std::thread;
 use tokio::sync::{mpsc, oneshot};
 
 use super::disk::{Contents, Disk};
-use super::feed::{Change, Feed};
+use super::feed::{Feed, KeyChange};
 use super::memory::Memory;
 use super::objects::{Entry, Objects, Write};
 use super::types::{Error, Revision};
@@ -108,7 +108,7 @@ struct Writer {
     disk: Option<Disk>,
     memory: Memory,
     /// The changes of a failed commit, which may or may not be in the file.
-    unsure: Vec<Change>,
+    unsure: Vec<KeyChange>,
 }
 
 type Answers = Vec<(
@@ -180,7 +180,7 @@ impl Writer {
     fn decide(
         &self,
         writes: Vec<(Write, oneshot::Sender<Result<Revision, Error>>)>,
-    ) -> (Vec<Change>, Answers) {
+    ) -> (Vec<KeyChange>, Answers) {
         let objects = self.memory.read();
         let mut overlay: BTreeMap<String, Option<Entry>> = BTreeMap::new();
         let mut changes = Vec::new();
@@ -194,11 +194,11 @@ impl Writer {
             let answer = write.change(now, revision + 1).map(|change| {
                 revision += 1;
                 let entry = match &change {
-                    Change::Put(item, _) => Some(Entry {
+                    KeyChange::Put(item, _) => Some(Entry {
                         value: item.value.clone(),
                         revision,
                     }),
-                    Change::Delete(_) => None,
+                    KeyChange::Delete(_) => None,
                 };
                 overlay.insert(change.item().key.clone(), entry);
                 changes.push(change);
@@ -210,7 +210,7 @@ impl Writer {
     }
 
     /// Commits changes, then publishes them to readers.
-    fn append(&mut self, changes: Vec<Change>) -> Result<(), Error> {
+    fn append(&mut self, changes: Vec<KeyChange>) -> Result<(), Error> {
         let Some(disk) = self.disk.as_mut().filter(|_| !changes.is_empty()) else {
             return Ok(());
         };

@@ -12,7 +12,6 @@ use super::types::{Error, Revision};
 pub(super) struct Memory(Arc<RwLock<Objects>>);
 
 impl Memory {
-    /// Creates an empty store.
     pub(super) fn empty() -> Self {
         Self::with(Objects::new(BTreeMap::new(), 0, Arc::new(Feed::new(0))))
     }
@@ -31,7 +30,6 @@ impl Memory {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Executes one write.
     pub(super) fn write(&self, write: Write) -> Result<Revision, Error> {
         let mut objects = self.change();
         let revision = objects.revision() + 1;

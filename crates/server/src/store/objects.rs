@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::feed::{Change, Feed};
+use super::feed::{Feed, KeyChange};
 use super::types::{Error, Item, Page, Revision};
 
-/// A requested change.
 #[derive(Debug)]
 pub(super) enum Write {
     Create(String, Bytes),
@@ -38,10 +37,14 @@ impl Write {
     /// # Errors
     ///
     /// [`Error::Exists`], [`Error::Missing`] or [`Error::Stale`].
-    pub(super) fn change(self, now: Option<&Entry>, revision: Revision) -> Result<Change, Error> {
+    pub(super) fn change(
+        self,
+        now: Option<&Entry>,
+        revision: Revision,
+    ) -> Result<KeyChange, Error> {
         match (self, now) {
             (Self::Create(..), Some(_)) => Err(Error::Exists),
-            (Self::Create(key, value), None) => Ok(Change::Put(
+            (Self::Create(key, value), None) => Ok(KeyChange::Put(
                 Item {
                     key,
                     value,
@@ -55,7 +58,7 @@ impl Write {
             {
                 Err(Error::Stale(entry.item(&key)))
             }
-            (Self::Update(key, value, _), Some(entry)) => Ok(Change::Put(
+            (Self::Update(key, value, _), Some(entry)) => Ok(KeyChange::Put(
                 Item {
                     key,
                     value,
@@ -63,7 +66,7 @@ impl Write {
                 },
                 Some(entry.value.clone()),
             )),
-            (Self::Delete(key, _), Some(entry)) => Ok(Change::Delete(Item {
+            (Self::Delete(key, _), Some(entry)) => Ok(KeyChange::Delete(Item {
                 key,
                 value: entry.value.clone(),
                 revision,
@@ -128,12 +131,12 @@ impl Objects {
     }
 
     /// Applies changes that were checked against these items.
-    pub(super) fn apply(&mut self, changes: Vec<Change>) {
+    pub(super) fn apply(&mut self, changes: Vec<KeyChange>) {
         for change in &changes {
             let item = change.item();
             self.revision = item.revision;
             match change {
-                Change::Put(
+                KeyChange::Put(
                     Item {
                         key,
                         value,
@@ -147,7 +150,7 @@ impl Objects {
                     };
                     self.entries.insert(key.clone(), entry);
                 }
-                Change::Delete(item) => {
+                KeyChange::Delete(item) => {
                     self.entries.remove(&item.key);
                 }
             }

@@ -12,7 +12,7 @@ pub type Revision = u64;
 pub struct Item {
     /// The key, such as `/template.krm.dev/templates/shop/web`.
     pub key: String,
-    /// The value.
+    /// The value, of at most [`MAX_VALUE_BYTES`].
     pub value: Bytes,
     /// The revision that wrote the value.
     pub revision: Revision,

@@ -25,16 +25,16 @@ const MAX_RANGES: usize = 100;
 pub struct Answer {
     /// The format. Always JSON for a watch.
     pub format: Format,
-    /// Whether JSON is indented.
+    /// Whether JSON is indented, by `?pretty` or the client.
     pub pretty: bool,
     /// The shape of the objects.
     pub shape: Shape,
 }
 
-/// The shape of objects.
+/// The form in which objects are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// The complete objects.
+    /// The complete objects, as stored.
     Plain,
     /// The rows of a `Table`.
     Table(MetaVersion, Include),
@@ -45,9 +45,9 @@ pub enum Shape {
 /// A version of the group `meta.k8s.io`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetaVersion {
-    /// `v1`
+    /// The current version, `v1`.
     V1,
-    /// `v1beta1`
+    /// The older version, `v1beta1`.
     V1Beta1,
 }
 
@@ -65,26 +65,26 @@ impl MetaVersion {
 /// The content of the field `object` in the rows of a `Table`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Include {
-    /// Nothing.
+    /// Nothing: rows have cells only.
     None,
     /// The metadata of the object.
     Metadata,
-    /// The object.
+    /// The complete object, as stored.
     Object,
 }
 
 /// The content of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// One object.
+    /// A single object or a `Status`.
     One,
-    /// A list.
+    /// A list of objects.
     List,
     /// Watch events, each with one object.
     Watch,
 }
 
-/// A discovery document.
+/// The form of a discovery document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discovery {
     /// Only the list of groups or versions.
@@ -96,9 +96,9 @@ pub enum Discovery {
 /// A version of the group `apidiscovery.k8s.io`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiscoveryVersion {
-    /// `v2`
+    /// The current version, `v2`.
     V2,
-    /// `v2beta1`
+    /// The older version, `v2beta1`.
     V2Beta1,
 }
 

@@ -8,36 +8,37 @@ use crate::status::{Details, Result, Status};
 
 const UNSUPPORTED: &str = "UnsupportedMediaType";
 
-/// A format of objects.
+/// A format of objects in bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// JSON.
+    /// JSON: `application/json`, the default of requests.
     Json,
-    /// YAML.
+    /// YAML: `application/yaml`, as kubectl accepts it.
     Yaml,
 }
 
 /// A format of self-subject reviews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewFormat {
-    /// JSON.
+    /// JSON: `application/json`, the default of requests.
     Json,
-    /// YAML.
+    /// YAML: `application/yaml`, with one document.
     Yaml,
     /// Kubernetes protobuf. kubectl sends it for reviews even if the server does not announce it.
     Protobuf,
 }
 
-/// A kind of patch.
+/// A type of patch, by its media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchType {
-    /// `application/json-patch+json`, RFC 6902.
+    /// A JSON patch (RFC 6902): `application/json-patch+json`.
     Json,
-    /// `application/merge-patch+json`, RFC 7396.
+    /// A merge patch (RFC 7396): `application/merge-patch+json`.
     Merge,
-    /// `application/strategic-merge-patch+json`, for OpenShift's group.
+    /// A strategic merge patch, only for OpenShift's group:
+    /// `application/strategic-merge-patch+json`.
     Strategic,
-    /// `application/apply-patch+yaml`.
+    /// Server-side apply: `application/apply-patch+yaml`.
     Apply,
 }
 

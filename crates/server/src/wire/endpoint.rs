@@ -1,4 +1,4 @@
-//! The served resources.
+//! The resources that the server serves, and their actions.
 
 use crate::groups::Group;
 use crate::status::{Details, Result, Status};
@@ -35,14 +35,14 @@ pub enum Endpoint {
     },
     /// Access stored Templates in one namespace, or in all.
     Templates {
-        /// The API group.
+        /// The API group of the path.
         group: Group,
         /// The namespace of the path. `None` for all namespaces, in lists and watches.
         namespace: Option<String>,
-        /// The action.
+        /// The action, by method and path.
         action: Action,
     },
-    /// Answer a self-subject review.
+    /// Answer a question of a user about itself.
     Review(Review),
     /// Check whether a namespace exists. kubectl asks when a Template is not found, and reports the
     /// missing namespace instead of the Template.
@@ -62,22 +62,22 @@ pub enum Action {
     Patch(String),
     /// Delete the Template with this name.
     Delete(String),
-    /// Read all selected Templates.
+    /// Read the Templates that the selectors match.
     List,
     /// Watch changes. A deprecated watch path may name a single Template.
     Watch(Option<String>),
-    /// Delete all selected Templates.
+    /// Delete the Templates that the selectors match.
     DeleteCollection,
 }
 
-/// A self-subject review.
+/// A review that a user asks about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Review {
-    /// `selfsubjectaccessreviews`
+    /// Whether the user may do something: `selfsubjectaccessreviews`.
     Access,
-    /// `selfsubjectrulesreviews`
+    /// The permissions in a namespace: `selfsubjectrulesreviews`.
     Rules,
-    /// `selfsubjectreviews`
+    /// The name and the groups: `selfsubjectreviews`.
     Subject,
 }
 

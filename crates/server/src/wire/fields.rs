@@ -1,4 +1,4 @@
-//! Field selectors.
+//! Field selectors: on the name and the namespace.
 //!
 //! Source: `k8s.io/apimachinery/pkg/fields`.
 

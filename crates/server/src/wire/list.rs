@@ -3,12 +3,13 @@
 //!
 //! Source: `ValidateListOptions` of `k8s.io/apimachinery/pkg/apis/meta/internalversion`.
 
+use krm_core::label_selector::LabelSelector;
+
 use crate::groups::Group;
 use crate::status::{Cause, Details, Result, Status};
 use crate::store::Revision;
 use crate::wire::cont::Continue;
 use crate::wire::fields::FieldSelector;
-use crate::wire::labels::LabelSelector;
 use crate::wire::options::invalid;
 use crate::wire::query::{Query, not_a_number};
 
@@ -18,7 +19,7 @@ const FORBIDDEN: &str = "FieldValueForbidden";
 /// The state of the store that a response shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The newest state.
+    /// The newest state of the store.
     Newest,
     /// Any state that is not older than this revision. 0 for any state.
     NotOlderThan(Revision),
@@ -29,20 +30,20 @@ pub enum At {
 /// The selectors of a list or watch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selectors {
-    /// The label selector.
+    /// The label selector; empty selects all objects.
     pub labels: LabelSelector,
-    /// The field selector.
+    /// The field selector; empty selects all objects.
     pub fields: FieldSelector,
 }
 
 /// The options of a list, or of a collection delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListOptions {
-    /// The selectors.
+    /// The selectors, which all objects must match.
     pub selectors: Selectors,
     /// The maximum number of objects in the response.
     pub limit: Option<u64>,
-    /// The state to show.
+    /// The state of the store to show.
     pub at: At,
     /// The key after which the list continues, without the prefix of the list.
     pub after: Option<String>,
@@ -51,7 +52,7 @@ pub struct ListOptions {
 /// The options of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchOptions {
-    /// The selectors.
+    /// The selectors, which all objects must match.
     pub selectors: Selectors,
     /// The start of the watch.
     pub start: Start,
@@ -78,7 +79,8 @@ pub enum Start {
 impl Selectors {
     fn parse(query: &Query, group: Group) -> Result<Self> {
         Ok(Self {
-            labels: LabelSelector::parse(query.text("labelSelector"))?,
+            labels: LabelSelector::parse(query.text("labelSelector"))
+                .map_err(Status::bad_request)?,
             fields: FieldSelector::parse(query.text("fieldSelector"), group)?,
         })
     }

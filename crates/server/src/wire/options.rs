@@ -34,11 +34,11 @@ pub struct PatchOptions {
 /// The handling of unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldValidation {
-    /// Ignore them.
+    /// Accept the request without a warning.
     Ignore,
     /// Send a `Warning` header for each.
     Warn,
-    /// Reject the request.
+    /// Reject the request with 400.
     Strict,
 }
 
@@ -245,13 +245,10 @@ fn read(content_type: Option<&str>, body: &[u8]) -> Result<Map<String, Value>> {
 
 /// Returns the error for a body that is not JSON, without text from the body.
 fn not_json(error: &serde_json::Error) -> Box<Status> {
-    let what = if error.is_eof() {
-        "unexpected end of JSON input".to_owned()
-    } else {
-        format!("error at line {} column {}", error.line(), error.column())
-    };
     Status::bad_request(format!(
-        "couldn't get version/kind; json parse error: {what}"
+        "couldn't get version/kind; json parse error: error at line {} column {}",
+        error.line(),
+        error.column()
     ))
 }
 

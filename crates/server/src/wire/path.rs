@@ -16,31 +16,31 @@ pub const DEFAULT_NAMESPACE: &str = "default";
 /// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// `/`
+    /// The root, `/`: the list of paths.
     Root,
-    /// `/api`
+    /// The versions of the core group: `/api`.
     Api,
-    /// `/apis`
+    /// The list of groups: `/apis`.
     Apis,
-    /// `/apis/GROUP`
+    /// The versions of a group: `/apis/GROUP`.
     Group(String),
     /// `/apis/GROUP/VERSION`, or `/api/VERSION` with an empty group.
     GroupVersion(String, String),
-    /// `/openapi/v2`
+    /// The document of version 2: `/openapi/v2`.
     OpenApiV2,
-    /// `/openapi/v3`
+    /// The index of the documents of version 3: `/openapi/v3`.
     OpenApiV3Index,
     /// `/openapi/v3/…`, with the rest of the path, such as `apis/template.krm.dev/v1alpha1`.
     OpenApiV3(String),
-    /// `/version`
+    /// The version of the server: `/version`.
     Version,
     /// `/healthz`, `/livez` and `/readyz`, with the name of one check if the path has one.
     Health(Health, Option<String>),
-    /// `/metrics`
+    /// The metrics for Prometheus: `/metrics`.
     Metrics,
     /// `/ui/…`, with the decoded segments of the rest.
     Ui(Vec<String>),
-    /// A resource.
+    /// A resource of an API group.
     Resource(Resource),
     /// A path of Deployment Manager.
     Deployments(DeploymentPath),
@@ -51,32 +51,32 @@ pub enum Path {
 /// A path of Deployment Manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeploymentPath {
-    /// `/deployments`
+    /// The list of deployments: `/deployments`.
     Deployments,
-    /// `/deployments/D`
+    /// A deployment: `/deployments/D`, with its name.
     Deployment(String),
-    /// `/deployments/D/manifests`
+    /// The manifests of a deployment: `/deployments/D/manifests`.
     Manifests(String),
-    /// `/deployments/D/manifests/M`
+    /// A manifest: `/deployments/D/manifests/M`, with both names.
     Manifest(String, String),
-    /// `/types`
+    /// The types in use: `/types`.
     Types,
     /// `/types/T/instances`. A type may contain slashes.
     Instances(String),
-    /// `/expand`
+    /// An expansion that is not stored: `/expand`.
     Expand,
-    /// `/operations/O`
+    /// An operation: `/operations/O`, with its name.
     Operation(String),
 }
 
-/// An endpoint for probes.
+/// A health check endpoint of Kubernetes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// `/healthz`
+    /// The deprecated endpoint, `/healthz`.
     Healthz,
-    /// `/livez`
+    /// Whether to restart the process: `/livez`.
     Livez,
-    /// `/readyz`
+    /// Whether to send requests: `/readyz`.
     Readyz,
 }
 
@@ -109,19 +109,19 @@ pub struct Resource {
 /// The verb of a request, as in RBAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verb {
-    /// Read one object.
+    /// Read an object by its name.
     Get,
-    /// List objects.
+    /// Read the objects that selectors match.
     List,
-    /// Watch changes.
+    /// Follow the changes of objects.
     Watch,
-    /// Create an object.
+    /// Store an object that does not exist.
     Create,
-    /// Replace an object.
+    /// Replace an object as a whole.
     Update,
     /// Change parts of an object.
     Patch,
-    /// Delete an object.
+    /// Delete an object by its name.
     Delete,
     /// Delete a collection of objects.
     DeleteCollection,

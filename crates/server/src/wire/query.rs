@@ -1,4 +1,4 @@
-//! Query strings.
+//! Query strings of URLs, decoded.
 
 use std::borrow::Cow;
 

@@ -40,6 +40,12 @@ const DIFFERENT: &[(&str, u16, &str, &str)] = &[
         "a mistake of the client",
     ),
     (
+        "254-",
+        400,
+        "invalid continue token: continue key is not valid: the token is not from this server",
+        "our words about malformed JSON",
+    ),
+    (
         "332-",
         406,
         "not a list",
@@ -55,7 +61,7 @@ const DIFFERENT: &[(&str, u16, &str, &str)] = &[
     (
         "502-",
         400,
-        "couldn't get version/kind; json parse error: unexpected end",
+        "couldn't get version/kind; json parse error: error at line 1",
         "a mistake of the client",
     ),
     (

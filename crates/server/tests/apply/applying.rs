@@ -3,8 +3,10 @@
 use krm_template_server::apply::{Prune, record};
 use serde_json::json;
 
-use crate::Test;
-use crate::support::{MAPS, Notes, Small, config_map, master, object, objects, owner, shown};
+use crate::apply::Test;
+use crate::apply::support::{
+    MAPS, Notes, Small, config_map, master, object, objects, owner, shown,
+};
 
 pub(crate) const TESTS: &[Test] = &[
     ("objects_are_created_with_marks_of_their_owner", || {

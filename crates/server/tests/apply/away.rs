@@ -3,8 +3,8 @@
 use krm_template_server::apply::{Prune, record};
 use serde_json::json;
 
-use crate::Test;
-use crate::support::{MAPS, Notes, Small, config_map, master, objects, owner, shown};
+use crate::apply::Test;
+use crate::apply::support::{MAPS, Notes, Small, config_map, master, objects, owner, shown};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_change_that_broke_off_is_completed_by_the_next", || {

@@ -3,8 +3,8 @@
 use krm_template_server::apply::Owner;
 use serde_json::json;
 
-use crate::Test;
-use crate::support::{
+use crate::apply::Test;
+use crate::apply::support::{
     MAPS, Notes, Small, config_map, master, object, objects, owner, shown, widgets,
 };
 

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 
-use crate::support::programs;
+use crate::apply::support::programs;
 
 pub(crate) fn missing() -> Option<&'static str> {
     if std::env::var_os("KRM_TEMPLATE_SHARED").is_none_or(|path| path.is_empty()) {

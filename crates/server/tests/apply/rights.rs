@@ -4,8 +4,10 @@ use krm_template_server::apply::{Prune, record};
 use krm_template_server::auth::User;
 use serde_json::json;
 
-use crate::Test;
-use crate::support::{MAPS, Notes, Small, anna, config_map, master, object, objects, owner, shown};
+use crate::apply::Test;
+use crate::apply::support::{
+    MAPS, Notes, Small, anna, config_map, master, object, objects, owner, shown,
+};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_forbidden_object_ends_the_change", || {

@@ -3,6 +3,8 @@
 use clap::Parser;
 use krm_template_server::auth::Args;
 
+tests!(refuses_what_does_not_go_together_or_is_not_safe);
+
 #[derive(Parser)]
 struct Program {
     #[command(flatten)]
@@ -26,7 +28,6 @@ fn check(listen: &str, arguments: &str) -> String {
     }
 }
 
-#[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn refuses_what_does_not_go_together_or_is_not_safe() {
     const TLS: &str = "--tls-cert=c --tls-key=k";

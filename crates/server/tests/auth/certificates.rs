@@ -5,13 +5,19 @@ use krm_template_server::tls::Peer;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-use crate::support::{Authority, For, address, arguments, connect, headers, write};
+use crate::auth::support::{Authority, For, address, arguments, connect, headers, write};
+
+tests!(
+    the_subject_is_the_user_and_the_organizations_the_groups,
+    new_connections_get_the_changed_certificate_and_a_broken_one_changes_nothing,
+    a_changed_authority_counts_on_connections_that_are_open
+);
 
 fn der(pem: &str) -> CertificateDer<'static> {
     CertificateDer::from_pem_slice(pem.as_bytes()).unwrap()
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_subject_is_the_user_and_the_organizations_the_groups() {
     let folder = tempfile::tempdir().unwrap();
     let (server, clients) = (Authority::new("servers"), Authority::new("clients"));
@@ -43,7 +49,7 @@ async fn the_subject_is_the_user_and_the_organizations_the_groups() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn new_connections_get_the_changed_certificate_and_a_broken_one_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (server, clients) = (Authority::new("servers"), Authority::new("clients"));
@@ -81,7 +87,7 @@ async fn new_connections_get_the_changed_certificate_and_a_broken_one_changes_no
     assert_eq!(connect(acceptor, &server, None).await.server, second);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_changed_authority_counts_on_connections_that_are_open() {
     let folder = tempfile::tempdir().unwrap();
     let (server, old, new) = (

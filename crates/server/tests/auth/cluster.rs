@@ -9,7 +9,17 @@ use krm_template_server::auth::{Args, Attributes, Authorizer, Decision, User, Wa
 use krm_template_server::tls::Peer;
 use serde_json::{Value, json};
 
-use crate::support::{Authority, Fake, For, address, arguments, connect, headers};
+use crate::auth::support::{Authority, Fake, For, address, arguments, connect, headers};
+
+tests!(
+    tokens_are_reviewed_and_answers_remembered,
+    no_token_is_logged_at_any_level,
+    a_token_that_cannot_be_reviewed_is_no_credential,
+    access_is_reviewed,
+    answers_about_access_are_remembered,
+    a_cluster_that_is_away_allows_nothing,
+    the_front_proxy_is_the_one_of_the_cluster
+);
 
 const NOW: Duration = Duration::ZERO;
 const TOKEN_REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
@@ -66,7 +76,7 @@ fn to_token(token: &str) -> (u16, Value, Duration) {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn tokens_are_reviewed_and_answers_remembered() {
     let fake = Fake::start(|path, body| {
         assert_eq!(path, TOKEN_REVIEWS);
@@ -120,7 +130,7 @@ impl std::io::Write for Log {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn no_token_is_logged_at_any_level() {
     let folder = tempfile::tempdir().unwrap();
     let fake = Fake::start(|_, body| to_token(body["spec"]["token"].as_str().unwrap())).await;
@@ -157,7 +167,7 @@ async fn no_token_is_logged_at_any_level() {
     assert!(!log.contains("canary"), "{log}");
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_token_that_cannot_be_reviewed_is_no_credential() {
     let folder = tempfile::tempdir().unwrap();
     let fake = Fake::start(|_, body| to_token(body["spec"]["token"].as_str().unwrap())).await;
@@ -243,7 +253,7 @@ async fn by_verb() -> Fake {
     .await
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn access_is_reviewed() {
     let fake = by_verb().await;
     let cluster = Arc::new(Cluster::new(fake.client(), Duration::from_millis(500)));
@@ -301,7 +311,7 @@ async fn access_is_reviewed() {
     assert_eq!(last["spec"].get("resourceAttributes"), None);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn answers_about_access_are_remembered() {
     let fake = by_verb().await;
     let cluster = Arc::new(Cluster::new(fake.client(), Duration::from_millis(500)));
@@ -346,7 +356,7 @@ async fn answers_about_access_are_remembered() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_cluster_that_is_away_allows_nothing() {
     let gone = kube::Config::new("http://127.0.0.1:1".parse().unwrap());
     let client = kube::Client::try_from(gone).unwrap();
@@ -384,7 +394,7 @@ async fn with_settings(settings: Value, is_there: Arc<AtomicBool>) -> Fake {
     .await
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_front_proxy_is_the_one_of_the_cluster() {
     let folder = tempfile::tempdir().unwrap();
     let (server, proxy, clients) = (

@@ -3,7 +3,12 @@
 
 use krm_template_server::auth::{Args, Way, start};
 
-use crate::support::{Authority, For, Issued, address, arguments, connect, headers, write};
+use crate::auth::support::{Authority, For, Issued, address, arguments, connect, headers, write};
+
+tests!(
+    headers_are_believed_from_the_front_proxy_alone,
+    takes_groups_uid_and_further_facts
+);
 
 /// The certificate of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +92,7 @@ impl Authorities {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn headers_are_believed_from_the_front_proxy_alone() {
     let folder = tempfile::tempdir().unwrap();
     let authorities = Authorities::new();
@@ -151,7 +156,7 @@ async fn headers_are_believed_from_the_front_proxy_alone() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn takes_groups_uid_and_further_facts() {
     let folder = tempfile::tempdir().unwrap();
     let authorities = Authorities::new();

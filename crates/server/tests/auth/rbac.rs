@@ -7,7 +7,15 @@ use krm_template_server::auth::{Attributes, User};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::write;
+use crate::auth::support::write;
+
+tests!(
+    allows_what_the_rules_say_multiplied_out,
+    aggregates_roles_by_their_labels_also_through_default_roles,
+    users_may_discover_and_ask_about_themselves_as_in_a_cluster,
+    names_roles_that_are_missing_in_the_reason,
+    says_where_a_file_is_wrong
+);
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 const VERBS: [&str; 3] = ["get", "list", "create"];
@@ -229,7 +237,6 @@ fn user(name: &str, groups: &[&str]) -> User {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    #[test]
     fn allows_what_the_rules_say_multiplied_out(given in prop::collection::vec(given(), 0..5)) {
         let (objects, rights) = objects(&given);
         let folder = tempfile::tempdir().unwrap();
@@ -376,7 +383,6 @@ kind: Namespace
 metadata: {name: shop}
 ";
 
-#[test]
 fn aggregates_roles_by_their_labels_also_through_default_roles() {
     let policy = policy(AGGREGATED).unwrap();
     let (anna, bob) = (user("anna", &[]), user("bob", &[]));
@@ -392,7 +398,6 @@ fn aggregates_roles_by_their_labels_also_through_default_roles() {
     );
 }
 
-#[test]
 fn users_may_discover_and_ask_about_themselves_as_in_a_cluster() {
     let policy = policy("").unwrap();
     let anna = user("anna", &["system:authenticated"]);
@@ -427,7 +432,6 @@ fn users_may_discover_and_ask_about_themselves_as_in_a_cluster() {
     assert!(policy.decide(&anna, &review).is_ok());
 }
 
-#[test]
 fn names_roles_that_are_missing_in_the_reason() {
     let policy = policy(
         "apiVersion: rbac.authorization.k8s.io/v1
@@ -464,7 +468,6 @@ fn rule(text: &str) -> String {
     )
 }
 
-#[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn says_where_a_file_is_wrong() {
     let head = format!("apiVersion: {GROUP}/v1\n");

@@ -6,7 +6,13 @@ use krm_template_server::auth::{Args, Attributes, Auth, Way, is_health, start};
 use krm_template_server::tls::Peer;
 use serde_json::Value;
 
-use crate::support::{Authority, For, address, arguments, connect, headers, write};
+use crate::auth::support::{Authority, For, address, arguments, connect, headers, write};
+
+tests!(
+    impersonation_is_refused_also_to_those_who_may_do_everything,
+    only_probes_need_no_rights;
+    shared data: the_answers_are_those_of_a_real_server
+);
 
 /// Returns the attributes of a recorded request.
 fn wanted<'a>(method: &str, path: &'a str) -> Attributes<'a> {
@@ -93,12 +99,8 @@ async fn answer(auth: &Auth, peer: &Peer, request: &Value) -> (u16, String) {
     )
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 #[expect(clippy::disallowed_methods, reason = "the test reads recorded files")]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
 async fn the_answers_are_those_of_a_real_server() {
     let folder = tempfile::tempdir().unwrap();
     let (server, clients, proxy) = (
@@ -160,7 +162,7 @@ async fn the_answers_are_those_of_a_real_server() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn impersonation_is_refused_also_to_those_who_may_do_everything() {
     let auth = start(&Args::default(), address()).await.unwrap();
     let peer = Peer::new(address());
@@ -204,7 +206,6 @@ async fn impersonation_is_refused_also_to_those_who_may_do_everything() {
     );
 }
 
-#[test]
 fn only_probes_need_no_rights() {
     let cases = [
         ("/healthz", true),

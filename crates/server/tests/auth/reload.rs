@@ -8,7 +8,14 @@ use anyhow::Context;
 use krm_template_server::ops::shutdown;
 use krm_template_server::reload::{Content, Reload, Watched, follow};
 
-use crate::support::write;
+use crate::auth::support::write;
+
+tests!(
+    a_folder_is_its_visible_yaml_and_json_files_in_order,
+    what_did_not_change_is_not_parsed_again_whether_good_or_broken,
+    a_file_that_is_missing_or_too_large_is_an_error,
+    changes_are_seen_after_a_while_and_at_once_after_a_signal
+);
 
 /// Parses the number in each file, and returns it with the name of the file.
 fn numbers(contents: &[Content]) -> anyhow::Result<Vec<(String, u32)>> {
@@ -24,7 +31,6 @@ fn numbers(contents: &[Content]) -> anyhow::Result<Vec<(String, u32)>> {
     contents.iter().map(number).collect()
 }
 
-#[test]
 fn a_folder_is_its_visible_yaml_and_json_files_in_order() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [
@@ -55,7 +61,6 @@ fn a_folder_is_its_visible_yaml_and_json_files_in_order() {
     assert_eq!(watched.get().len(), 3, "a broken file changes nothing");
 }
 
-#[test]
 fn what_did_not_change_is_not_parsed_again_whether_good_or_broken() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "a.yaml", "1");
@@ -74,7 +79,6 @@ fn what_did_not_change_is_not_parsed_again_whether_good_or_broken() {
     }
 }
 
-#[test]
 fn a_file_that_is_missing_or_too_large_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let missing = Watched::open(vec![folder.path().join("none")], numbers)
@@ -93,7 +97,7 @@ fn a_file_that_is_missing_or_too_large_is_an_error() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn changes_are_seen_after_a_while_and_at_once_after_a_signal() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "a.yaml", "1");

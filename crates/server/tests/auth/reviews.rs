@@ -11,7 +11,14 @@ use krm_template_server::protobuf;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::write;
+use crate::auth::support::write;
+
+tests!(
+    answers_can_i_in_protobuf_and_in_json,
+    answers_can_i_list_and_who_am_i,
+    refuses_bodies_that_ask_nothing_or_something_else,
+    any_bytes_of_protobuf_are_an_object_or_a_status
+);
 
 /// `kubectl auth can-i get templates.template.krm.dev/web --subresource=schema -n shop`, kubectl
 /// 1.33, without discovery.
@@ -70,7 +77,7 @@ subjects:
     Authorizer::Rbac(Policy::open(path).unwrap())
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn answers_can_i_in_protobuf_and_in_json() {
     let folder = tempfile::tempdir().unwrap();
     let rbac = rbac(&folder);
@@ -113,7 +120,7 @@ async fn answers_can_i_in_protobuf_and_in_json() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn answers_can_i_list_and_who_am_i() {
     let folder = tempfile::tempdir().unwrap();
     let rbac = rbac(&folder);
@@ -149,7 +156,7 @@ async fn answers_can_i_list_and_who_am_i() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn refuses_bodies_that_ask_nothing_or_something_else() {
     let anna = anna();
     let everything = Authorizer::Everything;
@@ -188,7 +195,6 @@ async fn refuses_bodies_that_ask_nothing_or_something_else() {
 }
 
 proptest! {
-    #[test]
     fn any_bytes_of_protobuf_are_an_object_or_a_status(
         change in any::<(prop::sample::Index, u8)>(),
         end in any::<prop::sample::Index>(),

@@ -4,7 +4,13 @@ use krm_template_server::auth::tokens::Tokens;
 use krm_template_server::auth::{Args, Way, start};
 use krm_template_server::tls::Peer;
 
-use crate::support::{address, headers, write};
+use crate::auth::support::{address, headers, write};
+
+tests!(
+    reads_the_csv_of_kube_apiserver,
+    says_which_line_is_wrong_and_not_what_is_in_it,
+    takes_bearer_tokens_from_the_authorization_header_and_rereads_the_file
+);
 
 /// The name, uid and groups of a user.
 type Expected<'a> = (&'a str, &'a str, &'a [&'a str]);
@@ -16,7 +22,6 @@ fn user(csv: &str, token: &str) -> Option<(String, String, Vec<String>)> {
     Some((user.name.clone(), user.uid.clone(), user.groups.clone()))
 }
 
-#[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn reads_the_csv_of_kube_apiserver() {
     // The SHA-256 of `secret`.
@@ -83,7 +88,6 @@ fn reads_the_csv_of_kube_apiserver() {
     }
 }
 
-#[test]
 fn says_which_line_is_wrong_and_not_what_is_in_it() {
     let cases = [
         (
@@ -107,7 +111,7 @@ fn says_which_line_is_wrong_and_not_what_is_in_it() {
     assert!(Tokens::parse(b"\xff,anna,1\n").is_err());
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn takes_bearer_tokens_from_the_authorization_header_and_rereads_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), "tokens", "secret,anna,1\n");

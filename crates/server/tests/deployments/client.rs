@@ -6,9 +6,9 @@ use std::process::{Command, Output};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-use crate::paths::{TEMPLATE, config};
-use crate::program::Program;
-use crate::trial;
+use crate::deployments::paths::{TEMPLATE, config};
+use crate::deployments::trial;
+use crate::http::program::Program;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![

@@ -15,9 +15,9 @@ use krm_yaml::source::Source;
 use libtest_mimic::{Failed, Trial};
 use serde_json::json;
 
-use crate::compare::{Order, canonical, first_difference, read};
-use crate::needs;
-use crate::program::Program;
+use crate::deployments::compare::{Order, canonical, first_difference, read};
+use crate::deployments::needs;
+use crate::http::program::Program;
 
 /// The number of cases with an expansion, and with an error.
 const EXPANSIONS: usize = 318;

@@ -3,9 +3,9 @@
 use libtest_mimic::Trial;
 use serde_json::json;
 
-use crate::paths::{JSON, names, site};
-use crate::program::Program;
-use crate::{body, trial};
+use crate::deployments::paths::{JSON, names, site};
+use crate::deployments::{body, trial};
+use crate::http::program::Program;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![

@@ -3,8 +3,8 @@
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::program::{Program, Response, until};
-use crate::{body, trial};
+use crate::deployments::{body, trial};
+use crate::http::program::{Program, Response, until};
 
 pub(crate) const JSON: [(&str, &str); 1] = [("Content-Type", "application/json")];
 

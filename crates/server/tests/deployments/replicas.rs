@@ -8,9 +8,9 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::needs;
-use crate::paths::{JSON, names, site};
-use crate::program::{Program, until};
+use crate::deployments::needs;
+use crate::deployments::paths::{JSON, names, site};
+use crate::http::program::{Program, until};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let is_there = Command::new("etcd").arg("--version").output().is_ok();
@@ -114,7 +114,7 @@ fn shared() {
 /// Returns a body with a slow template, so that two changes overlap.
 fn slow(name: &str) -> Vec<u8> {
     let template = "resources: [{% for a in range(900000) %}{% endfor %}]";
-    crate::body(
+    crate::deployments::body(
         name,
         "resources: [{name: a, type: a.jinja}]",
         &[("a.jinja", template)],

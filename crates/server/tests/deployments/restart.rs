@@ -4,9 +4,9 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::paths::{JSON, names, site};
-use crate::program::Program;
-use crate::trial;
+use crate::deployments::paths::{JSON, names, site};
+use crate::deployments::trial;
+use crate::http::program::Program;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![

@@ -5,9 +5,10 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use serde_json::{Map, Value, json};
 
-use crate::client::Answer;
-use crate::known::{Known, alike, is_time, is_uid};
-use crate::recording::{Exchange, Values};
+use crate::exchanges::client::Answer;
+use crate::exchanges::known::{Known, alike, is_time, is_uid};
+use crate::exchanges::recording::{Exchange, Values};
+use crate::words::are_same_error;
 
 /// The headers that are compared.
 const HEADERS: [&str; 3] = ["Content-Type", "Warning", "Retry-After"];
@@ -387,7 +388,12 @@ fn is_without_value(recorded: &str, own: &str) -> bool {
     const START: &str = "Invalid value: ";
     own.split_once(START).is_some_and(|(before, why)| {
         let rest = recorded.strip_prefix(before).unwrap_or_default();
-        rest.starts_with(START) && rest.ends_with(&format!(": {why}"))
+        let mut colons = rest.match_indices(": ");
+        let is_why = |(at, _)| {
+            let (_, end) = rest.split_at(at + 2);
+            end == why || are_same_error(end, why)
+        };
+        rest.starts_with(START) && colons.any(is_why)
     })
 }
 

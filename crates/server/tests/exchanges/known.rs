@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex_lite::{Captures, Regex};
 
+use crate::words::are_same_error;
+
 /// A uid of the recorded servers or ours.
 pub(crate) const UUID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 /// A time in seconds, in UTC.
@@ -111,10 +113,11 @@ pub(crate) fn is_time(text: &str) -> bool {
         .is_some_and(|found| found.len() == text.len())
 }
 
-/// Returns `true` if two texts differ only in uids, times, ages, revisions, and parts that our
-/// messages omit.
+/// Returns `true` if two texts differ only in uids, times, ages, revisions, parts that our messages
+/// omit, and words about malformed JSON and wrong types.
 pub(crate) fn alike(recorded: &str, ours: &str) -> bool {
-    recorded == ours || anonymous(&without_details(recorded)) == anonymous(ours)
+    let plain = without_details(recorded);
+    recorded == ours || anonymous(&plain) == anonymous(ours) || are_same_error(&plain, ours)
 }
 
 fn without_details(recorded: &str) -> String {

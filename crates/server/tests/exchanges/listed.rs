@@ -10,7 +10,7 @@ use std::path::Path;
 
 use libtest_mimic::Failed;
 
-use crate::recording::{Exchange, number};
+use crate::exchanges::recording::{Exchange, number};
 
 /// The expected status of a response that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub(crate) fn wrong(outcomes: &[Outcome], listed: &Listed) -> Vec<String> {
     let known = |number| {
         outcomes
             .iter()
-            .any(|outcome| crate::recording::number(&outcome.file) == number)
+            .any(|outcome| crate::exchanges::recording::number(&outcome.file) == number)
     };
     texts.extend(
         listed

@@ -8,12 +8,12 @@ use libtest_mimic::Failed;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 
-use crate::client::{Answer, Sent, begin, finish, send};
-use crate::comparison::{differences, faults, yaml};
-use crate::known::Known;
-use crate::listed::{Listed, Outcome};
-use crate::program::token;
-use crate::recording::{Binding, Exchange};
+use crate::exchanges::client::{Answer, Sent, begin, finish, send};
+use crate::exchanges::comparison::{differences, faults, yaml};
+use crate::exchanges::known::Known;
+use crate::exchanges::listed::{Listed, Outcome};
+use crate::exchanges::program::token;
+use crate::exchanges::recording::{Binding, Exchange};
 
 const OPENSHIFT: &str = "/apis/template.openshift.io/v1/namespaces";
 /// Watches during which objects were changed.

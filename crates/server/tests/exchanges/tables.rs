@@ -8,12 +8,12 @@ use http::HeaderMap;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
-use crate::client::Answer;
-use crate::comparison::{differences, faults};
-use crate::known::Known;
-use crate::listed::{Outcome, parse};
-use crate::recording::{Exchange, described};
-use crate::replay::pointer;
+use crate::exchanges::client::Answer;
+use crate::exchanges::comparison::{differences, faults};
+use crate::exchanges::known::Known;
+use crate::exchanges::listed::{Outcome, parse};
+use crate::exchanges::recording::{Exchange, described};
+use crate::exchanges::replay::pointer;
 
 type Test = fn() -> Result<(), Failed>;
 
@@ -27,7 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("the_list_must_be_true", the_list_must_be_true),
         ("paths_and_bodies_are_made", paths_and_bodies_are_made),
     ];
-    let trial = |(name, test)| Trial::test(format!("comparison/{name}"), test);
+    let trial = |(name, test)| Trial::test(format!("exchanges/comparison/{name}"), test);
     table.into_iter().map(trial).collect()
 }
 

@@ -3,8 +3,10 @@
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
-use crate::program::{PROCESS, Program, TEMPLATES};
-use crate::two;
+use crate::http::program::{PROCESS, Program, TEMPLATES};
+use crate::http::two;
+
+tests!(values_and_credentials_are_never_said);
 
 /// The secret value, in each place where a value can be.
 const CANARY: &str = "canary4711";
@@ -130,7 +132,6 @@ fn requests() -> Vec<(&'static str, String, &'static str, String)> {
     all
 }
 
-#[test]
 fn values_and_credentials_are_never_said() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = format!("{CANARY}-token,jane,1,\"system:masters\"\n");

@@ -3,9 +3,13 @@
 use std::io::Write as _;
 use std::net::TcpStream;
 
-use crate::program::{PROCESS, Program, TEMPLATE, TEMPLATES, head, response, rest, until};
+use crate::http::program::{PROCESS, Program, TEMPLATE, TEMPLATES, head, response, rest, until};
 
-#[test]
+tests!(
+    requests_end_before_the_program_does,
+    a_server_that_leaves_is_not_ready
+);
+
 fn requests_end_before_the_program_does() {
     let program = Program::start(&["--shutdown-delay", "0s"]);
     let mut watch = program.connect();
@@ -39,7 +43,6 @@ fn requests_end_before_the_program_does() {
     );
 }
 
-#[test]
 fn a_server_that_leaves_is_not_ready() {
     let program = Program::start(&["--shutdown-delay", "1h"]);
     assert_eq!(program.get("/readyz").code, 200);

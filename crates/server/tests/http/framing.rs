@@ -4,16 +4,24 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::thread::{self, sleep};
 
-use crate::program::{
+use crate::http::program::{
     PAUSE, PROCESS, Program, TEMPLATE, TEMPLATES, exchange, head, response, rest,
 };
+
+tests!(
+    slow_clients_are_left,
+    wrong_framing_is_refused_or_closed,
+    what_is_too_large_is_refused,
+    a_body_may_be_as_large_as_the_limit,
+    pipelined_requests_are_answered_in_order,
+    paths_and_methods_that_are_not_served_get_a_status
+);
 
 /// Returns the head of a request with a body, without the empty line.
 fn post() -> String {
     head("POST", PROCESS, &[("Content-Type", "application/json")])
 }
 
-#[test]
 fn slow_clients_are_left() {
     let program = Program::start(&["--read-timeout", "1s", "--idle-timeout", "2s"]);
     // An incomplete head, and a client that sends nothing.
@@ -41,7 +49,6 @@ fn slow_clients_are_left() {
     assert_eq!(program.get("/readyz").code, 200);
 }
 
-#[test]
 fn wrong_framing_is_refused_or_closed() {
     let program = Program::start(&[]);
     let wrong = [
@@ -82,7 +89,6 @@ fn wrong_framing_is_refused_or_closed() {
     assert_eq!(program.get("/readyz").code, 200);
 }
 
-#[test]
 fn what_is_too_large_is_refused() {
     let program = Program::start(&[]);
     let announced = post() + "Content-Length: 3145729\r\n\r\n";
@@ -109,7 +115,6 @@ fn what_is_too_large_is_refused() {
     assert_eq!(program.get("/readyz").code, 200);
 }
 
-#[test]
 fn a_body_may_be_as_large_as_the_limit() {
     let program = Program::start(&["--max-body-bytes", "1000"]);
     let padded = |length| format!("{TEMPLATE:<length$}");
@@ -119,7 +124,6 @@ fn a_body_may_be_as_large_as_the_limit() {
     sent(1_001).is_status(413);
 }
 
-#[test]
 fn pipelined_requests_are_answered_in_order() {
     let program = Program::start(&[]);
     let mut requests = String::new();
@@ -140,7 +144,6 @@ fn pipelined_requests_are_answered_in_order() {
     assert_eq!(names, expected);
 }
 
-#[test]
 fn paths_and_methods_that_are_not_served_get_a_status() {
     let program = Program::start(&[]);
     for (method, path, code) in [

@@ -5,7 +5,15 @@ use std::io::{Read as _, Write as _};
 use flate2::read::GzDecoder;
 use serde_json::json;
 
-use crate::program::{PROCESS, Program, Response, TEMPLATE, head, response, rest, until};
+use crate::http::program::{PROCESS, Program, Response, TEMPLATE, head, response, rest, until};
+
+tests!(
+    beyond_the_limit_clients_shall_come_again,
+    further_connections_are_closed,
+    only_large_answers_are_compressed,
+    a_client_that_leaves_is_in_the_audit_log,
+    the_store_is_measured
+);
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
@@ -13,7 +21,6 @@ fn process(program: &Program) -> Response {
     program.send("POST", PROCESS, &[JSON], TEMPLATE.as_bytes())
 }
 
-#[test]
 fn beyond_the_limit_clients_shall_come_again() {
     let program = Program::start(&["--max-writes", "1"]);
     let mut first = program.connect();
@@ -34,7 +41,6 @@ fn beyond_the_limit_clients_shall_come_again() {
     });
 }
 
-#[test]
 fn further_connections_are_closed() {
     let program = Program::start(&["--max-connections", "2"]);
     let request = head("GET", "/version", &[]) + "\r\n";
@@ -55,7 +61,6 @@ fn further_connections_are_closed() {
     });
 }
 
-#[test]
 fn only_large_answers_are_compressed() {
     let program = Program::start(&[]);
     for (length, is_large) in [(1_000, false), (128 << 10, true)] {
@@ -91,7 +96,6 @@ fn only_large_answers_are_compressed() {
     }
 }
 
-#[test]
 fn a_client_that_leaves_is_in_the_audit_log() {
     let program = Program::start(&[]);
     let mut stream = program.connect();
@@ -111,10 +115,9 @@ fn a_client_that_leaves_is_in_the_audit_log() {
     });
 }
 
-#[test]
 fn the_store_is_measured() {
     let program = Program::start(&[]);
-    let path = crate::program::TEMPLATES;
+    let path = crate::http::program::TEMPLATES;
     assert_eq!(
         program
             .send("POST", path, &[JSON], TEMPLATE.as_bytes())

@@ -4,7 +4,15 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
 
-use crate::program::{Program, until};
+use crate::http::program::{Program, until};
+
+tests!(
+    an_error_is_one_clear_line,
+    a_store_belongs_to_one_process,
+    a_dump_into_a_closed_pipe_is_no_error,
+    files_are_reread_on_sighup,
+    the_version_names_the_commit
+);
 
 fn run(folder: &std::path::Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_krm-template-server"))
@@ -15,7 +23,6 @@ fn run(folder: &std::path::Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-#[test]
 fn an_error_is_one_clear_line() {
     let folder = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -71,7 +78,6 @@ fn an_error_is_one_clear_line() {
     }
 }
 
-#[test]
 fn a_store_belongs_to_one_process() {
     let first = Program::start(&["--store", "file:t.redb"]);
     let output = run(
@@ -84,7 +90,6 @@ fn a_store_belongs_to_one_process() {
     assert!(errors.contains("t.redb: "), "{errors}");
 }
 
-#[test]
 fn a_dump_into_a_closed_pipe_is_no_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut lines = String::new();
@@ -124,7 +129,6 @@ fn a_dump_into_a_closed_pipe_is_no_error() {
     assert_eq!(errors, "");
 }
 
-#[test]
 fn files_are_reread_on_sighup() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = folder.path().join("tokens.csv");
@@ -143,7 +147,6 @@ fn files_are_reread_on_sighup() {
     assert_eq!(code("old"), 401);
 }
 
-#[test]
 fn the_version_names_the_commit() {
     let output = run(std::env::temp_dir().as_path(), &["--version"]);
     let text = String::from_utf8(output.stdout).unwrap();

@@ -18,7 +18,12 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio_rustls::TlsConnector;
 
-use crate::program::{Program, TEMPLATES};
+use crate::http::program::{Program, TEMPLATES};
+
+tests!(
+    requests_share_a_connection,
+    watches_are_bounded_and_end_with_the_server
+);
 
 pub(crate) type Sender = SendRequest<Empty<Bytes>>;
 
@@ -79,7 +84,6 @@ pub(crate) async fn over_tls(address: SocketAddr, certificate: &str) -> Sender {
     over(stream).await
 }
 
-#[test]
 fn requests_share_a_connection() {
     let folder = tempfile::tempdir().unwrap();
     let certificate = certificate(folder.path());
@@ -104,7 +108,6 @@ fn requests_share_a_connection() {
     });
 }
 
-#[test]
 fn watches_are_bounded_and_end_with_the_server() {
     let program = Program::start(&["--shutdown-delay", "0s"]);
     let runtime = Runtime::new().unwrap();

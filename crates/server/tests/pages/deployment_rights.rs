@@ -1,7 +1,14 @@
 //! The pages of deployments, for users with some of the permissions.
 
-use crate::deployments::{api, create, has, lacks, update, web};
-use crate::site::{Page, Site};
+use crate::pages::deployments::{api, create, has, lacks, update, web};
+use crate::pages::site::{Page, Site};
+
+tests!(
+    a_user_without_rights_sees_nothing,
+    a_user_who_may_only_list_sees_names,
+    a_user_who_may_get_a_deployment_sees_neither_manifests_nor_operations,
+    a_user_who_may_get_one_manifest_sees_no_other
+);
 
 fn rights(paths: &[&str]) -> String {
     format!(
@@ -26,7 +33,7 @@ async fn seen(site: &Site, path: &str) -> Page {
     api(site, "GET", &format!("/ui/deployments{path}"), "").await
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_user_without_rights_sees_nothing() {
     let site = restricted(&["/healthz"]).await;
     for path in [
@@ -48,7 +55,7 @@ async fn a_user_without_rights_sees_nothing() {
     lacks(&page, &["manifest-000"]);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_user_who_may_only_list_sees_names() {
     let site = restricted(&["/deployments"]).await;
     let page = seen(&site, "").await;
@@ -61,7 +68,7 @@ async fn a_user_who_may_only_list_sees_names() {
     assert_eq!(seen(&site, "/web").await.code, 403);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_user_who_may_get_a_deployment_sees_neither_manifests_nor_operations() {
     let site = restricted(&["/deployments/web"]).await;
     assert_eq!(seen(&site, "").await.code, 403);
@@ -79,7 +86,7 @@ async fn a_user_who_may_get_a_deployment_sees_neither_manifests_nor_operations()
     assert_eq!(seen(&site, "/web/manifests/manifest-0002").await.code, 403);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_user_who_may_get_one_manifest_sees_no_other() {
     let one = "/deployments/web/manifests/manifest-0002";
     let site = restricted(&[one]).await;

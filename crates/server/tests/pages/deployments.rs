@@ -2,7 +2,20 @@
 
 use serde_json::{Value, json};
 
-use crate::site::{Page, Site, TOKEN};
+use crate::pages::site::{Page, Site, TOKEN};
+
+tests!(
+    an_empty_list_has_the_command_that_creates_a_deployment,
+    the_list_has_the_deployments_of_a_namespace_or_of_all,
+    the_list_has_pages,
+    a_deployment_has_its_manifests_operations_resources_and_outputs,
+    objects_of_a_cluster_have_their_progress,
+    what_is_not_there_is_404,
+    a_form_in_a_namespace_called_deployments_opens,
+    texts_are_text,
+    without_a_login_the_page_to_log_in_opens,
+    pages_link_templates_and_deployments
+);
 
 const CANARY: &str = "<script>canary</script>";
 
@@ -70,7 +83,7 @@ pub(crate) fn lacks(page: &Page, parts: &[&str]) {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn an_empty_list_has_the_command_that_creates_a_deployment() {
     let site = Site::open().await;
     let page = site.get("/ui/deployments?namespace=shop").await;
@@ -87,7 +100,7 @@ async fn an_empty_list_has_the_command_that_creates_a_deployment() {
     assert!(policy.starts_with("default-src 'none'; "), "{policy}");
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_list_has_the_deployments_of_a_namespace_or_of_all() {
     let site = Site::open().await;
     create(&site, "/deployments", &web(2)).await;
@@ -117,7 +130,7 @@ async fn the_list_has_the_deployments_of_a_namespace_or_of_all() {
     assert_eq!(site.get("/ui/deployments?namespace=Shop").await.code, 400);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_list_has_pages() {
     let site = Site::open().await;
     let empty = |name: &str| body(name, "resources: []\n", &[]);
@@ -143,7 +156,7 @@ async fn the_list_has_pages() {
     assert_eq!(site.get(foreign).await.code, 400);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_deployment_has_its_manifests_operations_resources_and_outputs() {
     let site = Site::open().await;
     create(&site, "/deployments", &web(2)).await;
@@ -178,7 +191,7 @@ async fn a_deployment_has_its_manifests_operations_resources_and_outputs() {
     lacks(&page, &["manifests&#x2f;manifest-0003"]);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn objects_of_a_cluster_have_their_progress() {
     let site = Site::open().await;
     create(&site, "/deployments", &web(1)).await;
@@ -218,7 +231,7 @@ async fn objects_of_a_cluster_have_their_progress() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn what_is_not_there_is_404() {
     let site = Site::open().await;
     create(&site, "/deployments", &web(1)).await;
@@ -243,7 +256,7 @@ async fn what_is_not_there_is_404() {
     assert_eq!(posted.code, 405);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_form_in_a_namespace_called_deployments_opens() {
     let site = Site::open().await;
     let template = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata:\n  name: web\nobjects: []\n";
@@ -254,7 +267,7 @@ async fn a_form_in_a_namespace_called_deployments_opens() {
     has(&page, &["This Template has no parameters."]);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn texts_are_text() {
     let site = Site::open().await;
     let content = format!(
@@ -290,7 +303,7 @@ async fn texts_are_text() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn without_a_login_the_page_to_log_in_opens() {
     let site = Site::with_login().await;
     let page = site.get("/ui/deployments/web").await;
@@ -301,7 +314,7 @@ async fn without_a_login_the_page_to_log_in_opens() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn pages_link_templates_and_deployments() {
     let site = Site::open().await;
     let page = site.get("/ui/?namespace=shop").await;

@@ -1,6 +1,28 @@
 //! Forms of stored Templates.
 
-use crate::site::{Site, unescaped};
+use crate::pages::site::{Site, unescaped};
+
+tests!(
+    the_list_has_each_template_with_a_link_to_its_form,
+    a_browser_at_the_root_is_sent_to_the_list,
+    pages_load_nothing_from_elsewhere_and_are_not_kept,
+    the_addresses_of_styles_and_script_never_change_their_content,
+    no_secret_is_in_a_form_or_its_result_until_it_is_asked_for,
+    a_typed_secret_is_blank_in_what_is_to_be_copied,
+    each_mistake_is_at_its_field_and_in_the_summary,
+    the_script_gets_the_result_of_the_page,
+    a_download_has_the_objects_with_the_generated_values_of_the_page,
+    values_that_are_as_they_were_at_first_are_not_given,
+    a_template_that_is_gone_is_said_and_what_was_typed_can_be_sent_again,
+    another_site_cannot_send_a_form,
+    texts_of_templates_are_text,
+    the_page_of_openshifts_group_has_a_line_for_oc,
+    many_templates_are_on_several_pages,
+    the_list_is_in_the_order_of_namespaces_and_names,
+    objects_that_are_too_large_for_a_page_can_be_downloaded,
+    a_file_is_the_value_of_its_parameter,
+    a_page_is_logged_and_counted_as_the_api_is
+);
 
 const TEMPLATES: &str = "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates";
 const FORM: &str = "/ui/shop/template.krm.dev/web";
@@ -45,7 +67,7 @@ async fn web() -> Site {
     site
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_list_has_each_template_with_a_link_to_its_form() {
     let site = web().await;
     let page = site.get("/ui/").await;
@@ -75,7 +97,7 @@ async fn the_list_has_each_template_with_a_link_to_its_form() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_browser_at_the_root_is_sent_to_the_list() {
     let site = Site::open().await;
     let page = site
@@ -89,7 +111,7 @@ async fn a_browser_at_the_root_is_sent_to_the_list() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn pages_load_nothing_from_elsewhere_and_are_not_kept() {
     let site = web().await;
     for target in ["/ui/", FORM, "/ui/upload", "/ui/shop/template.krm.dev/none"] {
@@ -105,7 +127,7 @@ async fn pages_load_nothing_from_elsewhere_and_are_not_kept() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_addresses_of_styles_and_script_never_change_their_content() {
     let site = Site::open().await;
     let page = site.get("/ui/upload").await;
@@ -130,7 +152,7 @@ async fn the_addresses_of_styles_and_script_never_change_their_content() {
     assert_eq!(site.get("/ui/assets/other.js").await.code, 404);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn no_secret_is_in_a_form_or_its_result_until_it_is_asked_for() {
     let site = web().await;
     let page = site.get(FORM).await;
@@ -153,7 +175,7 @@ async fn no_secret_is_in_a_form_or_its_result_until_it_is_asked_for() {
     assert!(!site.audit().contains("canary"));
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_typed_secret_is_blank_in_what_is_to_be_copied() {
     let site = web().await;
     let fields = [
@@ -176,7 +198,7 @@ async fn a_typed_secret_is_blank_in_what_is_to_be_copied() {
     assert!(!uses.contains("oc process"));
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn each_mistake_is_at_its_field_and_in_the_summary() {
     let site = web().await;
     let fields = [("p.NAME", ""), ("p.REPLICAS", "10"), ("action", "show")];
@@ -209,7 +231,7 @@ async fn each_mistake_is_at_its_field_and_in_the_summary() {
     assert_eq!(answer["result"], serde_json::Value::Null);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_script_gets_the_result_of_the_page() {
     let site = web().await;
     let fields = [
@@ -229,7 +251,7 @@ async fn the_script_gets_the_result_of_the_page() {
     assert!(page.text.contains(result), "{result}\n{}", page.text);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_download_has_the_objects_with_the_generated_values_of_the_page() {
     let site = web().await;
     let seed = "0a".repeat(32);
@@ -268,7 +290,7 @@ async fn a_download_has_the_objects_with_the_generated_values_of_the_page() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn values_that_are_as_they_were_at_first_are_not_given() {
     let site = web().await;
     let fields = [
@@ -287,7 +309,7 @@ async fn values_that_are_as_they_were_at_first_are_not_given() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_template_that_is_gone_is_said_and_what_was_typed_can_be_sent_again() {
     let site = web().await;
     let page = site
@@ -302,7 +324,7 @@ async fn a_template_that_is_gone_is_said_and_what_was_typed_can_be_sent_again() 
     assert!(page.text.contains("typed</textarea>"), "{}", page.text);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn another_site_cannot_send_a_form() {
     let site = web().await;
     let kind = ("content-type", "application/x-www-form-urlencoded");
@@ -337,7 +359,7 @@ async fn another_site_cannot_send_a_form() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn texts_of_templates_are_text() {
     const CANARY: &str = "<script>alert(1)</script>\\\"'><img src=x onerror=alert(1)>";
     let template = format!(
@@ -384,7 +406,7 @@ async fn texts_of_templates_are_text() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_page_of_openshifts_group_has_a_line_for_oc() {
     let site = Site::open().await;
     let template = "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata:\n  name: web\n\
@@ -416,7 +438,7 @@ async fn the_page_of_openshifts_group_has_a_line_for_oc() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn many_templates_are_on_several_pages() {
     let site = Site::open().await;
     for number in 0..101 {
@@ -438,7 +460,7 @@ async fn many_templates_are_on_several_pages() {
     assert!(page.text.contains("t100"), "{}", page.text);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_list_is_in_the_order_of_namespaces_and_names() {
     let site = Site::open().await;
     let mut stored = Vec::new();
@@ -478,7 +500,7 @@ async fn the_list_is_in_the_order_of_namespaces_and_names() {
     assert_eq!(pages, 2);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn objects_that_are_too_large_for_a_page_can_be_downloaded() {
     let site = Site::open().await;
     let template = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata:\n  name: web\n\
@@ -509,7 +531,7 @@ async fn objects_that_are_too_large_for_a_page_can_be_downloaded() {
     assert_eq!(file.text.matches(&text).count(), 4);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_file_is_the_value_of_its_parameter() {
     let site = Site::open().await;
     let template = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata:\n  name: web\n\
@@ -567,7 +589,7 @@ async fn a_file_is_the_value_of_its_parameter() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_page_is_logged_and_counted_as_the_api_is() {
     let site = web().await;
     site.post(FORM, &[("p.NAME", "a"), ("action", "show")])

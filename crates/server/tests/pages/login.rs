@@ -1,6 +1,20 @@
 //! Login, logout and permissions.
 
-use crate::site::{COOKIES, Site, TOKEN, cookie, hidden_texts};
+use crate::pages::site::{COOKIES, Site, TOKEN, cookie, hidden_texts};
+
+tests!(
+    without_a_login_a_page_is_the_one_to_log_in,
+    a_login_is_a_cookie_that_no_script_and_no_other_site_has,
+    the_api_takes_no_cookie,
+    a_wrong_token_is_said_and_not_kept,
+    an_expired_login_keeps_what_was_typed_and_goes_on,
+    an_expired_login_keeps_the_content_of_files,
+    an_expired_login_keeps_an_uploaded_template,
+    after_a_login_no_other_site_is_opened,
+    logging_out_deletes_the_cookie_and_needs_a_form,
+    without_users_there_is_no_login,
+    a_page_needs_the_rights_of_the_api
+);
 
 const TEMPLATES: &str = "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates";
 const FORM: &str = "/ui/shop/template.krm.dev/web";
@@ -16,7 +30,7 @@ async fn login(site: &Site) -> String {
     cookie(&page)
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn without_a_login_a_page_is_the_one_to_log_in() {
     let site = Site::with_login().await;
     let page = site.get(FORM).await;
@@ -45,7 +59,7 @@ async fn without_a_login_a_page_is_the_one_to_log_in() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_login_is_a_cookie_that_no_script_and_no_other_site_has() {
     let site = Site::with_login().await;
     site.store(TEMPLATES, WEB).await;
@@ -64,7 +78,7 @@ async fn a_login_is_a_cookie_that_no_script_and_no_other_site_has() {
     assert!(page.text.contains("<span>ada</span>"), "{}", page.text);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_api_takes_no_cookie() {
     let site = Site::with_login().await;
     site.store(TEMPLATES, WEB).await;
@@ -75,7 +89,7 @@ async fn the_api_takes_no_cookie() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_wrong_token_is_said_and_not_kept() {
     let site = Site::with_login().await;
     for token in ["", "wrong", "a b", "\u{fc}", &format!("{TOKEN} x")] {
@@ -91,7 +105,7 @@ async fn a_wrong_token_is_said_and_not_kept() {
     assert!(!site.audit().contains("wrong"));
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn an_expired_login_keeps_what_was_typed_and_goes_on() {
     let site = Site::with_login().await;
     site.store(TEMPLATES, WEB).await;
@@ -116,7 +130,7 @@ async fn an_expired_login_keeps_what_was_typed_and_goes_on() {
     assert!(!page.text.contains(TOKEN));
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn an_expired_login_keeps_the_content_of_files() {
     let site = Site::with_login().await;
     let template = WEB.replace(
@@ -166,7 +180,7 @@ async fn an_expired_login_keeps_the_content_of_files() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn an_expired_login_keeps_an_uploaded_template() {
     let site = Site::with_login().await;
     let parts = [
@@ -191,7 +205,7 @@ async fn an_expired_login_keeps_an_uploaded_template() {
     assert_eq!((page.code, page.header("location")), (303, FORM));
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn after_a_login_no_other_site_is_opened() {
     let site = Site::with_login().await;
     for next in [
@@ -212,7 +226,7 @@ async fn after_a_login_no_other_site_is_opened() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn logging_out_deletes_the_cookie_and_needs_a_form() {
     let site = Site::with_login().await;
     let page = site.post("/ui/logout", &[]).await;
@@ -222,7 +236,7 @@ async fn logging_out_deletes_the_cookie_and_needs_a_form() {
     assert_eq!(page.header("set-cookie"), "");
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn without_users_there_is_no_login() {
     let site = Site::open().await;
     let page = site.get("/ui/").await;
@@ -235,7 +249,7 @@ async fn without_users_there_is_no_login() {
     assert_eq!((page.code, page.header("location")), (303, "/ui/"));
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_page_needs_the_rights_of_the_api() {
     let rights = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: read, namespace: shop}\n\
         rules:\n- {apiGroups: [template.krm.dev], resources: [templates], verbs: [get, list]}\n---\n\

@@ -1,11 +1,21 @@
 //! Manifests: the tree of a layout with its nodes, and the differences between two manifests.
 
-use crate::deployments::{body, create, has, lacks, update, web};
-use crate::site::Site;
+use crate::pages::deployments::{body, create, has, lacks, update, web};
+use crate::pages::site::Site;
+
+tests!(
+    a_node_of_the_tree_has_its_resource_and_its_template,
+    a_template_that_creates_nothing_takes_no_resource_of_another,
+    the_difference_is_a_unified_diff_with_signs,
+    a_difference_is_bounded,
+    a_long_text_is_cut,
+    a_tree_is_bounded,
+    deep_templates_are_shown
+);
 
 const NODE: &str = "/ui/deployments/web/manifests/manifest-0001?node=%24.resources%5B0%5D";
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_node_of_the_tree_has_its_resource_and_its_template() {
     let site = Site::open().await;
     create(&site, "/deployments", &web(2)).await;
@@ -60,7 +70,7 @@ async fn a_node_of_the_tree_has_its_resource_and_its_template() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_template_that_creates_nothing_takes_no_resource_of_another() {
     let site = Site::open().await;
     let content = "resources:\n- name: web\n  type: none.jinja\n- name: db\n  type: Pod\n";
@@ -75,7 +85,7 @@ async fn a_template_that_creates_nothing_takes_no_resource_of_another() {
     has(&pod, &["Resourcename: db\ntype: Pod"]);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_difference_is_a_unified_diff_with_signs() {
     let site = Site::open().await;
     create(&site, "/deployments", &web(1)).await;
@@ -112,7 +122,7 @@ async fn the_difference_is_a_unified_diff_with_signs() {
     has(&site.get(same).await, &["No differences."]);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_difference_is_bounded() {
     let site = Site::open().await;
     let many = |from: usize| {
@@ -131,7 +141,7 @@ async fn a_difference_is_bounded() {
     assert_eq!(page.text.matches("<del>").count(), 4_999);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_long_text_is_cut() {
     let site = Site::open().await;
     let lines: String = (0..8_000)
@@ -150,7 +160,7 @@ async fn a_long_text_is_cut() {
     lacks(&page, &["# line 7999"]);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_tree_is_bounded() {
     let site = Site::open().await;
     let create_many = web(1_500);
@@ -167,7 +177,7 @@ async fn a_tree_is_bounded() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn deep_templates_are_shown() {
     let site = Site::open().await;
     let chain = "resources:\n{% if properties['depth'] > 0 %}\n- name: n{{ properties['depth'] }}\n  type: chain.jinja\n  \

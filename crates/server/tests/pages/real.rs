@@ -8,7 +8,9 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode};
 
-use crate::site::{Site, unescaped};
+use crate::pages::site::{Site, unescaped};
+
+tests!(; shared data: real_templates_open_as_forms_and_give_the_objects_of_process);
 
 /// Returns the output of `process`, or `None` if it refuses the Template or the values.
 fn processed(text: &str, version: &str, given: &[Assignment]) -> Option<String> {
@@ -83,8 +85,7 @@ fn given(folder: &Path, name: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-#[tokio::test]
-#[cfg_attr(not(shared_data), ignore = "needs KRM_TEMPLATE_SHARED")]
+#[tokio::main(flavor = "current_thread")]
 async fn real_templates_open_as_forms_and_give_the_objects_of_process() {
     let folder = PathBuf::from(std::env::var_os("KRM_TEMPLATE_SHARED").unwrap());
     let folder = folder.join("corpus/openshift");

@@ -1,12 +1,21 @@
 //! Uploaded Templates.
 
-use crate::site::Site;
+use crate::pages::site::Site;
+
+tests!(
+    an_uploaded_template_is_a_form_and_not_stored,
+    a_template_is_stored_if_that_is_asked_for,
+    a_template_of_v1_is_one_of_openshift,
+    what_is_no_template_is_said_and_kept,
+    a_file_is_the_value_of_a_base64_parameter,
+    a_form_that_cannot_be_read_is_refused
+);
 
 const WEB: &str = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata:\n  name: web\n\
                    parameters:\n- name: NAME\n- name: DATA\n  type: base64\nobjects:\n- apiVersion: v1\n  \
                    kind: ConfigMap\n  metadata:\n    name: $(NAME)\n  binaryData:\n    a: $(DATA)\n";
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn an_uploaded_template_is_a_form_and_not_stored() {
     let site = Site::open().await;
     let parts = [("file", Some("web.yaml"), WEB), ("text", None, "")];
@@ -24,7 +33,7 @@ async fn an_uploaded_template_is_a_form_and_not_stored() {
     assert!(site.get("/ui/").await.text.contains("0 Templates"));
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_template_is_stored_if_that_is_asked_for() {
     let site = Site::open().await;
     let fields = [("text", WEB), ("namespace", "shop"), ("store", "1")];
@@ -43,7 +52,7 @@ async fn a_template_is_stored_if_that_is_asked_for() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_template_of_v1_is_one_of_openshift() {
     let site = Site::open().await;
     let template = "apiVersion: v1\nkind: Template\nmetadata:\n  name: old\nobjects: []\n";
@@ -56,7 +65,7 @@ async fn a_template_of_v1_is_one_of_openshift() {
     );
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn what_is_no_template_is_said_and_kept() {
     let site = Site::open().await;
     for (text, code, message) in [
@@ -81,7 +90,7 @@ async fn what_is_no_template_is_said_and_kept() {
     }
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_file_is_the_value_of_a_base64_parameter() {
     let site = Site::open().await;
     let parts = [
@@ -95,7 +104,7 @@ async fn a_file_is_the_value_of_a_base64_parameter() {
     assert!(page.text.contains("a: aGVsbG8="), "{}", page.text);
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_form_that_cannot_be_read_is_refused() {
     let site = Site::open().await;
     let own = ("sec-fetch-site", "same-origin");

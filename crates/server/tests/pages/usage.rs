@@ -8,7 +8,9 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys};
 
-use crate::site::{Page, Site, unescaped};
+use crate::pages::site::{Page, Site, unescaped};
+
+tests!(a_shell_runs_the_command_lines, the_files_have_the_values);
 
 const TEMPLATE: &str = "kind: Template\nmetadata:\n  name: web\nparameters:\n\
      - name: PLAIN\n- name: SPACES\n- name: QUOTES\n- name: LINES\n- name: SHELL\n- name: DASH\n- name: WORD\n\
@@ -89,7 +91,7 @@ fn expected() -> Vec<String> {
         .collect()
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn a_shell_runs_the_command_lines() {
     let site = Site::open().await;
     let own = page(&site, "template.krm.dev/v1alpha1").await;
@@ -104,7 +106,7 @@ async fn a_shell_runs_the_command_lines() {
     assert_eq!(found, [start, expected()].concat());
 }
 
-#[tokio::test]
+#[tokio::main(flavor = "current_thread")]
 async fn the_files_have_the_values() {
     let site = Site::open().await;
     let page = page(&site, "template.krm.dev/v1alpha1").await;

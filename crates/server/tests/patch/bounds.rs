@@ -4,6 +4,15 @@ use krm_template_server::patch::{json, merge};
 use krm_template_server::process::STACK;
 use serde_json::{Value, json};
 
+tests!(
+    a_patch_has_at_most_10000_operations,
+    copies_that_double_an_object_end_at_3_mib,
+    a_result_of_more_than_3_mib_is_refused,
+    a_result_has_at_most_1000_levels,
+    a_key_of_serde_json_is_a_key,
+    patches_that_move_too_much_are_refused
+);
+
 /// Applies operations to an object, and returns the code of the error.
 fn code(object: &mut Value, operations: &Value) -> Result<(), u16> {
     json::parse(operations.to_string().as_bytes())
@@ -11,7 +20,6 @@ fn code(object: &mut Value, operations: &Value) -> Result<(), u16> {
         .map_err(|status| status.code)
 }
 
-#[test]
 fn a_patch_has_at_most_10000_operations() {
     let test = json!({"op": "test", "path": "/metadata/name", "value": "u1"});
     let body = |count: usize| Value::Array(vec![test.clone(); count]).to_string();
@@ -27,7 +35,6 @@ fn a_patch_has_at_most_10000_operations() {
     );
 }
 
-#[test]
 fn copies_that_double_an_object_end_at_3_mib() {
     let copies = vec![json!({"op": "copy", "from": "/a", "path": "/a/-"}); 64];
     let mut object = json!({"a": ["0123456789"]});
@@ -35,7 +42,6 @@ fn copies_that_double_an_object_end_at_3_mib() {
     assert_eq!(object, json!({"a": ["0123456789"]}));
 }
 
-#[test]
 fn a_result_of_more_than_3_mib_is_refused() {
     let text = "x".repeat(2 << 20);
     let mut object = json!({ "a": text });
@@ -55,7 +61,6 @@ fn a_result_of_more_than_3_mib_is_refused() {
     );
 }
 
-#[test]
 fn a_result_has_at_most_1000_levels() {
     // The server's threads have this stack size. In a debug build, a test's stack is too small.
     let thread = std::thread::Builder::new().stack_size(STACK);
@@ -78,7 +83,6 @@ fn check_levels() {
     assert_eq!(code(&mut json!({"a": [[]]}), &json!(deeper)), Err(422));
 }
 
-#[test]
 fn a_key_of_serde_json_is_a_key() {
     let body =
         br#"{"$serde_json::private::Number":"1","a":{"$serde_json::private::RawValue":"[]"}}"#;
@@ -86,7 +90,6 @@ fn a_key_of_serde_json_is_a_key() {
     assert_eq!(patch.to_string().as_bytes(), body);
 }
 
-#[test]
 fn patches_that_move_too_much_are_refused() {
     let mut list = json!({ "a": vec![0; 500_000] });
     let inserts = vec![json!({"op": "add", "path": "/a/0", "value": 1}); 10_000];

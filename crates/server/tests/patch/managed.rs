@@ -6,7 +6,24 @@ use krm_template_server::patch::managed::{apply, track_update};
 use krm_template_server::status::Result;
 use serde_json::{Value, json};
 
-use crate::{managers, value};
+use crate::patch::{managers, value};
+
+tests!(
+    updates_of_more_than_ten_managers_are_merged,
+    an_empty_list_or_entry_resets_the_managers_until_the_next_apply,
+    managers_that_cannot_be_read_are_those_of_the_stored_object,
+    fields_of_another_version_go,
+    lists_by_key_and_sets_have_an_owner_an_item,
+    the_manager_without_a_name_is_unknown_and_subresources_count,
+    an_applied_object_keeps_its_order_and_the_digits_of_numbers,
+    parameters_are_merged_in_the_applied_order,
+    a_parameter_stays_while_somebody_owns_a_field_of_it,
+    what_nobody_applies_goes_with_its_empty_map,
+    the_applied_uid_and_resource_version_are_left_to_the_checks_of_an_update,
+    lists_and_maps_that_cannot_be_merged_are_refused,
+    a_value_of_openshift_is_applied_as_text_alone,
+    unknown_fields_have_no_owner_and_stay
+);
 
 const GROUP: Group = Group::Krm;
 
@@ -53,7 +70,6 @@ fn applied(manager: &str, before: Option<&Value>, fields: &str) -> Result<Value>
     apply(GROUP, before, &template(fields), &writer(manager), false)
 }
 
-#[test]
 fn updates_of_more_than_ten_managers_are_merged() {
     let mut object = created("m00", r#"{"labels":{"k00":"1"}}"#);
     for index in 1..14 {
@@ -84,7 +100,6 @@ fn updates_of_more_than_ten_managers_are_merged() {
     );
 }
 
-#[test]
 fn an_empty_list_or_entry_resets_the_managers_until_the_next_apply() {
     for reset in [
         json!([]),
@@ -109,7 +124,6 @@ fn an_empty_list_or_entry_resets_the_managers_until_the_next_apply() {
     }
 }
 
-#[test]
 fn managers_that_cannot_be_read_are_those_of_the_stored_object() {
     let stored = created("ann", r#"{"message":"m"}"#);
     let entry = |name: &str, value: Value| {
@@ -158,7 +172,6 @@ fn managers_that_cannot_be_read_are_those_of_the_stored_object() {
     );
 }
 
-#[test]
 fn fields_of_another_version_go() {
     let object = created("ann", r#"{"message":"m"}"#);
     let object = updated("bob", &object, |object| {
@@ -167,7 +180,6 @@ fn fields_of_another_version_go() {
     assert_eq!(managers(&object), [""; 0]);
 }
 
-#[test]
 fn lists_by_key_and_sets_have_an_owner_an_item() {
     let object = created(
         "ann",
@@ -183,7 +195,6 @@ fn lists_by_key_and_sets_have_an_owner_an_item() {
     );
 }
 
-#[test]
 fn the_manager_without_a_name_is_unknown_and_subresources_count() {
     let mut object = template(r#"{"message":"m"}"#);
     let writer = Writer {
@@ -204,7 +215,6 @@ fn the_manager_without_a_name_is_unknown_and_subresources_count() {
     );
 }
 
-#[test]
 fn an_applied_object_keeps_its_order_and_the_digits_of_numbers() {
     let text = concat!(
         r#"{"objects":[{"b":1.0,"a":2}],"kind":"Template","metadata":{"labels":{"b":"1","a":"2"},"name":"t"},"#,
@@ -221,7 +231,6 @@ fn an_applied_object_keeps_its_order_and_the_digits_of_numbers() {
     );
 }
 
-#[test]
 fn parameters_are_merged_in_the_applied_order() {
     for (live, wanted, expected) in [
         ("AB", "C", "ABC"),
@@ -246,7 +255,6 @@ fn parameters_are_merged_in_the_applied_order() {
     }
 }
 
-#[test]
 fn a_parameter_stays_while_somebody_owns_a_field_of_it() {
     let object = applied(
         "ann",
@@ -263,7 +271,6 @@ fn a_parameter_stays_while_somebody_owns_a_field_of_it() {
     assert!(!managers(&object).concat().contains("name"), "{object}");
 }
 
-#[test]
 fn what_nobody_applies_goes_with_its_empty_map() {
     let object = applied(
         "ann",
@@ -275,7 +282,6 @@ fn what_nobody_applies_goes_with_its_empty_map() {
     assert_eq!(object.to_string(), template("{}").to_string());
 }
 
-#[test]
 fn the_applied_uid_and_resource_version_are_left_to_the_checks_of_an_update() {
     let mut object = applied(
         "ann",
@@ -296,7 +302,6 @@ fn the_applied_uid_and_resource_version_are_left_to_the_checks_of_an_update() {
     );
 }
 
-#[test]
 fn lists_and_maps_that_cannot_be_merged_are_refused() {
     for (fields, why) in [
         (r#"{"labels":[]}"#, ".labels: expected map, got array"),
@@ -336,7 +341,6 @@ fn lists_and_maps_that_cannot_be_merged_are_refused() {
     }
 }
 
-#[test]
 fn a_value_of_openshift_is_applied_as_text_alone() {
     let group = Group::OpenShift;
     for (given, why) in [
@@ -363,7 +367,6 @@ fn a_value_of_openshift_is_applied_as_text_alone() {
     }
 }
 
-#[test]
 fn unknown_fields_have_no_owner_and_stay() {
     let fields =
         r#"{"typo":1,"metadata":{"lables":{}},"parameters":[{"name":"A","requited":true}]}"#;

@@ -8,6 +8,15 @@ use krm_template_server::patch::{json, merge, strategic};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+tests!(
+    a_json_patch_does_what_another_program_does,
+    a_merge_patch_leads_from_any_object_to_any_other,
+    without_directives_a_strategic_merge_is_a_merge,
+    managers_of_templates_keep_what_they_own,
+    managers_of_openshift_templates_keep_what_they_own,
+    any_managed_fields_are_read_or_left
+);
+
 /// Generates JSON with few different keys.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -79,7 +88,6 @@ fn without_nulls(value: Value) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    #[test]
     fn a_json_patch_does_what_another_program_does(
         object in any_json(),
         operations in proptest::collection::vec(any_operation(), 0..6),
@@ -95,7 +103,6 @@ proptest! {
         }
     }
 
-    #[test]
     fn a_merge_patch_leads_from_any_object_to_any_other(before in any_json(), after in any_json()) {
         let (before, after) = (without_nulls(before), without_nulls(after));
         let patch = difference(&before, &after);
@@ -106,7 +113,6 @@ proptest! {
         prop_assert_eq!(&object, &after, "twice is once");
     }
 
-    #[test]
     fn without_directives_a_strategic_merge_is_a_merge(object in fields(any_json()), patch in fields(any_json())) {
         let (mut strategic, mut merged) = (object.clone(), object);
         strategic::apply(&mut strategic, &patch).unwrap();
@@ -386,17 +392,14 @@ fn check_applied(
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    #[test]
     fn managers_of_templates_keep_what_they_own(history in any_history(Group::Krm)) {
         check(Group::Krm, history)?;
     }
 
-    #[test]
     fn managers_of_openshift_templates_keep_what_they_own(history in any_history(Group::OpenShift)) {
         check(Group::OpenShift, history)?;
     }
 
-    #[test]
     fn any_managed_fields_are_read_or_left(
         fields in any_fields(),
         template in any_template(Group::Krm),

@@ -2,9 +2,14 @@
 
 use krm_template_server::patch::strategic;
 
-use crate::value;
+use crate::patch::value;
 
-#[test]
+tests!(
+    maps_are_merged_lists_replaced_and_directives_followed,
+    owners_are_merged_by_their_uid,
+    malformed_directives_are_refused
+);
+
 fn maps_are_merged_lists_replaced_and_directives_followed() {
     for (object, patch, expected) in [
         (
@@ -69,7 +74,6 @@ fn check(object: &str, patch: &str, expected: &str) {
     assert_eq!(result.to_string(), expected, "{object} with {patch}");
 }
 
-#[test]
 fn owners_are_merged_by_their_uid() {
     for (object, patch, expected) in [
         (
@@ -87,7 +91,6 @@ fn owners_are_merged_by_their_uid() {
     }
 }
 
-#[test]
 fn malformed_directives_are_refused() {
     for patch in [
         r#"{"$patch":"nope"}"#,

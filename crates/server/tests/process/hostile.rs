@@ -12,7 +12,7 @@ use libtest_mimic::Trial;
 use proptest::prelude::{Strategy, any, prop};
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::shared::{json, on_thread, request, template, yaml};
+use crate::process::shared::{json, on_thread, request, template, yaml};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let tests: [(&str, fn()); 6] = [
@@ -40,7 +40,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     };
     let tests = tests.into_iter();
     tests
-        .map(|(name, test)| Trial::test(format!("hostile/{name}"), run(test)))
+        .map(|(name, test)| Trial::test(format!("process/hostile/{name}"), run(test)))
         .collect()
 }
 

@@ -6,7 +6,7 @@ use krm_template_server::status::Status;
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-use crate::shared::{json, on_thread, request, template, yaml};
+use crate::process::shared::{json, on_thread, request, template, yaml};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let tests: [(&str, fn()); 17] = [
@@ -66,7 +66,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         }
     };
     tests
-        .map(|(name, test)| Trial::test(format!("own/{name}"), run(test)))
+        .map(|(name, test)| Trial::test(format!("process/own/{name}"), run(test)))
         .collect()
 }
 

@@ -9,11 +9,11 @@ use krm_yaml::source::Source;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use crate::shared::{json, read, request, shared, template, yaml};
+use crate::process::shared::{json, read, request, shared, template, yaml};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let Some(folder) = shared("corpus/openshift") else {
-        return vec![Trial::test("real", || Ok(())).with_ignored_flag(true)];
+        return vec![Trial::test("process/real", || Ok(())).with_ignored_flag(true)];
     };
     let table = read(folder.join("index.tsv"));
     let mut rows = table.lines();
@@ -29,7 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let cells: Vec<&str> = row.split('\t').collect();
             let (file, refused) = (cells[file].to_owned(), cells[refused] != "0");
             let folder = folder.clone();
-            Trial::test(format!("real/{file}"), move || {
+            Trial::test(format!("process/real/{file}"), move || {
                 check(&folder, &file, refused)
             })
         })

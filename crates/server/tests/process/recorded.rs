@@ -5,7 +5,7 @@ use krm_template_server::process::Syntax;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use crate::shared::{json, read, request, shared, template, yaml};
+use crate::process::shared::{json, read, request, shared, template, yaml};
 
 /// Intended differences, with their reasons.
 const EXCEPTIONS: &str = include_str!("exceptions.json");
@@ -15,7 +15,7 @@ const NUMBERS: std::ops::RangeInclusive<u32> = 526..=656;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let Some(folder) = shared("corpus/template-api") else {
-        return vec![Trial::test("recorded", || Ok(())).with_ignored_flag(true)];
+        return vec![Trial::test("process/recorded", || Ok(())).with_ignored_flag(true)];
     };
     let exceptions: Value = serde_json::from_str(EXCEPTIONS).expect("JSON");
     let mut trials = Vec::new();
@@ -46,20 +46,23 @@ pub(crate) fn trials() -> Vec<Trial> {
         if exception["elsewhere"].is_string() {
             continue;
         }
-        trials.push(Trial::test(format!("recorded/{name}"), move || {
+        trials.push(Trial::test(format!("process/recorded/{name}"), move || {
             check(&exchange, &exception)
         }));
     }
     assert!(trials.len() > 100, "{}", trials.len());
-    trials.push(Trial::test("recorded/exceptions_have_reasons", move || {
-        let all = exceptions.as_object().expect("a mapping");
-        let has_reason = |one: &Value| one["elsewhere"].is_string() || one["why"].is_string();
-        if all.values().all(has_reason) {
-            Ok(())
-        } else {
-            Err("no reason".into())
-        }
-    }));
+    trials.push(Trial::test(
+        "process/recorded/exceptions_have_reasons",
+        move || {
+            let all = exceptions.as_object().expect("a mapping");
+            let has_reason = |one: &Value| one["elsewhere"].is_string() || one["why"].is_string();
+            if all.values().all(has_reason) {
+                Ok(())
+            } else {
+                Err("no reason".into())
+            }
+        },
+    ));
     trials
 }
 

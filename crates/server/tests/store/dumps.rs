@@ -6,17 +6,17 @@ use bytes::Bytes;
 use krm_template_server::store::{Store, dump, load};
 use libtest_mimic::Trial;
 
-use crate::waiting;
+use crate::store::waiting;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         waiting(
-            "dump::a_dump_loads_into_another_store",
+            "dump/a_dump_loads_into_another_store",
             a_dump_loads_into_another_store,
         ),
-        waiting("dump::a_dump_is_a_line_per_item", a_dump_is_a_line_per_item),
+        waiting("dump/a_dump_is_a_line_per_item", a_dump_is_a_line_per_item),
         waiting(
-            "dump::a_wrong_line_is_named_and_not_quoted",
+            "dump/a_wrong_line_is_named_and_not_quoted",
             a_wrong_line_is_named,
         ),
     ]

@@ -14,47 +14,47 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
-use crate::kill;
-use crate::linear;
-use crate::model::{self, Past};
-use crate::{needs_root, number, run, runtime, suite, trial, waiting};
+use crate::store::kill;
+use crate::store::linear;
+use crate::store::model::{self, Past};
+use crate::store::{needs_root, number, run, runtime, suite, trial, waiting};
 
 /// Returns the tests. They are ignored without `etcd`.
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![];
     for (name, check) in suite::CHECKS {
-        trials.push(trial(format!("etcd::{name}"), move || {
+        trials.push(trial(format!("etcd/{name}"), move || {
             let (_alone, endpoint) = alone();
             run(async { check(store(&endpoint).await).await });
         }));
     }
-    trials.push(trial("etcd::follows_the_model", follows_the_model));
+    trials.push(trial("etcd/follows_the_model", follows_the_model));
     trials.push(on(
         1,
-        "etcd::compacted_revisions_are_said_to_be",
+        "etcd/compacted_revisions_are_said_to_be",
         compacted_revisions,
     ));
     trials.push(on(
         3,
-        "etcd::without_a_quorum_nothing_is_read",
+        "etcd/without_a_quorum_nothing_is_read",
         without_a_quorum,
     ));
     trials.push(on(
         3,
-        "etcd::replicas_see_each_other",
+        "etcd/replicas_see_each_other",
         replicas_see_each_other,
     ));
     trials.push(trial(
-        "etcd::certificates_are_read_again",
+        "etcd/certificates_are_read_again",
         certificates_are_read_again,
     ));
-    trials.push(waiting("etcd::wrong_options_are_refused", wrong_options));
+    trials.push(waiting("etcd/wrong_options_are_refused", wrong_options));
     trials.push(trial(
-        "kill::every_write_that_etcd_acknowledged_is_there",
+        "kill/every_write_that_etcd_acknowledged_is_there",
         killed_writers,
     ));
     trials.push(needs_root(trial(
-        "etcd::histories_are_linearizable",
+        "etcd/histories_are_linearizable",
         histories,
     )));
     let is_absent = Command::new("etcd").arg("--version").output().is_err();

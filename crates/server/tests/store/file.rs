@@ -11,30 +11,27 @@ use krm_template_server::store::{Error, Event, Store};
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 
-use crate::{needs_root, runtime, trial, waiting};
+use crate::store::{needs_root, runtime, trial, waiting};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        waiting("file::items_revisions_and_events_last", everything_lasts),
-        waiting("file::a_new_file_is_for_its_owner_alone", the_mode),
-        waiting("file::a_second_store_is_refused", a_second_store_is_refused),
-        waiting("file::one_of_several_stores_makes_the_file", one_of_several),
+        waiting("file/items_revisions_and_events_last", everything_lasts),
+        waiting("file/a_new_file_is_for_its_owner_alone", the_mode),
+        waiting("file/a_second_store_is_refused", a_second_store_is_refused),
+        waiting("file/one_of_several_stores_makes_the_file", one_of_several),
         trial(
-            "file::other_files_are_refused_and_kept",
+            "file/other_files_are_refused_and_kept",
             other_files_are_refused,
         ),
-        waiting("file::events_are_the_last_ten_thousand", the_last_events),
-        waiting(
-            "file::large_events_are_bounded_by_their_bytes",
-            large_events,
-        ),
-        waiting("file::a_closed_store_takes_no_writes", a_closed_store),
-        waiting("file::writes_that_wait_share_a_commit", commits_in_groups),
+        waiting("file/events_are_the_last_ten_thousand", the_last_events),
+        waiting("file/large_events_are_bounded_by_their_bytes", large_events),
+        waiting("file/a_closed_store_takes_no_writes", a_closed_store),
+        waiting("file/writes_that_wait_share_a_commit", commits_in_groups),
         trial(
-            "file::a_thousand_templates_are_there_after_opening",
+            "file/a_thousand_templates_are_there_after_opening",
             a_thousand_templates,
         ),
-        needs_root(waiting("file::a_full_disk_loses_nothing", a_full_disk)),
+        needs_root(waiting("file/a_full_disk_loses_nothing", a_full_disk)),
     ]
 }
 

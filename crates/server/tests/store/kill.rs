@@ -15,14 +15,14 @@ use jiff::Timestamp;
 use krm_template_server::store::{Error, Event, Revision, Store};
 use libtest_mimic::Trial;
 
-use crate::{number, runtime, trial};
+use crate::store::{number, runtime, trial};
 
 const CHILD: &str = "KRM_TEMPLATE_STORE_CHILD";
 const WRITERS: usize = 8;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![trial(
-        "kill::every_write_that_a_file_acknowledged_is_there",
+        "kill/every_write_that_a_file_acknowledged_is_there",
         || {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("store.redb");
@@ -60,7 +60,7 @@ async fn open(name: &str) -> Store {
     #[cfg(feature = "etcd")]
     if name.starts_with("http://") {
         let endpoints: Vec<String> = name.split(',').map(str::to_owned).collect();
-        return crate::etcd::open(&endpoints, "/kill").await;
+        return crate::store::etcd::open(&endpoints, "/kill").await;
     }
     Store::file(Path::new(name)).unwrap()
 }

@@ -17,7 +17,7 @@ use todc_utils::linearizability::history::{Action, History};
 use todc_utils::specifications::Specification;
 use tokio::time::sleep;
 
-use crate::{etcd, runtime};
+use crate::store::{etcd, runtime};
 
 const KEYS: [&str; 4] = ["/t/a", "/t/b", "/t/c", "/t/d"];
 const CLIENTS: usize = 8;

@@ -9,7 +9,7 @@ use krm_template_server::store::{Error, Event, Item, Revision, Store};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::runtime;
+use crate::store::runtime;
 
 const KEYS: [&str; 6] = ["/t/a/1", "/t/a/2", "/t/ab", "/t/b/1", "/t/b/2", "/t/c"];
 const PREFIXES: [&str; 4] = ["/t/", "/t/a/", "/t/a", "/t/b/"];

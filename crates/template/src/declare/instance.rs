@@ -21,7 +21,7 @@ pub struct Instance {
     pub name: Option<String>,
     /// The Template.
     pub template: TemplateSource,
-    /// Values, the strongest last.
+    /// Values, of which later ones override earlier ones.
     pub values: Vec<ValueSource>,
     /// Labels that win over those of the Template.
     pub labels: Vec<(String, String)>,

@@ -15,9 +15,9 @@ pub trait Expander: Send + Sync {
     /// The parameters that values may be given for, in the order they are declared.
     fn parameters(&self) -> &[Parameter];
 
-    /// Expands it with `given` values, the strongest last, and hands each object to `sink` in
-    /// order. Returns its message, if it has one. All errors and warnings go to `diagnostics`;
-    /// after an error the objects are of no use.
+    /// Expands it with `given` values, of which later ones override earlier ones, and hands each
+    /// object to `sink` in order. Returns its message, if it has one. All errors and warnings go to
+    /// `diagnostics`; after an error the objects are of no use.
     fn expand(
         &self,
         given: &[Assignment],

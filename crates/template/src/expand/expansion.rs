@@ -102,9 +102,9 @@ pub struct Look<'o> {
 /// Receives the objects one by one; problems with an object go to the diagnostics.
 pub type Sink<'s> = dyn FnMut(Object<'_>, &mut Diagnostics) + 's;
 
-/// Expands `template` with `given` values, the strongest last, and hands each object to `sink` in
-/// order. Returns the message, if the Template has one. All errors and warnings go to
-/// `diagnostics`; after an error the objects are of no use.
+/// Expands `template` with `given` values, of which later ones override earlier ones, and hands each
+/// object to `sink` in order. Returns the message, if the Template has one. All errors and warnings
+/// go to `diagnostics`; after an error the objects are of no use.
 pub fn process(
     template: &Template,
     given: &[Assignment],

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::values::budget::Budget;
 use krm_core::identity::group;
 use krm_core::label_fields::{Branch, Create, Sets, for_template};
-use krm_yaml::{Cursor, Data, EntryLine, Patched, Value, View};
+use krm_yaml::{Cursor, Data, EntryLine, Patched, Value};
 
 /// Labels in the order they are written.
 pub(crate) type Labels = [(String, String)];
@@ -153,19 +153,19 @@ fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: Set<'_>) {
 }
 
 /// Whether an object of a group and kind has the labels wherever [`on_selectors`] sets them.
-#[must_use]
-pub fn are_on_selectors(object: View<'_>, group: &str, kind: &str, labels: &Labels) -> bool {
+pub fn are_on_selectors(object: &Value<'_>, group: &str, kind: &str, labels: &Labels) -> bool {
     let mut branches = for_template(group, kind).iter();
     branches.all(|branch| are_on_branch(object, branch, labels))
 }
 
-fn are_on_branch(value: View<'_>, branch: &Branch, labels: &Labels) -> bool {
-    if let Some(mut items) = value.items() {
+fn are_on_branch(value: &Value<'_>, branch: &Branch, labels: &Labels) -> bool {
+    if let Some(items) = value.items() {
+        let mut items = items.iter();
         return items.all(|item| are_on_branch(item, branch, labels));
     }
     let creates = match branch.create {
-        Create::Always => value.is_mapping(),
-        Create::InSelector => value.is_mapping() && !value.is_empty_mapping(),
+        Create::Always => value.entries().is_some(),
+        Create::InSelector => has_entries(value),
         Create::Never => false,
     };
     let Some(next) = value
@@ -174,7 +174,7 @@ fn are_on_branch(value: View<'_>, branch: &Branch, labels: &Labels) -> bool {
     else {
         return !creates;
     };
-    if creates && !next.is_mapping() {
+    if creates && next.entries().is_none() {
         return true;
     }
     are_on_field(next, branch.sets, labels)
@@ -184,19 +184,17 @@ fn are_on_branch(value: View<'_>, branch: &Branch, labels: &Labels) -> bool {
             .all(|inner| are_on_branch(next, inner, labels))
 }
 
-fn are_on_field(value: View<'_>, sets: Sets, labels: &Labels) -> bool {
-    if let Some(mut items) = value.items() {
+fn are_on_field(value: &Value<'_>, sets: Sets, labels: &Labels) -> bool {
+    if let Some(items) = value.items() {
+        let mut items = items.iter();
         return items.all(|item| are_on_field(item, sets, labels));
     }
     let is_meant = match sets {
-        Sets::Yes => value.is_mapping(),
-        Sets::More => value.is_mapping() && !value.is_empty_mapping(),
+        Sets::Yes => value.entries().is_some(),
+        Sets::More => has_entries(value),
         Sets::No => false,
     };
-    let has = |(key, label): &(String, String)| {
-        let own = value.get(key).and_then(View::as_str);
-        own.is_some_and(|own| own == *label)
-    };
+    let has = |(key, label): &(String, String)| value.str_at(&[key]) == Some(label);
     !is_meant || labels.iter().all(has)
 }
 

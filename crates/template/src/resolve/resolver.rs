@@ -23,8 +23,8 @@ use krm_yaml::{Cursor, DuplicateKeys, Value};
 pub(crate) type Generate<'g, 'd> =
     dyn FnMut(&'d Parameter, &str, &Parameters<'d>) -> Result<String> + 'g;
 
-/// Finds the value of every parameter of `template`. `given` is in order of precedence, the
-/// strongest last. All errors go to `diagnostics`; after an error the result is incomplete.
+/// Finds the value of every parameter of `template`. Later values of `given`
+/// override earlier ones. All errors go to `diagnostics`; after an error the result is incomplete.
 pub(crate) fn resolve<'d>(
     template: &'d Template,
     given: &[Assignment],
@@ -76,7 +76,7 @@ pub(crate) fn resolve<'d>(
     effective
 }
 
-/// Pairs given values with the parameters they are for, the strongest for each.
+/// Pairs each parameter with the last value that is given for it.
 fn given_by_index<'g>(
     template: &'g Template,
     given: &'g [Assignment],
@@ -366,7 +366,7 @@ impl<'d> Resolver<'_, 'd> {
             return;
         };
         let diagnostic = Diagnostic::error(format!(
-            "parameter values refer to one another in a circle: {}",
+            "parameter values refer to one another in a cycle: {}",
             names.join(" → ")
         ))
         .at(parameter.value().unwrap_or(parameter.node()).place())

@@ -359,7 +359,7 @@ struct Origins<'t, 'd> {
 
 /// The origin of a value: its node and the references in its text and in the texts around it.
 #[derive(Clone)]
-struct Whence<'d> {
+struct ValueOrigin<'d> {
     /// Its node; `None` within the value of a parameter.
     node: Option<Cursor<'d>>,
     /// The nearest node around it.
@@ -372,7 +372,7 @@ struct Whence<'d> {
     is_literal: bool,
 }
 
-impl Whence<'_> {
+impl ValueOrigin<'_> {
     /// Returns a field that is written in the Template.
     fn field(&self, path: FieldPath) -> Field {
         Field {
@@ -407,7 +407,7 @@ impl<'d> Origins<'_, 'd> {
     fn of(&self, before: &Value<'_>) -> Traced {
         let value = &self.object.value;
         let node = value.origin.map(|id| self.object.document.cursor(id));
-        let whence = Whence {
+        let origin = ValueOrigin {
             node,
             nearest: node,
             depth: 0,
@@ -421,7 +421,7 @@ impl<'d> Origins<'_, 'd> {
             sections: Vec::new(),
         };
         let path = FieldPath::root();
-        self.fields(value, Some(before), path, &whence, false, &mut traced);
+        self.fields(value, Some(before), path, &origin, false, &mut traced);
         traced
     }
 
@@ -431,7 +431,7 @@ impl<'d> Origins<'_, 'd> {
         value: &Value<'d>,
         before: Option<&Value<'_>>,
         path: FieldPath,
-        whence: &Whence<'d>,
+        origin: &ValueOrigin<'d>,
         is_set: bool,
         traced: &mut Traced,
     ) {
@@ -442,14 +442,14 @@ impl<'d> Origins<'_, 'd> {
         };
         if is_leaf {
             traced.fields.push(if is_set || before != Some(value) {
-                self.set(path, &whence.shown)
+                self.set(path, &origin.shown)
             } else {
-                whence.field(path)
+                origin.field(path)
             });
             return;
         }
-        traced.sections.extend(whence.node.map(|node| Section {
-            path: whence.shown.clone(),
+        traced.sections.extend(origin.node.map(|node| Section {
+            path: origin.shown.clone(),
             place: node.key_place(),
         }));
         let mut index = 0;
@@ -464,15 +464,15 @@ impl<'d> Origins<'_, 'd> {
                 (None, _) => None,
             };
             let is_set = before.is_none();
-            let mut whence = if is_set {
-                whence.beyond(key, index)
+            let mut origin = if is_set {
+                origin.beyond(key, index)
             } else {
-                self.part(part, key, index, whence)
+                self.part(part, key, index, origin)
             };
-            if whence.node.is_some() {
-                whence.depth = path.steps().len();
+            if origin.node.is_some() {
+                origin.depth = path.steps().len();
             }
-            self.fields(part, before, path, &whence, is_set, traced);
+            self.fields(part, before, path, &origin, is_set, traced);
             index += 1;
         }
     }
@@ -483,8 +483,8 @@ impl<'d> Origins<'_, 'd> {
         part: &Value<'d>,
         key: Option<&str>,
         index: usize,
-        outer: &Whence<'d>,
-    ) -> Whence<'d> {
+        outer: &ValueOrigin<'d>,
+    ) -> ValueOrigin<'d> {
         let own = part.origin.map(|id| self.object.document.cursor(id));
         // A value from an alias or a merge key names no node.
         let beneath = || match key {
@@ -518,7 +518,7 @@ impl<'d> Origins<'_, 'd> {
         }
         let is_inside_secret = node.is_none() && references.iter().any(|one| !one.may_show);
         let shown = outer.shown.clone();
-        Whence {
+        ValueOrigin {
             node,
             nearest: node.or(outer.nearest),
             depth: outer.depth,

@@ -5,18 +5,11 @@
 
 #![no_main]
 
-use krm_yaml::testing::{changed_and_moved, edited, updated};
+use krm_yaml::testing::edit;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut parts = bytes.rsplitn(2, |&byte| byte == 0);
-    let (last, first) = (parts.next().unwrap_or_default(), parts.next());
-    let (text, choices) = first.map_or((last, &[][..]), |first| (first, last));
-    if let Ok(text) = std::str::from_utf8(text)
-        && let Err(difference) = edited(text, choices)
-            .and_then(|()| updated(text, choices))
-            .and_then(|()| changed_and_moved(text, choices))
-    {
+    if let Err(difference) = edit(bytes) {
         panic!("{difference}");
     }
 });

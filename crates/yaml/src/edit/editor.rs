@@ -11,10 +11,10 @@ use crate::suggest::closest;
 use crate::value::{Data, Value};
 use crate::write::guard::name_of;
 
-/// The place of a new entry of a mapping.
+/// The position of a new entry of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot<'k> {
-    /// After all others.
+    /// After all entries of the mapping.
     End,
     /// Before the entry with this key.
     Before(&'k str),
@@ -22,15 +22,15 @@ pub enum Spot<'k> {
     After(&'k str),
 }
 
-/// Changes one node of a [`Document`](crate::Document), as an object or one of its fields. See the
-/// [module](crate::edit) for what becomes of comments and layout.
+/// Changes one node of a [`Document`](crate::Document), such as an object or one of its fields. The
+/// [module](crate::edit) describes how comments and layout change.
 #[derive(Debug)]
 pub struct Editor<'d> {
     pub(super) node: Cursor<'d>,
     pub(crate) value: Value<'d>,
     /// Removed and renamed paths, for the hints of later errors.
     gone: Vec<FieldPath>,
-    /// What items of lists are recognized by.
+    /// The fields by which items of lists are recognized.
     keys: ItemKeys,
 }
 
@@ -293,7 +293,7 @@ impl<'d> Editor<'d> {
     /// ```
     ///
     /// # Errors
-    /// If there is nothing at `path`, it is not a entry of a mapping, or the key is taken.
+    /// If `path` does not exist or is not an entry of a mapping, or if the mapping has the new key.
     pub fn rename(&mut self, path: &FieldPath, key: &str) -> Result<()> {
         self.find(path)?;
         let Some((parent, Step::Key(old))) = path.split_last() else {
@@ -330,7 +330,7 @@ impl<'d> Editor<'d> {
     /// ```
     ///
     /// # Errors
-    /// If there is not a list at `path`.
+    /// If the value at `path` is not a list.
     pub fn push(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
         self.items(path)?.push(value.into().without_origin());
         Ok(())
@@ -355,7 +355,7 @@ impl<'d> Editor<'d> {
     /// ```
     ///
     /// # Errors
-    /// If there is not a list, or it is shorter than the index.
+    /// If the value at `path` is not a list, or the list is shorter than the index.
     pub fn insert_item(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
         let Some((parent, Step::Index(index))) = path.split_last() else {
             return Err(self.error(path, "is not an item of a list: `insert_item` adds items"));
@@ -368,7 +368,6 @@ impl<'d> Editor<'d> {
         Ok(())
     }
 
-    /// What is at `path`.
     fn find(&mut self, path: &FieldPath) -> Result<&mut Value<'d>> {
         if self.value.lookup(path).is_none() {
             return Err(self.missing(path));
@@ -377,7 +376,7 @@ impl<'d> Editor<'d> {
         self.value.lookup_mut(path).ok_or_else(missing)
     }
 
-    /// The entries of the mapping at `path`, which null becomes.
+    /// The entries of the mapping at `path`; null becomes an empty mapping.
     fn entries(&mut self, path: &FieldPath) -> Result<&mut Vec<(Cow<'d, str>, Value<'d>)>> {
         let problem = self.not_a(path, "a mapping");
         let value = self.find(path)?;
@@ -390,7 +389,7 @@ impl<'d> Editor<'d> {
         }
     }
 
-    /// The items of the list at `path`, which null becomes.
+    /// The items of the list at `path`; null becomes an empty list.
     fn items(&mut self, path: &FieldPath) -> Result<&mut Vec<Value<'d>>> {
         let problem = self.not_a(path, "a list");
         let value = self.find(path)?;
@@ -408,7 +407,7 @@ impl<'d> Editor<'d> {
         self.error(path, &format!("is {found}, expected {expected}"))
     }
 
-    /// The error that `path` does not exist: it names the first step that is missing.
+    /// The error for a `path` that does not exist: it names the first step that is missing.
     fn missing(&self, path: &FieldPath) -> Box<Diagnostic> {
         let mut value = &self.value;
         let mut way = FieldPath::root();
@@ -455,7 +454,7 @@ impl<'d> Editor<'d> {
         }
     }
 
-    /// An error about `path`, placed at the nearest value that the text has.
+    /// An error about `path`, placed at the nearest value in the text.
     fn error(&self, path: &FieldPath, problem: &str) -> Box<Diagnostic> {
         let mut origin = self.node.id();
         let mut value = &self.value;

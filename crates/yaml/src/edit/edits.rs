@@ -42,14 +42,14 @@ pub struct Edits<'d> {
     changes: Vec<Edit>,
     /// The value that each edited node must have.
     meant: BTreeMap<NodeId, Value<'d>>,
-    /// After all edits at the same place.
+    /// The edits that follow all others at the same offset.
     appended: Vec<Edit>,
     new_items: BTreeMap<NodeId, Vec<Value<'static>>>,
     new_roots: Vec<Value<'static>>,
 }
 
 impl<'d> Edits<'d> {
-    /// No edits yet.
+    /// Creates an empty list of edits of `document`.
     #[must_use]
     pub const fn new(document: &'d Document) -> Self {
         Self {
@@ -223,7 +223,7 @@ impl<'d> Edits<'d> {
         }
     }
 
-    /// How `new`, in the place of `old`, differs from its intended value.
+    /// The difference between `new`, which replaces `old`, and its intended value.
     fn difference(&self, old: Cursor<'_>, new: Option<Cursor<'_>>) -> Option<String> {
         if let Some(meant) = self.meant.get(&old.id()) {
             return differs(new, meant);
@@ -278,7 +278,8 @@ impl Editor<'_> {
     }
 }
 
-/// Reads the whole text after `edits`: `node` has `value`, and every other node has its old value.
+/// Reads the whole text after `edits`, and checks that `node` has `value` and every other node has
+/// its old value.
 ///
 /// # Errors
 /// If not so.
@@ -290,7 +291,7 @@ pub(crate) fn check_edits(node: Cursor<'_>, value: Value<'_>, edits: Vec<Edit>) 
     all.check(&edited)
 }
 
-/// How a node differs from its intended value.
+/// The difference between a node and its intended value.
 fn differs(read: Option<Cursor<'_>>, meant: &Value<'_>) -> Option<String> {
     match read {
         Some(read) if read.holds(meant) => None,

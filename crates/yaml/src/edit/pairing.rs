@@ -100,7 +100,7 @@ fn text<'v>(item: &'v Value<'_>, key: &str) -> Option<&'v str> {
 }
 
 impl ItemKeys {
-    /// No fields.
+    /// Recognizes items by their data and their position alone.
     pub const NONE: Self = Self {
         of_lists: &[],
         of_items: &[],
@@ -116,8 +116,8 @@ impl ItemKeys {
         keys.find(|key| key.tells_apart(one) && key.tells_apart(other))
     }
 
-    /// For each new item, the index of the same item in the old list, as far as it is known: the
-    /// item with the same key, the equal item, or the item in its place if it may be the same.
+    /// For each new item, the index of the same old item, if there is one: the item with the same
+    /// key, the equal item, or the item at the same position if it may be the same.
     #[must_use]
     pub fn pairs(&self, new: &[Value<'_>], old: &[Value<'_>]) -> Vec<Option<usize>> {
         if new.len() == old.len() && new.iter().zip(old).all(|(new, old)| new == old) {

@@ -5,12 +5,11 @@
 pub(crate) enum Characters {
     /// Only those of ASCII that are printed, tabs and newlines.
     Common,
-    /// Perhaps others.
     #[default]
     Any,
 }
 
-/// The control character after those that are printed.
+/// The only ASCII control character after the printable ones.
 pub(crate) const DELETE: u8 = 0x7f;
 
 /// Whether a byte is none of [`Characters::Common`].
@@ -42,7 +41,7 @@ pub(crate) fn first_forbidden(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// Where the first block begins that has a byte for which `is` holds.
 fn first_block(bytes: &[u8], is: impl Fn(u8) -> bool) -> Option<usize> {
-    /// So many bytes are looked at together, which the compiler turns into a few instructions.
+    /// The number of bytes compared together, in a few instructions.
     const BLOCK: usize = 128;
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     let any = |block: &[u8]| block.iter().fold(false, |any, &byte| any | is(byte));

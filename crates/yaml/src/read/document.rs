@@ -39,7 +39,7 @@ pub struct Document {
 pub(crate) struct Deferred {
     /// Which characters the text has.
     pub(crate) characters: Characters,
-    /// Of each node, whether it was opened.
+    /// For each node: whether it was opened.
     pub(crate) opened: Vec<AtomicBool>,
     /// Whether one of them needs the full path.
     pub(crate) failed: AtomicBool,
@@ -66,7 +66,7 @@ impl Document {
         &self.source
     }
 
-    /// The whole text.
+    /// The source text, from the first byte to the last.
     #[must_use]
     pub fn text(&self) -> &str {
         self.source.text()
@@ -119,12 +119,6 @@ impl Document {
             source: Arc::clone(&self.source),
             range,
         }
-    }
-
-    /// Whether the reader has noticed that the text is ASCII.
-    #[must_use]
-    pub fn is_ascii(&self) -> bool {
-        self.deferred.characters == Characters::Common
     }
 
     /// Bytes between the start of the line and `offset`.
@@ -266,12 +260,6 @@ impl<'d> Cursor<'d> {
         self.resolved().node().has(Flags::FLOW)
     }
 
-    /// Whether this is in braces or brackets.
-    #[must_use]
-    pub fn is_in_flow(self) -> bool {
-        self.node().has(Flags::IN_FLOW)
-    }
-
     /// The value as it is written: quotes, brackets and all.
     #[must_use]
     pub fn raw(self) -> &'d str {
@@ -290,7 +278,7 @@ impl<'d> Cursor<'d> {
         self.node().props as usize
     }
 
-    /// Where the value ends.
+    /// The offset after the last byte of the value.
     #[must_use]
     pub fn end(self) -> usize {
         self.node().value.end as usize
@@ -317,7 +305,7 @@ impl<'d> Cursor<'d> {
     /// or a tag may stand for it.
     #[must_use]
     pub fn offsets_of(self, character: u8) -> Option<Vec<usize>> {
-        /// Few objects have more.
+        /// The number of offsets that suffices for most objects.
         const OFFSETS: usize = 16;
         let start = self.start();
         let text = self.document.slice(start..self.end());
@@ -328,13 +316,6 @@ impl<'d> Cursor<'d> {
         let found = memchr::memchr2_iter(character, b'\\', text.as_bytes());
         offsets.extend(found.map(|at| start + at));
         Some(offsets)
-    }
-
-    /// Whether the keys and strings under this node may contain a byte in UTF-8, other than `\\`.
-    #[must_use]
-    pub fn may_contain(self, character: u8) -> bool {
-        let text = self.document.slice(self.start()..self.end());
-        !self.document.is_simple || memchr::memchr2(character, b'\\', text.as_bytes()).is_some()
     }
 
     /// Where the value is; for an absent value, where its key or dash is.

@@ -9,7 +9,7 @@ use crate::read::block::{block_end, block_header};
 use crate::scalar::data::Style;
 use crate::table::{Flags, KeyKind, Kind, NONE, Node, Span};
 
-/// What the anchor event that may follow belongs to.
+/// The owner of the anchor event that may follow.
 #[derive(Clone, Copy)]
 enum Last {
     Nothing,
@@ -17,7 +17,7 @@ enum Last {
     Node(usize),
 }
 
-/// What has an anchor.
+/// A node or a key with an anchor.
 #[derive(Clone, Copy)]
 struct Anchored {
     node: u32,
@@ -36,9 +36,9 @@ struct Frame {
     node: usize,
     mapping: bool,
     flow: bool,
-    /// After the last token of this collection.
+    /// The offset after the last token of this collection.
     cursor: usize,
-    /// The last key, whose value follows.
+    /// The last key, if its value is still to come.
     key: Option<Key>,
 }
 
@@ -49,7 +49,7 @@ struct Key {
     kind: KeyKind,
 }
 
-/// What an event begins.
+/// The beginning of a node, from one event.
 struct Start {
     kind: Kind,
     range: Range<usize>,
@@ -69,7 +69,7 @@ impl Start {
         }
     }
 
-    /// Whether the text has no value there: the parser invents such a null.
+    /// Whether the text has no value there: the parser reports an empty one.
     fn is_absent(&self) -> bool {
         self.kind == Kind::Scalar(Style::Plain) && self.range.is_empty()
     }
@@ -120,9 +120,9 @@ pub(crate) struct Builder<'t> {
     /// The node of each anchor id; ids count from 1.
     anchors: Vec<Anchored>,
     last: Last,
-    /// How deep inside a collection that is a mapping's key.
+    /// The depth inside of a collection that is a mapping's key.
     complex_depth: usize,
-    /// After the document before this one.
+    /// The offset after the document before this one.
     document_end: usize,
 }
 
@@ -259,7 +259,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What an entry, item or root holds: the table gets its node.
+    /// Adds the value of an entry, item or root to the table.
     fn value(&mut self, start: Start) {
         let text = self.text;
         let Some(frame) = self.stack.last_mut() else {

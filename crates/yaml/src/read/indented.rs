@@ -1,9 +1,9 @@
 //! Finds where lines end that are indented deeper than a column, many bytes at a time.
 
-/// So many bytes are looked at together, which the compiler turns into a few instructions.
+/// The number of bytes compared together, in a few instructions.
 const BLOCK: usize = 128;
 
-/// From this column on, lines are looked at one by one.
+/// The column from which on lines are compared one by one.
 const FAR_RIGHT: usize = 8;
 
 /// Where the first line after `from` begins that has text at or left of `column`. Blank lines and

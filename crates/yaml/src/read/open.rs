@@ -1,4 +1,5 @@
-//! Long lists read item by item: a table of the whole with the extent of each item, and one a item.
+//! Long lists read item by item: one table for the whole text, with the extent of each item, and
+//! one table for each opened item.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,8 +14,9 @@ use crate::source::Source;
 use crate::table::{Kind, NodeId};
 
 impl Document {
-    /// Reads a text of which only the extents of the items of `lists` are read, if a fast path can.
-    /// [Open](Cursor::open) such an item to read it: its table needs memory only while it is in use.
+    /// Reads a text; if a fast path can read it, only the extents of the items of `lists` are read.
+    /// [Open](Cursor::open) such an item to read it: its table needs memory only while it is in
+    /// use.
     ///
     /// An item may turn out to need the full path. So use what you read only after
     /// [`upgrade`](Self::upgrade) returns `None`.
@@ -144,7 +146,7 @@ pub enum Opened<'d> {
 const ITEM: NodeId = NodeId(1);
 
 impl Opened<'_> {
-    /// The node.
+    /// The node in its table: that of the document, or its own.
     #[must_use]
     pub fn cursor(&self) -> Cursor<'_> {
         match self {

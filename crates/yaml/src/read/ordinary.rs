@@ -17,15 +17,8 @@ use crate::value::Value;
 #[derive(Clone, Copy, Debug)]
 pub struct Ordinary<'d> {
     node: Cursor<'d>,
-    scalars: Scalars,
-}
-
-/// Facts about the scalars of a node.
-#[derive(Clone, Copy, Debug, Default)]
-struct Scalars {
-    /// Whether one has several lines.
+    /// Whether a scalar in it has several lines.
     has_lines: bool,
-    has_null: bool,
 }
 
 impl<'d> Ordinary<'d> {
@@ -33,12 +26,12 @@ impl<'d> Ordinary<'d> {
     #[must_use]
     pub fn of(node: Cursor<'d>) -> Option<Self> {
         node.document.is_simple.then_some(())?;
-        let scalars = node.look_at_parts()?;
+        let has_lines = node.look_at_parts()?;
         debug_assert!(is_undisputed(node), "{:?}", node.raw());
-        Some(Self { node, scalars })
+        Some(Self { node, has_lines })
     }
 
-    /// The node.
+    /// A cursor to the same node.
     #[must_use]
     pub const fn cursor(self) -> Cursor<'d> {
         self.node
@@ -46,15 +39,10 @@ impl<'d> Ordinary<'d> {
 
     /// Whether a scalar in it has several lines.
     pub(crate) const fn has_lines(self) -> bool {
-        self.scalars.has_lines
+        self.has_lines
     }
 
-    /// Whether there is a null in it.
-    pub(crate) const fn has_null(self) -> bool {
-        self.scalars.has_null
-    }
-
-    /// Its value.
+    /// Reads the node, without any message.
     #[must_use]
     pub fn value(self) -> Value<'d> {
         self.node.ordinary_value()
@@ -77,19 +65,19 @@ impl<'d> Cursor<'d> {
         self.read(duplicates, Words::Texts, diagnostics).0
     }
 
-    /// Looks at the parts of a node that a fast path read. `None` if not all of them are ordinary.
-    fn look_at_parts(self) -> Option<Scalars> {
+    /// Whether a scalar of a node that a fast path read has several lines. `None` if not all parts of the
+    /// node are ordinary.
+    fn look_at_parts(self) -> Option<bool> {
         let document = self.document;
         let ids = self.id.0..self.node().next;
         let nodes = document.nodes.get(ids.start as usize..ids.end as usize)?;
-        let mut scalars = Scalars::default();
+        let mut any_has_lines = false;
         for (id, node) in ids.zip(nodes) {
             let part = document.cursor(NodeId(id));
             match node.kind {
                 Kind::Scalar(_) if node.has(Flags::TEXT) => {}
                 Kind::Scalar(style) => {
-                    scalars.has_lines |= has_lines(document, node);
-                    scalars.has_null |= part.is_null_scalar();
+                    any_has_lines |= has_lines(document, node);
                     part.is_ordinary_scalar(style).then_some(())?;
                 }
                 Kind::Mapping => part.has_ordinary_keys().then_some(())?,
@@ -97,7 +85,7 @@ impl<'d> Cursor<'d> {
                 Kind::Alias | Kind::Deferred => return None,
             }
         }
-        Some(scalars)
+        Some(any_has_lines)
     }
 
     /// Whether the keys of a mapping are ordinary and distinct.

@@ -99,7 +99,6 @@ impl Document {
     }
 }
 
-/// Where an error is.
 fn start_of(error: &Diagnostic) -> Option<usize> {
     error.place.as_ref().map(|place| place.range.start)
 }

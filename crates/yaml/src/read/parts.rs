@@ -1,4 +1,4 @@
-//! What is different in a node.
+//! The changed parts of a node.
 
 use std::ops::Range;
 
@@ -6,23 +6,13 @@ use crate::read::document::Cursor;
 use crate::table::NodeId;
 use crate::value::Value;
 
-/// What is different in a node, in the order of the text.
+/// The changed parts of a node, in the order of the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts<'d> {
-    /// The parts that have other values. None is in another.
+    /// The changed parts, none of which is inside another.
     pub(super) values: Vec<(NodeId, Value<'d>)>,
-    /// The entries added to mappings that are neither one of these parts nor in one.
+    /// The entries added to mappings. No mapping is a changed part or inside one.
     pub(super) added: Vec<Added<'d>>,
-    /// The entries and items taken out, none of which is in one of these parts or in another. Each
-    /// collection keeps some of its own.
-    pub(super) removed: Vec<Removed>,
-}
-
-/// An entry or item taken out of its collection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Removed {
-    pub(crate) collection: NodeId,
-    pub(crate) child: NodeId,
 }
 
 /// An entry added at the end of a mapping.
@@ -36,9 +26,8 @@ pub(crate) struct Added<'d> {
 #[derive(Clone, Debug)]
 pub struct EntryLine {
     pub(crate) key: String,
-    /// A scalar.
     pub(crate) value: Value<'static>,
-    /// Without a line break.
+    /// The entry without a line break at its end.
     pub(crate) text: String,
 }
 
@@ -46,7 +35,6 @@ impl<'d> Parts<'d> {
     pub(crate) const NONE: Self = Self {
         values: Vec::new(),
         added: Vec::new(),
-        removed: Vec::new(),
     };
 
     /// The index of the first changed part at or after a node.
@@ -62,19 +50,20 @@ impl<'d> Parts<'d> {
         (*part == id).then_some(value)
     }
 
-    /// The parts that have other values.
+    /// The changed parts, in the order of the text.
     pub(crate) fn values(&self) -> &[(NodeId, Value<'d>)] {
         &self.values
     }
 
-    /// The entries added to mappings, those of one mapping together.
+    /// The entries added to mappings; those of one mapping are together.
     pub(crate) fn added(&self) -> &[Added<'d>] {
         &self.added
     }
 
     /// The entries added to a mapping or to those in it, by their index.
     pub(super) fn range_added(&self, ids: Range<NodeId>) -> Range<usize> {
-        range_of(&self.added, |added| added.mapping, ids)
+        let index = |id| self.added.partition_point(|added| added.mapping < id);
+        index(ids.start)..index(ids.end)
     }
 
     /// The entries added to a mapping.
@@ -83,50 +72,9 @@ impl<'d> Parts<'d> {
         self.added.get(range).unwrap_or_default()
     }
 
-    /// The entries and items taken out, in the order of the text.
-    pub(crate) fn removed(&self) -> &[Removed] {
-        &self.removed
-    }
-
-    /// The indexes of those in a range of nodes.
-    pub(super) fn range_removed(&self, ids: Range<NodeId>) -> Range<usize> {
-        range_of(&self.removed, |removed| removed.child, ids)
-    }
-
-    /// Whether an entry or item is taken out.
-    pub(crate) fn removes(&self, child: NodeId) -> bool {
-        match self.removed.as_slice() {
-            [.., last] if last.child >= child => {
-                let found = self.removed.binary_search_by_key(&child, |one| one.child);
-                found.is_ok()
-            }
-            _ => false,
-        }
-    }
-
-    /// The first part from a node on that has another value.
-    pub(crate) fn next_changed(&self, from: NodeId) -> Option<NodeId> {
-        self.values.get(self.first(from)).map(|(part, _)| *part)
-    }
-
-    /// The children of a node that stay.
-    pub(crate) fn children<'c>(&'c self, node: Cursor<'c>) -> impl Iterator<Item = Cursor<'c>> {
-        let children = node.document.children(node.id());
-        children.filter(|child| !self.removes(child.id()))
-    }
-
-    /// Whether nothing was added to a node or to one in it, or taken out.
+    /// Whether nothing was added to a node or to one in it.
     pub(crate) fn has_same_entries(&self, node: Cursor<'_>) -> bool {
         let ids = node.id()..NodeId(node.node().next);
-        self.range_added(ids.clone()).is_empty() && self.range_removed(ids).is_empty()
+        self.range_added(ids).is_empty()
     }
-}
-
-/// The indexes of those whose nodes are in a range. They are in the order of their nodes.
-fn range_of<T>(all: &[T], node: impl Fn(&T) -> NodeId, ids: Range<NodeId>) -> Range<usize> {
-    let index = |id| all.partition_point(|one| node(one) < id);
-    if all.is_empty() {
-        return 0..0;
-    }
-    index(ids.start)..index(ids.end)
 }

@@ -21,16 +21,14 @@ use crate::source::Source;
 use crate::table::{Flags, Kind, NONE, Node, NodeId};
 use crate::words::after_spaces;
 
-/// A place where a text was edited: where it was, and where the new text is.
+/// A range of an edited text, in the old text and in the new one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Change {
+pub(crate) struct EditedRange {
     /// Where the old text began.
     pub(crate) old_start: usize,
-    /// Where it ended.
     pub(crate) old_end: usize,
     /// Where the new text begins.
     pub(crate) new_start: usize,
-    /// Where it ends.
     pub(crate) new_end: usize,
 }
 
@@ -47,7 +45,7 @@ pub(crate) struct Rescanned<'d> {
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     id: u32,
-    /// Whether all nodes in it are the same, too.
+    /// Whether all nodes inside are the same as well.
     is_whole: bool,
 }
 
@@ -64,9 +62,9 @@ impl Origin {
 pub(crate) fn rescan<'d>(
     old: Cursor<'d>,
     new: &Arc<Source>,
-    changes: &[Change],
+    changes: &[EditedRange],
 ) -> Option<Rescanned<'d>> {
-    /// More collections around a line are rare.
+    /// Lines are rarely inside more collections.
     const DEPTH: usize = 16;
     let document = old.document();
     let node = old.node();
@@ -109,35 +107,35 @@ pub(crate) fn rescan<'d>(
     })
 }
 
-/// The text that is being read.
+/// The state of reading an edited text.
 struct Rescan<'t> {
     old: &'t Document,
     source: &'t Arc<Source>,
     new: &'t str,
-    /// The old node after those of the mapping.
+    /// The first old node after those of the mapping.
     end: u32,
     /// The column of the mapping in the old text.
     from: usize,
-    /// Its column in the new text.
+    /// The column of the mapping in the new text.
     to: usize,
     scanner: Scanner<'t>,
     origins: Vec<Origin>,
-    /// The old node that corresponds to the place where the last chunk begins.
+    /// The old node at which the last chunk begins.
     at: u32,
-    /// The old collections around it or, at the end of a chunk, around the node there.
+    /// The old collections around that node or, at the end of a chunk, around the node there.
     ancestors: Vec<u32>,
 }
 
-/// An old node that begins a line.
+/// The line that an old node begins.
 #[derive(Clone, Copy)]
-struct Place {
+struct NodeLine {
     id: u32,
     line: usize,
 }
 
 impl Rescan<'_> {
     /// Reads the chunks of changed lines, and takes over the nodes between them.
-    fn changes(&mut self, changes: &[Change]) -> Option<()> {
+    fn changes(&mut self, changes: &[EditedRange]) -> Option<()> {
         let (mut last, rest) = changes.split_first()?;
         let mut chunk = 0;
         for next in rest {
@@ -169,7 +167,7 @@ impl Rescan<'_> {
     }
 
     /// Where the first line after a change begins, in the old text and in the new one.
-    fn after(&self, change: &Change) -> (usize, usize) {
+    fn after(&self, change: &EditedRange) -> (usize, usize) {
         let begins_line = |text: &str, at: usize| {
             at.checked_sub(1)
                 .is_none_or(|before| text.as_bytes().get(before) == Some(&b'\n'))
@@ -182,14 +180,15 @@ impl Rescan<'_> {
         (next_line(old, from), next_line(new, to))
     }
 
-    /// The new place of a line, so many lines below `to` as the old text in `between` has.
+    /// The offset in the new text of a line that is as many lines below `to` as `between` has in
+    /// the old text.
     fn down(&self, to: usize, between: Range<usize>) -> usize {
         let breaks = memchr::memchr_iter(b'\n', self.old.slice(between).as_bytes());
         breaks.fold(to, |line, _| next_line(self.new, line))
     }
 
-    /// A node that is the first one of its line, and an entry or item of a block.
-    fn place(&self, id: u32) -> Option<Place> {
+    /// The line of a node, if the node begins it and is an entry or item of a block.
+    fn node_line(&self, id: u32) -> Option<NodeLine> {
         let node = self.node(id);
         let before = self.old.text().as_bytes().get(..node.entry as usize)?;
         let spaces = before.iter().rev().take_while(|&&byte| byte == b' ');
@@ -198,37 +197,37 @@ impl Rescan<'_> {
             .checked_sub(1)
             .is_none_or(|last| before.get(last) == Some(&b'\n'));
         let is_in_block = !node.has(Flags::IN_FLOW) && !node.key.is_empty();
-        (begins_line && is_in_block).then_some(Place { id, line })
+        (begins_line && is_in_block).then_some(NodeLine { id, line })
     }
 
     /// The first old node at or after `from` that begins a line.
-    fn first_entry(&self, from: usize) -> Option<Place> {
+    fn first_entry(&self, from: usize) -> Option<NodeLine> {
         let nodes = self.old.nodes.get(self.at as usize..self.end as usize)?;
         let before = nodes.partition_point(|node| (node.entry as usize) < from);
         let mut ids = self.at + u32::try_from(before).ok()?..self.end;
-        ids.find_map(|id| self.place(id))
+        ids.find_map(|id| self.node_line(id))
     }
 
     /// The last old node after `start` that begins a line whose first two bytes are before `end`.
-    fn last_entry(&self, start: u32, end: usize) -> Option<Place> {
+    fn last_entry(&self, start: u32, end: usize) -> Option<NodeLine> {
         let mut ids = start + 1..self.end;
         let after = ids.find(|&id| self.node(id).entry as usize + 2 > end);
         let mut ids = (start + 1..after.unwrap_or(self.end)).rev();
-        ids.find_map(|id| self.place(id))
+        ids.find_map(|id| self.node_line(id))
     }
 
-    /// Whether the line at `line` of the new text begins as that of an old node does.
-    fn is_line_of(&self, place: Place, line: usize) -> bool {
-        let entry = self.node(place.id).entry as usize;
+    /// Whether the line at `line` of the new text begins like that of an old node.
+    fn is_line_of(&self, old_line: NodeLine, line: usize) -> bool {
+        let entry = self.node(old_line.id).entry as usize;
         let old = self.old.text().as_bytes();
         let rest = self.new.as_bytes().get(line..).unwrap_or_default();
         let spaces = after_spaces(rest);
-        spaces + self.from == entry - place.line + self.to
+        spaces + self.from == entry - old_line.line + self.to
             && old.get(entry..entry + 2).is_some()
             && old.get(entry..entry + 2) == rest.get(spaces..spaces + 2)
     }
 
-    /// Reads lines of the new text. All changed characters are in such lines.
+    /// Reads lines of the new text, which have all characters that changed.
     fn lines(&mut self, range: Range<usize>) -> Option<()> {
         let lines = self.new.as_bytes().get(range.clone())?;
         if first_uncommon(lines).is_some() && self.scanner.characters == Characters::Common {
@@ -240,7 +239,7 @@ impl Rescan<'_> {
     }
 
     /// Reads the lines of a chunk, which ends above that of an old node.
-    fn end_chunk(&mut self, lines: Range<usize>, end: Place) -> Option<()> {
+    fn end_chunk(&mut self, lines: Range<usize>, end: NodeLine) -> Option<()> {
         let stop = lines.end;
         self.lines(lines)?;
         self.is_line_of(end, stop).then_some(())?;
@@ -265,7 +264,7 @@ impl Rescan<'_> {
     }
 
     /// Where the chunk with `change` begins in the new text: at the line of an old node.
-    fn start_chunk(&self, start: Place, change: &Change) -> Option<usize> {
+    fn start_chunk(&self, start: NodeLine, change: &EditedRange) -> Option<usize> {
         let between = self.old.slice(start.line..change.old_start).as_bytes();
         let before = self.new.get(..change.new_start)?.as_bytes();
         let mut breaks = memchr::memrchr_iter(b'\n', before);
@@ -295,7 +294,7 @@ impl Rescan<'_> {
     }
 
     /// Takes over the old nodes from `start` up to `end`, before which the next chunk begins. A
-    /// node that ends before it is taken over as a whole, with all nodes in it.
+    /// node that ends before `end` is taken over with all nodes inside.
     fn take_over(&mut self, start: u32, end: u32) -> Option<()> {
         let nodes = self.old.nodes.get(start as usize..end as usize)?;
         if self.from != self.to && nodes.iter().any(|node| has_lines(self.old, node)) {
@@ -321,7 +320,8 @@ impl Rescan<'_> {
         Some(())
     }
 
-    /// Takes over one old node. Returns the next one: what is in it if it goes on after `end`.
+    /// Takes over one old node. Returns the next one, which is inside if the node goes on after
+    /// `end`.
     fn take(&mut self, id: u32, end: u32) -> Option<u32> {
         let node = *self.old.nodes.get(id as usize)?;
         let is_whole = node.next <= end;
@@ -340,7 +340,7 @@ impl Rescan<'_> {
     }
 }
 
-/// Whether a scalar has several lines, which do not mean the same in other columns.
+/// Whether a scalar has several lines: in other columns, they may have another meaning.
 pub(crate) fn has_lines(document: &Document, node: &Node) -> bool {
     match node.kind {
         Kind::Scalar(Style::Literal | Style::Folded) => true,
@@ -355,7 +355,7 @@ impl Rescanned<'_> {
     /// The root of the only document.
     pub(crate) const ROOT: NodeId = NodeId(0);
 
-    /// A node, in the text that it was read from. Its children there are its own only if it
+    /// A node, in the text that it was read from. Its children in that text are its own only if it
     /// [is copied](Self::is_copied).
     pub(crate) fn cursor(&self, id: NodeId) -> Cursor<'_> {
         match self.origin(id) {
@@ -364,7 +364,7 @@ impl Rescanned<'_> {
         }
     }
 
-    /// Whether a node with all that is in it was copied.
+    /// Whether a node was copied with all nodes inside.
     pub(crate) fn is_copied(&self, id: NodeId) -> bool {
         self.origin(id).is_whole
     }
@@ -388,7 +388,7 @@ impl Rescanned<'_> {
         self.new.roots == whole.roots && self.after(Self::ROOT, whole, 0) == length
     }
 
-    /// The node after node `at` of the whole text, if that is node `id` with all that is in it.
+    /// The node after node `at` of the whole text, if `at` is the node `id` with all nodes inside.
     fn after(&self, id: NodeId, whole: &Document, at: u32) -> Option<u32> {
         let read = self.cursor(id);
         if self.is_copied(id) {

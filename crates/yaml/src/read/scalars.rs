@@ -210,17 +210,6 @@ impl<'d> Cursor<'d> {
         }
     }
 
-    /// Whether this is a null of an ordinary node.
-    pub(crate) fn is_null_scalar(self) -> bool {
-        let node = self.node();
-        if node.kind != Kind::Scalar(Style::Plain) || node.has(Flags::TEXT) {
-            return false;
-        }
-        let first = self.raw().as_bytes().first();
-        let may_be = first.is_none_or(|first| b"nN~".contains(first));
-        may_be && matches!(self.scalar(), Ok(Some(Scalar::Null)))
-    }
-
     fn unnoted_scalar(self) -> Result<Option<Scalar<'d>>> {
         let node = self.node();
         if node.kind == Kind::Scalar(Style::Plain)

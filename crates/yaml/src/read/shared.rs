@@ -35,7 +35,7 @@ impl SharedNode {
         Self::new(&self.document, id)
     }
 
-    /// The node.
+    /// A cursor that borrows the document.
     #[must_use]
     pub fn cursor(&self) -> Cursor<'_> {
         self.document.cursor(self.id)

@@ -262,7 +262,6 @@ struct Gaps<'d> {
     key_may_begin: bool,
     /// After a plain scalar: the column from which on it may have another line.
     least: Option<usize>,
-    /// The byte before.
     before: u8,
 }
 

@@ -10,7 +10,7 @@ use crate::scalar::data::Scalar;
 use crate::table::{Flags, KeyKind, Kind, NONE, NodeId};
 use crate::value::{Data, Value};
 
-/// What a mapping that has a key twice means.
+/// The meaning of a mapping that has a key twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateKeys {
     /// An error that names both places.
@@ -19,7 +19,7 @@ pub enum DuplicateKeys {
     LastWins,
 }
 
-/// What plain scalars mean where readers differ: `yes`, `no`, `on`, `off`, `y` and `n`, and to
+/// The meaning of plain scalars where readers differ: `yes`, `no`, `on`, `off`, `y` and `n`, and to
 /// PyYAML some numbers, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
@@ -164,7 +164,7 @@ impl<'d> Cursor<'d> {
     /// Whether no two keys are equal, compared one by one; `None` if one of them is not
     /// [noted](Self::noted_key), or there are too many.
     fn few_keys_differ(self) -> Option<bool> {
-        /// More keys are sorted.
+        /// The number of keys up to which comparing each pair is faster than sorting.
         const FEW: usize = 16;
         let mut keys = [&[] as &[u8]; FEW];
         for (count, child) in self.children().enumerate() {
@@ -490,13 +490,13 @@ pub fn is_word(text: &str) -> bool {
     !is_core && matches!(scalar::resolve(text), Scalar::Bool(_))
 }
 
-/// What is read of a mapping so far.
+/// A mapping while it is read.
 #[derive(Default)]
 struct Mapping<'d> {
     entries: Vec<(Cow<'d, str>, Value<'d>)>,
-    /// How many places are those of the mappings around it.
+    /// The number of places that belong to the mappings around it.
     places: usize,
-    /// The values of merge keys, and how many entries are before each.
+    /// The values of merge keys, each with the number of entries before it.
     merged: Vec<(usize, Value<'d>)>,
     index: EntryIndex<'d>,
 }

@@ -12,7 +12,6 @@ use crate::value::{Data, Value};
 #[derive(Clone, Copy, Debug)]
 pub struct View<'v>(Seen<'v>);
 
-/// What is looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Seen<'v> {
     Value(&'v Value<'v>),
@@ -30,13 +29,13 @@ impl<'v> View<'v> {
         self.0
     }
 
-    /// A value.
+    /// Creates a view of a value.
     #[must_use]
     pub const fn of(value: &'v Value<'v>) -> Self {
         Self(Seen::Value(value))
     }
 
-    /// A node as it is written, but for the changed parts in it.
+    /// A node as written, except for its changed parts.
     pub(crate) const fn of_node(node: Cursor<'v>, parts: &'v Parts<'v>) -> Self {
         Self(Seen::Node(node, parts))
     }
@@ -47,7 +46,7 @@ impl<'v> View<'v> {
         Self(value.unwrap_or(Seen::Node(node, parts)))
     }
 
-    /// The node that it was read from, if it was not made up.
+    /// The node that the value was read from; `None` for a new value.
     #[must_use]
     pub fn origin(self) -> Option<NodeId> {
         match self.0 {
@@ -74,35 +73,10 @@ impl<'v> View<'v> {
         }
     }
 
-    /// Whether this is null.
+    /// Whether the value is null.
     #[must_use]
     pub fn is_null(self) -> bool {
         self.scalar() == Some(Scalar::Null)
-    }
-
-    /// Whether this is a value, or a part of it is.
-    #[must_use]
-    pub fn is_changed(self) -> bool {
-        match self.0 {
-            Seen::Value(_) => true,
-            Seen::Node(node, parts) => {
-                let next = parts.next_changed(node.id());
-                next.is_some_and(|next| next.0 < node.node().next)
-            }
-        }
-    }
-
-    /// Whether this is a mapping without entries.
-    #[must_use]
-    pub fn is_empty_mapping(self) -> bool {
-        match self.0 {
-            Seen::Value(value) => value.entries().is_some_and(<[_]>::is_empty),
-            Seen::Node(node, parts) => {
-                node.node().kind == Kind::Mapping
-                    && parts.children(node).next().is_none()
-                    && parts.added_to(node.id()).is_empty()
-            }
-        }
     }
 
     /// The value under a key of a mapping.
@@ -112,7 +86,7 @@ impl<'v> View<'v> {
             Seen::Value(value) => value.get(key).map(Self::from),
             Seen::Node(node, parts) => {
                 (node.node().kind == Kind::Mapping).then_some(())?;
-                if let Some(entry) = node.entry(key).filter(|entry| !parts.removes(entry.id())) {
+                if let Some(entry) = node.entry(key) {
                     return Some(Self::of_part(entry, parts));
                 }
                 let mut added = parts.added_to(node.id()).iter();
@@ -167,7 +141,7 @@ impl<'v> View<'v> {
         let (values, nodes) = match self.0 {
             Seen::Value(value) => (value.items()?, None),
             Seen::Node(node, parts) if node.node().kind == Kind::Sequence => {
-                let items = parts.children(node);
+                let items = node.document.children(node.id());
                 let items = items.map(move |item| Self::of_part(item, parts));
                 (Default::default(), Some(items))
             }
@@ -185,7 +159,7 @@ impl<'v> View<'v> {
             Seen::Node(node, parts) if node.node().kind == Kind::Mapping => {
                 let entry =
                     move |entry: Cursor<'v>| Some((entry.key().ok()?, Self::of_part(entry, parts)));
-                let children = parts.children(node);
+                let children = node.document.children(node.id());
                 let added = parts.added_to(node.id()).iter();
                 let added = added.map(|Added { entry, .. }| {
                     (Cow::Borrowed(entry.key.as_str()), Self::from(&entry.value))

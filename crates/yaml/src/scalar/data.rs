@@ -5,13 +5,13 @@ use std::borrow::Cow;
 /// A scalar as Kubernetes reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scalar<'s> {
-    /// `null`, `~` or nothing.
+    /// Null: `null`, `~` or an empty value.
     Null,
-    /// `true` or `false`.
+    /// A bool; the spellings of YAML 1.1 count as well.
     Bool(bool),
     /// A number, spelled as JSON spells numbers and with the digits it was written with.
     Number(Cow<'s, str>),
-    /// Text.
+    /// A string, with escapes and line folding resolved.
     String(Cow<'s, str>),
 }
 
@@ -41,14 +41,14 @@ impl Scalar<'_> {
 /// How a scalar is spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Without quotes.
+    /// Without quotes, on one line or several.
     Plain,
-    /// In `'…'`.
+    /// In single quotes: `'…'`.
     SingleQuoted,
-    /// In `"…"`.
+    /// In double quotes, with escapes: `"…"`.
     DoubleQuoted,
-    /// A block after `|`.
+    /// A block after `|` that keeps its line breaks.
     Literal,
-    /// A block after `>`.
+    /// A block after `>` whose line breaks are folded.
     Folded,
 }

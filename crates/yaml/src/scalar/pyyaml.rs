@@ -1,4 +1,4 @@
-//! What a plain scalar means to PyYAML's `safe_load`: YAML 1.1 with its own patterns.
+//! The meaning of plain scalars to PyYAML's `safe_load`: YAML 1.1 with its own patterns.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::decimal::split_sign;
 use super::resolve::is_non_finite;
 use crate::scalar::data::Scalar;
 
-/// What a plain scalar means to PyYAML. `plain` is decoded: one line, without blanks around it.
+/// Reads a plain scalar as PyYAML does. `plain` is decoded: one line, without blanks around it.
 ///
 /// `yes` and `on` are true, `y` is text; `0644` is 420, `08` and `1e3` are text, `1:30` is 90. A
 /// date is text in its own spelling. An integer has no limit in PyYAML; here one of other bases
@@ -83,7 +83,7 @@ fn integer(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// `[0-9][0-9_]*` without its underscores.
+/// The digits of `[0-9][0-9_]*`, without underscores.
 fn decimal(text: &str) -> Option<Cow<'_, str>> {
     let is_number = text.starts_with(|c: char| c.is_ascii_digit())
         && text

@@ -1,11 +1,12 @@
-//! What a plain scalar means to Kubernetes: the rules of go-yaml v2, as `sigs.k8s.io/yaml` uses it.
+//! The meaning of plain scalars to Kubernetes: the rules of go-yaml v2, as `sigs.k8s.io/yaml` uses
+//! it.
 
 use std::borrow::Cow;
 
 use super::decimal::{Decimal, split_sign};
 use crate::scalar::data::Scalar;
 
-/// What a plain scalar means to Kubernetes. `plain` is decoded: one line, without blanks around it.
+/// Reads a plain scalar as Kubernetes does. `plain` is decoded: one line, without blanks around it.
 ///
 /// `yes`, `on` and `y` are true, a date and `12:30:45` are text, `0644` is 420. A number that JSON
 /// could spell the same keeps its digits (`1.10`, `1e3`, 30 digits); another gets a JSON spelling
@@ -54,13 +55,13 @@ pub(crate) fn is_surely_no_word(plain: &[u8]) -> bool {
     first.is_ascii_alphabetic() && !may_be_word
 }
 
-/// For each first byte of a plain scalar: up to which length it may be other than a string.
+/// For each first byte of a plain scalar: the greatest length at which it may not be a string.
 static OTHER_UP_TO: [usize; 256] = {
     let lengths = with(b"~fFnNoOtTyY", LONGEST_WORD, &[0; 256]);
     with(b"0123456789+-.", usize::MAX, &lengths)
 };
 
-/// The same lengths, but for these first bytes.
+/// The table `lengths` with another length for these first bytes.
 const fn with(firsts: &[u8], length: usize, lengths: &[usize; 256]) -> [usize; 256] {
     let mut lengths = *lengths;
     let mut rest = firsts;

@@ -43,7 +43,7 @@ fn number(text: &str, range: std::ops::RangeInclusive<u32>) -> Option<(u32, &str
     range.contains(&number).then_some((number, rest))
 }
 
-/// `Z` or `+01:00`.
+/// Whether a text is a time zone: `Z` or `+01:00`.
 fn is_zone(text: &str) -> bool {
     let parts = || {
         let (hours, minutes) = text.strip_prefix(['+', '-'])?.split_once(':')?;

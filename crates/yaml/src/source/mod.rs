@@ -1,4 +1,4 @@
-//! A text with a name, and places in it.
+//! Texts with names, and places in them.
 
 pub(crate) mod place;
 pub(crate) mod positions;

@@ -38,7 +38,6 @@ impl Source {
         let _ = self.origins.set(origins);
     }
 
-    /// The text itself.
     pub(crate) fn into_text(self) -> String {
         self.text
     }
@@ -49,7 +48,7 @@ impl Source {
         &self.name
     }
 
-    /// The whole text.
+    /// The text, from the first byte to the last.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text

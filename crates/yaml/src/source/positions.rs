@@ -24,7 +24,7 @@ const START: Position = Position {
 };
 
 impl Positions {
-    /// As [`Place::line_column`].
+    /// The line and column of a place, as [`Place::line_column`] counts them.
     pub fn of(&mut self, place: &Place) -> (usize, usize) {
         let known = self
             .known

@@ -8,7 +8,8 @@ use crate::write::edited::Edited;
 use crate::write::rewrite::{Purpose, Rewrite};
 use crate::{Document, DuplicateKeys};
 
-/// Every file under these folders of the repository or the shared folder.
+/// Every file under these folders of the repository or the shared folder, with the files of a case
+/// in place of its text file.
 fn files(folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
     let mut folders = folders.to_vec();
     let mut files = Vec::new();
@@ -18,11 +19,29 @@ fn files(folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
             if path.is_dir() {
                 folders.push(path);
             } else if let Ok(text) = read(&path) {
-                files.push((path, text));
+                if path.extension().is_some_and(|end| end == "txtar") {
+                    files.extend(split(&path, &text));
+                } else {
+                    files.push((path, text));
+                }
             }
         }
     }
     files.sort();
+    files
+}
+
+/// The files of a case: each follows a line `-- NAME --`.
+fn split(path: &Path, text: &str) -> Vec<(PathBuf, String)> {
+    let mut files: Vec<(PathBuf, String)> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let name = line.strip_prefix("-- ");
+        if let Some(name) = name.and_then(|name| name.strip_suffix(" --\n")) {
+            files.push((path.join(name), String::new()));
+        } else if let Some((_, text)) = files.last_mut() {
+            text.push_str(line);
+        }
+    }
     files
 }
 

@@ -1,5 +1,5 @@
-//! What [`decode`](crate::scalar::decode) makes of each scalar's span is what granit-parser
-//! reports as its value.
+//! [`decode`](crate::scalar::decode) turns the span of each scalar into the value that
+//! granit-parser reports.
 
 use std::borrow::Cow;
 use std::path::PathBuf;

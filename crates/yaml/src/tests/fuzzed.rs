@@ -1,54 +1,29 @@
-//! Replays the inputs of bugs that fuzzing found: the files in `fuzz/seeds`.
+//! Tries the properties of the fuzz targets on all of their inputs.
 
-use std::path::Path;
+#[path = "../../../../fuzz/seeds.rs"]
+mod seeds;
 
-use crate::testing::{changed_and_moved, compare, edited, moved, unchanged, updated};
+use crate::testing::{compare, edit, print};
 
-#[expect(clippy::disallowed_methods, reason = "tests have no `files::Files`")]
-fn read(path: &Path) -> Vec<u8> {
-    std::fs::read(path).unwrap()
-}
-
-/// Runs a target's property on all of its seeds.
-fn replay(target: &str, check: impl Fn(&[u8]) -> Result<(), String>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
-    let files = std::fs::read_dir(folder.join(target)).unwrap();
-    let mut count = 0;
-    for file in files.map(Result::unwrap) {
-        let bytes = read(&file.path());
-        if let Err(difference) = check(&bytes) {
-            panic!("{}: {difference}", file.path().display());
+fn each_text(target: &str, check: impl Fn(&str) -> Result<(), String>) {
+    seeds::each(target, |bytes| {
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            check(text).unwrap();
         }
-        count += 1;
-    }
-    assert!(count > 0, "{target} has no seeds");
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-#[test]
-fn paths() {
-    replay("paths", |bytes| compare(text(bytes)).map(drop));
-}
-
-#[test]
-fn print() {
-    replay("print", |bytes| {
-        unchanged(text(bytes)).and_then(|()| moved(text(bytes)))
     });
 }
 
 #[test]
-fn edit() {
-    // The bytes after the last NUL select the changes.
-    replay("edit", |bytes| {
-        let nul = bytes.iter().rposition(|&byte| byte == 0);
-        let (first, choices) = bytes.split_at(nul.unwrap_or(bytes.len()));
-        let choices = choices.get(1..).unwrap_or_default();
-        edited(text(first), choices)
-            .and_then(|()| updated(text(first), choices))
-            .and_then(|()| changed_and_moved(text(first), choices))
-    });
+fn seeds_of_paths() {
+    each_text("paths", |text| compare(text).map(drop));
+}
+
+#[test]
+fn seeds_of_print() {
+    each_text("print", print);
+}
+
+#[test]
+fn seeds_of_edit() {
+    seeds::each("edit", |bytes| edit(bytes).unwrap());
 }

@@ -80,7 +80,6 @@ const TOKENS: &[&str] = &[
     "$(C)",
 ];
 
-/// Tokens in any order.
 fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(TOKENS), 0..24).prop_map(|tokens| tokens.concat())
 }

@@ -1,4 +1,5 @@
-//! What texts mean to kubectl 1.37: each value was printed by `kubectl annotate --local -o json`.
+//! The meaning of texts to kubectl 1.37: each value was printed by
+//! `kubectl annotate --local -o json`.
 
 use crate::diagnostic::Diagnostics;
 use crate::read::document::Document;

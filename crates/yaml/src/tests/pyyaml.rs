@@ -1,4 +1,4 @@
-//! What texts mean to PyYAML 6.0.3: each value was printed by `json.dumps(yaml.safe_load(…))`.
+//! The meaning of texts to PyYAML 6.0.3: each value was printed by `json.dumps(yaml.safe_load(…))`.
 
 use crate::diagnostic::Diagnostics;
 use crate::read::document::Document;

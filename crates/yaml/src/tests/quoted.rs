@@ -10,7 +10,7 @@ use crate::source::Source;
 use crate::table::{KeyKind, Kind};
 use crate::testing::{compare, edited, moved, unchanged, updated};
 
-/// What each document holds, as JSON.
+/// The content of each document, as JSON.
 fn read(text: &str) -> Result<Vec<String>, String> {
     let document = Document::parse(&Source::new("test", text)).map_err(|error| error.message)?;
     let mut found = Diagnostics::new();
@@ -226,7 +226,8 @@ fn indented(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// What holds for every text: lines of quoted text may begin in any column, and mean the same.
+/// Checks a property of every text: lines of quoted text may begin in any column, and mean the
+/// same.
 fn holds(text: &str) -> Result<(), String> {
     let Some(indented) = indented(text) else {
         return Ok(());

@@ -105,7 +105,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// What is wrong with a case, if anything.
+/// The problem of a case, if there is one.
 fn judge(case: &Case) -> Result<(), String> {
     let read = read_events(&case.text);
     let Some(events) = &case.events else {
@@ -217,7 +217,7 @@ fn scalar(cursor: Cursor<'_>, span: Span, style: Style, props: &str) -> Result<S
     Ok(format!("=VAL{props} {mark}{escaped}"))
 }
 
-/// What `%TAG` directives of the text declare.
+/// The prefixes that `%TAG` directives of the text declare.
 struct Tags(Vec<(String, String)>);
 
 impl Tags {

@@ -7,7 +7,7 @@ use super::corpus::{documented, printed, shared_folder};
 use crate::diagnostic::Diagnostics;
 use crate::{Document, DuplicateKeys};
 
-/// Files that we read and go-yaml does not, and why. `docs/yaml.md` has the same table.
+/// Files that we read and go-yaml does not, with the reason. `docs/yaml.md` has the same table.
 const READ: &[(&str, &str)] = &[
     (
         "f09-yaml-1.2-directive.yaml",
@@ -27,7 +27,7 @@ const READ: &[(&str, &str)] = &[
     ),
 ];
 
-/// Files that go-yaml v3 reads into nodes and we do not, and why.
+/// Files that go-yaml v3 reads into nodes and we do not, with the reason.
 const REFUSED: &[(&str, &str)] = &[
     ("c07-utf16le.yaml", "UTF-16, which a clear error names"),
     (
@@ -56,7 +56,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Files too large to keep, made here.
+/// Files that are too large to keep, and are made here.
 fn made(name: &str) -> Option<String> {
     match name {
         "j04-deep-block-5000.yaml" => {

@@ -1,4 +1,4 @@
-//! Items of a list that get other data in their place.
+//! Items of a list whose data is replaced in place.
 
 use crate::diagnostic::Result;
 use crate::read::document::Document;
@@ -7,7 +7,7 @@ use crate::value::Value;
 use crate::write::edited::Edited;
 use crate::{testing, update};
 
-/// Gives the first item of a list the value of `json`.
+/// Replaces the first item of a list with the value of `json`.
 fn update_first(text: &str, json: &str) -> Result<String> {
     let document = Document::parse(&Source::new("test", text))?;
     let list = document.roots().next().unwrap();

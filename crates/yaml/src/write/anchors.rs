@@ -40,7 +40,7 @@ impl Rewrite<'_> {
             .any(|node| !self.kept.contains(&NodeId(node.target)))
     }
 
-    /// Takes out `&name`.
+    /// Removes `&name`, unless the text stays in place.
     pub(super) fn drop_anchor(&mut self, node: &Node) {
         if !node.has(Flags::ANCHOR) || self.purpose == Purpose::Stay {
             return;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::lines::{ends_line, line_end, next_line};
 use crate::read::document::{Cursor, Document};
-use crate::read::parts::{Added, Parts};
+use crate::read::parts::Added;
 use crate::scalar::Style;
 use crate::scalar::data::Scalar;
 use crate::source::Source;
@@ -103,26 +103,6 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// Takes out entries and items of collections that keep others.
-    pub(super) fn remove_parts(&mut self, parts: &Parts<'_>) {
-        let mut collections: Vec<NodeId> = with_capacity(
-            parts.removed().len(),
-            parts.removed().iter().map(|removed| removed.collection),
-        );
-        collections.sort_unstable();
-        collections.dedup();
-        for collection in collections {
-            let children = || self.document.children(collection).map(Cursor::id);
-            let children: Vec<NodeId> = with_capacity(children().count(), children());
-            let stay = children.iter().filter(|child| !parts.removes(**child));
-            self.remove_others(&Kept {
-                pairs: with_capacity(children.len(), stay.map(|child| (*child, 0))),
-                children,
-                inserts: Vec::new(),
-            });
-        }
-    }
-
     /// Removes the children from `first` to `last`, which are between `before` and `after`.
     fn remove(
         &mut self,
@@ -218,10 +198,9 @@ impl<'d> Rewrite<'d> {
 
     /// Writes entries at the end of a block mapping that is not empty. They were read back when they
     /// were made.
-    pub(super) fn append(&mut self, entries: &[Added<'_>], parts: &Parts<'_>) {
+    pub(super) fn append(&mut self, entries: &[Added<'_>]) {
         let mapping = entries.first().map(|first| first.mapping);
-        let stays = |child: &Cursor<'_>| !parts.removes(child.id());
-        let last = mapping.and_then(|id| self.document.children(id).filter(stays).last());
+        let last = mapping.and_then(|id| self.document.children(id).last());
         let Some(last) = last else { return };
         let column = self.document.column(last.start());
         let lines = entries.iter().map(|added| added.entry.text.as_str());
@@ -260,7 +239,7 @@ impl<'d> Rewrite<'d> {
         id: NodeId,
         value: &Value<'_>,
         column: usize,
-        layout: Layout<'_>,
+        layout: Layout,
     ) -> Option<String> {
         let document = self.document;
         let item = document
@@ -325,7 +304,7 @@ impl<'d> Rewrite<'d> {
     }
 
     /// The layout of new text beside a child.
-    fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout<'d> {
+    fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout {
         let quoted = match side {
             Side::Before(_) => false,
             Side::After(_) if is_new_line(value) => false,
@@ -515,14 +494,13 @@ impl<'d> Rewrite<'d> {
     }
 }
 
-/// The text above new lines.
+/// The text above new lines, if it is not an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Above {
-    /// An entry, or nothing.
     Entry,
-    /// A comment below an entry, which is that entry's.
+    /// A foot comment of the entry above.
     Foot,
-    /// The last line of a text, which has no line break.
+    /// A last line without a line break.
     OpenLine,
 }
 
@@ -536,7 +514,7 @@ fn ends_with_foot(text: &str, column: usize) -> bool {
     content.starts_with('#') && last.len() - content.len() == column
 }
 
-/// Collects items, of which there are perhaps `count`.
+/// Collects items of which there are about `count`.
 fn with_capacity<T>(count: usize, items: impl Iterator<Item = T>) -> Vec<T> {
     let mut all = Vec::with_capacity(count);
     all.extend(items);

@@ -67,8 +67,8 @@ impl<'d> Rewrite<'d> {
         Ok((rewrite.edits, is_read_back))
     }
 
-    /// Edits that give the parts of an ordinary node other values, add its new entries and take out
-    /// others, and whether all of them were read back. `None` if a text cannot be moved without a look at its lines.
+    /// Edits that give the parts of an ordinary node other values and add its new entries, and whether
+    /// all of them were read back. `None` if a text cannot be moved without a look at its lines.
     pub(crate) fn patches(root: Ordinary<'d>, parts: &Parts<'_>) -> Option<(Vec<Edit>, bool)> {
         let node = root.cursor();
         let document = node.document();
@@ -79,14 +79,10 @@ impl<'d> Rewrite<'d> {
         let are_on_lines = values.all(|value| is_on_line(value) || is_empty(value));
         let mut rewrite = if are_on_lines {
             Self::of_lines(node, Purpose::Move)
-        } else if parts.removed().is_empty() {
-            Self::new(node, Purpose::Move)
         } else {
-            // How a block is written depends on the lines below it that are taken out.
-            return None;
+            Self::new(node, Purpose::Move)
         };
         rewrite.reads_back = true;
-        rewrite.remove_parts(parts);
         for (id, value) in parts.values() {
             if value.origin == Some(*id) {
                 rewrite.node(*id, value).ok()?;
@@ -95,7 +91,7 @@ impl<'d> Rewrite<'d> {
             }
         }
         for added in parts.added().chunk_by(|a, b| a.mapping == b.mapping) {
-            rewrite.append(added, parts);
+            rewrite.append(added);
         }
         rewrite.clear_tabs();
         space_comments(document, &mut rewrite.edits);

@@ -1,4 +1,4 @@
-//! A text after edits.
+//! Edits of a text, applied when it is printed.
 
 use std::fmt;
 use std::ops::Range;
@@ -32,11 +32,10 @@ impl Edit {
     }
 }
 
-/// A text after edits. The text between the edits is not copied until it is printed.
+/// A text with edits. The text between the edits is not copied until it is printed.
 #[derive(Debug)]
 pub struct Edited {
     source: Arc<Source>,
-    /// Sorted, without overlaps.
     edits: Vec<Edit>,
 }
 

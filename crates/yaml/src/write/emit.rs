@@ -1,6 +1,6 @@
 //! Values written afresh, as block YAML, flow YAML or JSON.
 
-use crate::read::document::{Cursor, Document};
+use crate::read::document::Cursor;
 use crate::read::parts::Parts;
 use crate::read::view::{Seen, View};
 use crate::scalar::data::Scalar;
@@ -10,21 +10,19 @@ use crate::value::{Data, Value};
 
 /// How block text is laid out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout<'d> {
+pub(crate) struct Layout {
     /// Columns that a nested mapping is indented by.
     pub(crate) unit: usize,
     /// Columns that a sequence under a key is indented by.
     pub(crate) sequence: usize,
-    /// The line break.
+    /// The line break: `\n` or `\r\n`.
     pub(crate) eol: &'static str,
     /// Whether texts are quoted instead of written as a block, because a block would include the
     /// lines that follow.
     pub(crate) quoted: bool,
-    /// The document of the texts whose new style others keep that take their places.
-    pub(crate) old: Option<&'d Document>,
 }
 
-impl Default for Layout<'_> {
+impl Default for Layout {
     /// As kubectl, kustomize and kpt print: two columns, dashes below their key.
     fn default() -> Self {
         Self {
@@ -32,21 +30,20 @@ impl Default for Layout<'_> {
             sequence: 0,
             eol: "\n",
             quoted: false,
-            old: None,
         }
     }
 }
 
-/// What a value follows.
+/// The token before a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// `key:` at some column.
+    /// A key with its `:`.
     Entry,
-    /// `-` at some column.
+    /// A dash of a block sequence.
     Item,
 }
 
-impl Layout<'_> {
+impl Layout {
     /// Writes a whole value as lines at `column`, the first of them without its indentation and
     /// the last without its line break.
     pub(crate) fn root(self, out: &mut String, value: &Value<'_>, column: usize) {
@@ -76,7 +73,7 @@ impl Layout<'_> {
             Data::Scalar(scalar) => {
                 out.push(' ');
                 let body = column + if slot == Slot::Item { 2 } else { self.unit };
-                let keep = self.keep(scalar, keep.or_else(|| self.style_of_old(value)));
+                let keep = self.keep(scalar, keep);
                 scalar::write_scalar(out, scalar, Context::BlockValue, keep, body, self.eol);
             }
             Data::Mapping(entries) if !entries.is_empty() => {
@@ -90,15 +87,6 @@ impl Layout<'_> {
             Data::Mapping(_) => out.push_str(" {}"),
             Data::Sequence(_) => out.push_str(" []"),
         }
-    }
-
-    /// The style that the old text would get, if a text has another one.
-    fn style_of_old(self, value: &Value<'_>) -> Option<Style> {
-        let Scalar::String(old) = self.old?.cursor(value.origin?).scalar().ok()?? else {
-            return None;
-        };
-        let is_new = value.as_str().is_some_and(|new| new != old);
-        is_new.then(|| scalar::style_of(&old))
     }
 
     /// The style for a scalar: quotes where a block will not do.
@@ -163,7 +151,7 @@ impl Layout<'_> {
         out.push(':');
     }
 
-    /// Writes `? key`.
+    /// Writes `? key`, for keys that are too long for `key:`.
     pub(crate) fn explicit_key(self, out: &mut String, key: &str, column: usize) {
         out.push_str("? ");
         scalar::write_string(out, key, Context::Key, None, column + self.unit, self.eol);
@@ -193,11 +181,11 @@ pub(crate) fn indent(out: &mut String, columns: usize) {
 /// How text in braces and brackets is written on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// `{a: b, c: d}`
+    /// YAML without needless quotes: `{a: b, c: d}`.
     Yaml,
-    /// `{"a": "b", "c": "d"}`
+    /// JSON with spaces: `{"a": "b", "c": "d"}`.
     Json,
-    /// `{"a":"b","c":"d"}`
+    /// JSON without spaces: `{"a":"b","c":"d"}`.
     TightJson,
 }
 
@@ -274,7 +262,6 @@ pub fn json<'v>(out: &mut String, value: impl Into<View<'v>>, width: Option<usiz
     }
 }
 
-/// Writes JSON.
 struct Json<'o> {
     out: &'o mut String,
     width: Option<usize>,
@@ -304,9 +291,6 @@ impl Json<'_> {
         self.out.push(open);
         let mut is_empty = true;
         for child in node.document().children(node.id()) {
-            if parts.removes(child.id()) {
-                continue;
-            }
             self.next(is_empty, depth + 1);
             is_empty = false;
             if is_mapping {

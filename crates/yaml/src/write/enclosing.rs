@@ -8,9 +8,9 @@ use crate::write::comments::{end_with_comments, head};
 /// The mapping that holds the list an item is in.
 #[derive(Clone, Copy)]
 pub struct Enclosing<'d> {
-    /// The mapping.
+    /// The mapping, with the list among its entries.
     pub mapping: Cursor<'d>,
-    /// Its entry, which is the list.
+    /// The entry of the mapping that is the list.
     pub list: Cursor<'d>,
 }
 

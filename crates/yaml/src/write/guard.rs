@@ -20,7 +20,7 @@ pub(crate) fn wrong(source: &Arc<Source>, what: &str) -> Box<Diagnostic> {
     .into()
 }
 
-/// Names the first field in which a text reads otherwise than `value`.
+/// Finds the first field in which a text differs from `value` when it is read.
 pub(crate) fn difference(read: Cursor<'_>, value: &Value<'_>) -> Option<String> {
     let mut diagnostics = Diagnostics::new();
     let Some(other) = read.value(DuplicateKeys::Refuse, &mut diagnostics) else {
@@ -77,7 +77,7 @@ fn first_difference(read: &Value<'_>, meant: &Value<'_>, path: &mut String) -> O
     }
 }
 
-/// What data is called in messages.
+/// The name of a type of data in messages.
 #[must_use]
 pub const fn name_of(data: &Data<'_>) -> &'static str {
     match data {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::table::NodeId;
 
 pub(super) struct Kept {
-    /// All children there were.
+    /// The children before the change.
     pub(super) children: Vec<NodeId>,
     /// Children that stay, in order, each with the index of its value.
     pub(super) pairs: Vec<(NodeId, usize)>,

@@ -36,8 +36,8 @@ impl EntryLine {
 }
 
 impl Rewrite<'_> {
-    /// Reads back a scalar that takes the place of another on the line of its key or dash, as the
-    /// last edit does. What reads as a scalar after one dash does so after any dash or key.
+    /// Reads back a scalar that replaces another on the line of its key or dash, as the last edit
+    /// does. A text that is a scalar after one dash is one after any dash or key.
     pub(super) fn read_back_scalar(&mut self, scalar: &Scalar<'_>) {
         let Some(edit) = self.edits.last().filter(|_| self.reads_back) else {
             return;
@@ -55,8 +55,8 @@ impl Rewrite<'_> {
         }
     }
 
-    /// Notes that the scalar of the last edit reads as it should in any such place: here, too, if
-    /// nothing directly follows it.
+    /// Notes that the scalar of the last edit reads back in any such place, if nothing directly
+    /// follows it.
     pub(super) fn note_scalar_read(&mut self) {
         let end = self.edits.last().map(|edit| edit.end);
         let after = end.and_then(|end| byte_at(self.document.text(), end));
@@ -64,8 +64,8 @@ impl Rewrite<'_> {
         self.unread -= usize::from(self.reads_back && is_apart);
     }
 
-    /// Whole lines of entries or items that are taken out, as the last edit does, need no reading: some
-    /// of the collection stay.
+    /// Removed lines of entries or items, as in the last edit, need not be read back if some
+    /// entries or items of the collection stay.
     pub(super) fn read_back_removal(&mut self, start: usize, end: usize) {
         let text = self.document.text();
         let is_whole = text

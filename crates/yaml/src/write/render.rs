@@ -9,7 +9,7 @@ use crate::lines::{ends_line, lines, may_end_document, next_line};
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
 use crate::read::patched::Patched;
-use crate::read::rescan::{Change, Rescanned, rescan};
+use crate::read::rescan::{EditedRange, Rescanned, rescan};
 use crate::source::Source;
 use crate::table::{Kind, NodeId};
 use crate::value::Value;
@@ -53,8 +53,8 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
     }
 }
 
-/// Writes a patched node as [`render`] writes its value, without looking at the parts that are as
-/// they were. `None` if it must be looked at as a whole.
+/// Writes a patched node as [`render`] writes its value, without a look at the unchanged parts.
+/// `None` if the node must be compared as a whole.
 #[must_use]
 pub fn render_patched(patched: &Patched<'_>, position: Position) -> Option<String> {
     let node = patched.root().cursor();
@@ -113,14 +113,14 @@ fn has_line_separator(text: &str) -> bool {
 /// Whether texts that cannot read otherwise are read again all the same: in tests and for fuzzing.
 const FULL_GUARD: bool = cfg!(debug_assertions);
 
-/// The text of a value in another place.
+/// The text of a value that moves to another place.
 struct Moved {
     text: String,
     /// Whether these are lines of a document that a fast path read, and the value is what was read
     /// from them. A reader of lines reads them the same without the lines around them.
     is_copy: bool,
-    /// Where the text begins and was edited, in order.
-    changes: Vec<Change>,
+    /// The edited ranges in order; the first is the start of the text.
+    changes: Vec<EditedRange>,
     /// Whether no line ends a document. Indented, `---` and `...` may begin a key or go on with a
     /// text; not at the margin.
     is_valid: bool,
@@ -132,20 +132,6 @@ struct Moved {
 /// As [`render`].
 pub fn render_new(value: &Value<'_>, position: Position) -> Result<String> {
     check(fresh(value, position), value, position)
-}
-
-/// As [`render_new`], but a text in the place of one of `document` has the style that [`render_new`]
-/// would give the old one. So the text is the same as if the old value were written first, and changed
-/// by [`render`].
-///
-/// # Errors
-/// As [`render`].
-pub fn render_anew(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
-    let layout = Layout {
-        old: Some(document),
-        ..Layout::default()
-    };
-    check(laid_out_anew(layout, value, position), value, position)
 }
 
 /// Writes `value` as JSON, on one line or with `width` spaces a level.
@@ -240,7 +226,7 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
         !ends_line(document.text(), end) && edits.last().is_none_or(|edit| edit.end < end);
     if is_open || !ends_line(&text, at) {
         text.push_str(document.eol());
-        changes.push(Change {
+        changes.push(EditedRange {
             old_start: end,
             old_end: end,
             new_start: at,
@@ -257,13 +243,9 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
 }
 
 fn fresh(value: &Value<'_>, position: Position) -> String {
-    laid_out_anew(Layout::default(), value, position)
-}
-
-fn laid_out_anew(layout: Layout<'_>, value: &Value<'_>, position: Position) -> String {
     let mut text = String::new();
     begin(&mut text, &[], position, "\n");
-    layout.root(&mut text, value, position.column());
+    Layout::default().root(&mut text, value, position.column());
     text.push('\n');
     text
 }
@@ -318,7 +300,7 @@ fn check_moved(
 fn holds_changed(
     node: Cursor<'_>,
     new: &Arc<Source>,
-    changes: &[Change],
+    changes: &[EditedRange],
     value: &Value<'_>,
     position: Position,
 ) -> Option<bool> {

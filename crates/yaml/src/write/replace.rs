@@ -17,16 +17,16 @@ use crate::write::rewrite::Rewrite;
 /// A value of a block that is replaced.
 struct Old<'d> {
     node: &'d Node,
-    /// Where it ends, with the comments in it.
+    /// The end of the value, with the comments inside.
     end: usize,
-    /// The column of its key or dash.
+    /// The column of the key or dash.
     column: usize,
     slot: Slot,
 }
 
 /// The text of a new value after a key or dash.
 struct NewText<'t> {
-    /// On the line of the key or dash.
+    /// The text on the line of the key or dash.
     inline: &'t str,
     /// The lines below, if there are any.
     below: Option<&'t str>,
@@ -48,7 +48,7 @@ impl<'t> NewText<'t> {
 }
 
 impl<'d> Rewrite<'d> {
-    /// Gives an entry another key, which also loses its tag, or its anchor too.
+    /// Sets the key of an entry, and removes its tag or its anchor as well.
     pub(super) fn rename(&mut self, id: NodeId, key: &str, loses_properties: bool) {
         let node = self.document.node(id);
         let mut out = String::new();
@@ -448,7 +448,7 @@ impl<'d> Rewrite<'d> {
     }
 
     /// A block scalar that replaces another keeps its indentation.
-    fn body_layout(&self, node: &Node, column: usize, slot: Slot) -> Layout<'d> {
+    fn body_layout(&self, node: &Node, column: usize, slot: Slot) -> Layout {
         let mut layout = self.layout;
         if let Kind::Scalar(Style::Literal | Style::Folded) = node.kind
             && slot == Slot::Entry

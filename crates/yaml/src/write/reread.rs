@@ -32,8 +32,8 @@ impl Rescanned<'_> {
         }
     }
 
-    /// Whether a node is written as `old` is, but for the parts that have other values, the entries
-    /// added to mappings, and what was taken out. Takes the parts that it has seen from the front of `values`.
+    /// Whether a node is written as `old` is, but for the parts that have other values and the entries
+    /// added to mappings. Takes the parts that it has seen from the front of `values`.
     pub(super) fn has_parts(
         &self,
         id: NodeId,
@@ -73,8 +73,7 @@ impl Rescanned<'_> {
                 self.cursor(id).has_key_of(old) && self.has_parts(id, old, values, parts)
             })
         };
-        let mut stay = old.children().filter(|old| !parts.removes(old.id()));
-        if !stay.all(&mut is_same) {
+        if !old.children().all(&mut is_same) {
             return false;
         }
         let mut added = parts.added_to(old.id()).iter();

@@ -9,38 +9,38 @@ use crate::table::{Flags, KeyKind, Kind, NodeId};
 use crate::write::edited::Edit;
 use crate::write::emit::Layout;
 
-/// What the edited text is for.
+/// The destination of the edited text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It stays in place: all text with unchanged data is kept.
+    /// The text stays in place: parts with unchanged data are kept.
     Stay,
-    /// It is moved to another column and out of its surroundings: anchors and merge keys are
-    /// removed, aliases are written out, and so are scalars that depend on their place.
+    /// The text moves to another column, away from its surroundings: anchors and merge keys are
+    /// removed, and aliases and scalars that depend on their place are written out.
     Move,
 }
 
 /// Collects the edits that turn the text of one node into that of a changed value.
 pub(crate) struct Rewrite<'d> {
     pub(super) document: &'d Document,
-    pub(super) layout: Layout<'d>,
+    pub(super) layout: Layout,
     pub(super) purpose: Purpose,
-    /// The column text may be moved left to; a continuation line that starts left of it cannot move
+    /// The leftmost column of the text. A continuation line that starts left of it cannot move
     /// along and is written as new text.
     pub(super) column: usize,
     /// The node that is edited.
     pub(super) top: NodeId,
-    /// The anchored nodes in it whose aliases can be kept.
+    /// The anchored nodes inside whose aliases can be kept.
     pub(super) kept: BTreeSet<NodeId>,
-    /// Whether the text of that node is JSON, once that was asked.
+    /// Whether the text of that node is JSON; `None` until it is asked.
     pub(super) is_json: Option<bool>,
-    /// The lines of entries and items of a block that are taken out, in order.
+    /// The lines of removed entries and items of blocks, in order.
     pub(super) removed: Vec<Range<usize>>,
     pub(super) edits: Vec<Edit>,
-    /// Whether new lines are read back where that can be done without the others.
+    /// Whether new lines are read back, where other lines do not matter.
     pub(super) reads_back: bool,
-    /// How many edits were not read back.
+    /// The number of edits that were not read back.
     pub(super) unread: usize,
-    /// For reading back.
+    /// The tables of texts that are read back.
     pub(super) memory: Memory,
 }
 
@@ -55,7 +55,7 @@ impl<'d> Rewrite<'d> {
     /// As [`new`](Self::new), to write only scalars and entries on one line, for which the layout of
     /// the document does not matter.
     pub(super) fn of_lines(node: Cursor<'d>, purpose: Purpose) -> Self {
-        /// Most objects need no more.
+        /// Most objects need no more edits.
         const EDITS: usize = 16;
         let document = node.document();
         Self {
@@ -102,7 +102,7 @@ impl<'d> Rewrite<'d> {
 }
 
 /// How the text of `node` is laid out: from the first nested mapping and sequence found in it.
-fn layout_of(node: Cursor<'_>) -> Layout<'_> {
+fn layout_of(node: Cursor<'_>) -> Layout {
     let document = node.document();
     let mut layout = Layout {
         eol: document.eol(),

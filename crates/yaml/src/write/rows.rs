@@ -10,16 +10,16 @@ use crate::write::emit::Layout;
 use crate::write::readback::{is_clearly, stays_itself};
 use crate::write::render::{Position, render_new};
 
-/// Columns before the lines of a block in an item at the left margin.
+/// The indentation of block scalars in an item at the left margin, in columns.
 const BODY: usize = 4;
-/// What is before the first key of a mapping, and before the others.
+/// The text before the first key of a mapping; [`LINE`] is before the others.
 const DASH: &str = "- ";
 const LINE: &str = "\n  ";
 
 /// A scalar of a mapping.
 #[derive(Clone, Copy, Debug)]
 pub enum Field<'f> {
-    /// A string.
+    /// A string, quoted where necessary.
     Text(&'f str),
     /// A number, as it is spelled.
     Number(&'f str),
@@ -42,9 +42,9 @@ impl<'f> From<Field<'f>> for Scalar<'f> {
 #[derive(Debug)]
 pub struct Rows<const N: usize> {
     keys: &'static [&'static str; N],
-    /// The keys as they are written on a line of their own, with what is before their values.
+    /// The keys as written on a line of their own, with the text before their values.
     heads: Vec<String>,
-    /// Whether these need not be read back.
+    /// Whether the keys need not be read back.
     are_clear: bool,
     text: String,
 }
@@ -98,7 +98,7 @@ impl<const N: usize> Rows<N> {
         Ok(())
     }
 
-    /// Writes the lines of a mapping. Returns whether they read as it.
+    /// Writes the lines of a mapping. Returns whether they read back as the mapping.
     fn lines(&mut self, row: &[Option<Field<'_>>; N]) -> bool {
         let start = self.text.len();
         for (head, field) in self.heads.iter().zip(row) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::read::rescan::Change;
+use crate::read::rescan::EditedRange;
 use crate::words;
 use crate::write::edited::Edit;
 use crate::write::emit;
@@ -11,11 +11,11 @@ use crate::write::emit;
 /// Collects the pieces of a text, and moves every line but the first; empty lines stay empty.
 pub(crate) struct Shifted {
     text: String,
-    /// How many spaces at the start of a line are left out.
+    /// The number of spaces to remove at the start of a line.
     less: usize,
-    /// How many spaces are put before a line.
+    /// The number of spaces to add at the start of a line.
     more: usize,
-    /// At the start of a line: how many spaces are still left out.
+    /// The number of spaces still to be removed; `None` after the start of a line.
     start: Option<usize>,
     /// Whether a line at the margin may begin with a document marker.
     may_have_markers: bool,
@@ -85,17 +85,17 @@ impl Shifted {
         rest
     }
 
-    /// Appends a range of a text, with the edits in it made. The edits are in order and do not
-    /// overlap. Returns where they are now; the first place is where the text begins.
+    /// Appends a range of a text after its edits, which are in order and do not overlap. Returns
+    /// the edited ranges in old and new text; the first is the start of the text.
     pub(crate) fn edited(
         &mut self,
         text: &str,
         range: Range<usize>,
         edits: &[Edit],
-    ) -> Vec<Change> {
+    ) -> Vec<EditedRange> {
         let mut changes = Vec::with_capacity(edits.len() + 2);
         let begin = self.text.len();
-        changes.push(Change {
+        changes.push(EditedRange {
             old_start: range.start,
             old_end: range.start,
             new_start: begin,
@@ -106,7 +106,7 @@ impl Shifted {
             self.push(text.get(at..edit.start).unwrap_or_default());
             let new_start = self.text.len();
             self.push(&edit.text);
-            changes.push(Change {
+            changes.push(EditedRange {
                 old_start: edit.start,
                 old_end: edit.end,
                 new_start,

@@ -1,6 +1,6 @@
 //! The fields of every object that the cluster or a tool sets.
 
-use krm_yaml::View;
+use krm_yaml::Value;
 
 /// Fields that are dropped.
 pub(crate) const FIELDS: &[&str] = &[
@@ -123,17 +123,17 @@ pub(crate) const JOB_LABELS: &[Mark] = &[
 impl Mark {
     /// Whether a key with a value is meant.
     #[inline]
-    pub(crate) fn fits(&self, key: &str, value: View<'_>) -> bool {
+    pub(crate) fn fits(&self, key: &str, value: &Value<'_>) -> bool {
         // Most keys begin with another letter.
         self.key.as_bytes().first() == key.as_bytes().first() && self.fits_closely(key, value)
     }
 
     #[inline(never)]
-    fn fits_closely(&self, key: &str, value: View<'_>) -> bool {
+    fn fits_closely(&self, key: &str, value: &Value<'_>) -> bool {
         let is_key = match self.key.strip_suffix('*') {
             Some(start) => key.starts_with(start),
             None => key == self.key,
         };
-        is_key && (self.value.is_empty() || value.as_str().as_deref() == Some(self.value))
+        is_key && (self.value.is_empty() || value.as_str() == Some(self.value))
     }
 }

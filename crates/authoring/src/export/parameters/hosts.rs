@@ -1,12 +1,11 @@
 //! The names of hosts, and the domains that several share.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::export::marks;
 use crate::export::parameters::made::Made;
 use crate::export::parameters::maker::{Maker, Object};
-use krm_yaml::{Value, ViewMut};
+use krm_yaml::Value;
 
 /// The domains that several hosts share: the part after the first dot, if it has a dot itself.
 pub(crate) fn shared_domains<'h>(hosts: impl Iterator<Item = &'h String>) -> BTreeSet<String> {
@@ -24,14 +23,14 @@ pub(crate) fn shared_domains<'h>(hosts: impl Iterator<Item = &'h String>) -> BTr
 
 /// Makes a parameter of a host, or refers to that of the same host.
 pub(crate) fn of_field(
-    field: ViewMut<'_, '_>,
+    field: &mut Value<'_>,
     path: &str,
     object: &Object<'_>,
     maker: &mut Maker<'_>,
 ) {
-    let host = field.view().as_str();
+    let host = field.as_str();
     let host = host.filter(|host| !host.is_empty() && !host.contains('$'));
-    let Some(host) = host.map(Cow::into_owned) else {
+    let Some(host) = host.map(str::to_owned) else {
         return;
     };
     let known = maker.hosts.get(&host).cloned();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use krm_yaml::{Value, ViewMut};
+use krm_yaml::Value;
 
 use crate::export::marks;
 use crate::export::options::Group;
@@ -15,14 +15,14 @@ use crate::export::visit::each_container;
 const ROOM: usize = 64;
 
 /// Makes parameters of the images of the containers of a pod.
-pub(crate) fn of_pod(spec: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+pub(crate) fn of_pod(spec: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     if !maker.makes(Group::Images) {
         return;
     }
     each_container(spec, &mut |container| {
-        let of = container.view().str_at(&["name"]);
-        let of = of.unwrap_or_default().into_owned();
-        if let Some(image) = container.get("image") {
+        let of = container.str_at(&["name"]);
+        let of = of.unwrap_or_default().to_owned();
+        if let Some(image) = container.get_mut("image") {
             of_text(image, ["container `", &of, "`"], object, maker);
         }
     });
@@ -31,22 +31,22 @@ pub(crate) fn of_pod(spec: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Mak
 /// Makes parameters of an image, or refers to those of the same image. `of` says in parts what it is
 /// the image of.
 pub(crate) fn of_text(
-    value: ViewMut<'_, '_>,
+    value: &mut Value<'_>,
     of: [&str; 3],
     object: &Object<'_>,
     maker: &mut Maker<'_>,
 ) {
-    let Some(text) = value.view().as_str() else {
+    let Some(text) = value.as_str() else {
         return;
     };
-    let marked = if let Some(known) = maker.images.get(text.as_ref()) {
+    let marked = if let Some(known) = maker.images.get(text) {
         known.clone()
     } else {
-        let Some(image) = Image::parse(&text) else {
+        let Some(image) = Image::parse(text) else {
             return;
         };
         let marked = reference(image, of, object, maker);
-        maker.images.insert(text.into_owned(), marked.clone());
+        maker.images.insert(text.to_owned(), marked.clone());
         marked
     };
     value.set(Value::string(marked).data);

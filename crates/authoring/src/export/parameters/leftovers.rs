@@ -5,7 +5,7 @@ use crate::export::options::Group;
 use crate::export::parameters::maker::{Maker, Object};
 use krm_core::identity::is_built_in;
 use krm_template_engine::Path;
-use krm_yaml::{Scalar, View};
+use krm_yaml::{Scalar, Value};
 
 /// Words in the names of fields whose values are secrets. `secret` and `key` are also in the names
 /// of references.
@@ -13,7 +13,7 @@ const SECRET_WORDS: [&str; 4] = ["password", "passwd", "passphrase", "token"];
 
 /// Reports the fields of a ConfigMap, or of an object whose kind is not Kubernetes' own.
 pub(super) fn of_object(
-    part: View<'_>,
+    part: &Value<'_>,
     object: &Object<'_>,
     maker: &Maker<'_>,
     say: &mut dyn FnMut(String),
@@ -32,7 +32,7 @@ pub(super) fn of_object(
 }
 
 fn below(
-    value: View<'_>,
+    value: &Value<'_>,
     path: &Path<'_>,
     key: &str,
     maker: &Maker<'_>,
@@ -42,11 +42,11 @@ fn below(
         below(item, &Path::Index(path, index), key, maker, say);
     }
     for (key, value) in value.entries().into_iter().flatten() {
-        below(value, &Path::Key(path, &key), &key, maker, say);
+        below(value, &Path::Key(path, key), key, maker, say);
     }
     match value.scalar() {
-        Some(Scalar::String(text)) if !marks::has_any(&text) => {
-            if let Some(name) = named(&text, maker) {
+        Some(Scalar::String(text)) if !marks::has_any(text) => {
+            if let Some(name) = named(text, maker) {
                 say(format!(
                     "kept `{path}`, which may refer to `{name}`: it does not change with NAME"
                 ));

@@ -44,8 +44,6 @@ pub(crate) struct Maker<'m> {
     /// The references of images, and of hosts.
     pub(crate) images: IndexMap<String, String, RandomState>,
     pub(crate) hosts: IndexMap<String, String, RandomState>,
-    /// Whether texts changed in which the kubelet expands variables.
-    pub(crate) changes_variables: bool,
     /// Parameters that several objects share, by a word and the value.
     shared: BTreeMap<&'static str, BTreeMap<String, String>>,
     /// The marked parameter that replaces the prefix.
@@ -88,7 +86,6 @@ impl<'m> Maker<'m> {
             fields: Fields::default(),
             images: IndexMap::default(),
             hosts: IndexMap::default(),
-            changes_variables: false,
             shared: BTreeMap::new(),
             prefix: None,
         };

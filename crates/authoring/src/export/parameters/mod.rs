@@ -14,7 +14,7 @@ mod renames;
 mod secrets;
 mod values;
 
-use krm_yaml::ViewMut;
+use krm_yaml::Value;
 
 pub(super) use hosts::shared_domains;
 pub(super) use image::Images;
@@ -24,29 +24,29 @@ pub(super) use renames::can_be_renamed;
 
 /// Makes the parameters of one object, and marks the references to them. `say` takes the remarks.
 pub(super) fn of_object(
-    mut part: ViewMut<'_, '_>,
+    part: &mut Value<'_>,
     object: &Object<'_>,
     maker: &mut Maker<'_>,
     say: &mut dyn FnMut(String),
 ) {
     let is_built_in = krm_core::identity::is_built_in(&object.identity.group);
-    if let Some(mut metadata) = part.by_ref().get("metadata") {
-        namespaces::drop_common(metadata.by_ref(), maker);
+    if let Some(metadata) = part.get_mut("metadata") {
+        namespaces::drop_common(metadata, maker);
         labels::take_common(metadata, maker);
     }
-    names::of_object(part.by_ref(), object, maker, say);
-    if let Some(mut metadata) = part.by_ref().get("metadata") {
-        names::of_metadata(metadata.by_ref(), object.identity, maker);
+    names::of_object(part, object, maker, say);
+    if let Some(metadata) = part.get_mut("metadata") {
+        names::of_metadata(metadata, object.identity, maker);
         namespaces::of_metadata(metadata, maker);
     }
     if is_built_in {
-        pods::of_object(part.by_ref(), object, maker);
+        pods::of_object(part, object, maker);
     }
     if is_built_in || object.identity.group == "monitoring.coreos.com" {
-        values::of_object(part.by_ref(), object, maker);
+        values::of_object(part, object, maker);
     }
     if object.identity.group.is_empty() && object.identity.kind == "Secret" {
-        secrets::of_secret(part.by_ref(), object, maker);
+        secrets::of_secret(part, object, maker);
     }
-    leftovers::of_object(part.view(), object, maker, say);
+    leftovers::of_object(part, object, maker, say);
 }

@@ -7,11 +7,11 @@ use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::renames::can_be_renamed;
 use krm_core::Identity;
 use krm_template_composition::Referrer;
-use krm_yaml::{Value, ViewMut};
+use krm_yaml::Value;
 
 /// Changes labels and references of an object that hold names. `say` reports problems.
 pub(crate) fn of_object(
-    mut part: ViewMut<'_, '_>,
+    part: &mut Value<'_>,
     object: &Object<'_>,
     maker: &mut Maker<'_>,
     say: &mut dyn FnMut(String),
@@ -22,9 +22,9 @@ pub(crate) fn of_object(
     let renames = &mut maker.renames;
     let links = renames.links_from(object.api_version, &object.identity.kind);
     if !links.is_empty() {
-        let referrer = Referrer::of(part.view());
+        let referrer = Referrer::of(part);
         let mut problems = Vec::new();
-        renames.follow(part.by_ref(), &links, &referrer, &mut problems);
+        renames.follow(part, &links, &referrer, &mut problems);
         for problem in problems {
             say(format!("kept a reference in {problem}"));
         }
@@ -37,8 +37,8 @@ pub(crate) fn of_object(
         object.identity.kind.as_str(),
     );
     let fields = maker.fields.get(kind, || fields(kind));
-    fields.each(part.by_ref(), &mut |parent, key, field| {
-        if let Some(part) = parent.get(key) {
+    fields.each(part, &mut |parent, key, field| {
+        if let Some(part) = parent.get_mut(key) {
             match field {
                 Field::Labels => labels::rename_values(part, maker),
                 Field::StreamTag => stream_tag(part, maker),
@@ -48,26 +48,26 @@ pub(crate) fn of_object(
 }
 
 /// Changes the name in the metadata of an object.
-pub(crate) fn of_metadata(metadata: ViewMut<'_, '_>, identity: &Identity, maker: &Maker<'_>) {
+pub(crate) fn of_metadata(metadata: &mut Value<'_>, identity: &Identity, maker: &Maker<'_>) {
     if maker.makes(Group::Names)
         && can_be_renamed(identity)
         && let Some(renamed) = maker.renamed(&identity.name)
-        && let Some(name) = metadata.get("name")
+        && let Some(name) = metadata.get_mut("name")
     {
         name.set(Value::string(renamed).data);
     }
 }
 
 /// The name of an image stream in a reference with a tag.
-fn stream_tag(from: ViewMut<'_, '_>, maker: &Maker<'_>) {
-    let is_tag = from.view().str_at(&["kind"]).as_deref() == Some("ImageStreamTag");
-    let name = from.view().str_at(&["name"]).unwrap_or_default();
+fn stream_tag(from: &mut Value<'_>, maker: &Maker<'_>) {
+    let is_tag = from.str_at(&["kind"]) == Some("ImageStreamTag");
+    let name = from.str_at(&["name"]).unwrap_or_default();
     let Some((stream, tag)) = name.split_once(':') else {
         return;
     };
     if let Some(renamed) = maker.renamed(stream).filter(|_| is_tag) {
         let text = format!("{renamed}:{tag}");
-        if let Some(name) = from.get("name") {
+        if let Some(name) = from.get_mut("name") {
             name.set(Value::string(text).data);
         }
     }

@@ -6,36 +6,39 @@ use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::{images, secrets, values};
 use crate::export::visit::each_container;
 use krm_core::pods;
-use krm_yaml::{Value, ViewMut};
+use krm_yaml::{Data, Value};
 
 /// Makes the parameters of the pods that an object is or creates.
-pub(crate) fn of_object(part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+pub(crate) fn of_object(part: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     let spec = pods::spec(&object.identity.kind);
-    let Some(mut spec) = spec.and_then(|path| part.at(path)) else {
+    let Some(spec) = spec.and_then(|path| part.at_mut(path)) else {
         return;
     };
-    images::of_pod(spec.by_ref(), object, maker);
-    each_container(spec, &mut |mut container| {
+    images::of_pod(spec, object, maker);
+    each_container(spec, &mut |container| {
         if maker.makes(Group::Resources) {
-            resources(container.by_ref(), object, maker);
+            resources(container, object, maker);
         }
-        secrets::of_variables(container.by_ref(), object, maker);
+        secrets::of_variables(container, object, maker);
         service_names(container, object, maker);
     });
 }
 
 /// Each request and limit.
-fn resources(mut container: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
-    let own = container.view().str_at(&["name"]);
-    let own = own.unwrap_or_default().into_owned();
+fn resources(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    let own = container.str_at(&["name"]);
+    let own = own.unwrap_or_default().to_owned();
     for (list, noun, field) in [
         ("requests", "request", "REQUEST"),
         ("limits", "limit", "LIMIT"),
     ] {
-        let Some(amounts) = container.by_ref().at(&["resources", list]) else {
+        let Some(Data::Mapping(amounts)) = container
+            .at_mut(&["resources", list])
+            .map(|amounts| &mut amounts.data)
+        else {
             continue;
         };
-        amounts.each_entry(|key, amount| {
+        for (key, amount) in amounts {
             let made = Made {
                 name: &[object.word, key, field],
                 title: &[key, " ", noun, " of ", object.short()],
@@ -53,38 +56,32 @@ fn resources(mut container: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Ma
                 ..Made::default()
             };
             values::quantity(amount, made, maker);
-        });
+        }
     }
 }
 
 /// The names of Services in variables and arguments.
-fn service_names(mut container: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+fn service_names(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     if maker.scope.services.is_empty() {
         return;
     }
     let namespace = object.identity.namespace.as_str();
-    let mut change = |value: ViewMut<'_, '_>| {
-        let text = value.view().as_str();
-        let changed = text.and_then(|text| words(&text, namespace, maker));
+    let mut change = |value: &mut Value<'_>| {
+        let text = value.as_str();
+        let changed = text.and_then(|text| words(text, namespace, maker));
         if let Some(changed) = changed {
-            maker.changes_variables = true;
             value.set(Value::string(changed).data);
         }
     };
-    if let Some(variables) = container.by_ref().get("env") {
-        variables.each_item(|variable| variable.get("value").into_iter().for_each(&mut change));
+    let variables = container.get_mut("env").and_then(Value::items_mut);
+    for variable in variables.into_iter().flatten() {
+        variable.get_mut("value").into_iter().for_each(&mut change);
     }
     // The first word of a command is a program.
     for (list, first) in [("command", 1), ("args", 0)] {
-        let mut index = 0;
-        if let Some(words) = container.by_ref().get(list) {
-            words.each_item(|word| {
-                if index >= first {
-                    change(word);
-                }
-                index += 1;
-            });
-        }
+        let words = container.get_mut(list).and_then(Value::items_mut);
+        let words = words.into_iter().flatten().skip(first);
+        words.for_each(&mut change);
     }
 }
 

@@ -7,24 +7,24 @@ use crate::export::fields::places::{Form, Place, SECRET_WORDS};
 use crate::export::marks;
 use crate::export::parameters::made::Made;
 use crate::export::parameters::maker::{Maker, Object};
-use krm_yaml::{Scalar, Value, View, ViewMut};
+use krm_yaml::{Data, Scalar, Value};
 
 /// Makes parameters of the values of a Secret.
-pub(crate) fn of_secret(mut part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+pub(crate) fn of_secret(part: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     for (map, kind) in [("stringData", "string"), ("data", "base64")] {
-        let Some(entries) = part.by_ref().get(map) else {
+        let Some(Data::Mapping(entries)) = part.get_mut(map).map(|map| &mut map.data) else {
             continue;
         };
-        entries.each_entry(|key, field| {
-            let Some(text) = text_of(field.view()) else {
-                return;
+        for (key, field) in entries {
+            let Some(text) = text_of(field) else {
+                continue;
             };
             let value = match kind {
                 "base64" => text.split_ascii_whitespace().collect(),
                 _ => text,
             };
             if value.is_empty() {
-                return;
+                continue;
             }
             let kind = if is_base64(&value) || kind == "string" {
                 kind
@@ -39,8 +39,8 @@ pub(crate) fn of_secret(mut part: ViewMut<'_, '_>, object: &Object<'_>, maker: &
                 ..secret(&value, object)
             };
             let name = maker.parameters.add(&made, &|_| false);
-            *field.value() = Value::string(marks::text(name));
-        });
+            *field = Value::string(marks::text(name));
+        }
     }
 }
 
@@ -63,24 +63,24 @@ fn secret<'v>(value: &'v str, object: &Object<'v>) -> Made<'v> {
 }
 
 /// The text of a scalar that is not null.
-fn text_of(field: View<'_>) -> Option<Cow<'_, str>> {
+fn text_of<'f>(field: &'f Value<'_>) -> Option<Cow<'f, str>> {
     match field.scalar()? {
         Scalar::Null => None,
-        Scalar::String(text) => Some(text),
+        Scalar::String(text) => Some(Cow::Borrowed(text)),
         Scalar::Bool(_) | Scalar::Number(_) => Some(Cow::Owned(field.to_json())),
     }
 }
 
 /// Makes parameters of the secret fields of a place.
 pub(crate) fn of_fields(
-    part: ViewMut<'_, '_>,
+    part: &mut Value<'_>,
     place: &Place,
     object: &Object<'_>,
     maker: &mut Maker<'_>,
 ) {
     let (parent, key) = place.path.rsplit_once('/').unwrap_or(("", place.path));
     crate::export::visit::each(part, parent, &mut |parent| {
-        let text = parent.view().str_at(&[key]);
+        let text = parent.str_at(&[key]);
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return;
         };
@@ -95,7 +95,7 @@ pub(crate) fn of_fields(
             origin: &["`", &path, "` of ", object.called],
             from,
             is_required: from.is_none(),
-            ..secret(&text, object)
+            ..secret(text, object)
         };
         let name = maker.parameters.add(&made, &|_| false);
         replace(parent, key, name);
@@ -103,29 +103,20 @@ pub(crate) fn of_fields(
 }
 
 /// Replaces an entry. Comments beside the old one are left out, for they may hold the secret.
-fn replace(parent: ViewMut<'_, '_>, key: &str, name: &str) {
-    if let Some(field) = parent.get(key) {
-        *field.value() = Value::string(marks::text(name));
+fn replace(parent: &mut Value<'_>, key: &str, name: &str) {
+    if let Some(field) = parent.get_mut(key) {
+        *field = Value::string(marks::text(name));
     }
 }
 
 /// Makes parameters of the variables of a container whose names say that they are secret.
-pub(crate) fn of_variables(container: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
-    let Some(variables) = container.get("env") else {
-        return;
-    };
-    let has_secrets = {
-        let mut items = variables.view().items().into_iter().flatten();
-        items.any(|variable| secret_of(variable).is_some())
-    };
-    if !has_secrets {
-        return;
-    }
+pub(crate) fn of_variables(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    let variables = container.get_mut("env").and_then(Value::items_mut);
     let mut before: BTreeSet<String> = BTreeSet::new();
-    variables.each_item(|variable| {
-        let own = variable.view().str_at(&["name"]);
-        let own = own.unwrap_or_default().into_owned();
-        if let Some(value) = secret_of(variable.view()) {
+    for variable in variables.into_iter().flatten() {
+        let own = variable.str_at(&["name"]);
+        let own = own.unwrap_or_default().to_owned();
+        if let Some(value) = secret_of(variable) {
             let made = Made {
                 name: &[object.word, &own],
                 title: &[&own, " of ", object.short()],
@@ -134,14 +125,13 @@ pub(crate) fn of_variables(container: ViewMut<'_, '_>, object: &Object<'_>, make
             };
             let name = maker.parameters.add(&made, &|name| before.contains(name));
             replace(variable, "value", name);
-            maker.changes_variables = true;
         }
         before.insert(own);
-    });
+    }
 }
 
 /// The value of a variable, if its name says that it is secret.
-fn secret_of(variable: View<'_>) -> Option<Cow<'_, str>> {
+fn secret_of<'v>(variable: &'v Value<'_>) -> Option<Cow<'v, str>> {
     let value = variable.get("value").and_then(text_of);
     let value = value.filter(|text| !text.is_empty() && !is_reference(text))?;
     let name = variable.str_at(&["name"])?;

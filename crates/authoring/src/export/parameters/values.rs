@@ -1,6 +1,5 @@
 //! The fields of the table, and those of volume claims and ConfigMaps.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
@@ -13,14 +12,14 @@ use crate::export::parameters::made::Made;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::{hosts, namespaces, secrets};
 use crate::export::visit;
-use krm_yaml::{Scalar, Value, ViewMut};
+use krm_yaml::{Data, Scalar, Value};
 
 /// Makes the parameters of the table.
-pub(crate) fn of_object(mut part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+pub(crate) fn of_object(part: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     let kind = object.identity.kind.as_str();
     for place in places(kind) {
         if maker.makes(place.group) {
-            of_place(part.by_ref(), place, object, maker);
+            of_place(part, place, object, maker);
         }
     }
     match kind {
@@ -30,13 +29,13 @@ pub(crate) fn of_object(mut part: ViewMut<'_, '_>, object: &Object<'_>, maker: &
     }
 }
 
-fn of_place(part: ViewMut<'_, '_>, place: &Place, object: &Object<'_>, maker: &mut Maker<'_>) {
+fn of_place(part: &mut Value<'_>, place: &Place, object: &Object<'_>, maker: &mut Maker<'_>) {
     // Only paths of namespaces have a `%2F`, and no message shows them.
     let path = || place.path.replace('/', ".");
     match place.form {
         Form::Image => visit::each(part, place.path, &mut |from| {
-            let is_image = from.view().str_at(&["kind"]).as_deref() == Some("DockerImage");
-            if let Some(name) = from.get("name").filter(|_| is_image) {
+            let is_image = from.str_at(&["kind"]) == Some("DockerImage");
+            if let Some(name) = from.get_mut("name").filter(|_| is_image) {
                 images::of_text(name, ["a tag", "", ""], object, maker);
             }
         }),
@@ -53,7 +52,7 @@ fn of_place(part: ViewMut<'_, '_>, place: &Place, object: &Object<'_>, maker: &m
 }
 
 fn of_field(
-    field: ViewMut<'_, '_>,
+    field: &mut Value<'_>,
     place: &Place,
     path: &str,
     object: &Object<'_>,
@@ -80,17 +79,16 @@ fn of_field(
         }
         Form::SecretName => {
             let is_there = field
-                .view()
                 .as_str()
-                .is_some_and(|name| maker.scope.secrets.contains(name.as_ref()));
+                .is_some_and(|name| maker.scope.secrets.contains(name));
             if !is_there {
                 shared(field, place.field, made, maker);
             }
         }
         _ => {
-            if let Some(value) = text(&field) {
+            if let Some(value) = text(field) {
                 let made = Made {
-                    value: &value,
+                    value,
                     is_required: true,
                     ..made
                 };
@@ -102,33 +100,30 @@ fn of_field(
 }
 
 /// A parameter of a text, which others share.
-fn shared(field: ViewMut<'_, '_>, word: &'static str, made: Made<'_>, maker: &mut Maker<'_>) {
-    if let Some(value) = text(&field) {
-        let made = Made {
-            value: &value,
-            ..made
-        };
+fn shared(field: &mut Value<'_>, word: &'static str, made: Made<'_>, maker: &mut Maker<'_>) {
+    if let Some(value) = text(field) {
+        let made = Made { value, ..made };
         let marked = maker.shared(word, made).to_owned();
         field.set(Value::string(marked).data);
     }
 }
 
 /// A text that is not empty and holds no mark.
-fn text<'f>(field: &'f ViewMut<'_, '_>) -> Option<Cow<'f, str>> {
-    let text = field.view().as_str();
+fn text<'f>(field: &'f Value<'_>) -> Option<&'f str> {
+    let text = field.as_str();
     text.filter(|text| !text.is_empty() && !marks::has_any(text))
 }
 
 /// A whole number.
-fn count(field: ViewMut<'_, '_>, least: &'static str, made: Made<'_>, maker: &mut Maker<'_>) {
-    let Some(Scalar::Number(digits)) = field.view().scalar() else {
+fn count(field: &mut Value<'_>, least: &'static str, made: Made<'_>, maker: &mut Maker<'_>) {
+    let Some(Scalar::Number(digits)) = field.scalar() else {
         return;
     };
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return;
     }
     let made = Made {
-        value: &digits,
+        value: digits,
         kind: Some("int"),
         minimum: Some(least),
         is_required: true,
@@ -139,19 +134,19 @@ fn count(field: ViewMut<'_, '_>, least: &'static str, made: Made<'_>, maker: &mu
 }
 
 /// An amount; a number stays one.
-pub(crate) fn quantity(field: ViewMut<'_, '_>, made: Made<'_>, maker: &mut Maker<'_>) {
+pub(crate) fn quantity(field: &mut Value<'_>, made: Made<'_>, maker: &mut Maker<'_>) {
     static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(QUANTITY).ok());
-    let (value, is_number) = match field.view().scalar() {
+    let (value, is_number) = match field.scalar() {
         Some(Scalar::String(text)) => (text, false),
         Some(Scalar::Number(digits)) => (digits, true),
         _ => return,
     };
-    let fits = |pattern: &Regex| pattern.is_match(&value);
+    let fits = |pattern: &Regex| pattern.is_match(value);
     if !PATTERN.as_ref().is_some_and(fits) {
         return;
     }
     let made = Made {
-        value: &value,
+        value,
         pattern: Some(QUANTITY),
         is_required: true,
         ..made
@@ -166,11 +161,11 @@ pub(crate) fn quantity(field: ViewMut<'_, '_>, made: Made<'_>, maker: &mut Maker
 }
 
 /// The sizes of the claims of a stateful set.
-fn claims(part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+fn claims(part: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     visit::each(part, "spec/volumeClaimTemplates", &mut |claims| {
-        claims.each_item(|claim| {
-            let own = claim.view().str_at(&["metadata", "name"]);
-            let own = own.unwrap_or_default().into_owned();
+        for claim in claims.items_mut().into_iter().flatten() {
+            let own = claim.str_at(&["metadata", "name"]);
+            let own = own.unwrap_or_default().to_owned();
             visit::each(claim, "spec/resources/requests/storage", &mut |field| {
                 let made = Made {
                     name: &[object.word, &own, "SIZE"],
@@ -181,27 +176,27 @@ fn claims(part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
                 };
                 quantity(field, made, maker);
             });
-        });
+        }
     });
 }
 
 /// The values of a ConfigMap that are one line.
-fn config_map(part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
-    let Some(data) = part.get("data") else {
+fn config_map(part: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    let Some(Data::Mapping(data)) = part.get_mut("data").map(|data| &mut data.data) else {
         return;
     };
-    data.each_entry(|key, field| {
-        if let Some(value) = text(&field).filter(|text| !text.contains('\n')) {
+    for (key, field) in data {
+        if let Some(value) = text(field).filter(|text| !text.contains('\n')) {
             let made = Made {
                 name: &[object.word, key],
                 title: &[key, " of ", object.short()],
                 origin: &["`data[", key, "]` of ", object.called],
                 group: object.called,
-                value: &value,
+                value,
                 ..Made::default()
             };
             let name = maker.parameters.add(&made, &|_| false);
             field.set(Value::string(marks::text(name)).data);
         }
-    });
+    }
 }

@@ -1,6 +1,6 @@
 //! Evidence in the annotations and managed fields of an object about who chose its fields.
 
-use krm_yaml::{Scalar, View};
+use krm_yaml::{Scalar, Value};
 
 use crate::export::fields::system::LAST_APPLIED;
 
@@ -20,17 +20,17 @@ pub(super) struct Evidence {
 impl Evidence {
     /// Of an object; `allocates` says whether the cluster may have chosen numbers for it.
     pub(super) fn of(
-        object: View<'_>,
-        (metadata, annotations): (Option<View<'_>>, Option<View<'_>>),
+        object: &Value<'_>,
+        (metadata, annotations): (Option<&Value<'_>>, Option<&Value<'_>>),
         allocates: bool,
     ) -> Self {
         let applied = annotations.and_then(|own| own.str_at(&[LAST_APPLIED]));
         let managed = metadata.filter(|_| allocates);
         let managed = managed.and_then(|metadata| metadata.get("managedFields"));
-        let managed = managed.and_then(View::items).into_iter().flatten();
-        let chosen = managed.filter(|one| one.str_at(&["manager"]).as_deref() != Some(API_SERVER));
+        let managed = managed.and_then(Value::items).into_iter().flatten();
+        let chosen = managed.filter(|one| one.str_at(&["manager"]) != Some(API_SERVER));
         Self {
-            applied: applied.and_then(|text| serde_json::from_str(&text).ok()),
+            applied: applied.and_then(|text| serde_json::from_str(text).ok()),
             managed: chosen
                 .filter_map(|one| serde_json::from_str(&one.get("fieldsV1")?.to_json()).ok())
                 .collect(),
@@ -44,7 +44,7 @@ impl Evidence {
     }
 
     /// Whether somebody chose the `nodePort` of a port of a Service, or its `healthCheckNodePort`.
-    pub(super) fn shows_choice(&self, parent: View<'_>, field: View<'_>) -> bool {
+    pub(super) fn shows_choice(&self, parent: &Value<'_>, field: &Value<'_>) -> bool {
         let Some(Scalar::Number(number)) = field.scalar() else {
             return true;
         };
@@ -53,7 +53,7 @@ impl Evidence {
         }
         let is_number = |value: &serde_json::Value| {
             let own = value.as_number();
-            own.is_some_and(|own| own.as_str() == number.as_ref())
+            own.is_some_and(|own| own.as_str() == *number)
         };
         let port = parent.get("port");
         let applied = self.applied.as_ref().and_then(|object| object.get("spec"));
@@ -83,7 +83,7 @@ impl Evidence {
 }
 
 /// Whether an object has fields that only a cluster sets.
-fn is_of_cluster(object: View<'_>, metadata: Option<View<'_>>) -> bool {
+fn is_of_cluster(object: &Value<'_>, metadata: Option<&Value<'_>>) -> bool {
     let fields = [
         "uid",
         "resourceVersion",
@@ -102,7 +102,7 @@ fn is_of_cluster(object: View<'_>, metadata: Option<View<'_>>) -> bool {
 }
 
 /// Whether the fields of a manager include the node port of this port.
-fn owns(fields: &serde_json::Value, parent: View<'_>, port: Option<View<'_>>) -> bool {
+fn owns(fields: &serde_json::Value, parent: &Value<'_>, port: Option<&Value<'_>>) -> bool {
     let Some(spec) = fields.get("f:spec") else {
         return false;
     };
@@ -110,7 +110,7 @@ fn owns(fields: &serde_json::Value, parent: View<'_>, port: Option<View<'_>>) ->
         return spec.get("f:healthCheckNodePort").is_some();
     };
     let protocol = parent.str_at(&["protocol"]);
-    let protocol = protocol.as_deref().unwrap_or("TCP");
+    let protocol = protocol.unwrap_or("TCP");
     let ports = spec.get("f:ports").and_then(serde_json::Value::as_object);
     ports.into_iter().flatten().any(|(key, fields)| {
         let key = key.strip_prefix("k:").unwrap_or_default();

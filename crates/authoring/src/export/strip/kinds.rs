@@ -12,7 +12,7 @@ use crate::export::visit::{self, each_container};
 use krm_core::annotations::remove_empty;
 use krm_core::identity::{Identity, is_built_in};
 use krm_core::pods;
-use krm_yaml::{Scalar, Value, View, ViewMut};
+use krm_yaml::{Scalar, Value};
 
 /// The options and facts on which the fields of an object depend.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -33,7 +33,7 @@ pub(super) struct Facts<'f> {
 impl<'f> Facts<'f> {
     /// Of an object that was not stripped yet.
     pub(super) fn of(
-        (object, identity): (View<'_>, &'f Identity),
+        (object, identity): (&Value<'_>, &'f Identity),
         table: &Table,
         cluster: &Cluster,
         options: &'f Options,
@@ -47,7 +47,7 @@ impl<'f> Facts<'f> {
         let metadata = object.get("metadata");
         let annotations = metadata.and_then(|metadata| metadata.get("annotations"));
         let annotation = |key: &str| annotations?.get(key)?.as_str();
-        let is_true = |field: View<'_>| field.scalar() == Some(Scalar::Bool(true));
+        let is_true = |field: &Value<'_>| field.scalar() == Some(&Scalar::Bool(true));
         let account = || {
             let names_tokens = table.asks(|when| matches!(when, When::Items(Item::TokenVolume)));
             let spec = pods::spec(kind).filter(|_| names_tokens)?;
@@ -61,7 +61,7 @@ impl<'f> Facts<'f> {
         Self {
             kind,
             name,
-            account: account().map(Cow::into_owned),
+            account: account().map(str::to_owned),
             is_scaled: table.asks(|when| matches!(when, When::Scaled))
                 && cluster.is_scaled(kind, namespace, name),
             is_manual: manual().is_some_and(is_true),
@@ -70,27 +70,21 @@ impl<'f> Facts<'f> {
             has_generated_host: kind == "Route"
                 && annotation("openshift.io/host.generated").as_deref() == Some("true"),
             is_token: kind == "Secret"
-                && object.str_at(&["type"]).as_deref()
-                    == Some("kubernetes.io/service-account-token"),
+                && object.str_at(&["type"]) == Some("kubernetes.io/service-account-token"),
             evidence: Evidence::of(object, (metadata, applied), allocates),
             options,
         }
     }
 
     /// Strips an object.
-    pub(super) fn strip(
-        &self,
-        object: ViewMut<'_, '_>,
-        table: &Table,
-        say: &mut dyn FnMut(String),
-    ) {
+    pub(super) fn strip(&self, object: &mut Value<'_>, table: &Table, say: &mut dyn FnMut(String)) {
         table
             .fields
             .each(object, &mut |parent, key, action| match action {
-                Action::Drop => parent.remove(key),
+                Action::Drop => drop(parent.remove(key)),
                 Action::Row(row) => self.row(parent, key, row, say),
                 Action::PodLabels => {
-                    if let Some(labels) = parent.get(key) {
+                    if let Some(labels) = parent.get_mut(key) {
                         system::pod_labels(labels, self.options);
                     }
                 }
@@ -100,18 +94,17 @@ impl<'f> Facts<'f> {
             });
     }
 
-    fn row(&self, parent: ViewMut<'_, '_>, key: &str, row: &Row, say: &mut dyn FnMut(String)) {
-        let mapping = parent.view();
-        let Some(field) = mapping.get(key) else {
+    fn row(&self, parent: &mut Value<'_>, key: &str, row: &Row, say: &mut dyn FnMut(String)) {
+        let Some(field) = parent.get(key) else {
             return;
         };
         if let When::Items(items) = row.when {
             if self.are_added(items, field) {
                 parent.remove(key);
-            } else if let Some(list) = parent.get(key).filter(|list| list.view().is_sequence()) {
-                list.retain(|_, item| !self.is_added(items, item));
+            } else if let Some(list) = parent.get_mut(key).and_then(Value::items_mut) {
+                list.retain(|item| !self.is_added(items, item));
             }
-        } else if self.drops(row, mapping, field, say) {
+        } else if self.drops(row, parent, field, say) {
             parent.remove(key);
         }
     }
@@ -119,18 +112,18 @@ impl<'f> Facts<'f> {
     fn drops(
         &self,
         row: &Row,
-        parent: View<'_>,
-        field: View<'_>,
+        parent: &Value<'_>,
+        field: &Value<'_>,
         say: &mut dyn FnMut(String),
     ) -> bool {
         match row.when {
             When::Always => true,
             When::Is(known) => known.is(field),
             When::IsNot(text) => {
-                let first = field.items().and_then(|mut items| items.next());
-                first.unwrap_or(field).as_str().as_deref() != Some(text)
+                let first = field.items().and_then(<[_]>::first);
+                first.unwrap_or(field).as_str() != Some(text)
             }
-            When::Like(other) => parent.get(other).is_some_and(|other| is_same(other, field)),
+            When::Like(other) => parent.get(other).is_some_and(|other| other == field),
             When::OneFamily => {
                 let policy = parent.str_at(&["ipFamilyPolicy"]);
                 FAMILY.is(field) && policy.is_none_or(|policy| policy == "SingleStack")
@@ -150,7 +143,7 @@ impl<'f> Facts<'f> {
             When::Scaled => self.is_scaled,
             When::PolicyOfTag => {
                 let image = parent.str_at(&["image"]).unwrap_or_default();
-                field.as_str().as_deref() == Some(policy_of(&image))
+                field.as_str() == Some(policy_of(image))
             }
             When::NotManual => !self.is_manual,
             When::Injected => self.is_injected,
@@ -160,13 +153,13 @@ impl<'f> Facts<'f> {
     }
 
     /// Whether the cluster added all items of a list.
-    fn are_added(&self, items: Item, list: View<'_>) -> bool {
-        let mut all = list.items().into_iter().flatten().peekable();
-        all.peek().is_some() && all.all(|item| self.is_added(items, item))
+    fn are_added(&self, items: Item, list: &Value<'_>) -> bool {
+        let all = list.items().unwrap_or_default();
+        !all.is_empty() && all.iter().all(|item| self.is_added(items, item))
     }
 
     /// Whether the cluster added an item of a list.
-    fn is_added(&self, items: Item, item: View<'_>) -> bool {
+    fn is_added(&self, items: Item, item: &Value<'_>) -> bool {
         let name = item.str_at(&["name"]).unwrap_or_default();
         let begins = |start: &str| name.starts_with(start);
         match items {
@@ -179,12 +172,12 @@ impl<'f> Facts<'f> {
             Item::NodeToleration => {
                 let key = item.str_at(&["key"]);
                 let is_node = matches!(
-                    key.as_deref(),
+                    key,
                     Some("node.kubernetes.io/not-ready" | "node.kubernetes.io/unreachable")
                 );
                 let seconds = item.get("tolerationSeconds");
                 is_node
-                    && item.str_at(&["effect"]).as_deref() == Some("NoExecute")
+                    && item.str_at(&["effect"]) == Some("NoExecute")
                     && seconds.is_some_and(|seconds| Known::Number("300").is(seconds))
             }
             Item::AccountSecret => {
@@ -195,31 +188,31 @@ impl<'f> Facts<'f> {
     }
 
     /// Rules that do not fit into a table of fields.
-    pub(super) fn codes(&self, mut object: ViewMut<'_, '_>, say: &mut dyn FnMut(String)) {
+    pub(super) fn codes(&self, object: &mut Value<'_>, say: &mut dyn FnMut(String)) {
         match self.kind {
             "Secret" if self.is_token => {
                 for key in ["token", "ca.crt", "service-ca.crt", "namespace"] {
                     if !self.options.keeps(&["data"], key)
-                        && let Some(data) = object.by_ref().get("data")
+                        && let Some(data) = object.get_mut("data")
                     {
                         data.remove(key);
                     }
                 }
-                remove_empty(object.by_ref(), "data");
+                remove_empty(object, "data");
             }
             "Route" if self.has_generated_host && !self.options.keeps(&[], "spec/host") => {
-                if let Some(mut metadata) = object.by_ref().get("metadata") {
-                    if let Some(annotations) = metadata.by_ref().get("annotations") {
+                if let Some(metadata) = object.get_mut("metadata") {
+                    if let Some(annotations) = metadata.get_mut("annotations") {
                         annotations.remove("openshift.io/host.generated");
                     }
                     remove_empty(metadata, "annotations");
                 }
             }
-            "DeploymentConfig" => blank_images(object.by_ref()),
-            "ImageStream" => imported_images(object.by_ref()),
+            "DeploymentConfig" => blank_images(object),
+            "ImageStream" => imported_images(object),
             "PersistentVolumeClaim" => {
                 for field in ["dataSource", "dataSourceRef"] {
-                    if object.view().at(&["spec", field]).is_some() {
+                    if object.at(&["spec", field]).is_some() {
                         say(format!(
                             "kept `spec.{field}`: it must exist where the Template is used"
                         ));
@@ -228,11 +221,11 @@ impl<'f> Facts<'f> {
             }
             _ => {}
         }
-        self.added_containers(object.view(), say);
+        self.added_containers(object, say);
     }
 
     /// Reports containers that `kubectl apply` did not send.
-    fn added_containers(&self, object: View<'_>, say: &mut dyn FnMut(String)) {
+    fn added_containers(&self, object: &Value<'_>, say: &mut dyn FnMut(String)) {
         let Some(path) = pods::spec(self.kind) else {
             return;
         };
@@ -243,9 +236,9 @@ impl<'f> Facts<'f> {
             return;
         };
         for list in ["initContainers", "containers"] {
-            let containers = spec.get(list).and_then(View::items).into_iter().flatten();
+            let containers = spec.get(list).and_then(Value::items).into_iter().flatten();
             let names = containers.filter_map(|one| one.str_at(&["name"]));
-            for name in names.filter(|name| !applied.contains(&name.as_ref())) {
+            for name in names.filter(|name| !applied.contains(name)) {
                 say(format!(
                     "kept the container `{name}`, which `kubectl apply` did not send: a webhook may add it"
                 ));
@@ -256,37 +249,29 @@ impl<'f> Facts<'f> {
 
 impl Known {
     /// Whether a value is this one.
-    pub(crate) fn is(self, value: View<'_>) -> bool {
+    pub(crate) fn is(self, value: &Value<'_>) -> bool {
         match self {
-            Self::Text(text) => value.as_str().is_some_and(|own| own == text),
+            Self::Text(text) => value.as_str() == Some(text),
             Self::Number(digits) => {
                 matches!(value.scalar(), Some(Scalar::Number(own)) if own == digits)
             }
-            Self::True => value.scalar() == Some(Scalar::Bool(true)),
-            Self::False => value.scalar() == Some(Scalar::Bool(false)),
-            Self::Empty => value.is_empty_mapping(),
+            Self::True => value.scalar() == Some(&Scalar::Bool(true)),
+            Self::False => value.scalar() == Some(&Scalar::Bool(false)),
+            Self::Empty => value.entries().is_some_and(<[_]>::is_empty),
             Self::Fields(fields) => {
-                let is_known = |(key, value): (Cow<'_, str>, View<'_>)| {
+                let is_known = |(key, value): &(Cow<'_, str>, Value<'_>)| {
                     let mut known = fields.iter();
                     known.any(|(name, known)| key == *name && known.is(value))
                 };
-                let entries = value.entries();
-                entries.is_some_and(|mut entries| entries.all(is_known))
-                    && !value.is_empty_mapping()
+                let entries = value.entries().unwrap_or_default();
+                !entries.is_empty() && entries.iter().all(is_known)
             }
-            Self::One(text) => value.items().is_some_and(|mut items| {
-                let first = items.next().and_then(View::as_str);
-                first.is_some_and(|first| first == text) && items.next().is_none()
-            }),
+            Self::One(text) => {
+                let is_text =
+                    |items: &[Value<'_>]| matches!(items, [one] if one.as_str() == Some(text));
+                value.items().is_some_and(is_text)
+            }
         }
-    }
-}
-
-/// Whether the data of two fields is the same.
-fn is_same(one: View<'_>, other: View<'_>) -> bool {
-    match (one.scalar(), other.scalar()) {
-        (Some(one), Some(other)) => one == other,
-        _ => one.to_json() == other.to_json(),
     }
 }
 
@@ -303,36 +288,33 @@ fn policy_of(image: &str) -> &'static str {
 }
 
 /// An image that a trigger fills in goes back to one blank.
-fn blank_images(object: ViewMut<'_, '_>) {
-    let triggers = object
-        .view()
-        .at(&["spec", "triggers"])
-        .and_then(View::items);
+fn blank_images(object: &mut Value<'_>) {
+    let triggers = object.at(&["spec", "triggers"]).and_then(Value::items);
     let mut filled: Vec<String> = Vec::new();
     for trigger in triggers.into_iter().flatten() {
         let Some(params) = trigger.get("imageChangeParams") else {
             continue;
         };
-        let names = params.get("containerNames").and_then(View::items);
-        let names = names.into_iter().flatten().filter_map(View::as_str);
-        filled.extend(names.map(Cow::into_owned));
+        let names = params.get("containerNames").and_then(Value::items);
+        let names = names.into_iter().flatten().filter_map(Value::as_str);
+        filled.extend(names.map(str::to_owned));
     }
-    let Some(spec) = object.at(&["spec", "template", "spec"]) else {
+    let Some(spec) = object.at_mut(&["spec", "template", "spec"]) else {
         return;
     };
     each_container(spec, &mut |container| {
-        let name = container.view().str_at(&["name"]).unwrap_or_default();
+        let name = container.str_at(&["name"]).unwrap_or_default();
         let is_filled = filled.iter().any(|one| *one == name);
-        if is_filled && let Some(image) = container.get("image") {
+        if is_filled && let Some(image) = container.get_mut("image") {
             image.set(Value::string(" ").data);
         }
     });
 }
 
 /// A tag whose image is in the internal registry goes back to where it was imported from.
-fn imported_images(object: ViewMut<'_, '_>) {
+fn imported_images(object: &mut Value<'_>) {
     visit::each(object, "spec/tags", &mut |tags| {
-        for tag in tags.value().items_mut().into_iter().flatten() {
+        for tag in tags.items_mut().into_iter().flatten() {
             let imported = tag.str_at(&["annotations", "openshift.io/imported-from"]);
             let Some(imported) = imported.map(str::to_owned) else {
                 continue;

@@ -1,14 +1,12 @@
 //! Decides which objects are left out.
 
-use std::borrow::Cow;
-
 use crate::export::cluster::Cluster;
 use crate::export::fields::left_out::{Condition, LEFT_OUT};
 use krm_core::Identity;
 use krm_core::annotations::is_local;
 use krm_core::identity::is_built_in;
 use krm_template_engine::OWN_GROUP;
-use krm_yaml::{Scalar, View};
+use krm_yaml::{Data, Scalar, Value};
 
 /// API groups whose kinds are for tools.
 const CONFIGURATION: &[&str] = &[
@@ -20,7 +18,7 @@ const CONFIGURATION: &[&str] = &[
 ];
 
 /// Why an object is left out; `None` if it is exported. [`is_bare`] decides after stripping.
-pub(crate) fn reason(object: View<'_>, identity: &Identity, cluster: &Cluster) -> Option<String> {
+pub(crate) fn reason(object: &Value<'_>, identity: &Identity, cluster: &Cluster) -> Option<String> {
     let metadata = object.get("metadata");
     if is_local(metadata) {
         return Some(
@@ -45,7 +43,7 @@ pub(crate) fn reason(object: View<'_>, identity: &Identity, cluster: &Cluster) -
 }
 
 /// Whether nothing is left of an object that the cluster makes in each namespace.
-pub(crate) fn is_bare(object: View<'_>, identity: &Identity) -> Option<&'static str> {
+pub(crate) fn is_bare(object: &Value<'_>, identity: &Identity) -> Option<&'static str> {
     let Identity { kind, name, .. } = identity;
     let row = LEFT_OUT.iter().find(|row| {
         let Condition::Bare(names) = row.condition else {
@@ -53,12 +51,12 @@ pub(crate) fn is_bare(object: View<'_>, identity: &Identity) -> Option<&'static 
         };
         row.kinds.contains(&kind.as_str()) && names.contains(&name.as_str())
     })?;
-    let is_empty = |value: View<'_>| {
-        let mut items = value.items().into_iter().flatten();
-        let is_empty_list = value.is_sequence() && items.next().is_none();
-        value.is_null() || value.is_empty_mapping() || is_empty_list
+    let is_empty = |value: &Value<'_>| match &value.data {
+        Data::Scalar(_) => value.is_null(),
+        Data::Sequence(items) => items.is_empty(),
+        Data::Mapping(entries) => entries.is_empty(),
     };
-    let has_only = |value: View<'_>, known: &[&str]| {
+    let has_only = |value: &Value<'_>, known: &[&str]| {
         let mut entries = value.entries().into_iter().flatten();
         entries.all(|(key, value)| known.contains(&key.as_ref()) || is_empty(value))
     };
@@ -70,7 +68,7 @@ pub(crate) fn is_bare(object: View<'_>, identity: &Identity) -> Option<&'static 
 
 fn holds(
     condition: Condition,
-    (object, identity): (View<'_>, &Identity),
+    (object, identity): (&Value<'_>, &Identity),
     cluster: &Cluster,
 ) -> bool {
     let Identity {
@@ -84,14 +82,14 @@ fn holds(
         Condition::Controlled => has_controller(object),
         Condition::Finished => has_finished(object),
         Condition::OfSelector => {
-            let service = label("kubernetes.io/service-name").unwrap_or(Cow::Borrowed(name));
-            !cluster.is_without_selector(namespace, &service)
+            let service = label("kubernetes.io/service-name").unwrap_or(name);
+            !cluster.is_without_selector(namespace, service)
         }
         Condition::Annotated(key) => annotation(key).is_some(),
-        Condition::Labelled(key, value) => label(key).as_deref() == Some(value),
+        Condition::Labelled(key, value) => label(key) == Some(value),
         Condition::Named(names) => names.contains(&name.as_str()),
         Condition::Begins(start) => name.starts_with(start),
-        Condition::Typed(kind) => kind_of().as_deref() == Some(kind),
+        Condition::Typed(kind) => kind_of() == Some(kind),
         Condition::Generated(kind, infix) => {
             let account = annotation("kubernetes.io/service-account.name");
             let account = account.or_else(|| {
@@ -101,33 +99,33 @@ fn holds(
                 Some(account) => name.starts_with(&format!("{account}{infix}")),
                 None => name.contains(infix),
             };
-            kind_of().as_deref() == Some(kind) && is_generated
+            kind_of() == Some(kind) && is_generated
         }
         Condition::Bare(_) => false,
         Condition::Local => {
             let service = object.at(&["spec", "service"]);
-            service.is_none_or(View::is_null)
+            service.is_none_or(Value::is_null)
         }
     }
 }
 
-fn has_controller(object: View<'_>) -> bool {
+fn has_controller(object: &Value<'_>) -> bool {
     let owners = object.at(&["metadata", "ownerReferences"]);
-    let mut owners = owners.and_then(View::items).into_iter().flatten();
-    let is_true = |value: View<'_>| value.scalar() == Some(Scalar::Bool(true));
+    let mut owners = owners.and_then(Value::items).into_iter().flatten();
+    let is_true = |value: &Value<'_>| value.scalar() == Some(&Scalar::Bool(true));
     owners.any(|owner| owner.get("controller").is_some_and(is_true))
 }
 
-fn has_finished(object: View<'_>) -> bool {
+fn has_finished(object: &Value<'_>) -> bool {
     let phase = object.str_at(&["status", "phase"]);
     let conditions = object.at(&["status", "conditions"]);
-    let mut conditions = conditions.and_then(View::items).into_iter().flatten();
-    let is_end = |condition: View<'_>| {
+    let mut conditions = conditions.and_then(Value::items).into_iter().flatten();
+    let is_end = |condition: &Value<'_>| {
         let kind = condition.str_at(&["type"]);
-        let is_end = matches!(kind.as_deref(), Some("Complete" | "Failed"));
-        is_end && condition.str_at(&["status"]).as_deref() == Some("True")
+        let is_end = matches!(kind, Some("Complete" | "Failed"));
+        is_end && condition.str_at(&["status"]) == Some("True")
     };
-    matches!(phase.as_deref(), Some("Succeeded" | "Failed"))
+    matches!(phase, Some("Succeeded" | "Failed"))
         || object.at(&["status", "completionTime"]).is_some()
         || conditions.any(is_end)
 }

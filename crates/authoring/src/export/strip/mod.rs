@@ -15,7 +15,7 @@ use crate::export::visit::ByKind;
 use krm_core::annotations::remove_empty;
 use krm_core::identity::{Identity, is_built_in};
 use krm_core::pods;
-use krm_yaml::ViewMut;
+use krm_yaml::{Data, Value};
 
 pub(super) use leave_out::{is_bare, reason};
 pub(super) use spelling::canonical;
@@ -37,7 +37,7 @@ impl<'o> Tables<'o> {
 
 /// Strips an object; `say` reports the fields that are not the cluster's.
 pub(super) fn strip(
-    mut object: ViewMut<'_, '_>,
+    object: &mut Value<'_>,
     identity: &Identity,
     cluster: &Cluster,
     tables: &mut Tables<'_>,
@@ -47,16 +47,16 @@ pub(super) fn strip(
     let Identity { group, kind, .. } = identity;
     let own = (group.as_str(), kind.as_str());
     let table = tables.kinds.get(own, || Table::of(own, options));
-    let facts = kinds::Facts::of((object.view(), identity), &table, cluster, options);
-    system::strip(object.by_ref(), kind, options, say);
+    let facts = kinds::Facts::of((object, identity), &table, cluster, options);
+    system::strip(object, kind, options, say);
     if !options.exact && is_built_in(group) {
         // First: an image that a trigger fills in becomes blank, and the default of
         // `imagePullPolicy` depends on it.
-        facts.codes(object.by_ref(), say);
+        facts.codes(object, say);
     }
-    facts.strip(object.by_ref(), &table, say);
+    facts.strip(object, &table, say);
     for pattern in &options.drop {
-        if remove(object.by_ref(), pattern.keys()) {
+        if remove(object, pattern.keys()) {
             say(format!(
                 "dropped `{}`, as `--drop` says",
                 pattern.keys().join(".")
@@ -64,42 +64,32 @@ pub(super) fn strip(
         }
     }
     if kind == "Secret" && group.is_empty() {
-        secret::to_text(object.by_ref().value());
+        secret::to_text(object);
     }
     if !options.exact {
         remove_empty_metadata(object, kind);
     }
 }
 
-/// Whether stripping an object of a kind only drops parts of it.
-pub(super) fn only_drops(kind: &str) -> bool {
-    !matches!(kind, "Secret" | "DeploymentConfig" | "ImageStream")
-}
-
 /// Removes the entries at a path, through all lists. Returns whether there were any.
-fn remove(part: ViewMut<'_, '_>, keys: &[String]) -> bool {
-    if part.view().is_sequence() {
-        let mut found = false;
-        part.each_item(|item| found |= remove(item, keys));
-        return found;
+fn remove(part: &mut Value<'_>, keys: &[String]) -> bool {
+    if let Data::Sequence(items) = &mut part.data {
+        let found = items.iter_mut().map(|item| remove(item, keys));
+        return found.fold(false, |any, found| any | found);
     }
     match keys {
         [] => false,
-        [last] => {
-            let is_there = part.view().get(last).is_some();
-            part.remove(last);
-            is_there
-        }
-        [first, rest @ ..] => part.get(first).is_some_and(|field| remove(field, rest)),
+        [last] => part.remove(last).is_some(),
+        [first, rest @ ..] => part.get_mut(first).is_some_and(|field| remove(field, rest)),
     }
 }
 
 /// Removes the metadata of templates that have none left.
-fn remove_empty_metadata(mut object: ViewMut<'_, '_>, kind: &str) {
+fn remove_empty_metadata(object: &mut Value<'_>, kind: &str) {
     let job: &[&str] = &["spec", "jobTemplate"];
     let pod = pods::pod(kind).filter(|pod| !pod.is_empty());
     for path in pod.into_iter().chain((kind == "CronJob").then_some(job)) {
-        if let Some(template) = object.by_ref().at(path) {
+        if let Some(template) = object.at_mut(path) {
             remove_empty(template, "metadata");
         }
     }

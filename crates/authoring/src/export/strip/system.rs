@@ -6,53 +6,53 @@ use crate::export::fields::system::{
 };
 use crate::export::options::Options;
 use krm_core::annotations::remove_empty;
-use krm_yaml::{View, ViewMut};
+use krm_yaml::{Data, Value};
 
 /// Strips the nulls and the metadata of an object; `say` reports what is not the cluster's.
 pub(super) fn strip(
-    mut object: ViewMut<'_, '_>,
+    object: &mut Value<'_>,
     kind: &str,
     options: &Options,
     say: &mut dyn FnMut(String),
 ) {
-    if object.may_have_null() {
-        remove_nulls(object.by_ref());
-    }
-    let Some(mut metadata) = object.get("metadata") else {
+    remove_nulls(object);
+    let Some(metadata) = object.get_mut("metadata") else {
         return;
     };
-    finalizers(metadata.by_ref(), options, say);
-    if metadata.view().get("generateName").is_some()
-        && metadata.view().str_at(&["name"]).is_some()
+    finalizers(metadata, options, say);
+    if metadata.get("generateName").is_some()
+        && metadata.str_at(&["name"]).is_some()
         && !options.keeps(&[], "metadata/generateName")
     {
-        metadata.by_ref().remove("generateName");
+        metadata.remove("generateName");
     }
-    annotations(metadata.by_ref(), kind, options, say);
+    annotations(metadata, kind, options, say);
     retain(metadata, "labels", |key, value| {
         !is_dropped(LABELS.iter(), key, value, options)
     });
 }
 
-fn remove_nulls(mut part: ViewMut<'_, '_>) {
-    if part.view().is_sequence() {
-        return part.each_item(remove_nulls);
+fn remove_nulls(part: &mut Value<'_>) {
+    match &mut part.data {
+        Data::Scalar(_) => {}
+        Data::Sequence(items) => items.iter_mut().for_each(remove_nulls),
+        Data::Mapping(entries) => entries.retain_mut(|(_, value)| {
+            remove_nulls(value);
+            !value.is_null()
+        }),
     }
-    // From below: so what is taken out stays in order.
-    part.by_ref().each_entry(|_, part| remove_nulls(part));
-    part.retain(|_, value| !value.is_null());
 }
 
-fn finalizers(metadata: ViewMut<'_, '_>, options: &Options, say: &mut dyn FnMut(String)) {
+fn finalizers(metadata: &mut Value<'_>, options: &Options, say: &mut dyn FnMut(String)) {
     if options.keeps(&[], "metadata/finalizers") {
         return;
     }
-    let Some(list) = metadata.view().get("finalizers") else {
+    let Some(list) = metadata.get("finalizers") else {
         return;
     };
     let names = list.items().into_iter().flatten();
-    for name in names.filter_map(View::as_str) {
-        if !FINALIZERS.contains(&name.as_ref()) {
+    for name in names.filter_map(Value::as_str) {
+        if !FINALIZERS.contains(&name) {
             say(format!(
                 "dropped `metadata.finalizers[{name}]`: a controller put it there"
             ));
@@ -68,7 +68,7 @@ fn keeps_annotation(key: &str, options: &Options) -> bool {
 }
 
 fn annotations(
-    metadata: ViewMut<'_, '_>,
+    metadata: &mut Value<'_>,
     kind: &str,
     options: &Options,
     say: &mut dyn FnMut(String),
@@ -99,7 +99,7 @@ fn annotations(
 }
 
 /// Strips the annotations in the metadata of a pod template.
-pub(super) fn pod_annotations(metadata: ViewMut<'_, '_>, options: &Options) {
+pub(super) fn pod_annotations(metadata: &mut Value<'_>, options: &Options) {
     retain(metadata, "annotations", |key, value| {
         let mut marks = ANNOTATIONS.iter().filter(|mark| mark.in_pods);
         !marks.any(|mark| mark.fits(key, value)) || keeps_annotation(key, options)
@@ -110,27 +110,28 @@ pub(super) fn pod_annotations(metadata: ViewMut<'_, '_>, options: &Options) {
 fn is_dropped(
     mut marks: impl Iterator<Item = &'static Mark>,
     key: &str,
-    value: View<'_>,
+    value: &Value<'_>,
     options: &Options,
 ) -> bool {
     marks.any(|mark| mark.fits(key, value)) && !options.keeps_entry(&["metadata", "labels"], key)
 }
 
 /// Strips the labels of pods, or those by which an object selects them.
-pub(super) fn pod_labels(labels: ViewMut<'_, '_>, options: &Options) {
-    let stays = |key: &str, value: View<'_>| {
+pub(super) fn pod_labels(labels: &mut Value<'_>, options: &Options) {
+    let stays = |key: &str, value: &Value<'_>| {
         let marks = LABELS.iter().filter(|mark| mark.in_pods);
         !is_dropped(marks, key, value, options)
     };
-    let entries = labels.view().entries();
     // A selector without labels would select all.
-    if entries.is_some_and(|mut entries| entries.any(|(key, value)| stays(&key, value))) {
-        labels.retain(|key, value| key.is_none_or(|key| stays(key, value)));
+    if let Data::Mapping(entries) = &mut labels.data
+        && entries.iter().any(|(key, value)| stays(key, value))
+    {
+        entries.retain(|(key, value)| stays(key, value));
     }
 }
 
 /// Strips the labels by which a Job selects its pods from the metadata of their template.
-pub(super) fn job_labels(metadata: ViewMut<'_, '_>, options: &Options) {
+pub(super) fn job_labels(metadata: &mut Value<'_>, options: &Options) {
     retain(metadata, "labels", |key, value| {
         !is_dropped(JOB_LABELS.iter(), key, value, options)
     });
@@ -146,21 +147,16 @@ pub(super) fn job(kind: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Keeps some entries of a mapping in the metadata, and takes it out if it gets empty.
-fn retain(mut metadata: ViewMut<'_, '_>, key: &str, mut keep: impl FnMut(&str, View<'_>) -> bool) {
-    let Some(mapping) = metadata
-        .by_ref()
-        .get(key)
-        .filter(|mapping| mapping.view().is_mapping())
-    else {
+fn retain(metadata: &mut Value<'_>, key: &str, mut keep: impl FnMut(&str, &Value<'_>) -> bool) {
+    let Some(mapping) = metadata.get_mut(key) else {
         return;
     };
-    let mut drops = false;
-    mapping.retain(|key, value| {
-        let stays = key.is_none_or(|key| keep(key, value));
-        drops |= !stays;
-        stays
-    });
-    if drops {
+    let Data::Mapping(entries) = &mut mapping.data else {
+        return;
+    };
+    let count = entries.len();
+    entries.retain(|(key, value)| keep(key, value));
+    if entries.len() < count {
         remove_empty(metadata, key);
     }
 }

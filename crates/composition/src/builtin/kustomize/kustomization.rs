@@ -70,7 +70,7 @@ impl Transform for Kustomization {
         let (held, sent): (Vec<_>, Vec<_>) = std::mem::take(resources)
             .into_iter()
             .enumerate()
-            .partition(|(_, resource)| is_local(resource.value().get("metadata").map(Into::into)));
+            .partition(|(_, resource)| is_local(resource.value().get("metadata")));
         let (places, sent): (Vec<usize>, Vec<Resource<'d>>) = sent.into_iter().unzip();
         let mut kustomization = kustomization(!sent.is_empty(), context);
         let made = compositions(&mut kustomization, !sent.is_empty(), context);

@@ -2,24 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use super::labels::Selector;
+use krm_core::label_selector::LabelSelector;
+use krm_core::typed::or_default;
+use serde::Deserialize;
+
 use crate::auth::request::{Attributes, User};
 
 /// The wildcard of a rule.
 pub(super) const ALL: &str = "*";
 
 /// A policy rule of a role.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct Rule {
     /// The verbs; `*` for all.
+    #[serde(deserialize_with = "or_default")]
     pub verbs: Vec<String>,
     /// The API groups; `*` for all.
+    #[serde(deserialize_with = "or_default")]
     pub api_groups: Vec<String>,
     /// The resources: `a`, `a/subresource`, `*/subresource`, or `*` for all.
+    #[serde(deserialize_with = "or_default")]
     pub resources: Vec<String>,
     /// The names of the objects; all objects if empty.
+    #[serde(deserialize_with = "or_default")]
     pub resource_names: Vec<String>,
     /// The non-resource URLs: `/a`, `/a/*`, or `*` for all.
+    #[serde(rename = "nonResourceURLs", deserialize_with = "or_default")]
     pub non_resource_urls: Vec<String>,
 }
 
@@ -88,7 +97,7 @@ pub struct Role {
     pub rules: Vec<Rule>,
     /// The selectors of the aggregation rule. If there are any, the rules of the selected
     /// `ClusterRole`s replace `rules`.
-    pub aggregated: Vec<Selector>,
+    pub aggregated: Vec<LabelSelector>,
 }
 
 /// A `RoleBinding` or `ClusterRoleBinding`.

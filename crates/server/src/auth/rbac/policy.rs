@@ -7,7 +7,6 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use krm_yaml::diagnostic::Diagnostics;
 
-use super::builtin::BUILTIN;
 use super::model::{Binding, Role, RoleKey, Rule};
 use super::read::{Objects, read};
 use crate::auth::request::{Attributes, User};
@@ -52,7 +51,7 @@ impl Policy {
             let mut defaults = Objects::default();
             read(
                 "built-in roles",
-                BUILTIN.into(),
+                include_bytes!("builtin.yaml").into(),
                 &mut defaults,
                 &mut diagnostics,
             );
@@ -120,7 +119,11 @@ impl Policy {
     /// Gives aggregated roles the rules of the roles that they select.
     fn aggregate(&mut self) {
         let parts = |role: &Role| -> Vec<RoleKey> {
-            let is_part = |part: &Role| role.aggregated.iter().any(|one| one.matches(&part.labels));
+            let is_part = |part: &Role| {
+                role.aggregated
+                    .iter()
+                    .any(|one| one.matches(|key| part.labels.get(key)))
+            };
             let cluster_roles = self
                 .roles
                 .iter()

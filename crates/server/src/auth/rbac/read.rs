@@ -5,10 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use krm_core::label_selector::LabelSelector;
+use krm_core::typed::{self, Problem, or_default};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::{Cursor, Data, Document, DuplicateKeys, Scalar, Value, decode};
+use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, decode};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
 
-use super::labels::{Operator, Requirement, Selector};
 use super::model::{Binding, Role, RoleKey, Rule, Subject};
 
 /// The API group of roles and bindings.
@@ -39,10 +42,6 @@ pub(super) fn read(
         if value.is_null() {
             continue;
         }
-        let reader = Reader {
-            document: &document,
-            root,
-        };
         let items = match value.get("items").and_then(Value::items) {
             Some(items)
                 if value
@@ -53,8 +52,10 @@ pub(super) fn read(
             }
             _ => std::slice::from_ref(&value),
         };
-        for object in items {
-            let result = reader.object(object, objects);
+        for value in items {
+            // A value that an alias refers to has no node.
+            let node = value.origin.map_or(root, |id| document.cursor(id));
+            let result = Object { value, node }.read(objects);
             if let Some(Some(warning)) = diagnostics.take(result) {
                 diagnostics.push(warning);
             }
@@ -62,355 +63,255 @@ pub(super) fn read(
     }
 }
 
-/// A reader of the objects in a document.
-#[derive(Clone, Copy)]
-struct Reader<'d> {
-    document: &'d Document,
-    root: Cursor<'d>,
+/// The type of an object.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Header {
+    #[serde(deserialize_with = "not_empty")]
+    api_version: String,
+    kind: String,
 }
 
-impl<'d> Reader<'d> {
-    /// Reads an object, or returns a warning.
-    fn object(self, object: &Value<'_>, objects: &mut Objects) -> Result<Option<Diagnostic>> {
-        let api_version = self.text(object, "apiVersion")?;
-        let kind = self.text(object, "kind")?;
+#[derive(Deserialize)]
+struct Metadata {
+    #[serde(deserialize_with = "not_empty")]
+    name: String,
+    namespace: Option<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    labels: BTreeMap<String, String>,
+}
+
+/// A `Role` or `ClusterRole`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct RoleFields {
+    metadata: Metadata,
+    #[serde(default, deserialize_with = "or_default")]
+    rules: Vec<Rule>,
+    aggregation_rule: Option<AggregationRule>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+struct AggregationRule {
+    #[serde(deserialize_with = "or_default")]
+    cluster_role_selectors: Vec<LabelSelector>,
+}
+
+/// A `RoleBinding` or `ClusterRoleBinding`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct BindingFields {
+    metadata: Metadata,
+    role_ref: Reference,
+    #[serde(default, deserialize_with = "or_default")]
+    subjects: Vec<Reference>,
+}
+
+/// A role or a subject. A role has no namespace.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Reference {
+    api_group: Option<String>,
+    kind: String,
+    #[serde(deserialize_with = "not_empty")]
+    name: String,
+    namespace: Option<String>,
+}
+
+/// Reads a string that must not be empty.
+fn not_empty<'v, D: Deserializer<'v>>(field: D) -> Result<String, D::Error> {
+    let text = String::deserialize(field)?;
+    if text.is_empty() {
+        return Err(Error::custom("expected a string that is not empty"));
+    }
+    Ok(text)
+}
+
+/// An object of a document.
+#[derive(Clone, Copy)]
+struct Object<'d> {
+    value: &'d Value<'d>,
+    node: Cursor<'d>,
+}
+
+impl Object<'_> {
+    /// Reads the object into `objects`, or returns a warning.
+    fn read(self, objects: &mut Objects) -> Result<Option<Diagnostic>> {
+        let Header { api_version, kind } = self.typed(&[])?;
         let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
         if group != GROUP {
             let message = format!("`{kind}` of `{api_version}` is not an RBAC object: skipped");
-            return Ok(Some(
-                Diagnostic::warning(message).at(self.cursor(object).place()),
-            ));
+            return Ok(Some(Diagnostic::warning(message).at(self.node.place())));
         }
         if version != "v1" {
-            return Err(self.error_at(object, "apiVersion", format!("expected `{GROUP}/v1`")));
+            return Err(self.error("apiVersion", format!("expected `{GROUP}/v1`")));
         }
         match kind.as_str() {
-            "Role" => self.role(object, true, objects)?,
-            "ClusterRole" => self.role(object, false, objects)?,
-            "RoleBinding" => self.binding(object, true, objects)?,
-            "ClusterRoleBinding" => self.binding(object, false, objects)?,
-            _ => return Err(self.error_at(object, "kind", format!("unknown kind `{kind}`"))),
+            "Role" => self.role(true, objects)?,
+            "ClusterRole" => self.role(false, objects)?,
+            "RoleBinding" => self.binding(true, objects)?,
+            "ClusterRoleBinding" => self.binding(false, objects)?,
+            _ => return Err(self.error("kind", format!("unknown kind `{kind}`"))),
         }
         Ok(None)
     }
 
-    fn role(self, object: &Value<'_>, is_namespaced: bool, objects: &mut Objects) -> Result<()> {
-        let fields: &[&str] = if is_namespaced {
-            &["apiVersion", "kind", "metadata", "rules"]
-        } else {
-            &["apiVersion", "kind", "metadata", "rules", "aggregationRule"]
-        };
-        self.known(object, fields)?;
-        let key = self.key(object, is_namespaced)?;
-        let labels = self.labels(object)?;
-        let mut rules = Vec::new();
-        for rule in self.list(object, "rules")? {
-            rules.push(self.rule(rule, is_namespaced)?);
+    fn role(self, is_namespaced: bool, objects: &mut Objects) -> Result<()> {
+        let fields: RoleFields = self.typed(&["apiVersion", "kind"])?;
+        let key = self.key(&fields.metadata, is_namespaced)?;
+        for (index, rule) in fields.rules.iter().enumerate() {
+            if let Some(problem) = problem(rule, is_namespaced) {
+                return Err(self.error(&format!("rules[{index}]"), problem));
+            }
         }
-        let aggregated = match present(object, "aggregationRule") {
-            Some(rule) => self.aggregation(rule)?,
+        let aggregated = match fields.aggregation_rule {
             None => Vec::new(),
+            Some(_) if is_namespaced => {
+                return Err(self.error("aggregationRule", "unknown field `aggregationRule`"));
+            }
+            Some(rule) if rule.cluster_role_selectors.is_empty() => {
+                let problem = "expected at least one of `clusterRoleSelectors`";
+                return Err(self.error("aggregationRule", problem));
+            }
+            Some(rule) => rule.cluster_role_selectors,
         };
         let role = Role {
-            labels,
-            rules,
+            labels: fields.metadata.labels,
+            rules: fields.rules,
             aggregated,
         };
         match objects.roles.insert(key, role) {
             None => Ok(()),
-            Some(_) => Err(self.error(object, "a role with this name already exists")),
+            Some(_) => Err(self.error("", "a role with this name already exists")),
         }
     }
 
-    fn rule(self, rule: &Value<'_>, is_namespaced: bool) -> Result<Rule> {
-        let fields = [
-            "verbs",
-            "apiGroups",
-            "resources",
-            "resourceNames",
-            "nonResourceURLs",
-        ];
-        self.known(rule, &fields)?;
-        let [
-            verbs,
-            api_groups,
-            resources,
-            resource_names,
-            non_resource_urls,
-        ] = fields.map(|field| self.texts(rule, field));
-        let rule_read = Rule {
-            verbs: verbs?,
-            api_groups: api_groups?,
-            resources: resources?,
-            resource_names: resource_names?,
-            non_resource_urls: non_resource_urls?,
-        };
-        let Rule {
-            api_groups,
-            resources,
-            resource_names,
-            non_resource_urls,
-            ..
-        } = &rule_read;
-        let problem = if rule_read.verbs.is_empty() {
-            Some("the rule has no `verbs`")
-        } else if non_resource_urls.is_empty() {
-            match (api_groups.is_empty(), resources.is_empty()) {
-                (true, _) => Some("the rule has no `apiGroups`"),
-                (_, true) => Some("the rule has no `resources`"),
-                _ => None,
-            }
-        } else if is_namespaced {
-            Some("a `Role` cannot have `nonResourceURLs`")
-        } else if !(api_groups.is_empty() && resources.is_empty() && resource_names.is_empty()) {
-            Some("a rule has either resources or `nonResourceURLs`, not both")
-        } else {
-            None
-        };
-        problem.map_or(Ok(rule_read), |problem| Err(self.error(rule, problem)))
-    }
-
-    fn aggregation(self, rule: &Value<'_>) -> Result<Vec<Selector>> {
-        self.known(rule, &["clusterRoleSelectors"])?;
-        let selectors = self.list(rule, "clusterRoleSelectors")?;
-        if selectors.is_empty() {
-            return Err(self.error(rule, "expected at least one of `clusterRoleSelectors`"));
-        }
-        selectors
-            .iter()
-            .map(|selector| self.selector(selector))
-            .collect()
-    }
-
-    fn selector(self, selector: &Value<'_>) -> Result<Selector> {
-        self.known(selector, &["matchLabels", "matchExpressions"])?;
-        let mut requirements = Vec::new();
-        if let Some(labels) = present(selector, "matchLabels") {
-            for (key, value) in self.text_map(labels)? {
-                let operator = Operator::In;
-                requirements.push(Requirement {
-                    key,
-                    operator,
-                    values: vec![value],
-                });
-            }
-        }
-        for expression in self.list(selector, "matchExpressions")? {
-            self.known(expression, &["key", "operator", "values"])?;
-            let operator = match self.text(expression, "operator")?.as_str() {
-                "In" => Operator::In,
-                "NotIn" => Operator::NotIn,
-                "Exists" => Operator::Exists,
-                "DoesNotExist" => Operator::DoesNotExist,
-                _ => {
-                    let message = "expected `In`, `NotIn`, `Exists` or `DoesNotExist`";
-                    return Err(self.error_at(expression, "operator", message));
-                }
-            };
-            let key = self.text(expression, "key")?;
-            let values = self.texts(expression, "values")?;
-            if matches!(operator, Operator::In | Operator::NotIn) == values.is_empty() {
-                let message = "`In` and `NotIn` need `values`, the other operators have none";
-                return Err(self.error(expression, message));
-            }
-            requirements.push(Requirement {
-                key,
-                operator,
-                values,
-            });
-        }
-        Ok(Selector(requirements))
-    }
-
-    fn binding(self, object: &Value<'_>, is_namespaced: bool, objects: &mut Objects) -> Result<()> {
-        self.known(
-            object,
-            &["apiVersion", "kind", "metadata", "roleRef", "subjects"],
-        )?;
-        let key = self.key(object, is_namespaced)?;
-        let role = self.role_ref(object, &key.namespace)?;
-        let subjects = self.list(object, "subjects")?.iter();
-        let subjects = subjects
-            .map(|one| self.subject(one, &key.namespace))
-            .collect::<Result<_>>()?;
+    fn binding(self, is_namespaced: bool, objects: &mut Objects) -> Result<()> {
+        let fields: BindingFields = self.typed(&["apiVersion", "kind"])?;
+        let key = self.key(&fields.metadata, is_namespaced)?;
+        let role = self.role_key(fields.role_ref, &key.namespace)?;
+        let subjects = fields.subjects.into_iter().enumerate();
+        let subjects = subjects.map(|(index, subject)| {
+            self.subject(subject, &key.namespace, &format!("subjects[{index}]"))
+        });
         let binding = Binding {
             namespace: key.namespace.clone(),
             role,
-            subjects,
+            subjects: subjects.collect::<Result<_>>()?,
         };
         match objects.bindings.insert(key, binding) {
             None => Ok(()),
-            Some(_) => Err(self.error(object, "a binding with this name already exists")),
+            Some(_) => Err(self.error("", "a binding with this name already exists")),
         }
     }
 
-    fn role_ref(self, binding: &Value<'_>, namespace: &str) -> Result<RoleKey> {
-        let Some(of) = present(binding, "roleRef") else {
-            return Err(self.error(binding, "`roleRef` is missing"));
-        };
-        self.known(of, &["apiGroup", "kind", "name"])?;
-        if !matches!(self.optional(of, "apiGroup")?.as_str(), "" | GROUP) {
-            return Err(self.error_at(of, "apiGroup", format!("expected `{GROUP}`")));
+    fn role_key(self, role: Reference, namespace: &str) -> Result<RoleKey> {
+        if role.namespace.is_some() {
+            return Err(self.error("roleRef.namespace", "unknown field `namespace`"));
         }
-        let name = self.text(of, "name")?;
-        let namespace = match self.text(of, "kind")?.as_str() {
-            "ClusterRole" => String::new(),
-            "Role" if !namespace.is_empty() => namespace.to_owned(),
-            "Role" => {
-                let message = "a `ClusterRoleBinding` cannot refer to a `Role`";
-                return Err(self.error_at(of, "kind", message));
-            }
-            _ => return Err(self.error_at(of, "kind", "expected `Role` or `ClusterRole`")),
+        if !matches!(role.api_group.as_deref(), None | Some("" | GROUP)) {
+            return Err(self.error("roleRef.apiGroup", format!("expected `{GROUP}`")));
+        }
+        let wrong = |problem| Err(self.error("roleRef.kind", problem));
+        let namespace = match (role.kind.as_str(), namespace) {
+            ("ClusterRole", _) => "",
+            ("Role", "") => return wrong("a `ClusterRoleBinding` cannot refer to a `Role`"),
+            ("Role", own) => own,
+            _ => return wrong("expected `Role` or `ClusterRole`"),
         };
-        Ok(RoleKey { namespace, name })
+        Ok(RoleKey {
+            namespace: namespace.to_owned(),
+            name: role.name,
+        })
     }
 
-    fn subject(self, subject: &Value<'_>, namespace: &str) -> Result<Subject> {
-        self.known(subject, &["apiGroup", "kind", "name", "namespace"])?;
-        let name = self.text(subject, "name")?;
-        let group = self.optional(subject, "apiGroup")?;
-        let own_namespace = self.optional(subject, "namespace")?;
-        let kind = self.text(subject, "kind")?;
+    fn subject(self, subject: Reference, namespace: &str, at: &str) -> Result<Subject> {
+        let Reference { kind, name, .. } = subject;
+        let own = subject.namespace.filter(|own| !own.is_empty());
         let expected = if kind == "ServiceAccount" { "" } else { GROUP };
+        let group = subject.api_group.unwrap_or_default();
         if !group.is_empty() && group != expected {
-            return Err(self.error_at(subject, "apiGroup", format!("expected {expected:?}")));
+            return Err(self.error(&format!("{at}.apiGroup"), format!("expected {expected:?}")));
         }
         match kind.as_str() {
             "User" => Ok(Subject::User(name)),
             "Group" => Ok(Subject::Group(name)),
-            "ServiceAccount" => {
-                let namespace = if own_namespace.is_empty() {
-                    namespace
-                } else {
-                    &own_namespace
-                };
-                if namespace.is_empty() {
-                    return Err(self.error(subject, "`namespace` is missing"));
-                }
-                Ok(Subject::service_account(namespace, &name))
-            }
+            "ServiceAccount" => match own.as_deref().unwrap_or(namespace) {
+                "" => Err(self.error(at, "`namespace` is missing")),
+                namespace => Ok(Subject::service_account(namespace, &name)),
+            },
             _ => {
                 let message = "expected `User`, `Group` or `ServiceAccount`";
-                Err(self.error_at(subject, "kind", message))
+                Err(self.error(&format!("{at}.kind"), message))
             }
         }
     }
 
-    /// Returns the name of an object, and its namespace if its kind is namespaced.
-    fn key(self, object: &Value<'_>, is_namespaced: bool) -> Result<RoleKey> {
-        let Some(metadata) = present(object, "metadata") else {
-            return Err(self.error(object, "`metadata` is missing"));
-        };
-        let name = self.text(metadata, "name")?;
-        let namespace = if is_namespaced {
-            self.text(metadata, "namespace")?
-        } else {
-            String::new()
-        };
-        Ok(RoleKey { namespace, name })
-    }
-
-    fn labels(self, object: &Value<'_>) -> Result<BTreeMap<String, String>> {
-        let labels = object
-            .at(&["metadata", "labels"])
-            .filter(|labels| !labels.is_null());
-        labels.map_or_else(|| Ok(BTreeMap::new()), |labels| self.text_map(labels))
-    }
-
-    fn text_map(self, value: &Value<'_>) -> Result<BTreeMap<String, String>> {
-        let Some(entries) = value.entries() else {
-            return Err(self.error(value, "expected a mapping of texts"));
-        };
-        let texts = entries.iter().map(|(key, value)| {
-            let text = value
-                .as_str()
-                .ok_or_else(|| self.error(value, "expected a string"))?;
-            Ok((key.clone().into_owned(), text.to_owned()))
-        });
-        texts.collect()
-    }
-
-    /// Returns the string in a field, which is required and must not be empty.
-    fn text(self, object: &Value<'_>, key: &str) -> Result<String> {
-        let text = self.optional(object, key)?;
-        if text.is_empty() {
-            return Err(self.error(object, format!("`{key}` is missing")));
+    /// Returns the name of the object, and its namespace if its kind is namespaced.
+    fn key(self, metadata: &Metadata, is_namespaced: bool) -> Result<RoleKey> {
+        let namespace = metadata.namespace.as_deref().filter(|_| is_namespaced);
+        let namespace = namespace.unwrap_or_default().to_owned();
+        if is_namespaced && namespace.is_empty() {
+            return Err(self.error("metadata", "`namespace` is missing"));
         }
-        Ok(text)
+        Ok(RoleKey {
+            namespace,
+            name: metadata.name.clone(),
+        })
     }
 
-    /// Returns the string in a field, or an empty string if the field is absent.
-    fn optional(self, object: &Value<'_>, key: &str) -> Result<String> {
-        if object.entries().is_none() {
-            return Err(self.error(object, "expected a mapping"));
-        }
-        match present(object, key) {
-            None => Ok(String::new()),
-            Some(value) => value
-                .as_str()
-                .map(str::to_owned)
-                .ok_or_else(|| self.error(value, format!("`{key}`: expected a string"))),
-        }
-    }
-
-    fn list<'v, 's>(self, object: &'v Value<'s>, key: &str) -> Result<&'v [Value<'s>]> {
-        match present(object, key) {
-            None => Ok(&[]),
-            Some(value) => value
-                .items()
-                .ok_or_else(|| self.error(value, format!("`{key}`: expected a list"))),
-        }
-    }
-
-    fn texts(self, object: &Value<'_>, key: &str) -> Result<Vec<String>> {
-        let texts = self.list(object, key)?.iter().map(|item| {
-            let text = item.as_str().map(str::to_owned);
-            text.ok_or_else(|| self.error(item, format!("`{key}`: expected a string")))
-        });
-        texts.collect()
-    }
-
-    /// Rejects a value that is not a mapping, and fields that are not in `known`.
-    fn known(self, object: &Value<'_>, known: &[&str]) -> Result<()> {
-        let Some(entries) = object.entries() else {
-            return Err(self.error(object, "expected a mapping"));
-        };
-        match entries.iter().find(|(key, _)| !known.contains(&&**key)) {
-            None => Ok(()),
-            Some((key, value)) => {
-                let message = format!("unknown field `{key}`");
-                Err(Box::new(
-                    Diagnostic::error(message).at(self.cursor(value).key_place()),
-                ))
+    /// Reads the object, without some of its fields, as a type.
+    fn typed<T: DeserializeOwned>(self, without: &[&str]) -> Result<T> {
+        typed::read_without(without, self.value).map_err(|mismatch| {
+            let path = mismatch.field(&FieldPath::root());
+            let (mut message, hint) = mismatch.in_words();
+            let key = path.steps().iter().rev().find_map(|step| match step {
+                Step::Key(key) => Some(key),
+                Step::Index(_) => None,
+            });
+            let node = self.node.lookup(&path).unwrap_or(self.node);
+            let mut place = node.place();
+            match (&mismatch.problem, key) {
+                (Problem::Type { .. } | Problem::Number(_) | Problem::Other(_), Some(key)) => {
+                    message = format!("`{key}`: {message}");
+                }
+                (Problem::UnknownField(..), _) => place = node.key_place(),
+                _ => {}
             }
-        }
+            Box::new(Diagnostic::error(message).at(place).maybe_hint(hint))
+        })
     }
 
-    fn error(self, value: &Value<'_>, message: impl Into<String>) -> Box<Diagnostic> {
-        Box::new(Diagnostic::error(message).at(self.cursor(value).place()))
-    }
-
-    /// Returns the node of a value, or the document's root for a value that an alias refers to.
-    fn cursor(self, value: &Value<'_>) -> Cursor<'d> {
-        value
-            .origin
-            .map_or(self.root, |id| self.document.cursor(id))
-    }
-
-    /// Creates an error about the value of a field.
-    fn error_at(
-        self,
-        object: &Value<'_>,
-        key: &str,
-        message: impl Into<String>,
-    ) -> Box<Diagnostic> {
-        self.error(object.get(key).unwrap_or(object), message)
+    /// Creates an error about a field, or about the object if the field is absent.
+    fn error(self, field: &str, message: impl Into<String>) -> Box<Diagnostic> {
+        let node = field.parse().ok().and_then(|path| self.node.lookup(&path));
+        Box::new(Diagnostic::error(message).at(node.unwrap_or(self.node).place()))
     }
 }
 
-/// Returns the value of a field, unless it is absent or null.
-fn present<'v, 's>(object: &'v Value<'s>, key: &str) -> Option<&'v Value<'s>> {
-    object
-        .get(key)
-        .filter(|value| !matches!(value.data, Data::Scalar(Scalar::Null)))
+/// Returns the problem of a rule, if it has one.
+fn problem(rule: &Rule, is_namespaced: bool) -> Option<&'static str> {
+    let Rule {
+        verbs,
+        api_groups,
+        resources,
+        resource_names,
+        non_resource_urls,
+    } = rule;
+    if verbs.is_empty() {
+        Some("the rule has no `verbs`")
+    } else if non_resource_urls.is_empty() {
+        match (api_groups.is_empty(), resources.is_empty()) {
+            (true, _) => Some("the rule has no `apiGroups`"),
+            (_, true) => Some("the rule has no `resources`"),
+            _ => None,
+        }
+    } else if is_namespaced {
+        Some("a `Role` cannot have `nonResourceURLs`")
+    } else if !(api_groups.is_empty() && resources.is_empty() && resource_names.is_empty()) {
+        Some("a rule has either resources or `nonResourceURLs`, not both")
+    } else {
+        None
+    }
 }

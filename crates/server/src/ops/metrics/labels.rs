@@ -65,13 +65,13 @@ pub enum Dialect {
 /// The outcome of an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It created its objects.
+    /// It created its objects without an error.
     Ok,
     /// The Template or the values are invalid.
     Invalid,
     /// It exceeded a size limit.
     Limit,
-    /// It took too long.
+    /// It exceeded the time limit.
     Timeout,
     /// It failed with an internal error.
     Error,
@@ -80,17 +80,17 @@ pub enum Outcome {
 /// An operation of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Reading one object.
+    /// Reading an object by its key.
     Get,
     /// Reading a page of objects.
     List,
-    /// Writing a new object.
+    /// Writing an object that does not exist.
     Create,
-    /// Changing an object.
+    /// Writing an object of a known revision.
     Update,
-    /// Removing an object.
+    /// Removing an object of a known revision.
     Delete,
-    /// Opening a watch.
+    /// Opening a watch, without its events.
     Watch,
 }
 
@@ -113,7 +113,6 @@ pub(super) struct TimeLabels {
     subresource: &'static str,
 }
 
-/// The labels of expansions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct ExpansionLabels {
     dialect: &'static str,

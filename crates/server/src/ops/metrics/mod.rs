@@ -196,7 +196,7 @@ impl Metrics {
             .set(i64::try_from(objects).unwrap_or(i64::MAX));
     }
 
-    /// Measures an authorization decision.
+    /// Records the time of an authorization decision.
     pub fn observe_authorization(&self, elapsed: Duration) {
         self.authorization_seconds.observe(elapsed.as_secs_f64());
     }

@@ -1,4 +1,4 @@
-//! Server-side apply.
+//! Server-side apply: merges a configuration, and finds conflicts between managers.
 
 use serde_json::{Map, Value, json};
 

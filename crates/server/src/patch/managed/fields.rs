@@ -109,7 +109,7 @@ impl Fields {
         !self.own && self.children.is_empty()
     }
 
-    /// Adds the root.
+    /// Adds the field itself, written as `.`.
     pub(super) fn insert_self(&mut self) {
         self.own = true;
     }

@@ -14,21 +14,18 @@ use crate::patch::merge::{kind, with_map};
 pub(super) enum Shape {
     /// An atomic value, which is owned as a whole.
     Leaf,
-    /// The Template.
     Object(Group),
-    /// `metadata`.
     Metadata,
-    /// A map of strings.
+    /// A map whose strings have owners of their own.
     Labels,
-    /// A map of values.
+    /// A map whose values, of any type, have owners of their own.
     Values,
     /// A list of parameters, keyed by `name`.
     Parameters,
-    /// An item of `parameters`.
     Parameter,
     /// A list of owner references, keyed by `uid`.
     OwnerReferences,
-    /// A set of strings.
+    /// A list of strings, each with owners of its own.
     Set,
 }
 
@@ -59,7 +56,6 @@ pub(super) fn is_system(name: &str) -> bool {
 pub(super) struct Changes {
     /// The fields that are new or have another value.
     pub(super) changed: Fields,
-    /// The removed fields.
     pub(super) removed: Fields,
 }
 

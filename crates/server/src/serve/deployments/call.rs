@@ -1,4 +1,4 @@
-//! A Deployment Manager request.
+//! A Deployment Manager request with the state it needs.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -14,7 +14,6 @@ use crate::status::{Result, Status};
 use crate::wire::content::{self, Format};
 use crate::wire::path::DEFAULT_NAMESPACE;
 
-/// A Deployment Manager request.
 pub(in crate::serve) struct Call<'a> {
     pub(in crate::serve) state: &'a State,
     pub(in crate::serve) incoming: &'a Incoming,
@@ -51,7 +50,6 @@ impl Call<'_> {
         render::finished(code, shown, json)
     }
 
-    /// Parses the body.
     pub(super) fn input(&self) -> Result<Input> {
         content::of_object(self.incoming.header(CONTENT_TYPE))?;
         deployments::read(&self.body)

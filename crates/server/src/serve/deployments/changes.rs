@@ -8,7 +8,7 @@ use krm_template_deployment_manager::model::Request;
 use super::call::Call;
 use super::shown;
 use crate::apply::Prune;
-use crate::deployments::{Change, Ended, Input, Problem, Started, Wanted};
+use crate::deployments::{ChangeKind, Ended, Input, Problem, Started, Wanted};
 use crate::object;
 use crate::serve::answer::{self, Answer, JSON, YAML, new, warn};
 use crate::status::{Details, Result, Status};
@@ -36,7 +36,7 @@ pub(super) fn check_name(input: &Input, name: &str) -> Result<()> {
 pub(super) async fn make(
     call: &Call<'_>,
     name: &str,
-    change: Change,
+    change: ChangeKind,
     request: Option<Request>,
 ) -> Result<Answer> {
     call.refuse_dry_run()?;
@@ -71,7 +71,11 @@ pub(super) async fn make(
         Ok(Err(_)) => Err(Status::internal("the operation ended without a result").into()),
         Err(_) => return Err(goes_on(&operation, limit)),
     };
-    let code = if change == Change::Create { 201 } else { 200 };
+    let code = if change == ChangeKind::Create {
+        201
+    } else {
+        200
+    };
     let mut answer = match ended {
         Ok(Ended {
             deployment,

@@ -1,4 +1,4 @@
-//! The Deployment Manager API.
+//! The Deployment Manager API: paths, methods and responses.
 
 mod call;
 mod changes;
@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::json;
 
 use super::answer::{self, Answer};
-use crate::deployments::{Change, Input};
+use crate::deployments::{ChangeKind, Input};
 use crate::status::{Result, Status};
 use crate::wire::endpoint;
 use crate::wire::path::DeploymentPath;
@@ -20,7 +20,6 @@ pub(super) fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Handles a request.
 pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Answer> {
     let method = &call.incoming.method;
     let service = &call.state.deployments;
@@ -33,7 +32,7 @@ pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Ans
         (DeploymentPath::Deployments, &Method::POST) => {
             let Input { name, request } = call.input()?;
             let name = name.ok_or_else(|| Status::bad_request("name: Required value"))?;
-            changes::make(call, &name, Change::Create, Some(request)).await
+            changes::make(call, &name, ChangeKind::Create, Some(request)).await
         }
         (DeploymentPath::Deployment(name), _) if is_read(method) => {
             let shown = service.get(&call.target(name)).await?;
@@ -43,10 +42,10 @@ pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Ans
         (DeploymentPath::Deployment(name), &Method::PUT) => {
             let input = call.input()?;
             changes::check_name(&input, name)?;
-            changes::make(call, name, Change::Update, Some(input.request)).await
+            changes::make(call, name, ChangeKind::Update, Some(input.request)).await
         }
         (DeploymentPath::Deployment(name), &Method::DELETE) => {
-            changes::make(call, name, Change::Delete, None).await
+            changes::make(call, name, ChangeKind::Delete, None).await
         }
         (DeploymentPath::Manifests(name), _) if is_read(method) => {
             let names = service.manifests(&call.target(name)).await?;

@@ -7,11 +7,8 @@ use http::header::{self, HeaderName};
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::{Map, Value, json};
 
-use crate::groups::Group;
 use crate::serve::etag;
-use crate::serve::openapi::{operations, schemas, v2};
 use crate::wire::accept;
-use crate::wire::endpoint::{AUTHENTICATION, AUTHORIZATION};
 
 /// All `OpenAPI` documents.
 #[derive(Debug)]
@@ -38,24 +35,50 @@ impl Document {
     }
 }
 
+/// The documents of version 3 with their paths.
+const V3: [(&str, &str); 4] = [
+    (
+        "apis/authentication.k8s.io/v1",
+        include_str!("../../../openapi/apis_authentication.k8s.io_v1.json"),
+    ),
+    (
+        "apis/authorization.k8s.io/v1",
+        include_str!("../../../openapi/apis_authorization.k8s.io_v1.json"),
+    ),
+    (
+        "apis/template.krm.dev/v1alpha1",
+        include_str!("../../../openapi/apis_template.krm.dev_v1alpha1.json"),
+    ),
+    (
+        "apis/template.openshift.io/v1",
+        include_str!("../../../openapi/apis_template.openshift.io_v1.json"),
+    ),
+];
+const V2: &str = include_str!("../../../openapi/v2.json");
+
+/// Parts of the paths and names of types in the review groups.
+const REVIEWS: [&str; 2] = ["api.auth", "apis/auth"];
+
+fn read(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
 impl Documents {
-    /// Generates all documents, including the review groups if `with_reviews` is set.
+    /// Reads all documents, including the review groups if `with_reviews` is set.
     #[must_use]
     pub fn new(with_reviews: bool) -> Self {
-        let mut values: BTreeMap<String, Value> = Group::ALL
-            .into_iter()
-            .map(|group| (format!("apis/{}", group.api_version()), of_group(group)))
+        let is_served =
+            |name: &str| with_reviews || !REVIEWS.iter().any(|part| name.contains(part));
+        let v3 = V3.into_iter().filter(|(path, _)| is_served(path));
+        let v3: BTreeMap<String, Document> = v3
+            .map(|(path, text)| (path.to_owned(), Document::new(&read(text))))
             .collect();
-        if with_reviews {
-            for group in [AUTHENTICATION, AUTHORIZATION] {
-                values.insert(format!("apis/{group}/v1"), of_reviews(group));
+        let mut v2 = read(V2);
+        for part in ["paths", "definitions"] {
+            if let Some(Value::Object(entries)) = v2.get_mut(part) {
+                entries.retain(|name, _| is_served(name));
             }
         }
-        let v2 = Document::new(&v2::document(values.values()));
-        let v3: BTreeMap<String, Document> = values
-            .iter()
-            .map(|(path, value)| (path.clone(), Document::new(value)))
-            .collect();
         let paths: Map<String, Value> = v3
             .iter()
             .map(|(path, document)| {
@@ -68,7 +91,7 @@ impl Documents {
         Self {
             index: Bytes::from(json!({ "paths": paths }).to_string()),
             v3,
-            v2,
+            v2: Document::new(&v2),
         }
     }
 
@@ -133,37 +156,6 @@ impl Documents {
         }
         tagged(&self.v2, "no-cache, private", if_none_match)
     }
-}
-
-fn of_group(group: Group) -> Value {
-    document(&operations::of_group(group), &schemas::of_group(group))
-}
-
-fn of_reviews(group: &'static str) -> Value {
-    document(&operations::of_reviews(group), &schemas::of_reviews(group))
-}
-
-fn document(paths: &Map<String, Value>, schemas: &Map<String, Value>) -> Value {
-    json!({
-        "openapi": "3.0.0",
-        "info": {
-            "title": "krm-template",
-            "description": "Templates for Kubernetes configuration.",
-            "version": env!("CARGO_PKG_VERSION"),
-        },
-        "paths": paths,
-        "components": {
-            "schemas": schemas,
-            "securitySchemes": {
-                "BearerToken": {
-                    "type": "apiKey",
-                    "description": "Bearer Token authentication",
-                    "name": "authorization",
-                    "in": "header",
-                },
-            },
-        },
-    })
 }
 
 fn url(path: &str, document: &Document) -> String {

@@ -1,4 +1,4 @@
-//! Submitted form data.
+//! The data of submitted forms, within limits.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

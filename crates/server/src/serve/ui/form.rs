@@ -18,7 +18,6 @@ use crate::process::{self, Described, Look, Preview, Syntax, Text, View};
 use crate::status::Result;
 use crate::wire::path::{Resource, Verb};
 
-/// A stored Template.
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'s> {
     pub(super) group: Group,
@@ -61,7 +60,7 @@ impl Stored<'_> {
 pub(super) struct Subject {
     pub(super) group: Group,
     pub(super) namespace: String,
-    /// The Template in YAML.
+    /// The Template in YAML, as shown and submitted.
     pub(super) text: String,
     /// The address to submit the form to.
     pub(super) address: String,
@@ -85,27 +84,26 @@ pub(super) async fn page(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Answe
 /// Handles a submitted form of a stored Template.
 pub(super) async fn submit(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Answer> {
     let subject = read(visit, stored).await?;
-    let place = (stored.group, stored.namespace, stored.name);
+    let object = (stored.group, stored.namespace, stored.name);
     match stored.group {
         Group::Krm => {
             visit
-                .may("create", ("templates", "processed"), place)
+                .may("create", ("templates", "processed"), object)
                 .await?;
         }
         Group::OpenShift => {
-            let place = (stored.group, stored.namespace, "");
+            let object = (stored.group, stored.namespace, "");
             visit
-                .may("create", ("processedtemplates", ""), place)
+                .may("create", ("processedtemplates", ""), object)
                 .await?;
         }
     }
     answer(visit, &subject).await
 }
 
-/// Reads a stored Template.
 async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
-    let place = (stored.group, stored.namespace, stored.name);
-    visit.may("get", ("templates", ""), place).await?;
+    let object = (stored.group, stored.namespace, stored.name);
+    visit.may("get", ("templates", ""), object).await?;
     let call = Call {
         state: visit.state,
         group: stored.group,
@@ -127,10 +125,10 @@ async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
 
 /// Returns the form of a Template.
 pub(super) async fn described(visit: &Visit<'_>, subject: &Subject) -> Result<Described> {
-    let place = visit.state.admission.expansion().await?;
+    let permit = visit.state.admission.expansion().await?;
     let (group, text) = (subject.group, subject.text.clone());
     let done = panics::blocking(&visit.state.metrics, move || {
-        let _place = place;
+        let _permit = permit;
         process::described(group, yaml(&text))
     });
     done.await
@@ -147,14 +145,13 @@ const fn yaml(text: &str) -> Text<'_> {
 pub(super) struct Shown {
     code: u16,
     filled: Filled,
-    /// Messages without a field.
+    /// Error messages that belong to no field.
     others: Vec<String>,
     result: Option<Rendered>,
     given: Vec<(String, String)>,
     seed: [u8; 32],
 }
 
-/// An expansion as HTML.
 struct Rendered {
     result: ResultView,
     source: Html,
@@ -284,7 +281,6 @@ fn download(described: &Described, preview: Preview) -> Answer {
     answer
 }
 
-/// Responds to the script.
 fn script(subject: &Subject, described: &Described, shown: &Shown) -> Result<Answer> {
     let errors = shown.filled.errors.iter().flat_map(|(name, messages)| {
         let messages = messages.iter();
@@ -319,7 +315,6 @@ fn output(subject: &Subject, described: &Described, shown: &Shown) -> Result<Str
     })
 }
 
-/// Responds with the page.
 pub(super) fn show(
     visit: &Visit<'_>,
     subject: &Subject,

@@ -1,4 +1,4 @@
-//! The list of Templates.
+//! The page with the list of Templates, and its search.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,11 +20,10 @@ use crate::store::Item;
 /// The maximum number of rows on a page.
 const ROWS: usize = 100;
 /// The maximum number of Templates that a request reads.
-const LOOKED_AT: usize = 2_000;
+const SEARCHED: usize = 2_000;
 /// The maximum number of tags to choose from.
 const TAGS: usize = 30;
 
-/// Shows the list.
 pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     let query = &visit.incoming.query;
     let namespace = query.text("namespace").trim();
@@ -82,8 +81,8 @@ async fn groups(visit: &Visit<'_>, namespace: &str) -> Result<(Vec<Group>, Vec<S
     let (mut groups, mut notices) = (Vec::new(), Vec::new());
     let mut refused = None;
     for group in Group::ALL {
-        let place = (group, namespace, "");
-        match visit.may("list", ("templates", ""), place).await {
+        let object = (group, namespace, "");
+        match visit.may("list", ("templates", ""), object).await {
             Ok(()) => groups.push(group),
             Err(status) => {
                 let name = group.name();
@@ -139,7 +138,7 @@ struct Search {
 }
 
 impl Search {
-    /// Searches until a page is full. Returns the place after which the next page begins.
+    /// Searches until a page is full. Returns the name after which the next page begins.
     async fn run(
         &mut self,
         visit: &Visit<'_>,
@@ -149,16 +148,16 @@ impl Search {
         let begin = visit.incoming.query.first("continue");
         let mut all = Merged::new(&visit.state.store, groups, namespace, begin);
         let mut last = None;
-        let mut looked_at = 0;
-        while let Some((place, item)) = all.next().await? {
-            // Keep Templates with the same place on the same page.
-            let is_full = self.rows.len() >= ROWS || looked_at >= LOOKED_AT;
-            if is_full && last.as_ref() != Some(&place) {
+        let mut searched = 0;
+        while let Some((name, item)) = all.next().await? {
+            // Keep Templates with the same name on the same page.
+            let is_full = self.rows.len() >= ROWS || searched >= SEARCHED;
+            if is_full && last.as_ref() != Some(&name) {
                 return Ok(last);
             }
-            looked_at += 1;
-            self.look(&item)?;
-            last = Some(place);
+            searched += 1;
+            self.search(&item)?;
+            last = Some(name);
         }
         Ok(None)
     }
@@ -181,7 +180,7 @@ impl Search {
         tags
     }
 
-    fn look(&mut self, item: &Item) -> Result<()> {
+    fn search(&mut self, item: &Item) -> Result<()> {
         let stored = call::stored(&item.value)?;
         self.namespaces.insert(stored.namespace().to_owned());
         let mut json = Vec::new();
@@ -208,7 +207,7 @@ impl Search {
         if !self.tag.is_empty() && !tags.contains(&self.tag) {
             return Ok(());
         }
-        let place = Stored {
+        let shown = Stored {
             group: stored.group(),
             namespace: stored.namespace(),
             name: stored.name(),
@@ -216,7 +215,7 @@ impl Search {
         let required = head.parameters.iter().filter(|one| one.is_needed()).count();
         let created = head.text("creationTimestamp");
         self.rows.push(Row {
-            href: place.address(),
+            href: shown.address(),
             letter: title
                 .chars()
                 .find(|one| one.is_alphanumeric())

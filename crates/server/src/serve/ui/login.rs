@@ -9,7 +9,6 @@ use super::visit::{Visit, html, redirect, secured};
 use crate::pages::{self, LoginPage};
 use crate::status::{Result, Status};
 
-/// Shows the login page.
 pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
     if !visit.state.authenticator.takes_tokens() {
         return Ok(redirect(303, "/ui/"));
@@ -90,7 +89,6 @@ pub(super) async fn log_in(visit: &Visit<'_>) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Deletes the cookie.
 pub(super) fn log_out(visit: &Visit<'_>) -> Answer {
     let mut answer = redirect(303, "/ui/login");
     if let Some(cookie) = session::set_cookie(visit.peer, None) {

@@ -29,12 +29,12 @@ struct Listed {
 }
 
 impl<'m> Merged<'m> {
-    /// Lists the Templates after a place, in a namespace or, if it is empty, in all namespaces.
+    /// Lists the Templates after `NAMESPACE/NAME`: in a namespace or, if it is empty, in all.
     pub(super) fn new(
         store: &'m Measured,
         groups: &[Group],
         namespace: &str,
-        place: Option<&str>,
+        name: Option<&str>,
     ) -> Self {
         let lists = groups.iter().map(|group| {
             let group = format!("/{}/templates/", group.name());
@@ -42,7 +42,7 @@ impl<'m> Merged<'m> {
                 "" => group.clone(),
                 namespace => format!("{group}{namespace}/"),
             };
-            let after = place.map(|place| format!("{group}{place}"));
+            let after = name.map(|name| format!("{group}{name}"));
             Listed {
                 after: after.filter(|after| after.starts_with(&prefix)),
                 group,
@@ -57,8 +57,8 @@ impl<'m> Merged<'m> {
         }
     }
 
-    /// Returns the next Template and its place, `NAMESPACE/NAME`. Templates of different groups can
-    /// have the same place.
+    /// Returns the next Template and its `NAMESPACE/NAME`. Templates of different groups can
+    /// have the same one.
     pub(super) async fn next(&mut self) -> Result<Option<(String, Item)>> {
         for list in &mut self.lists {
             list.read(self.store).await?;
@@ -66,17 +66,17 @@ impl<'m> Merged<'m> {
         let lists = self.lists.iter_mut();
         let first = lists
             .filter(|list| !list.items.is_empty())
-            .min_by(|one, other| one.place().cmp(&other.place()));
+            .min_by(|one, other| one.name().cmp(&other.name()));
         Ok(first.and_then(|list| {
-            let place = list.place()?.to_owned();
-            Some((place, list.items.pop_front()?))
+            let name = list.name()?.to_owned();
+            Some((name, list.items.pop_front()?))
         }))
     }
 }
 
 impl Listed {
-    /// Returns the place of the next Template.
-    fn place(&self) -> Option<&str> {
+    /// Returns `NAMESPACE/NAME` of the next Template.
+    fn name(&self) -> Option<&str> {
         self.items.front()?.key.strip_prefix(&self.group)
     }
 

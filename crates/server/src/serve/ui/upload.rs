@@ -17,7 +17,6 @@ use crate::status::{Result, Status};
 use crate::wire::path::DEFAULT_NAMESPACE;
 use crate::wire::query::Query;
 
-/// Shows the upload page.
 pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
     let namespace = match visit.incoming.query.text("namespace") {
         "" => DEFAULT_NAMESPACE,
@@ -48,17 +47,17 @@ pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
         Ok(group) => group,
         Err(message) => return failed(visit, namespace, &text, message),
     };
-    let place = (group, namespace, "");
+    let object = (group, namespace, "");
     let action = entered.text("action");
     if action == "store" || !entered.text("store").is_empty() {
-        visit.may("create", ("templates", ""), place).await?;
+        visit.may("create", ("templates", ""), object).await?;
         return match store(visit, group, namespace, &text).await {
             Ok(address) => Ok(redirect(303, &address)),
             Err(status) => refused(visit, namespace, &text, status),
         };
     }
     visit
-        .may("create", ("processedtemplates", ""), place)
+        .may("create", ("processedtemplates", ""), object)
         .await?;
     let subject = Subject {
         group,

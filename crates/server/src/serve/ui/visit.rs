@@ -151,7 +151,6 @@ const fn title(code: u16) -> &'static str {
     }
 }
 
-/// Responds with a page.
 pub(super) fn html(code: u16, page: String) -> Answer {
     secured(answer::new(code, "text/html; charset=utf-8", page))
 }
@@ -164,7 +163,6 @@ pub(super) fn secured(mut answer: Answer) -> Answer {
     answer
 }
 
-/// Redirects to another page.
 pub(super) fn redirect(code: u16, to: &str) -> Answer {
     let mut answer = secured(answer::new(code, "", ""));
     if let Ok(to) = HeaderValue::from_str(to) {

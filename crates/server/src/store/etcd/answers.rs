@@ -42,7 +42,6 @@ impl Failure {
         }
     }
 
-    /// Returns the human-readable reason.
     pub(super) fn why(self) -> String {
         match self {
             Self::Compacted => "the revision has been compacted".to_owned(),

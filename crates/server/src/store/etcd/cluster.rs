@@ -204,7 +204,6 @@ impl Etcd {
         if is_recent { Ok(()) } else { Err(why) }
     }
 
-    /// Ends the watches.
     pub(in crate::store) fn close(&self) {
         let mut feeds = self.feeds();
         feeds.newest = None;

@@ -9,7 +9,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
 use super::answers::Failure;
 use super::members::{Member, Members, pause};
-use crate::store::feed::{Change, Feed};
+use crate::store::feed::{Feed, KeyChange};
 use crate::store::types::{Error, Item, Revision};
 
 /// The maximum size of a message, in bytes. etcd splits larger ones at 2 MiB or at an event, which
@@ -152,8 +152,8 @@ fn take(response: &WatchResponse, prefix: &str, feed: &Weak<Feed>) -> Option<End
             .map(|before| Bytes::copy_from_slice(before.value()));
         changes.push(match (event.event_type(), before) {
             (EventType::Put, None) if now.version() > 1 => return Some(End::Compacted(newest)),
-            (EventType::Put, before) => Change::Put(item, before),
-            (EventType::Delete, Some(value)) => Change::Delete(Item { value, ..item }),
+            (EventType::Put, before) => KeyChange::Put(item, before),
+            (EventType::Delete, Some(value)) => KeyChange::Delete(Item { value, ..item }),
             (EventType::Delete, None) => return Some(End::Compacted(newest)),
         });
     }

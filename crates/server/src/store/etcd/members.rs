@@ -16,9 +16,8 @@ use crate::store::types::Error;
 
 /// The pause after all members have failed once. It doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-/// The longest pause.
 const LAST_PAUSE: Duration = Duration::from_secs(5);
-const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// etcd closes connections that ping more often than every 5 seconds.
 const PING_INTERVAL: Duration = Duration::from_secs(6);
 const PING_PATIENCE: Duration = Duration::from_secs(3);
@@ -181,7 +180,7 @@ impl Members {
 
     async fn connect(&self, endpoint: &str) -> Result<Client, String> {
         let mut options = ConnectOptions::new()
-            .with_connect_timeout(CONNECT_PATIENCE)
+            .with_connect_timeout(CONNECT_TIMEOUT)
             .with_keep_alive(PING_INTERVAL, PING_PATIENCE)
             .with_keep_alive_while_idle(true)
             .with_require_leader(true);

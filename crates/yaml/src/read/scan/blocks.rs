@@ -1,4 +1,4 @@
-//! Block scalars.
+//! Block scalars, from their header to the line after them.
 
 use crate::read::scan::scanner::Scanner;
 use crate::scalar::data::Style;

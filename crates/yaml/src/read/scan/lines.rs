@@ -387,7 +387,7 @@ impl Scanner<'_> {
         Some(self.next_line(plain.stop))
     }
 
-    /// After a value that is complete: nothing may follow but a comment.
+    /// Ends the line after a complete value: only a comment may follow.
     pub(super) fn ends(&mut self, end: usize) -> Option<usize> {
         self.end = end;
         self.continues = false;
@@ -396,7 +396,7 @@ impl Scanner<'_> {
         (comment || self.is_line_end(at)).then(|| self.next_line(at))
     }
 
-    /// The pending value is absent.
+    /// Ends the pending value, which is absent.
     pub(super) fn absent(&mut self, pending: Pending) {
         self.pending = None;
         self.continues = false;

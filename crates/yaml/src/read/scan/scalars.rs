@@ -9,9 +9,9 @@ use crate::words;
 
 /// A run of plain text in a line.
 pub(super) struct Plain {
-    /// After its last byte that is not a space.
+    /// The offset after its last byte that is not a space.
     pub(super) end: usize,
-    /// What it stops at: a `:`, the `#` of a comment, or the line's end.
+    /// The offset of the next byte: a `:`, the `#` of a comment, or the line's end.
     pub(super) stop: usize,
     /// The byte there, or a newline at the end of the text.
     pub(super) byte: u8,

@@ -35,13 +35,13 @@ pub(in crate::read) struct Scanner<'t> {
     pub(super) pending: Option<Pending>,
     /// Whether the last value is a plain scalar that may go on in the next line.
     pub(super) continues: bool,
-    /// After the last value.
+    /// The offset after the last value.
     pub(super) end: usize,
     /// How many `---` there were.
     pub(super) documents: usize,
 }
 
-/// What a scanner fills.
+/// The tables that a scanner fills, to be used again for the next text.
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(in crate::read) table: Table,
@@ -130,7 +130,6 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// Bytes.
 impl Scanner<'_> {
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()

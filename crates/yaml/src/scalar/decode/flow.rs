@@ -52,7 +52,7 @@ pub(crate) fn json(raw: &str) -> Result<Cow<'_, str>, DecodeError> {
     Ok(text.finish())
 }
 
-/// What half a surrogate pair is, which is not a character.
+/// The treatment of half a surrogate pair, which is not a character.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Surrogates {
     Refused,
@@ -72,7 +72,7 @@ fn inside(raw: &str, quote: char) -> Result<&str, DecodeError> {
     })
 }
 
-/// A line that has text, and the text of the line breaks before it.
+/// A line with text, and the line breaks before it.
 struct Piece<'s> {
     line: Line<'s>,
     joint: Joint<'s>,
@@ -86,7 +86,6 @@ enum Joint<'s> {
     Start,
     /// With `\` before the line break.
     Escaped,
-    /// With a line break.
     Break(&'s str),
 }
 

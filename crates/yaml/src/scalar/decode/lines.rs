@@ -31,8 +31,8 @@ impl<'s> Line<'s> {
         }
     }
 
-    /// As [`normal_break`](Self::normal_break), with one for a line that the file ends without:
-    /// kubectl adds it to the text it reads.
+    /// As [`normal_break`](Self::normal_break), but with a line break at the end of the file, where
+    /// kubectl adds one.
     pub(super) fn closing_break(&self) -> &'s str {
         if self.is_last() {
             "\n"

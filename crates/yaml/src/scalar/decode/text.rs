@@ -7,7 +7,7 @@ use std::borrow::Cow;
 pub struct DecodeError {
     /// Where in the token, in bytes.
     pub offset: usize,
-    /// What is wrong: lower case, no final period.
+    /// The problem: lower case, no final period.
     pub message: String,
 }
 

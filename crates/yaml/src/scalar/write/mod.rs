@@ -18,7 +18,7 @@ pub enum Context {
     FlowValue,
     /// A key of a block mapping.
     Key,
-    /// A key between `{}`.
+    /// A key between `{}`: a `,` or a bracket in it needs quotes.
     FlowKey,
 }
 
@@ -103,7 +103,7 @@ pub fn write_json_string(out: &mut String, text: &str) {
 #[must_use]
 pub fn key_needs_explicit(text: &str) -> bool {
     const LONGEST: usize = 1_000;
-    /// How many bytes a byte of a text becomes at most, in any style.
+    /// The maximum number of bytes written for one byte of a text, in any style.
     const GROWTH: usize = 4;
     if text.len() * GROWTH <= LONGEST {
         return false;
@@ -113,11 +113,6 @@ pub fn key_needs_explicit(text: &str) -> bool {
         _ => double_quoted_length(character),
     };
     text.chars().map(longest_spelling).sum::<usize>() > LONGEST
-}
-
-/// The style of a new text as the value of a block.
-pub(crate) fn style_of(text: &str) -> Style {
-    choose_style(text, Context::BlockValue, None)
 }
 
 fn choose_style(text: &str, context: Context, keep: Option<Style>) -> Style {
@@ -230,7 +225,7 @@ fn has_indicator(text: &[u8]) -> bool {
 
 /// Whether a text is printable ASCII on one line, and so needs no look at each character.
 fn is_common(text: &str) -> bool {
-    /// No printable character.
+    /// Excludes no printable character.
     const NONE: u8 = 0x7f;
     words::is_printable_without(text, [NONE])
 }

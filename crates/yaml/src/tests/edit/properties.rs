@@ -16,7 +16,7 @@ use crate::table::{Flags, NodeId};
 use crate::value::{Data, Value};
 use crate::write::comments::{extent, head};
 
-/// A document that is yet to be spelled.
+/// A document without a layout.
 #[derive(Clone, Debug)]
 enum Tree {
     /// A scalar, as it is spelled after its key.
@@ -83,7 +83,7 @@ fn tree() -> impl Strategy<Value = Tree> {
 
 const KEYS: [&str; 4] = ["a", "b", "c", "d"];
 
-/// How documents are spelled.
+/// The layout of generated documents.
 #[derive(Clone, Copy, Debug)]
 struct Spelling {
     unit: usize,
@@ -442,7 +442,7 @@ fn untouched_lines(document: &Document, value: &Value<'_>, out: &mut Vec<String>
     }
 }
 
-/// Whether nothing at all was done to a value.
+/// Whether a value is unchanged.
 fn same_origins(a: &Value<'_>, b: &Value<'_>) -> bool {
     fn origins(value: &Value<'_>, out: &mut Vec<Option<NodeId>>) {
         out.push(value.origin);

@@ -7,7 +7,7 @@ use krm_yaml::Value;
 
 use super::super::super::answer::Answer;
 use super::super::visit::{Visit, html};
-use super::place::{Place, check, is_allowed};
+use super::address::{Address, check, is_allowed};
 use super::texts::counted;
 use crate::deployments::Manifest;
 use crate::ops::panics;
@@ -18,19 +18,19 @@ use crate::status::{Result, Status};
 const MAX_LINES: usize = 5_000;
 
 /// Shows the differences between two manifests, by default the latest one and the previous one.
-pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
+pub(super) async fn page(visit: &Visit<'_>, address: &Address) -> Result<Answer> {
     let service = &visit.state.deployments;
     let query = &visit.incoming.query;
-    let manifests = if is_allowed(visit, &place.manifests_path()).await? {
-        service.manifests(&place.target).await?
+    let manifests = if is_allowed(visit, &address.manifests_path()).await? {
+        service.manifests(&address.target).await?
     } else {
         Vec::new()
     };
     let (from, to) = chosen(&manifests, query.text("from"), query.text("to"))?;
-    check(visit, &place.manifest_path(&from)).await?;
-    check(visit, &place.manifest_path(&to)).await?;
-    let older = service.manifest(&place.target, &from).await?;
-    let newer = service.manifest(&place.target, &to).await?;
+    check(visit, &address.manifest_path(&from)).await?;
+    check(visit, &address.manifest_path(&to)).await?;
+    let older = service.manifest(&address.target, &from).await?;
+    let newer = service.manifest(&address.target, &to).await?;
     let turn = visit.state.admission.expansion().await?;
     let compared = panics::blocking(&visit.state.metrics, move || {
         let _turn = turn;
@@ -39,12 +39,12 @@ pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
     let (texts, is_cut) = compared.await?;
     let sum = |count: fn(&ChangedText) -> usize| texts.iter().map(count).sum();
     let page = ChangesPage {
-        list: place.list(),
-        deployment: place.deployment(),
-        from: place.manifest(&from),
-        to: place.manifest(&to),
+        list: address.list(),
+        deployment: address.deployment(),
+        from: address.manifest(&from),
+        to: address.manifest(&to),
         manifests,
-        action: place.choice(),
+        action: address.choice(),
         count: format!(
             "{} added, {} removed",
             counted(sum(|text| text.added), "line"),
@@ -53,8 +53,8 @@ pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
         texts,
         is_cut,
     };
-    let title = format!("Changes of {}", place.target.name);
-    let frame = visit.frame("changes", &title, &place.target.namespace);
+    let title = format!("Changes of {}", address.target.name);
+    let frame = visit.frame("changes", &title, &address.target.namespace);
     Ok(html(200, pages::changes(&frame, &page)?))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::super::answer::Answer;
 use super::super::visit::{Visit, html};
-use super::place::{Place, check, is_allowed};
+use super::address::{Address, check, is_allowed};
 use super::texts::{moment, uses, value, word};
 use super::tree::nodes;
 use crate::apply::{Recorded, What};
@@ -18,13 +18,12 @@ const MAX_OPERATIONS: usize = 10;
 /// The maximum number of resources, and of objects, on a page.
 const MAX_ROWS: usize = 200;
 
-/// Shows a deployment.
-pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
-    check(visit, &place.path()).await?;
+pub(super) async fn page(visit: &Visit<'_>, address: &Address) -> Result<Answer> {
+    check(visit, &address.path()).await?;
     let service = &visit.state.deployments;
-    let found = service.get(&place.target).await?;
+    let found = service.get(&address.target).await?;
     let deployment = &found.deployment;
-    let all = service.operations(&place.target, MAX_OPERATIONS).await?;
+    let all = service.operations(&address.target, MAX_OPERATIONS).await?;
     let count = all.len();
     let mut operations = Vec::new();
     for operation in all {
@@ -33,10 +32,10 @@ pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
             operations.push(operation);
         }
     }
-    let may_list = is_allowed(visit, &place.manifests_path()).await?;
-    let manifests = may_list.then(|| manifests(visit, place, deployment, &operations));
-    let owned = Place {
-        target: place.target.clone(),
+    let may_list = is_allowed(visit, &address.manifests_path()).await?;
+    let manifests = may_list.then(|| manifests(visit, address, deployment, &operations));
+    let owned = Address {
+        target: address.target.clone(),
     };
     let newest = deployment.latest_manifest.clone();
     let json = found.manifest.clone();
@@ -47,8 +46,8 @@ pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
     let object_count = objects.len();
     objects.truncate(MAX_ROWS);
     let page = DeploymentPage {
-        name: place.target.name.clone(),
-        list: place.list(),
+        name: address.target.name.clone(),
+        list: address.list(),
         state: word(&deployment.state),
         message: found.message,
         errors: deployment.errors.clone(),
@@ -63,17 +62,17 @@ pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
         objects,
         object_count,
         outputs: drawn.outputs,
-        uses: uses(visit, place, &deployment.latest_manifest),
+        uses: uses(visit, address, &deployment.latest_manifest),
     };
-    let name = &place.target.name;
-    let frame = visit.frame("deployment", name, &place.target.namespace);
+    let name = &address.target.name;
+    let frame = visit.frame("deployment", name, &address.target.namespace);
     Ok(html(200, pages::deployment(&frame, &page)?))
 }
 
 /// Returns the manifests, the latest first. The time of a manifest is the start of its operation.
 fn manifests(
     visit: &Visit<'_>,
-    place: &Place,
+    address: &Address,
     deployment: &Deployment,
     operations: &[Operation],
 ) -> Vec<ManifestRow> {
@@ -84,11 +83,11 @@ fn manifests(
             operation.state.is_final() && operation.manifest.as_ref() == Some(name)
         });
         ManifestRow {
-            href: place.manifest(name).href,
+            href: address.manifest(name).href,
             name: name.clone(),
             is_newest: *name == deployment.latest_manifest,
             made: made.map(|operation| moment(visit, &operation.started_at)),
-            changes: before.map(|before| place.changes(before, name)),
+            changes: before.map(|before| address.changes(before, name)),
         }
     });
     let mut rows: Vec<ManifestRow> = rows.collect();
@@ -146,7 +145,7 @@ struct Drawn {
     outputs: Html,
 }
 
-fn drawn(place: &Place, name: &str, manifest: &Manifest) -> Drawn {
+fn drawn(address: &Address, name: &str, manifest: &Manifest) -> Drawn {
     let nodes = nodes(manifest);
     let resources = nodes.iter().filter(|node| node.resource.is_some());
     let outputs = manifest.layout.outputs.as_ref();
@@ -154,7 +153,7 @@ fn drawn(place: &Place, name: &str, manifest: &Manifest) -> Drawn {
         resources: resources
             .take(MAX_ROWS)
             .map(|node| ResourceRow {
-                href: place.node(name, &node.path),
+                href: address.node(name, &node.path),
                 name: node.name.clone(),
                 kind: node.kind.clone(),
             })

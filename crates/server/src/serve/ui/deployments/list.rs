@@ -4,14 +4,13 @@ use futures_util::future::try_join_all;
 
 use super::super::super::answer::Answer;
 use super::super::visit::{Visit, encoded, html};
-use super::place::{HOME, Place, check, is_allowed, path};
+use super::address::{Address, HOME, check, is_allowed, path};
 use super::texts::{command, counted, moment, word};
 use crate::deployments::{Deployment, Target};
 use crate::pages::{self, DeploymentList, DeploymentRow, RowDetails};
 use crate::status::Result;
 use crate::wire::path::DEFAULT_NAMESPACE;
 
-/// Shows the list.
 pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     check(visit, "/deployments").await?;
     let query = &visit.incoming.query;
@@ -60,11 +59,11 @@ async fn row(visit: &Visit<'_>, deployment: &Deployment) -> Result<DeploymentRow
         manifest: deployment.latest_manifest.clone(),
         modified: moment(visit, &deployment.modified_at),
     });
-    let place = Place {
+    let address = Address {
         target: deployment.target(),
     };
     Ok(DeploymentRow {
-        href: place.deployment().href,
+        href: address.deployment().href,
         name,
         namespace,
         more,

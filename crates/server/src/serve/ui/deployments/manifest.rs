@@ -2,8 +2,8 @@
 
 use super::super::super::answer::Answer;
 use super::super::visit::{Visit, html};
+use super::address::{Address, check, is_allowed};
 use super::node::{CONFIGURATION, Shown};
-use super::place::{Place, check, is_allowed};
 use super::texts::{counted, uses};
 use super::tree::{Node, ROOT, nodes};
 use crate::deployments::Manifest;
@@ -16,13 +16,12 @@ const MAX_NODES: usize = 1_000;
 /// The maximum depth of the tree. Deeper nodes are shown at this depth.
 const MAX_DEPTH: usize = 16;
 
-/// Shows a manifest.
-pub(super) async fn page(visit: &Visit<'_>, place: &Place, name: &str) -> Result<Answer> {
-    check(visit, &place.manifest_path(name)).await?;
+pub(super) async fn page(visit: &Visit<'_>, address: &Address, name: &str) -> Result<Answer> {
+    check(visit, &address.manifest_path(name)).await?;
     let service = &visit.state.deployments;
-    let json = service.manifest(&place.target, name).await?;
-    let others = if is_allowed(visit, &place.manifests_path()).await? {
-        service.manifests(&place.target).await?
+    let json = service.manifest(&address.target, name).await?;
+    let others = if is_allowed(visit, &address.manifests_path()).await? {
+        service.manifests(&address.target).await?
     } else {
         Vec::new()
     };
@@ -30,8 +29,8 @@ pub(super) async fn page(visit: &Visit<'_>, place: &Place, name: &str) -> Result
     let earlier = at.and_then(|at| others.get(at.checked_sub(1)?));
     let later = at.and_then(|at| others.get(at + 1));
     let drawn = Drawing {
-        place: Place {
-            target: place.target.clone(),
+        address: Address {
+            target: address.target.clone(),
         },
         name: name.to_owned(),
         node: match visit.incoming.query.text("node") {
@@ -42,33 +41,31 @@ pub(super) async fn page(visit: &Visit<'_>, place: &Place, name: &str) -> Result
     let drawn = panics::blocking(&visit.state.metrics, move || drawn.of(&json)).await?;
     let page = ManifestPage {
         name: name.to_owned(),
-        list: place.list(),
-        deployment: place.deployment(),
+        list: address.list(),
+        deployment: address.deployment(),
         is_newest: at.is_some() && later.is_none(),
-        earlier: earlier.map(|earlier| place.manifest(earlier)),
-        later: later.map(|later| place.manifest(later)),
-        changes: earlier.map(|earlier| place.changes(earlier, name)),
+        earlier: earlier.map(|earlier| address.manifest(earlier)),
+        later: later.map(|later| address.manifest(later)),
+        changes: earlier.map(|earlier| address.changes(earlier, name)),
         count: drawn.count,
         root: drawn.root,
         left_out: drawn.left_out,
         node: drawn.node,
-        uses: uses(visit, place, name),
+        uses: uses(visit, address, name),
     };
-    let title = format!("{name} of {}", place.target.name);
-    let frame = visit.frame("manifest", &title, &place.target.namespace);
+    let title = format!("{name} of {}", address.target.name);
+    let frame = visit.frame("manifest", &title, &address.target.namespace);
     Ok(html(200, pages::manifest(&frame, &page)?))
 }
 
-/// A manifest to render.
 struct Drawing {
-    place: Place,
+    address: Address,
     /// The name of the manifest.
     name: String,
     /// The path of the selected node.
     node: String,
 }
 
-/// A rendered manifest.
 struct Drawn {
     count: String,
     root: Branch,
@@ -81,7 +78,7 @@ impl Drawing {
         let manifest = Manifest::read(json)?;
         let nodes = nodes(&manifest);
         let shown = Shown {
-            place: &self.place,
+            address: &self.address,
             name: &self.name,
             manifest: &manifest,
             nodes: &nodes,

@@ -9,15 +9,15 @@
 //! | `node` | the details of a node |
 //! | `tree` | the nodes of a layout |
 //! | `changes` | the differences between two manifests |
-//! | `place` | addresses of pages, and authorization |
+//! | `address` | addresses of pages, and authorization |
 //! | `texts` | texts in HTML, times, and commands |
 
+mod address;
 mod changes;
 mod deployment;
 mod list;
 mod manifest;
 mod node;
-mod place;
 mod texts;
 mod tree;
 
@@ -25,17 +25,17 @@ use super::super::answer::Answer;
 use super::visit::Visit;
 use crate::status::{Result, Status};
 
-pub(super) use place::HOME;
-use place::Place;
+use address::Address;
+pub(super) use address::HOME;
 
 /// Handles a request for a page about deployments.
 pub(super) async fn answer(visit: &Visit<'_>, path: &[&str]) -> Result<Answer> {
     match path {
         [] => list::page(visit).await,
-        [name] => deployment::page(visit, &Place::of(visit, name)).await,
-        [name, "manifests", "diff"] => changes::page(visit, &Place::of(visit, name)).await,
+        [name] => deployment::page(visit, &Address::of(visit, name)).await,
+        [name, "manifests", "diff"] => changes::page(visit, &Address::of(visit, name)).await,
         [name, "manifests", manifest] => {
-            manifest::page(visit, &Place::of(visit, name), manifest).await
+            manifest::page(visit, &Address::of(visit, name), manifest).await
         }
         _ => Err(Status::no_such_path()),
     }

@@ -1,6 +1,6 @@
 //! The details of a node of the tree: its resource or template, and its origin.
 
-use super::place::Place;
+use super::address::Address;
 use super::texts::{part, value};
 use super::tree::{Node, ROOT};
 use crate::deployments::Manifest;
@@ -11,7 +11,7 @@ pub(super) const CONFIGURATION: &str = "configuration";
 
 /// The data for rendering nodes.
 pub(super) struct Shown<'m> {
-    pub(super) place: &'m Place,
+    pub(super) address: &'m Address,
     /// The name of the manifest.
     pub(super) name: &'m str,
     pub(super) manifest: &'m Manifest,
@@ -21,10 +21,9 @@ pub(super) struct Shown<'m> {
 impl Shown<'_> {
     /// Returns the address of the page with a node.
     pub(super) fn href(&self, path: &str) -> String {
-        self.place.node(self.name, path)
+        self.address.node(self.name, path)
     }
 
-    /// Renders the configuration.
     pub(super) fn configuration(&self) -> NodeView {
         let mut parts = vec![part(0, "Configuration", &self.manifest.configuration)];
         if let Some(outputs) = &self.manifest.layout.outputs {

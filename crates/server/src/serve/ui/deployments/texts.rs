@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::super::list::{ago, server};
 use super::super::visit::Visit;
-use super::place::Place;
+use super::address::Address;
 use crate::pages::{self, Html, Moment, Part, Use};
 use crate::process::pieces;
 
@@ -68,8 +68,8 @@ pub(super) fn command(visit: &Visit<'_>, namespace: &str, words: &str) -> String
 }
 
 /// Returns the client commands for a deployment.
-pub(super) fn uses(visit: &Visit<'_>, place: &Place, manifest: &str) -> Vec<Use> {
-    let name = &place.target.name;
+pub(super) fn uses(visit: &Visit<'_>, address: &Address, manifest: &str) -> Vec<Use> {
+    let name = &address.target.name;
     let commands = [
         (
             "update",
@@ -89,7 +89,7 @@ pub(super) fn uses(visit: &Visit<'_>, place: &Place, manifest: &str) -> Vec<Use>
         .map(|(id, title, words)| Use {
             id,
             title,
-            text: command(visit, &place.target.namespace, &words),
+            text: command(visit, &address.target.namespace, &words),
         })
         .collect()
 }

@@ -1,0 +1,136 @@
+//! A Template and a body of kind `Parameters`, separated by NUL, as a server receives them. The
+//! Template is read, stored, shown in all formats and expanded. All JSON in responses is valid.
+
+use crate::groups::Group;
+use crate::object::answer::{self, ListMeta, Table};
+use crate::object::meta::{self, Create};
+use crate::object::{self, Stored, decode};
+use crate::process::{self, Limits, Output, Processed, Request, Syntax, Text};
+use crate::status::Result;
+use crate::wire::accept::{Include, MetaVersion};
+use crate::wire::content::Format;
+use crate::wire::options::FieldValidation;
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde::de::IgnoredAny;
+
+/// Holds the property for an input.
+///
+/// # Panics
+/// If it does not hold.
+pub fn check(text: &str) {
+    let (template, parameters) = text.split_once('\0').unwrap_or((text, "{}"));
+    for group in Group::ALL {
+        for (format, syntax) in [(Format::Json, Syntax::Json), (Format::Yaml, Syntax::Yaml)] {
+            store(group, format, template);
+            expand(group, syntax, template, parameters);
+        }
+    }
+}
+
+fn readable(json: &[u8]) {
+    let read = serde_json::from_slice::<IgnoredAny>(json);
+    assert!(read.is_ok(), "{}", String::from_utf8_lossy(json));
+}
+
+fn store(group: Group, format: Format, text: &str) {
+    let body = text.as_bytes();
+    let named = decode::group(format, body);
+    let _ = decode::template(group, format, body, FieldValidation::Strict);
+    let Ok((mut draft, _)) = decode::template(group, format, body, FieldValidation::Warn) else {
+        return;
+    };
+    assert!(named.is_none_or(|named| named == group), "of another group");
+    let how = Create {
+        namespace: "default",
+        now: Timestamp::UNIX_EPOCH,
+        uid: "00000000-0000-0000-0000-000000000000",
+        suffix: "bcdfg",
+    };
+    if meta::create(&mut draft, &how).is_err() {
+        return;
+    }
+    let Ok(stored) = Stored::encode(&draft) else {
+        panic!("a checked Template can be stored");
+    };
+    let decoded = Stored::decode(&Bytes::copy_from_slice(stored.bytes()));
+    assert_eq!(decoded.as_ref(), Ok(&stored));
+    show(group, &stored);
+    let patched = decode::patched(
+        group,
+        &draft.to_value(),
+        Some(&draft),
+        &[],
+        FieldValidation::Warn,
+    );
+    assert!(patched.is_ok(), "a patch without changes succeeds");
+}
+
+fn show(group: Group, stored: &Stored) {
+    let meta = ListMeta::default();
+    let item = (stored, 7);
+    let mut out = Vec::new();
+    answer::object(item, &mut out);
+    readable(&out);
+    let yaml = object::yaml(&out);
+    assert!(!yaml.is_empty());
+    out.clear();
+    object::yaml_object(item, &mut out);
+    out.clear();
+    answer::list(group, &meta, [item], &mut out);
+    readable(&out);
+    let version = MetaVersion::V1;
+    out.clear();
+    answer::partial_list(version, &meta, [item], &mut out);
+    readable(&out);
+    for include in [Include::None, Include::Metadata, Include::Object] {
+        out.clear();
+        let table = Table {
+            group,
+            version,
+            include,
+            has_columns: true,
+            now: 0,
+        };
+        answer::table(table, &meta, [item], &mut out);
+        readable(&out);
+    }
+}
+
+fn expand(group: Group, syntax: Syntax, template: &str, parameters: &str) {
+    let text = |text| Text { text, syntax };
+    let never = || false;
+    let limits = Limits {
+        objects: 100,
+        bytes: 1 << 20,
+        parameters: 100,
+        is_late: &never,
+    };
+    for output in [Output::Template, Output::List] {
+        let request = Request {
+            group,
+            namespace: "default",
+            labels: Vec::new(),
+            target_namespace: None,
+            output,
+            source_map: output == Output::List,
+            syntax: Syntax::Json,
+            limits,
+        };
+        finish(process::template(&request, text(template)));
+        finish(process::stored(&request, text(template), text(parameters)));
+    }
+    if let Ok(schema) = process::schema(group, text(template)) {
+        readable(schema.as_bytes());
+    }
+}
+
+fn finish(processed: Result<Processed>) {
+    match processed {
+        Ok(processed) => {
+            assert!(processed.body.len() <= 1 << 20, "more than the limit");
+            readable(processed.body.as_bytes());
+        }
+        Err(status) => assert_ne!(status.code, 500, "{}", status.message),
+    }
+}

@@ -1,0 +1,65 @@
+//! Recorded requests to an OpenShift API server and a kube-apiserver, sent to this server.
+//!
+//! `corpus/template-api` in `KRM_TEMPLATE_SHARED` contains the requests and responses in their
+//! original order. Each of our responses must equal the recorded one, or be listed in
+//! `tests/template-api/differences.txt` with our status code and a reason. Each run writes a report
+//! to `target/template-api-report.txt`.
+//!
+//! | module | content |
+//! |---|---|
+//! | `recording` | the recorded exchanges, as files |
+//! | `client` | one HTTP request and its response |
+//! | `program` | the server under test |
+//! | `known` | recorded values, mapped to ours |
+//! | `comparison` | comparison of a response with the recorded one |
+//! | `replay` | the order of requests, and unrecorded requests |
+//! | `listed` | the list of differences |
+
+mod client;
+mod comparison;
+mod known;
+mod listed;
+mod program;
+mod recording;
+mod replay;
+mod tables;
+
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::{Failed, Trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let shared = std::env::var_os("KRM_TEMPLATE_SHARED").map(PathBuf::from);
+    let mut trials = tables::trials();
+    let recorded = shared.clone();
+    trials.push(
+        Trial::test("exchanges/recorded_answers_are_ours_or_listed", move || {
+            exchanges(&recorded.unwrap().join("corpus/template-api"))
+        })
+        .with_ignored_flag(shared.is_none()),
+    );
+    trials
+}
+
+/// Replays all exchanges and compares them with the list of differences.
+fn exchanges(folder: &Path) -> Result<(), Failed> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let recorded = recording::all(folder)?;
+    let listed = listed::read(&root.join("tests/template-api/differences.txt"))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let server = program::Server::start()?;
+    let outcomes = runtime.block_on(replay::run(&recorded, &listed, server.address()))?;
+    drop(server);
+    std::fs::write(
+        root.join("target/template-api-report.txt"),
+        listed::report(&outcomes),
+    )?;
+    let wrong = listed::wrong(&outcomes, &listed);
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{} exchanges:\n{}", wrong.len(), wrong.join("\n")).into())
+    }
+}

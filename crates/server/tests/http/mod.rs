@@ -1,0 +1,25 @@
+//! The program on a port: hostile and slow clients, limits, HTTP/2, shutdown, and secrets.
+
+mod canary;
+mod end;
+mod framing;
+mod limits;
+pub(crate) mod program;
+mod start;
+mod two;
+
+use libtest_mimic::Trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [
+        canary::trials(),
+        end::trials(),
+        framing::trials(),
+        limits::trials(),
+        start::trials(),
+        two::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

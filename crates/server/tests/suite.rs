@@ -1,0 +1,110 @@
+//! All tests of the server besides the unit tests, in one program.
+//!
+//! ```text
+//! cargo test -p krm-template-server --test suite -- store/
+//! cargo test -p krm-template-server --test suite --features etcd -- store/
+//! ```
+//!
+//! By default, the long tests of the stores run in a short form. The long form takes minutes:
+//!
+//! ```text
+//! KRM_TEMPLATE_KILL_ROUNDS=50 cargo test -p krm-template-server --test suite --features etcd -- store/kill
+//! KRM_TEMPLATE_HISTORY_ROUNDS=20 cargo test -p krm-template-server --test suite --features etcd -- histories
+//! ```
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::too_many_lines,
+    clippy::format_push_string,
+    clippy::format_collect,
+    reason = "tests"
+)]
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+
+/// Lists the tests of a module, which `#[test]` does not do here; those after `shared data:` need
+/// it.
+macro_rules! tests {
+    ($($test:ident),* $(; shared data: $($shared:ident),+)?) => {
+        pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
+            vec![
+                $(crate::trial(crate::name(module_path!(), stringify!($test)), $test),)*
+                $($(crate::needs(
+                    "KRM_TEMPLATE_SHARED",
+                    cfg!(shared_data),
+                    crate::trial(crate::name(module_path!(), stringify!($shared)), $shared),
+                ),)+)?
+            ]
+        }
+    };
+}
+
+mod apply;
+mod auth;
+mod deploy;
+mod deployments;
+mod exchanges;
+mod http;
+mod object;
+mod pages;
+mod patch;
+mod process;
+mod store;
+mod words;
+
+fn main() -> ExitCode {
+    if let Some(code) = store::child() {
+        return code;
+    }
+    let mut arguments = Arguments::from_args();
+    // Many tests wait: for a disk, for etcd, for the end of a program.
+    arguments.test_threads.get_or_insert(4);
+    let trials = [
+        // First, because one of them waits for half a minute.
+        deployments::trials(),
+        apply::trials(),
+        auth::trials(),
+        deploy::trials(),
+        exchanges::trials(),
+        http::trials(),
+        object::trials(),
+        pages::trials(),
+        patch::trials(),
+        process::trials(),
+        store::trials(),
+    ];
+    let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
+    store::end();
+    conclusion.exit_code()
+}
+
+/// Returns the name of a test: `AREA/MODULE/FUNCTION`.
+fn name(module: &str, function: &str) -> String {
+    let module = module.trim_start_matches("suite::").replace("::", "/");
+    format!("{module}/{function}")
+}
+
+fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
+}
+
+/// Returns a test that is ignored if a requirement is missing.
+fn needs(what: &str, is_there: bool, trial: Trial) -> Trial {
+    if is_there {
+        trial
+    } else {
+        trial
+            .with_kind(format!("needs {what}"))
+            .with_ignored_flag(true)
+    }
+}

@@ -1,0 +1,50 @@
+//! Jinja templates rendered with small properties: nothing panics or runs for long, and a second
+//! time gives the same.
+
+use crate::deployment_manager::jinja::{Context, Environment};
+use crate::deployment_manager::model::{Env, Import, Imports};
+use krm_yaml::Value;
+use krm_yaml::source::Source;
+
+const PROPERTIES: &str = r#"{"zone": "us-a", "count": 3, "ratio": 1.5, "none": null, "on": true,
+    "list": ["a", "b"], "map": {"b": 1, "a": [{"n": 1}, {"n": 2}]}}"#;
+
+/// Holds the property for an input.
+///
+/// # Panics
+/// If it does not hold.
+pub fn check(text: &str) {
+    // Texts after a zero byte are further imports.
+    let mut imports = Imports::default();
+    for (index, content) in text.split('\0').enumerate() {
+        let name = format!("{index}.jinja");
+        imports.insert(Import {
+            path: name.clone(),
+            content: Source::new(name.as_str(), content),
+            name,
+        });
+    }
+    let properties: serde_json::Value = serde_json::from_str(PROPERTIES).expect("it is JSON");
+    let resource = Value::mapping(vec![
+        ("name".into(), "web".into()),
+        ("type".into(), "0.jinja".into()),
+        ("properties".into(), Value::from(properties)),
+    ]);
+    let env = Env::from([("deployment".to_owned(), Value::from("d"))]);
+    let template = imports.iter().next().expect("there is a first import");
+    let render = || {
+        let context = Context {
+            resource: &resource,
+            env: &env,
+        };
+        Environment::new(&imports).render(template, context)
+    };
+    match (render(), render()) {
+        (Ok(first), Ok(second)) => {
+            assert_eq!(first.text, second.text);
+            assert_eq!(first.properties, second.properties);
+        }
+        (Err(first), Err(second)) => assert_eq!(first.message, second.message),
+        (first, second) => panic!("{first:?}\n{second:?}"),
+    }
+}

@@ -1,2 +1,0 @@
-sed 's/name: b/name: a/'
-echo 'a is what b was' >&2

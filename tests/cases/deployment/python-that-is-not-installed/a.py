@@ -1,2 +1,0 @@
-def GenerateConfig(context):
-  return {"resources": []}

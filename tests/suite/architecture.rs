@@ -38,7 +38,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("crates/server/src/serve", &["openapi", "deployments", "ui"]),
-    ("src", &["plan", "function", "cli"]),
+    ("src", &["plan", "function", "cli", "testing"]),
     (
         "crates/authoring/src",
         &["export", "form", "lint", "merge", "schema"],

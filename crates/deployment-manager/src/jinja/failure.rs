@@ -18,7 +18,7 @@ use crate::variables;
 /// The filters that `did you mean` knows.
 const FILTERS: &str = "abs attr batch capitalize count d default dictsort e escape first float format groupby \
     indent int items join last length list lower map max min reject replace reverse round \
-    safe select slice sort string sum title trim unique upper";
+    safe select slice sort string sum title tojson trim unique upper";
 
 /// The tests.
 const TESTS: &str = "boolean defined divisibleby eq even false float in integer lower mapping none number odd \

@@ -30,13 +30,13 @@ pub fn check(bytes: &[u8]) {
     let built =
         [Format::Yaml, Format::ResourceList, Format::Yaml].map(|format| build(&files, format));
     assert_eq!(built[0], built[2], "{bytes:?}");
-    let [Some(yaml), Some(list), _] = built else {
+    let [Some(yaml), Some(resource_list), _] = built else {
         return;
     };
-    let documents = read(&list);
-    let items = documents.first().and_then(|list| list.get("items"));
+    let documents = read(&resource_list);
+    let items = documents.first().and_then(|document| document.get("items"));
     let items = items.and_then(Value::items).expect("it is a ResourceList");
-    assert_eq!(read(&yaml), items, "{yaml:?}\n{list:?}");
+    assert_eq!(read(&yaml), items, "{yaml:?}\n{resource_list:?}");
 }
 
 /// What is printed; nothing if something is wrong.

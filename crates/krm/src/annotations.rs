@@ -40,6 +40,7 @@ pub fn is_internal(key: &str) -> bool {
 }
 
 /// Whether an object with this metadata is kept out of the cluster.
+#[must_use]
 pub fn is_local(metadata: Option<&Value<'_>>) -> bool {
     let annotation = metadata.and_then(|metadata| metadata.at(&["annotations", LOCAL_CONFIG]));
     annotation.is_some_and(|value| value.as_str() != Some("false"))

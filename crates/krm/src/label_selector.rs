@@ -143,6 +143,7 @@ impl LabelSelector {
     }
 
     /// Returns `true` if labels or annotations, as they are written, meet all requirements.
+    #[must_use]
     pub fn fits(&self, labels: Option<View<'_>>) -> bool {
         self.matches(|key| labels?.get(key).and_then(View::scalar).and_then(into_text))
     }

@@ -73,6 +73,7 @@ impl Form {
 }
 
 /// Whether a text is a DNS label of RFC 1123, of any length.
+#[must_use]
 pub fn is_dns_label(text: &str) -> bool {
     let is_end = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     has_form(text, is_end, b"-")
@@ -94,6 +95,7 @@ fn has_form(text: &str, is_outer: impl Fn(&u8) -> bool, inner: &[u8]) -> bool {
 }
 
 /// The part of a label's key after the `/`, and a value that is not empty.
+#[must_use]
 pub fn is_label_text(text: &str) -> bool {
     text.len() <= LABEL && has_label_form(text)
 }

@@ -83,6 +83,7 @@ pub fn request(path: &str, imports: &[String], env: &[String]) -> Result<Request
 }
 
 /// Refuses a template in place of a configuration.
+#[must_use]
 pub fn check_config(path: &str) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     if template::is_template(path) {
@@ -93,6 +94,7 @@ pub fn check_config(path: &str) -> Diagnostics {
 }
 
 /// The files of this machine; an import may be anywhere.
+#[must_use]
 pub fn disk(console: Console) -> Disk {
     Disk {
         console,
@@ -103,6 +105,7 @@ pub fn disk(console: Console) -> Disk {
 
 impl Running {
     /// The options of the expansion.
+    #[must_use]
     pub fn options(&self) -> Options {
         Options {
             validate_schema: !self.no_validate_schema,
@@ -193,6 +196,9 @@ impl Running {
     }
 
     /// Expands a request, with Python if that is allowed.
+    ///
+    /// # Errors
+    /// All errors of the expansion.
     pub fn expand<'r>(
         &self,
         request: &'r Request,

@@ -78,6 +78,9 @@ impl Console {
     }
 
     /// Reports diagnostics, and prints a text if there is one. Returns the exit status.
+    ///
+    /// # Errors
+    /// If standard output cannot be written.
     pub fn finish(self, diagnostics: &Diagnostics, text: Option<String>) -> anyhow::Result<u8> {
         self.report(diagnostics);
         let Some(text) = text else {

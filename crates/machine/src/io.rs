@@ -32,6 +32,9 @@ fn stdin_bytes() -> Result<Vec<u8>> {
 }
 
 /// Refuses several `-` among the names of files.
+///
+/// # Errors
+/// If there is more than one.
 pub fn check_stdin<'f>(files: impl Iterator<Item = &'f String>) -> Result<()> {
     if files.filter(|file| *file == "-").count() > 1 {
         return Err(Diagnostic::error(

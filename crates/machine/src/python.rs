@@ -46,6 +46,7 @@ pub struct PythonArguments {
 
 impl PythonArguments {
     /// Creates the source of interpreters for expansions.
+    #[must_use]
     pub fn interpreters(&self, interruption: &Interruption) -> Arc<dyn Interpreters> {
         if !self.allow_python {
             return Arc::new(Forbidden(&[

@@ -113,7 +113,8 @@ fn shared() {
 
 /// Returns a body with a slow template, so that two changes overlap.
 fn slow(name: &str) -> Vec<u8> {
-    let template = "resources: [{% for a in range(1000) %}{% for b in range(900) %}{% endfor %}{% endfor %}]";
+    let template =
+        "resources: [{% for a in range(1000) %}{% for b in range(900) %}{% endfor %}{% endfor %}]";
     crate::deployments::body(
         name,
         "resources: [{name: a, type: a.jinja}]",

@@ -153,6 +153,7 @@ fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: Set<'_>) {
 }
 
 /// Whether an object of a group and kind has the labels wherever [`on_selectors`] sets them.
+#[must_use]
 pub fn are_on_selectors(object: &Value<'_>, group: &str, kind: &str, labels: &Labels) -> bool {
     let mut branches = for_template(group, kind).iter();
     branches.all(|branch| are_on_branch(object, branch, labels))

@@ -68,7 +68,7 @@ impl<'f> Facts<'f> {
             is_injected: table.asks(|when| matches!(when, When::Injected))
                 && INJECTIONS.iter().any(|key| annotation(key).is_some()),
             has_generated_host: kind == "Route"
-                && annotation("openshift.io/host.generated").as_deref() == Some("true"),
+                && annotation("openshift.io/host.generated") == Some("true"),
             is_token: kind == "Secret"
                 && object.str_at(&["type"]) == Some("kubernetes.io/service-account-token"),
             evidence: Evidence::of(object, (metadata, applied), allocates),

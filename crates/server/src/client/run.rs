@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use anyhow::Context as _;
 use http::Method;
-use krm_template_machine::configuration::request;
+use krm_template_exec::configuration::request;
 use serde_json::{Map, Value, json};
 
 use super::args::{Action, Args, ChangeOptions, Configuration, Output};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use krm_template_deployment_manager::python::{Forbidden, Interpreters};
-use krm_template_machine::python::interpreters;
+use krm_template_exec::python::interpreters;
 
 use super::fetch::Fetcher;
 use super::web::Host;

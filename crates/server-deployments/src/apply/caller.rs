@@ -5,9 +5,9 @@
 use http::header::{HeaderName, HeaderValue};
 
 use super::failure::Refusal;
-use crate::auth::User;
-use crate::auth::request::AUTHENTICATED;
-use crate::status::Status;
+use krm_template_server_core::auth::User;
+use krm_template_server_core::auth::request::AUTHENTICATED;
+use krm_template_server_core::status::Status;
 
 /// The prefix of the user names of service accounts.
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";

@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::resources::Resources;
 use super::run::Run;
 use super::types::{Object, Owner, Progress, Prune, Recorded, Step};
-use crate::auth::User;
+use krm_template_server_core::auth::User;
 
 /// The timeouts of a cluster.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use super::types::{Recorded, Step};
-use crate::status::Status;
+use krm_template_server_core::status::Status;
 
 /// The maximum length of a message from the cluster.
 const MAX_MESSAGE: usize = 8 << 10;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::failure::Refusal;
 use super::types::{Object, Recorded, group};
-use crate::status::Status;
+use krm_template_server_core::status::Status;
 
 /// The maximum number of objects of a deployment.
 const MAX_OBJECTS: usize = 10_000;

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::api::Api;
 use super::failure::Refusal;
 use super::types::group;
-use crate::status::Status;
+use krm_template_server_core::status::Status;
 
 /// How long the resources of a version are cached. The absence of a kind is not cached.
 const LIFETIME: Duration = Duration::from_mins(1);

@@ -13,7 +13,7 @@ use super::plan::{Phase, Planned, defines, key, plan};
 use super::resources::{Resource, Resources};
 use super::types::{Object, Owner, Progress, Prune, Recorded, Step, What};
 use super::wait;
-use crate::status::Status;
+use krm_template_server_core::status::Status;
 
 /// The field manager of applied objects.
 const MANAGER: &str = "krm-template";

@@ -5,7 +5,7 @@ use std::future::Future;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::status::Result;
+use krm_template_server_core::status::Result;
 
 /// The deployment that owns objects in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::failure::Refusal;
 use super::plan::Phase;
 use super::resources::{Resource, Resources};
 use super::types::Recorded;
-use crate::status::Status;
+use krm_template_server_core::status::Status;
 
 /// The initial and the maximum delay between two polls.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));

@@ -18,9 +18,9 @@ use super::record::{
 };
 use super::repository::{Repository, Stored, too_large};
 use crate::apply::{self, Cluster, Failure, Object, Owner, Prune, Recorded, Step};
-use crate::auth::User;
-use crate::status::{Result, Status};
-use crate::store::Revision;
+use krm_template_server_core::auth::User;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::store::Revision;
 
 /// The maximum number of writes for the steps of an operation. With more steps, several share a
 /// write.

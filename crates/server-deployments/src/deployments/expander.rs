@@ -8,11 +8,11 @@ use tokio::time::Instant;
 
 use super::expansion::{self, ExpandedManifest, Texts};
 use super::fetch::Fetcher;
-use crate::ops::admission::Admission;
-use crate::ops::limits::Limits;
-use crate::ops::metrics::{Dialect, Metrics, Outcome};
-use crate::ops::panics;
-use crate::status::{Result, Status};
+use krm_template_server_core::ops::admission::Admission;
+use krm_template_server_core::ops::limits::Limits;
+use krm_template_server_core::ops::metrics::{Dialect, Metrics, Outcome};
+use krm_template_server_core::ops::panics;
+use krm_template_server_core::status::{Result, Status};
 
 /// The maximum nesting depth of fetched templates.
 const MAX_FETCHED_DEPTH: usize = 10;

@@ -12,7 +12,7 @@ use krm_template_deployment_manager::python::Interpreters;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::apply::Object;
-use crate::status::{Cause, Details, Result, Status};
+use krm_template_server_core::status::{Cause, Details, Result, Status};
 
 /// The maximum number of causes of an error.
 const MAX_CAUSES: usize = 100;

@@ -12,8 +12,8 @@ use tokio::time::{Instant, sleep};
 
 use super::record::{LOCKS, Lock, Target};
 use super::repository::{Repository, Stored, decoded};
-use crate::status::{Details, Result, Status};
-use crate::store::Revision;
+use krm_template_server_core::status::{Details, Result, Status};
+use krm_template_server_core::store::Revision;
 
 /// The interval between two heartbeats of a holder, and between two checks of all locks.
 pub(super) const BEAT: Duration = Duration::from_secs(5);
@@ -211,14 +211,21 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::ops::admission::Admission;
-    use crate::ops::limits::tests::limits;
-    use crate::ops::measured::Measured;
-    use crate::ops::metrics::Metrics;
-    use crate::store::Store;
+    use krm_template_server_core::ops::admission::Admission;
+    use krm_template_server_core::ops::limits::Limits;
+    use krm_template_server_core::ops::measured::Measured;
+    use krm_template_server_core::ops::metrics::Metrics;
+    use krm_template_server_core::store::Store;
+
+    #[derive(clap::Parser)]
+    struct Program {
+        #[command(flatten)]
+        limits: Limits,
+    }
 
     fn records() -> Repository {
-        let admission = Admission::new(&limits(&[]).unwrap());
+        let program = <Program as clap::Parser>::parse_from(["server"]);
+        let admission = Admission::new(&program.limits);
         let metrics = Arc::new(Metrics::new(admission, "", ""));
         Repository::new(Arc::new(Measured::new(Store::memory(), metrics)), 1 << 20)
     }

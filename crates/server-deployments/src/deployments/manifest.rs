@@ -4,7 +4,7 @@ use krm_template_deployment_manager::expansion::Layout;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys, Value};
 
-use crate::status::{Result, Status};
+use krm_template_server_core::status::{Result, Status};
 
 /// A configuration with its expansion.
 #[derive(Clone, Debug)]

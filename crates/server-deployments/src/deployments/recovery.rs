@@ -10,8 +10,8 @@ use super::lock::{BEAT, LockWatcher};
 use super::record::{ChangeKind, Lock, Operation, Progress, State};
 use super::repository::Repository;
 use crate::apply;
-use crate::status::Result;
-use crate::store::Revision;
+use krm_template_server_core::status::Result;
+use krm_template_server_core::store::Revision;
 
 /// The message of an interrupted operation.
 const INTERRUPTED: &str = "the server stopped before the operation was done; run the request again";

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::record::{DEPLOYMENTS, Deployment, OPERATIONS, Operation, Progress, Target};
-use crate::ops::measured::Measured;
-use crate::status::{Details, Result, Status};
-use crate::store::{Error, Item, Revision};
+use krm_template_server_core::ops::measured::Measured;
+use krm_template_server_core::status::{Details, Result, Status};
+use krm_template_server_core::store::{Error, Item, Revision};
 
 /// The number of items of a page.
 const PAGE: usize = 100;
@@ -135,7 +135,7 @@ impl Repository {
         &self,
         prefix: &str,
         after: Option<&str>,
-    ) -> Result<crate::store::Page> {
+    ) -> Result<krm_template_server_core::store::Page> {
         let page = self.store.list(prefix, after, PAGE, None).await;
         page.map_err(|error| refused(&error))
     }

@@ -21,13 +21,13 @@ use super::recovery;
 use super::repository::{Repository, Stored};
 use super::types::Collected;
 use crate::apply::Cluster;
-use crate::auth::User;
-use crate::ops::admission::Admission;
-use crate::ops::limits::Limits;
-use crate::ops::measured::Measured;
-use crate::ops::metrics::Metrics;
-use crate::ops::panics;
-use crate::status::{Details, Result, Status};
+use krm_template_server_core::auth::User;
+use krm_template_server_core::ops::admission::Admission;
+use krm_template_server_core::ops::limits::Limits;
+use krm_template_server_core::ops::measured::Measured;
+use krm_template_server_core::ops::metrics::Metrics;
+use krm_template_server_core::ops::panics;
+use krm_template_server_core::status::{Details, Result, Status};
 
 /// The deployments of a store, and the changes that run.
 pub struct Deployments {

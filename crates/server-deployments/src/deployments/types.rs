@@ -6,7 +6,7 @@ use krm_template_deployment_manager::instances::{TypeInstance, type_instances};
 use krm_yaml::Value;
 
 use super::manifest::layout;
-use crate::status::{Result, Status};
+use krm_template_server_core::status::{Result, Status};
 
 /// Types or instances collected from manifests.
 #[derive(Debug)]

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use arbitrary::Arbitrary;
-use krm_template_server::auth::rbac::{Binding, Policy, Role, RoleKey, Rule, Subject};
-use krm_template_server::auth::tokens::Tokens;
-use krm_template_server::auth::{Attributes, User};
+use krm_template_server_core::auth::rbac::{Binding, Policy, Role, RoleKey, Rule, Subject};
+use krm_template_server_core::auth::tokens::Tokens;
+use krm_template_server_core::auth::{Attributes, User};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]

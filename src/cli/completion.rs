@@ -7,8 +7,8 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::template::{Template, env_file};
-use krm_template_machine::io;
-use krm_template_machine::status::OK;
+use krm_template_exec::io;
+use krm_template_exec::status::OK;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, SharedNode};
 

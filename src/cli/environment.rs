@@ -1,6 +1,6 @@
 //! The environment of a function on this machine.
 
-use krm_template_machine::disk::Disk;
+use krm_template_exec::disk::Disk;
 
 use crate::function::Environment;
 

@@ -6,7 +6,7 @@ use crate::cli::first_root::first_root;
 use crate::cli::parameters::open;
 use crate::form;
 use crate::template::Template;
-use krm_template_machine::console::Console;
+use krm_template_exec::console::Console;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Write an HTML form for the values of a Template

@@ -2,10 +2,10 @@
 
 use crate::cli::environment::environment;
 use crate::function;
-use krm_template_machine::console::Console;
-use krm_template_machine::disk::{Disk, LoadRestrictor};
-use krm_template_machine::io;
-use krm_template_machine::status::{FAILED, OK, USAGE};
+use krm_template_exec::console::Console;
+use krm_template_exec::disk::{Disk, LoadRestrictor};
+use krm_template_exec::io;
+use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_yaml::Edited;
 use krm_yaml::diagnostic::Diagnostics;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use crate::composition::KUSTOMIZATIONS;
-use krm_template_machine::io;
+use krm_template_exec::io;
 use krm_yaml::{Cursor, Document};
 
 /// The kustomization that lists `file` as a patch, if one in its folder or a folder above does.

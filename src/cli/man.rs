@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::{Args, Command};
 
-use krm_template_machine::io;
-use krm_template_machine::status::OK;
+use krm_template_exec::io;
+use krm_template_exec::status::OK;
 
 /// Write the manual pages, one for each command
 #[derive(Debug, Args)]

@@ -28,9 +28,9 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use krm_template_machine::console::Console;
-use krm_template_machine::io;
-use krm_template_machine::status::{FAILED, OK, USAGE};
+use krm_template_exec::console::Console;
+use krm_template_exec::io;
+use krm_template_exec::status::{FAILED, OK, USAGE};
 
 const ABOUT: &str = "Expand Templates into Kubernetes objects and keep your YAML as you wrote it";
 

@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use krm_template_machine::io;
+use krm_template_exec::io;
 
 /// Options of other programs, and ours for the same.
 const OPTIONS: &[(&[&str], &str)] = &[

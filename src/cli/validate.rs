@@ -11,9 +11,9 @@ use crate::cli::kustomization;
 use crate::cli::suggested::Suggested;
 use crate::lint;
 use crate::report::{self, SarifRule};
-use krm_template_machine::console::Console;
-use krm_template_machine::io;
-use krm_template_machine::status::{FAILED, OK, USAGE};
+use krm_template_exec::console::Console;
+use krm_template_exec::io;
+use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::Source;
 

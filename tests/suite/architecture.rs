@@ -110,7 +110,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 const SERVER: &str = "crates/server/src";
 
 /// The folders that may use files, the environment and the standard streams.
-const COMMAND_LINES: &[&str] = &["src/cli", "crates/machine/src", SERVER];
+const COMMAND_LINES: &[&str] = &["src/cli", "crates/exec/src", SERVER];
 
 /// The folders of sources, one of each crate.
 fn crates() -> Result<Vec<String>, Failed> {

@@ -7,9 +7,11 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
-use krm_template_server::ops::{audit, limits, logging, shutdown};
-use krm_template_server::store::Store;
-use krm_template_server::{auth, client, deployments};
+use krm_template_server_core::auth;
+use krm_template_server_core::ops::{audit, limits, logging, shutdown};
+use krm_template_server_core::store::Store;
+#[cfg(feature = "deployments")]
+use krm_template_server_deployments::{client, deployments};
 
 /// The version, with the commit if the build knows it.
 const VERSION: &str = match option_env!("KRM_TEMPLATE_LONG_VERSION") {
@@ -35,6 +37,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Creates, changes and shows deployments of a server
+    #[cfg(feature = "deployments")]
     Deployments(Box<client::Args>),
     /// Dumps or loads all objects of a store
     Store {
@@ -72,6 +75,7 @@ pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) auth: auth::Args,
 
+    #[cfg(feature = "deployments")]
     #[command(flatten)]
     pub(crate) deployments: deployments::Args,
 
@@ -166,7 +170,7 @@ impl StoreArgs {
             StoreKind::File(path) => Store::file(path).with_context(|| path.display().to_string()),
             #[cfg(feature = "etcd")]
             StoreKind::Etcd => {
-                let options = krm_template_server::store::EtcdOptions {
+                let options = krm_template_server_core::store::EtcdOptions {
                     endpoints: self.etcd_endpoints.clone(),
                     prefix: self.etcd_prefix.clone(),
                     ca_file: self.etcd_cafile.clone(),

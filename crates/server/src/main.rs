@@ -13,16 +13,18 @@ use clap::Parser as _;
 use tokio::net::TcpListener;
 
 use crate::args::{Args, Command, Serve, StoreAction};
-use krm_template_server::apply::Cluster;
-use krm_template_server::deployments::{Deployments, Needs};
-use krm_template_server::ops::admission::Admission;
-use krm_template_server::ops::audit::Audit;
-use krm_template_server::ops::measured::Measured;
-use krm_template_server::ops::metrics::Metrics;
-use krm_template_server::ops::{logging, shutdown};
+use krm_template_server::process;
 use krm_template_server::serve::{self, App, Documents, State};
-use krm_template_server::store;
-use krm_template_server::{auth, client, process, reload};
+use krm_template_server_core::ops::admission::Admission;
+use krm_template_server_core::ops::audit::Audit;
+use krm_template_server_core::ops::measured::Measured;
+use krm_template_server_core::ops::metrics::Metrics;
+use krm_template_server_core::ops::{logging, shutdown};
+use krm_template_server_core::store;
+use krm_template_server_core::{auth, reload};
+use krm_template_server_deployments::apply::Cluster;
+use krm_template_server_deployments::client;
+use krm_template_server_deployments::deployments::{Deployments, Needs};
 
 /// The interval between checks for changed files.
 const RELOAD: Duration = Duration::from_secs(10);

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use base64::Engine as _;
-use krm_template_server::groups::Group;
 use krm_template_server::object::answer::{self, ListMeta, Table};
 use krm_template_server::object::decode;
 use krm_template_server::object::{Draft, Stored, meta, yaml, yaml_object};
-use krm_template_server::status::{Result, Status};
 use krm_template_server::wire::accept::{Include, MetaVersion};
 use krm_template_server::wire::content::Format;
 use krm_template_server::wire::options::FieldValidation;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Result, Status};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 

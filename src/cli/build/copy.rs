@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::composition::{KUSTOMIZATIONS, Kustomize};
-use krm_template_machine::disk::LoadRestrictor;
+use krm_template_exec::disk::LoadRestrictor;
 
 /// How many files are copied.
 const MAX_FILES: usize = 50_000;

@@ -8,8 +8,8 @@ use super::copy::Copy;
 use super::installed::Installed;
 use super::programs::Programs;
 use crate::composition::Kustomize;
-use krm_template_machine::disk::LoadRestrictor;
-use krm_template_machine::subprocess::{Failure, unsuccessful};
+use krm_template_exec::disk::LoadRestrictor;
+use krm_template_exec::subprocess::{Failure, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 

@@ -19,13 +19,13 @@ use crate::composition::{self, Format, Step};
 #[cfg(feature = "deployment-manager")]
 use crate::function::Environment;
 use crate::function::InProcess;
-use krm_template_machine::console::Console;
-use krm_template_machine::disk::{Disk, LoadRestrictor};
-use krm_template_machine::interruption::Interruption;
-use krm_template_machine::io;
+use krm_template_exec::console::Console;
+use krm_template_exec::disk::{Disk, LoadRestrictor};
+use krm_template_exec::interruption::Interruption;
+use krm_template_exec::io;
 #[cfg(feature = "deployment-manager")]
-use krm_template_machine::python::PythonArguments;
-use krm_template_machine::status::{FAILED, OK};
+use krm_template_exec::python::PythonArguments;
+use krm_template_exec::status::{FAILED, OK};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// The default time limit of a function in seconds, as in kpt.

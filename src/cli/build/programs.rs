@@ -11,10 +11,10 @@ use crate::cli::build::installed::Installed;
 use crate::composition::{Container, Exec, FunctionOutput};
 use crate::files::join;
 use crate::report;
-use krm_template_machine::console::Console;
-use krm_template_machine::disk::LoadRestrictor;
-use krm_template_machine::interruption::Interruption;
-use krm_template_machine::subprocess::{self, Ended, Failure, Limits, said, unsuccessful};
+use krm_template_exec::console::Console;
+use krm_template_exec::disk::LoadRestrictor;
+use krm_template_exec::interruption::Interruption;
+use krm_template_exec::subprocess::{self, Ended, Failure, Limits, said, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 

@@ -12,9 +12,9 @@ use crate::deployment_manager::model::Request;
 use crate::deployment_manager::objects;
 use crate::krm::scope::set_namespace;
 use crate::template::{Format, Object, Printer};
-use krm_template_machine::console::Console;
-use krm_template_machine::io;
-use krm_template_machine::status::{FAILED, OK};
+use krm_template_exec::console::Console;
+use krm_template_exec::io;
+use krm_template_exec::status::{FAILED, OK};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 

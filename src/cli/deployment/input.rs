@@ -5,10 +5,10 @@ use clap::Args;
 use crate::deployment_manager::expansion::Expansion;
 use crate::deployment_manager::model::Request;
 use crate::deployment_manager::{properties, request, template, yaml};
-use krm_template_machine::configuration::{Running, check_config, disk};
-use krm_template_machine::console::Console;
-use krm_template_machine::interruption::Interruption;
-use krm_template_machine::status::{FAILED, USAGE};
+use krm_template_exec::configuration::{Running, check_config, disk};
+use krm_template_exec::console::Console;
+use krm_template_exec::interruption::Interruption;
+use krm_template_exec::status::{FAILED, USAGE};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 

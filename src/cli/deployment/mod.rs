@@ -8,7 +8,7 @@ mod validate;
 
 use clap::{Args, Subcommand};
 
-use krm_template_machine::console::Console;
+use krm_template_exec::console::Console;
 
 /// Expand Deployment Manager configurations, offline
 ///

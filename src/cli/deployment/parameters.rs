@@ -8,8 +8,8 @@ use crate::cli::table;
 use crate::deployment_manager::listing::{Property, properties};
 use crate::deployment_manager::template::is_template;
 use crate::deployment_manager::yaml;
-use krm_template_machine::console::Console;
-use krm_template_machine::io;
+use krm_template_exec::console::Console;
+use krm_template_exec::io;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 

@@ -6,9 +6,9 @@ use crate::cli::deployment::input::Input;
 use crate::cli::table;
 use crate::deployment_manager::connector::config_connector_kind;
 use crate::deployment_manager::instances::{TypeInstance, type_instances};
-use krm_template_machine::console::Console;
-use krm_template_machine::io;
-use krm_template_machine::status::OK;
+use krm_template_exec::console::Console;
+use krm_template_exec::io;
+use krm_template_exec::status::OK;
 use krm_yaml::Value;
 
 /// List the types of a configuration and their instances

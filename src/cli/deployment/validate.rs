@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use krm_template_machine::configuration::{Running, check_config};
-use krm_template_machine::console::Console;
-use krm_template_machine::interruption::Interruption;
-use krm_template_machine::status::{FAILED, OK, USAGE};
+use krm_template_exec::configuration::{Running, check_config};
+use krm_template_exec::console::Console;
+use krm_template_exec::interruption::Interruption;
+use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::{Diagnostics, Way};
 
 /// Check configurations

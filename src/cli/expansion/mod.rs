@@ -13,7 +13,7 @@ use self::inspection::Inspector;
 use self::targets::Targets;
 use crate::plan::{self, Input, InputOrigin, Instance};
 use crate::template::{self, Assignment, Cause, Generation, Options, SetBy, Template, Trace};
-use krm_template_machine::console::Console;
+use krm_template_exec::console::Console;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::{Document, SharedNode};
 

@@ -9,7 +9,7 @@ use crate::cli::expansion::inputs::Inputs;
 use crate::cli::expansion::targets::Targets;
 use crate::plan::Instance;
 use crate::template::{self, AssignedValue, Assignment, Expander as _, Template, env_file};
-use krm_template_machine::io;
+use krm_template_exec::io;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document};

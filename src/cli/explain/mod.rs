@@ -8,8 +8,8 @@ use clap::Args;
 
 use self::object::{Query, TracedObject};
 use crate::cli::expansion::{self, Expansions};
-use krm_template_machine::console::Console;
-use krm_template_machine::status::USAGE;
+use krm_template_exec::console::Console;
+use krm_template_exec::status::USAGE;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Show where an object or one of its fields comes from

@@ -5,7 +5,7 @@ use crate::cli::explain::field::Selection;
 use crate::cli::table;
 use crate::report;
 use crate::template::{Field, Origin, SetBy, Trace, TracedParameter};
-use krm_template_machine::io;
+use krm_template_exec::io;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;

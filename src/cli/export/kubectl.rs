@@ -4,8 +4,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use krm_template_machine::interruption::Interruption;
-use krm_template_machine::subprocess::{self, Failure, Limits, said, unsuccessful};
+use krm_template_exec::interruption::Interruption;
+use krm_template_exec::subprocess::{self, Failure, Limits, said, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 
@@ -95,7 +95,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{Kubectl, LIMITS, Limits, Query};
-    use krm_template_machine::interruption::Interruption;
+    use krm_template_exec::interruption::Interruption;
 
     /// The error of a kubectl that is this shell script, with a limit.
     fn error(script: &str, limits: Limits) -> String {

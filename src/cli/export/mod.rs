@@ -15,10 +15,10 @@ use crate::export::{self, Exported, FieldPattern, Format, GROUPS, Options};
 use crate::krm::label_selector::LabelSelector;
 use crate::krm::names::check_object_name;
 use crate::template::{Dialect, OWN_GROUP};
-use krm_template_machine::console::Console;
-use krm_template_machine::interruption::Interruption;
-use krm_template_machine::io;
-use krm_template_machine::status::{FAILED, OK, USAGE};
+use krm_template_exec::console::Console;
+use krm_template_exec::interruption::Interruption;
+use krm_template_exec::io;
+use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::Source;
 

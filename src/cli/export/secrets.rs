@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 
-use krm_template_machine::reason::reason;
+use krm_template_exec::reason::reason;
 
 /// Writes the file, in place of an older one.
 pub(super) fn write(path: &str, text: &str) -> anyhow::Result<()> {

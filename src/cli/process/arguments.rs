@@ -6,7 +6,7 @@ use clap::builder::NonEmptyStringValueParser;
 use crate::cli::expansion;
 use crate::cli::process::format::OutputFormat;
 use crate::cli::suggested::Suggested;
-use krm_template_machine::io;
+use krm_template_exec::io;
 
 /// Expand the Template in a file and print its objects
 ///

@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Style};
 use crate::cli::process::mask::Secrets;
 use crate::cli::process::output::Output;
 use crate::report::unified;
-use krm_template_machine::console::Console;
-use krm_template_machine::io;
+use krm_template_exec::console::Console;
+use krm_template_exec::io;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 

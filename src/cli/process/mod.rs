@@ -15,9 +15,9 @@ use self::mask::Secrets;
 use self::output::Output;
 use crate::cli::expansion::{Expansion, Expansions};
 use crate::template::{Format, Mapping, SourceMap};
-use krm_template_machine::console::Console;
-use krm_template_machine::io;
-use krm_template_machine::status::{FAILED, OK, USAGE};
+use krm_template_exec::console::Console;
+use krm_template_exec::io;
+use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 

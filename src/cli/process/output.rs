@@ -7,8 +7,8 @@ use crate::cli::process::format::OutputFormat;
 use crate::cli::process::tables;
 use crate::cli::process::writing::Writing;
 use crate::template::{self, Format, Printer, Template};
-use krm_template_machine::console::Console;
-use krm_template_machine::io;
+use krm_template_exec::console::Console;
+use krm_template_exec::io;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// The requested output, as far as it is complete.

@@ -8,9 +8,9 @@ use anyhow::anyhow;
 
 use crate::cli::process::directory::File;
 use crate::cli::process::record::{self, Record};
-use krm_template_machine::io;
-use krm_template_machine::reason::reason;
-use krm_template_machine::staged::{self, Staged};
+use krm_template_exec::io;
+use krm_template_exec::reason::reason;
+use krm_template_exec::staged::{self, Staged};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// The maximum number of foreign files named in messages.

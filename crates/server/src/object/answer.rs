@@ -3,12 +3,12 @@
 //! All functions append to `out`. Responses are compact JSON with a trailing line feed. A Template
 //! with revision 0, as in a dry run, has no `resourceVersion`.
 
-use crate::groups::Group;
 use crate::object::cells::age;
 use crate::object::json;
 use crate::object::stored::Stored;
-use crate::store::Revision;
 use crate::wire::accept::{Include, MetaVersion};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::store::Revision;
 
 /// The metadata of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

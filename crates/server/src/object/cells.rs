@@ -6,9 +6,9 @@
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::groups::Group;
 use crate::object::draft::Draft;
 use crate::object::json;
+use krm_template_server_core::groups::Group;
 
 /// The maximum length of a description in bytes.
 const MAX_DESCRIPTION: usize = 80;

@@ -7,14 +7,14 @@ use krm_yaml::{Document, DuplicateKeys, lines_of_root};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::groups::Group;
 use crate::object::draft::{Draft, Texts, values_as_text};
 use crate::object::json;
 use crate::object::schema;
 use crate::object::types::{self, Complaints, MAX_COMPLAINTS};
-use crate::status::{Cause, Result, Status};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Cause, Result, Status};
 
 /// Decodes the Template in the body of a request. Returns it with texts for `Warning` headers,
 /// which name fields but contain no values.

@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::groups::Group;
 use crate::object::json;
 use crate::object::types::OBJECT_META;
+use krm_template_server_core::groups::Group;
 
 /// The fields of an object as JSON text.
 pub(crate) type Texts<'t> = IndexMap<String, &'t RawValue>;

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use krm_core::validation;
 use serde_json::Value;
 
-use crate::groups::Group;
 use crate::object::draft::Draft;
 use crate::object::json;
 use crate::object::schema;
-use crate::status::{Cause, Result, Status};
-use crate::store::Revision;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Cause, Result, Status};
+use krm_template_server_core::store::Revision;
 
 /// The inputs for the system fields of a new object.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::object::json;
-use crate::status::Cause;
+use krm_template_server_core::status::Cause;
 
 /// The reason of a cause for a value of the wrong type.
 pub(crate) const WRONG_TYPE: &str = "FieldValueTypeInvalid";

@@ -19,13 +19,13 @@ use std::ops::Range;
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::groups::Group;
 use crate::object::cells;
 use crate::object::draft::Draft;
 use crate::object::json;
 use crate::object::types::OBJECT_META;
-use crate::status::{Result, Status};
-use crate::store::Revision;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::store::Revision;
 
 /// The version of the storage format.
 const FORM: &str = "1";

@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::groups::Group;
 use crate::object::answer::{self, ListMeta, Table};
 use crate::object::decode;
 use crate::object::{Draft, Stored, meta, pretty, yaml, yaml_object};
 use crate::wire::accept::{Include, MetaVersion};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
+use krm_template_server_core::groups::Group;
 
 const HOW: meta::Create<'_> = meta::Create {
     namespace: "shop",

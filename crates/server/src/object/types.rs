@@ -9,8 +9,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::groups::Group;
 use crate::object::json;
+use krm_template_server_core::groups::Group;
 
 /// The type of a field.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::render::{Frame, Html, data, render};
 use super::usage::Use;
-use crate::status::Result;
+use krm_template_server_core::status::Result;
 
 /// A timestamp, and its age in words.
 #[derive(Clone, Debug, Serialize)]

@@ -10,12 +10,14 @@
 
 mod assets;
 mod code;
+#[cfg(feature = "deployments")]
 mod deployments;
 mod render;
 mod usage;
 
 pub use assets::{Asset, asset, hex};
 pub use code::{object, text};
+#[cfg(feature = "deployments")]
 pub use deployments::{
     Branch, ChangedText, ChangesPage, Crumb, DeploymentList, DeploymentPage, DeploymentRow,
     DiffLine, ManifestPage, ManifestRow, Moment, NodeView, OperationRow, Part, ResourceRow,

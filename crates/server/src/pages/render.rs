@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::assets::HASHES;
 use super::usage::Use;
-use crate::status::{Result, Status};
+use krm_template_server_core::status::{Result, Status};
 
 /// HTML that is not escaped again.
 pub type Html = minijinja::Value;

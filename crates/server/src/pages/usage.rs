@@ -5,7 +5,7 @@ use krm_template_engine::ParameterType;
 use krm_yaml::Value;
 use serde::Serialize;
 
-use crate::groups::Group;
+use krm_template_server_core::groups::Group;
 
 /// A Template with values, to be expanded elsewhere.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::object::json;
 pub(super) use crate::object::json::kind;
-use crate::status::{Result, Status};
+use krm_template_server_core::status::{Result, Status};
 
 /// Reads the body of a merge patch, or of a strategic merge patch.
 ///

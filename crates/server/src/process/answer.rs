@@ -11,7 +11,7 @@ use super::json::{Style, Writer};
 use super::metadata::{self, value_of};
 use super::request::{Output, Request};
 use super::upstream;
-use crate::groups::Group;
+use krm_template_server_core::groups::Group;
 
 /// An expansion as parts of a response.
 pub(super) struct Expanded {

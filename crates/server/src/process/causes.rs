@@ -6,7 +6,7 @@ use krm_template_engine::{AssignedValue, Assignment, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::{Cursor, Document, FieldPath};
 
-use crate::status::Cause;
+use krm_template_server_core::status::Cause;
 
 /// The maximum number of causes of a `Status`.
 const MAX_CAUSES: usize = 1_000;

@@ -10,8 +10,8 @@ use super::answer::{self, Expanded, Unwritable};
 use super::causes::{Hidden, Reporter};
 use super::request::{Limits, Processed, Request, Syntax, Text};
 use super::{parameters, read, source_map, text, upstream};
-use crate::groups::Group;
-use crate::status::{Cause, Result, Status};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Cause, Result, Status};
 
 /// Processes the Template in the body of a request.
 ///

@@ -4,8 +4,8 @@ use krm_template_engine::{Assignment, read_values};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, Scalar};
 
-use crate::groups::Group;
-use crate::status::{Result, Status};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Result, Status};
 
 /// The fields of `Parameters`. `data` is an alias of `values`, as in `ParameterValues`.
 const FIELDS: [&str; 8] = [

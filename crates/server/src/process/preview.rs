@@ -8,7 +8,7 @@ use super::painter::{Painter, Shown};
 use super::read;
 use super::request::{Request, Text};
 use super::source_map::LIMIT;
-use crate::status::{Result, Status};
+use krm_template_server_core::status::{Result, Status};
 
 /// A preview of an expansion.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! The options and the result of processing.
 
-use crate::groups::Group;
+use krm_template_server_core::groups::Group;
 
 /// The size of the stack that an expansion needs, in bytes: objects may be nested up to
 /// [`krm_yaml::MAX_DEPTH`].

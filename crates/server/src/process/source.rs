@@ -11,7 +11,7 @@ use super::painter::{Piece, masked};
 use super::read;
 use super::request::{Syntax, Text};
 use super::tokens::{self, Class};
-use crate::groups::Group;
+use krm_template_server_core::groups::Group;
 
 /// Splits the text of a Template into pieces, and masks its secrets.
 #[must_use]

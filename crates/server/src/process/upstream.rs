@@ -10,7 +10,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::{Cursor, Kind, Scalar};
 
 use super::causes::Reporter;
-use crate::status::Cause;
+use krm_template_server_core::status::Cause;
 
 /// Returns the errors in the names of parameters. If there are any, nothing else is validated.
 pub(super) fn names(root: Cursor<'_>) -> Vec<Cause> {

@@ -14,8 +14,8 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use crate::object;
-use crate::status::Status;
 use crate::wire::content::Format;
+use krm_template_server_core::status::Status;
 
 /// The body of a response: a document, or the events of a watch.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;

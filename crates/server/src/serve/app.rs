@@ -18,18 +18,18 @@ use super::documents;
 use super::incoming::Incoming;
 use super::state::State;
 use super::{collection, deletion, deployments, processing, reviews, templates, ui, watching};
-use crate::auth::{Attributes, User, is_health};
-use crate::groups::Group;
 use crate::object::decode;
-use crate::ops::admission::Class;
-use crate::ops::logging::request_span;
-use crate::ops::{audit, body, metrics, panics};
-use crate::status::Result;
-use crate::tls::Peer;
 use crate::wire::content;
 use crate::wire::endpoint::{self, Action, Endpoint};
 use crate::wire::path::{self, DeploymentPath, Path, Resource, Verb};
 use crate::wire::query::Query;
+use krm_template_server_core::auth::{Attributes, User, is_health};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::admission::Class;
+use krm_template_server_core::ops::logging::request_span;
+use krm_template_server_core::ops::{audit, body, metrics, panics};
+use krm_template_server_core::status::Result;
+use krm_template_server_core::tls::Peer;
 
 /// The handler of all requests. Clones share their state.
 #[derive(Clone)]

@@ -9,13 +9,13 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::state::State;
-use crate::groups::Group;
 use crate::object::{Draft, Stored, meta};
-use crate::status::{Result, Status};
-use crate::store::{Error, Item, Revision};
 use crate::wire::accept::{self, Scope};
 use crate::wire::list;
 use crate::wire::query::Query;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::store::{Error, Item, Revision};
 
 /// The message of a conflict with another writer.
 ///

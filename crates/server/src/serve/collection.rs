@@ -5,11 +5,11 @@ use super::call::{self, Call, FUTURE};
 use super::render;
 use crate::object::Stored;
 use crate::object::answer::ListMeta;
-use crate::status::Result;
-use crate::store::{Error, Item, Page, Revision};
 use crate::wire::accept::Scope;
 use crate::wire::cont::Continue;
 use crate::wire::list::{self, At, ListOptions, Selectors};
+use krm_template_server_core::status::Result;
+use krm_template_server_core::store::{Error, Item, Page, Revision};
 
 /// The result of a list request.
 pub(super) struct Found {

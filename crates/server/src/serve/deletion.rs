@@ -6,13 +6,13 @@ use super::answer::Answer;
 use super::call::{self, Call};
 use super::collection;
 use super::render;
-use crate::groups::Group;
 use crate::object::{Stored, meta};
-use crate::status::{Result, Status};
-use crate::store::{Error, Item, Revision};
 use crate::wire::accept::Scope;
 use crate::wire::list::ListOptions;
 use crate::wire::options::DeleteOptions;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::store::{Error, Item, Revision};
 
 /// The maximum number of attempts to delete an object that other clients modify.
 const ATTEMPTS: usize = 5;

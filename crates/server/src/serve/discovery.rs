@@ -9,11 +9,11 @@ use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::groups::Group;
 use crate::serve::etag;
 use crate::wire::accept::DiscoveryVersion;
 use crate::wire::endpoint::{AUTHENTICATION, AUTHORIZATION};
 use crate::wire::path::{Path, Verb};
+use krm_template_server_core::groups::Group;
 
 /// A version of a group, with its resources sorted by name.
 ///

@@ -9,12 +9,12 @@ use super::incoming::Incoming;
 use super::render;
 use super::state::State;
 use super::{discovery, version};
-use crate::ops::shutdown::Phase;
-use crate::ops::{health, metrics};
-use crate::status::{Result, Status};
 use crate::wire::accept::{self, Discovery};
 use crate::wire::endpoint;
 use crate::wire::path::{Health, Path};
+use krm_template_server_core::ops::shutdown::Phase;
+use krm_template_server_core::ops::{health, metrics};
+use krm_template_server_core::status::{Result, Status};
 
 /// The paths that `/` lists.
 const PATHS: [&str; 19] = [

@@ -5,11 +5,11 @@ use http::{HeaderMap, Method, Uri};
 use jiff::Timestamp;
 
 use super::answer::{self, Answer};
-use crate::ops::logging::TraceParent;
-use crate::status::Status;
 use crate::wire::accept::{self, Answer as Shown, Shape};
 use crate::wire::path::Path;
 use crate::wire::query::Query;
+use krm_template_server_core::ops::logging::TraceParent;
+use krm_template_server_core::status::Status;
 
 /// A request without its body.
 pub(super) struct Incoming {

@@ -16,9 +16,9 @@ use tokio_rustls::TlsAcceptor;
 use super::activity::{Activity, Guarded, Observed, Timeouts};
 use super::app::App;
 use super::compression;
-use crate::ops::admission::{Class, Permit};
-use crate::ops::shutdown::{Phase, Shutdown};
-use crate::tls::Peer;
+use krm_template_server_core::ops::admission::{Class, Permit};
+use krm_template_server_core::ops::shutdown::{Phase, Shutdown};
+use krm_template_server_core::tls::Peer;
 
 /// The timeout of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);

@@ -7,6 +7,7 @@ mod call;
 mod collection;
 mod compression;
 mod deletion;
+#[cfg(feature = "deployments")]
 mod deployments;
 mod discovery;
 mod documents;

@@ -6,17 +6,17 @@ use super::answer::{self, Answer};
 use super::call::{self, Call};
 use super::render;
 use super::state::State;
-use crate::groups::Group;
 use crate::object::answer as write;
 use crate::object::{decode, meta};
-use crate::ops::metrics::{Dialect, Outcome};
-use crate::ops::panics;
 use crate::process::{self, Limits, Output, Processed, Request, Syntax, Text};
-use crate::status::{Result, Status};
 use crate::wire::accept::{Answer as Shown, Scope};
 use crate::wire::content::{self, Format};
 use crate::wire::options::WriteOptions;
 use crate::wire::query::Query;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::metrics::{Dialect, Outcome};
+use krm_template_server_core::ops::panics;
+use krm_template_server_core::status::{Result, Status};
 
 /// Expands the Template in the request body.
 pub(super) async fn process(call: &Call<'_>) -> Result<Answer> {

@@ -4,15 +4,15 @@ use jiff::Timestamp;
 
 use super::answer::{self, Answer, JSON, YAML};
 use super::call::Call;
-use crate::groups::Group;
 use crate::object::answer as write;
 use crate::object::answer::{ListMeta, Table};
 use crate::object::{self, Stored, decode};
-use crate::status::Result;
-use crate::store::Revision;
 use crate::wire::accept::{Answer as Shown, Include, MetaVersion, Shape};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::Result;
+use krm_template_server_core::store::Revision;
 
 /// Creates a response with an object. The revision of an object that is not stored is zero.
 pub(super) fn object(

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::answer::{self, Answer};
 use super::state::State;
-use crate::auth::{User, reviews};
-use crate::status::Result;
 use crate::wire::content::{self, ReviewFormat};
 use crate::wire::endpoint::Review;
+use krm_template_server_core::auth::{User, reviews};
+use krm_template_server_core::status::Result;
 
 pub(super) async fn answer(
     state: &State,

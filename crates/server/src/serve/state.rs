@@ -6,16 +6,17 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::openapi::Documents;
-use crate::auth::{Attributes, Authenticator, Authorizer, User};
-use crate::deployments::Deployments;
-use crate::groups::Group;
-use crate::ops::admission::Admission;
-use crate::ops::audit::Audit;
-use crate::ops::limits::Limits;
-use crate::ops::measured::Measured;
-use crate::ops::metrics::Metrics;
-use crate::ops::shutdown::Shutdown;
-use crate::status::Result;
+use krm_template_server_core::auth::{Attributes, Authenticator, Authorizer, User};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::admission::Admission;
+use krm_template_server_core::ops::audit::Audit;
+use krm_template_server_core::ops::limits::Limits;
+use krm_template_server_core::ops::measured::Measured;
+use krm_template_server_core::ops::metrics::Metrics;
+use krm_template_server_core::ops::shutdown::Shutdown;
+use krm_template_server_core::status::Result;
+#[cfg(feature = "deployments")]
+use krm_template_server_deployments::deployments::Deployments;
 
 /// The time that a scrape of the metrics waits for the store.
 const COUNTING: Duration = Duration::from_secs(1);
@@ -41,6 +42,7 @@ pub struct State {
     /// Whether the server runs without a cluster and therefore handles reviews itself.
     pub is_standalone: bool,
     /// The deployments, their manifests and types.
+    #[cfg(feature = "deployments")]
     pub deployments: Arc<Deployments>,
     /// The `OpenAPI` documents of the served groups.
     pub documents: Documents,

@@ -8,12 +8,12 @@ use super::render;
 use crate::object::{Draft, Stored, decode, meta};
 use crate::patch::managed::{self, Writer};
 use crate::patch::{json, merge, strategic};
-use crate::status::{Result, Status};
-use crate::store::{Error, Item, Revision};
 use crate::wire::accept::{Answer as Shown, Scope};
 use crate::wire::content::{self, PatchType};
 use crate::wire::list::{self, At};
 use crate::wire::options::{PatchOptions, WriteOptions};
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::store::{Error, Item, Revision};
 
 /// The maximum number of attempts to generate a name for `generateName`.
 ///

@@ -16,17 +16,17 @@ use tokio::time::{Instant, sleep_until};
 use super::answer::{self, Answer, Body, JSON};
 use super::call::Call;
 use super::collection;
-use crate::groups::Group;
 use crate::object::Stored;
 use crate::object::answer as write;
 use crate::object::answer::{ListMeta, Table};
-use crate::ops::admission::{Class, Permit};
-use crate::ops::metrics::Metrics;
-use crate::ops::shutdown::{Phase, Shutdown};
-use crate::status::{Result, Status};
-use crate::store::{Error, Event, Item, Revision, Watch};
 use crate::wire::accept::{Answer as Shown, Include, Scope, Shape};
 use crate::wire::list::{At, ListOptions, Selectors, Start, WatchOptions};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::admission::{Class, Permit};
+use krm_template_server_core::ops::metrics::Metrics;
+use krm_template_server_core::ops::shutdown::{Phase, Shutdown};
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::store::{Error, Event, Item, Revision, Watch};
 
 const BOOKMARKS: Duration = Duration::from_mins(1);
 

@@ -1,17 +1,17 @@
 //! A Template and a body of kind `Parameters`, separated by NUL, as a server receives them. The
 //! Template is read, stored, shown in all formats and expanded. All JSON in responses is valid.
 
-use crate::groups::Group;
 use crate::object::answer::{self, ListMeta, Table};
 use crate::object::meta::{self, Create};
 use crate::object::{self, Stored, decode};
 use crate::process::{self, Limits, Output, Processed, Request, Syntax, Text};
-use crate::status::Result;
 use crate::wire::accept::{Include, MetaVersion};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
 use bytes::Bytes;
 use jiff::Timestamp;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::Result;
 use serde::de::IgnoredAny;
 
 /// Holds the property for an input.

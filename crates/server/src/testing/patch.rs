@@ -1,9 +1,9 @@
 //! An object and patches of it, separated by NUL. Each patch is read as each type, and the managed
 //! fields follow all changes.
 
-use crate::groups::Group;
 use crate::patch::managed::{self, Writer};
 use crate::patch::{json, merge, strategic};
+use krm_template_server_core::groups::Group;
 use serde_json::{Value, json as value};
 
 /// The most patches of one input.

@@ -1,9 +1,6 @@
 //! A request without its body: the method and path in the first line, then texts that are parsed as
 //! each header and token in turn. A parsed value reads back the same after it is written.
 
-use crate::groups::Group;
-use crate::ops::logging::TraceParent;
-use crate::protobuf;
 use crate::wire::accept::{self, Scope};
 use crate::wire::cont::Continue;
 use crate::wire::content;
@@ -16,6 +13,9 @@ use crate::wire::query::Query;
 use http::Method;
 use krm_core::label_selector::LabelSelector;
 use krm_core::validation;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::logging::TraceParent;
+use krm_template_server_core::protobuf;
 
 /// The beginning of an object in the protobuf of Kubernetes.
 const MAGIC: &[u8] = b"k8s\0";

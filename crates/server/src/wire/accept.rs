@@ -5,9 +5,9 @@
 
 use std::cmp::Reverse;
 
-use crate::status::{Details, Result, Status};
 use crate::wire::content::Format;
 use crate::wire::query::Query;
+use krm_template_server_core::status::{Details, Result, Status};
 
 /// The media types of objects.
 const FORMATS: [(&str, Format); 2] = [

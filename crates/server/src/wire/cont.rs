@@ -8,8 +8,8 @@ use base64::engine::Engine;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use serde::{Deserialize, Serialize};
 
-use crate::status::{Result, Status};
-use crate::store::Revision;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::store::Revision;
 
 const VERSION: &str = "meta.k8s.io/v1";
 /// The revision in a token for the newest state.

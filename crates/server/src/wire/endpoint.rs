@@ -1,8 +1,8 @@
 //! The resources that the server serves, and their actions.
 
-use crate::groups::Group;
-use crate::status::{Details, Result, Status};
 use crate::wire::path::{Resource, Verb};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Details, Result, Status};
 
 /// The API group of access reviews.
 pub const AUTHORIZATION: &str = "authorization.k8s.io";

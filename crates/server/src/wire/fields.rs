@@ -2,8 +2,8 @@
 //!
 //! Source: `k8s.io/apimachinery/pkg/fields`.
 
-use crate::groups::Group;
-use crate::status::{Result, Status};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Result, Status};
 
 const NAME: &str = "metadata.name";
 const NAMESPACE: &str = "metadata.namespace";

@@ -5,13 +5,13 @@
 
 use krm_core::label_selector::LabelSelector;
 
-use crate::groups::Group;
-use crate::status::{Cause, Details, Result, Status};
-use crate::store::Revision;
 use crate::wire::cont::Continue;
 use crate::wire::fields::FieldSelector;
 use crate::wire::options::invalid;
 use crate::wire::query::{Query, not_a_number};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Cause, Details, Result, Status};
+use krm_template_server_core::store::Revision;
 
 const MATCH: &str = "resourceVersionMatch";
 const FORBIDDEN: &str = "FieldValueForbidden";

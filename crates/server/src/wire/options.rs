@@ -4,9 +4,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::status::{Cause, Details, Result, Status};
 use crate::wire::content::{self, Format};
 use crate::wire::query::Query;
+use krm_template_server_core::status::{Cause, Details, Result, Status};
 
 /// The maximum length of the name of a field manager in bytes.
 pub const MAX_FIELD_MANAGER: usize = 128;

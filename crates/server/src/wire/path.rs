@@ -6,9 +6,9 @@
 
 use http::Method;
 
-use crate::groups::Group;
 use crate::wire::fields;
 use crate::wire::query::{Query, percent_decoded};
+use krm_template_server_core::groups::Group;
 
 /// The namespace of a short path without `?namespace=`.
 pub const DEFAULT_NAMESPACE: &str = "default";

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use http::Method;
 use serde_json::Value;
 
-use crate::groups::Group;
-use crate::status::Result;
 use crate::wire::accept::{self, Scope};
 use crate::wire::content::{self, PatchType};
 use crate::wire::endpoint::{self, Action, Endpoint};
@@ -14,6 +12,8 @@ use crate::wire::list::{self, ListOptions, WatchOptions};
 use crate::wire::options::{DeleteOptions, PatchOptions, WriteOptions};
 use crate::wire::path::{self, Path, Resource};
 use crate::wire::query::Query;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::Result;
 
 /// Intended differences: the name of the file, the code, a part of the message, and the reason. The
 /// message of an accepted request is empty.

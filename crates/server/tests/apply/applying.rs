@@ -1,6 +1,6 @@
 //! Creating and updating objects.
 
-use krm_template_server::apply::{Prune, record};
+use krm_template_server_deployments::apply::{Prune, record};
 use serde_json::json;
 
 use crate::apply::Test;

@@ -1,6 +1,6 @@
 //! An unreachable cluster, and a busy one.
 
-use krm_template_server::apply::{Prune, record};
+use krm_template_server_deployments::apply::{Prune, record};
 use serde_json::json;
 
 use crate::apply::Test;

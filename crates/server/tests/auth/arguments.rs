@@ -1,7 +1,7 @@
 //! Validation of the arguments.
 
 use clap::Parser;
-use krm_template_server::auth::Args;
+use krm_template_server_core::auth::Args;
 
 tests!(refuses_what_does_not_go_together_or_is_not_safe);
 

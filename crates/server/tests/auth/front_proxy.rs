@@ -1,7 +1,7 @@
 //! The server trusts headers from the front proxy only: all combinations of certificate, name,
 //! allowed names, header and other authenticators.
 
-use krm_template_server::auth::{Args, Way, start};
+use krm_template_server_core::auth::{Args, Way, start};
 
 use crate::auth::support::{Authority, For, Issued, address, arguments, connect, headers, write};
 

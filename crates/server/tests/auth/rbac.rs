@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use krm_template_server::auth::rbac::Policy;
-use krm_template_server::auth::{Attributes, User};
+use krm_template_server_core::auth::rbac::Policy;
+use krm_template_server_core::auth::{Attributes, User};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
-use krm_template_server::ops::shutdown;
-use krm_template_server::reload::{Content, Reload, Watched, follow};
+use krm_template_server_core::ops::shutdown;
+use krm_template_server_core::reload::{Content, Reload, Watched, follow};
 
 use crate::auth::support::write;
 

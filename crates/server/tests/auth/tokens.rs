@@ -1,8 +1,8 @@
 //! Token files.
 
-use krm_template_server::auth::tokens::Tokens;
-use krm_template_server::auth::{Args, Way, start};
-use krm_template_server::tls::Peer;
+use krm_template_server_core::auth::tokens::Tokens;
+use krm_template_server_core::auth::{Args, Way, start};
+use krm_template_server_core::tls::Peer;
 
 use crate::auth::support::{address, headers, write};
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use krm_template_deployment_manager::expand::expand;
 use krm_template_deployment_manager::model::Options;
 use krm_template_deployment_manager::request;
-use krm_template_machine::python::interpreters;
+use krm_template_exec::python::interpreters;
 use krm_yaml::Value;
 use krm_yaml::source::Source;
 use libtest_mimic::{Failed, Trial};

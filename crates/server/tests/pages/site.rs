@@ -9,17 +9,17 @@ use clap::Parser;
 use http::header::{CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, Request};
 use http_body_util::{BodyExt as _, Full};
-use krm_template_server::auth::{self, Args, Way};
-use krm_template_server::deployments::{self, Deployments, Needs};
-use krm_template_server::ops::admission::Admission;
-use krm_template_server::ops::audit::{self, Audit};
-use krm_template_server::ops::limits::Limits;
-use krm_template_server::ops::measured::Measured;
-use krm_template_server::ops::metrics::Metrics;
-use krm_template_server::ops::shutdown;
 use krm_template_server::serve::{App, Documents, State};
-use krm_template_server::store::Store;
-use krm_template_server::tls::Peer;
+use krm_template_server_core::auth::{self, Args, Way};
+use krm_template_server_core::ops::admission::Admission;
+use krm_template_server_core::ops::audit::{self, Audit};
+use krm_template_server_core::ops::limits::Limits;
+use krm_template_server_core::ops::measured::Measured;
+use krm_template_server_core::ops::metrics::Metrics;
+use krm_template_server_core::ops::shutdown;
+use krm_template_server_core::store::Store;
+use krm_template_server_core::tls::Peer;
+use krm_template_server_deployments::deployments::{self, Deployments, Needs};
 
 /// The token of the user `ada`, who has full access with only `--auth tokens`.
 pub(crate) const TOKEN: &str = "secret-token-of-ada";

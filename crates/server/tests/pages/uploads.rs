@@ -123,7 +123,7 @@ async fn a_form_that_cannot_be_read_is_refused() {
         assert_eq!(page.code, code, "{kind}: {}", page.text);
     }
     let small = Site::with(
-        |_| krm_template_server::auth::Args::default(),
+        |_| krm_template_server_core::auth::Args::default(),
         &["--max-body-bytes", "10"],
     )
     .await;

@@ -1,9 +1,9 @@
 //! Managed fields, by the rules of Kubernetes.
 
-use krm_template_server::groups::Group;
 use krm_template_server::patch::managed::Writer;
 use krm_template_server::patch::managed::{apply, track_update};
-use krm_template_server::status::Result;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::Result;
 use serde_json::{Value, json};
 
 use crate::patch::{managers, value};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_template_server::groups::Group;
 use krm_template_server::patch::managed::{self, Writer};
 use krm_template_server::patch::{json, merge, strategic};
+use krm_template_server_core::groups::Group;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use krm_template_server::groups::Group;
 use krm_template_server::patch::managed::{self, Writer};
 use krm_template_server::patch::{json, merge, strategic};
-use krm_template_server::status::Result;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::Result;
 use serde_json::{Value, json};
 
 use crate::words::are_same_error;

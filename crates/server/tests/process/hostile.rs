@@ -5,9 +5,9 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use krm_template_server::groups::Group;
 use krm_template_server::process::{self, Limits, Output, Processed, Request, Syntax, Text};
-use krm_template_server::status::Result;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::Result;
 use libtest_mimic::Trial;
 use proptest::prelude::{Strategy, any, prop};
 use proptest::test_runner::{Config, TestRunner};

@@ -1,8 +1,8 @@
 //! Our group, and the behavior that both groups share.
 
-use krm_template_server::groups::Group;
 use krm_template_server::process::{self, Output, Processed, Request, Syntax};
-use krm_template_server::status::Status;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::Status;
 use libtest_mimic::Trial;
 use serde_json::Value;
 

@@ -5,9 +5,9 @@
 use std::path::PathBuf;
 use std::thread;
 
-use krm_template_server::groups::Group;
 use krm_template_server::process::{self, Limits, Output, Processed, Request, STACK, Syntax, Text};
-use krm_template_server::status::Result;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::Result;
 
 /// Returns a path in the shared folder, if there is one.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {

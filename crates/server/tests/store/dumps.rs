@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use bytes::Bytes;
-use krm_template_server::store::{Store, dump, load};
+use krm_template_server_core::store::{Store, dump, load};
 use libtest_mimic::Trial;
 
 use crate::store::waiting;

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use krm_template_server::store::{Error, EtcdOptions, Event, Store};
+use krm_template_server_core::store::{Error, EtcdOptions, Event, Store};
 use libtest_mimic::Trial;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustix::process::{Pid, Signal, kill_process};

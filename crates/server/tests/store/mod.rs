@@ -12,7 +12,7 @@ mod suite;
 
 use std::time::Duration;
 
-use krm_template_server::store::Store;
+use krm_template_server_core::store::Store;
 use libtest_mimic::Trial;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;

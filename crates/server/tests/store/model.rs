@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use krm_template_server::store::{Error, Event, Item, Revision, Store};
+use krm_template_server_core::store::{Error, Event, Item, Revision, Store};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

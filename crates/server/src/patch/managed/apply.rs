@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use super::fields::Fields;
 use super::managers::{Id, Managers, Operation, Writer, time};
 use super::shape::{Changes, Shape, is_system};
-use crate::groups::Group;
 use crate::object::decode::undeclared;
 use crate::patch::merge::with_map;
-use crate::status::{Cause, Details, Result, Status};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Cause, Details, Result, Status};
 
 /// The manager of all fields of an object that had no managers before its first apply.
 const BEFORE_APPLY: &str = "before-first-apply";

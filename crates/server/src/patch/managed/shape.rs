@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::fields::{Fields, Step};
-use crate::groups::Group;
 use crate::object::types::{OBJECT_META, is_field, is_parameter_field};
 use crate::patch::merge::{kind, with_map};
+use krm_template_server_core::groups::Group;
 
 /// The shape of a part of a Template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,15 +4,15 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 
 use super::shown;
-use crate::auth::User;
-use crate::deployments::{self, Input, Target};
 use crate::serve::answer::{self, Answer, YAML};
 use crate::serve::incoming::Incoming;
 use crate::serve::render;
 use crate::serve::state::State;
-use crate::status::{Result, Status};
 use crate::wire::content::{self, Format};
 use crate::wire::path::DEFAULT_NAMESPACE;
+use krm_template_server_core::auth::User;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_deployments::deployments::{self, Input, Target};
 
 pub(in crate::serve) struct Call<'a> {
     pub(in crate::serve) state: &'a State,

@@ -7,13 +7,15 @@ use krm_template_deployment_manager::model::Request;
 
 use super::call::Call;
 use super::shown;
-use crate::apply::Prune;
-use crate::deployments::{ChangeKind, Ended, Input, Problem, Started, Wanted};
 use crate::object;
 use crate::serve::answer::{self, Answer, JSON, YAML, new, warn};
-use crate::status::{Details, Result, Status};
 use crate::wire::accept;
 use crate::wire::content::Format;
+use krm_template_server_core::status::{Details, Result, Status};
+use krm_template_server_deployments::apply::Prune;
+use krm_template_server_deployments::deployments::{
+    ChangeKind, Ended, Input, Problem, Started, Wanted,
+};
 
 /// The share of the request timeout to wait for a change. The rest is for the timeout response.
 const SHARE: u32 = 49;

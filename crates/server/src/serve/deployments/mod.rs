@@ -8,10 +8,10 @@ use http::Method;
 use serde_json::json;
 
 use super::answer::{self, Answer};
-use crate::deployments::{ChangeKind, Input};
-use crate::status::{Result, Status};
 use crate::wire::endpoint;
 use crate::wire::path::DeploymentPath;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_deployments::deployments::{ChangeKind, Input};
 
 pub(super) use call::Call;
 

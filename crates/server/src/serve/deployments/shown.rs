@@ -4,8 +4,8 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys};
 use serde_json::{Map, Value, json};
 
-use crate::deployments::{Deployment, Operation};
-use crate::status::{Result, Status};
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_deployments::deployments::{Deployment, Operation};
 
 /// Returns a deployment as JSON: the stored fields, `message`, and `manifests` with the latest
 /// manifest.

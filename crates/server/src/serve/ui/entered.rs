@@ -11,7 +11,7 @@ use http::header::CONTENT_TYPE;
 use multer::{Constraints, Multipart, SizeLimit};
 
 use super::super::incoming::Incoming;
-use crate::status::{Result, Status};
+use krm_template_server_core::status::{Result, Status};
 
 /// The maximum number of fields in a form.
 const MAX_FIELDS: usize = 20_000;

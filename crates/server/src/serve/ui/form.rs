@@ -11,12 +11,12 @@ use super::super::call::Call;
 use super::super::processing::{self, Job};
 use super::visit::{Visit, encoded, html, secured};
 use super::{seed, values};
-use crate::groups::Group;
-use crate::ops::panics;
 use crate::pages::{self, FormPage, Html, Link, ObjectView, Output, ResultView, Usage};
 use crate::process::{self, Described, Look, Preview, Syntax, Text, View};
-use crate::status::Result;
 use crate::wire::path::{Resource, Verb};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::panics;
+use krm_template_server_core::status::Result;
 
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'s> {

@@ -10,12 +10,12 @@ use super::super::call;
 use super::form::Stored;
 use super::merged::Merged;
 use super::visit::{Visit, encoded, html};
-use crate::groups::Group;
 use crate::object;
 use crate::pages::{self, List, Row, Tag};
 use crate::process;
-use crate::status::Result;
-use crate::store::Item;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::Result;
+use krm_template_server_core::store::Item;
 
 /// The maximum number of rows on a page.
 const ROWS: usize = 100;

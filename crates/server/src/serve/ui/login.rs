@@ -7,7 +7,7 @@ use super::super::answer::{self, Answer};
 use super::session;
 use super::visit::{Visit, html, redirect, secured};
 use crate::pages::{self, LoginPage};
-use crate::status::{Result, Status};
+use krm_template_server_core::status::{Result, Status};
 
 pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
     if !visit.state.authenticator.takes_tokens() {

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::groups::Group;
-use crate::ops::measured::Measured;
-use crate::status::{Result, Status};
-use crate::store::Item;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::measured::Measured;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::store::Item;
 
 /// The number of Templates to read at once.
 const CHUNK: usize = 200;

@@ -15,6 +15,7 @@
 //! | `session` | the session cookie, and protection against cross-site requests |
 //! | `entered` | submitted form data |
 
+#[cfg(feature = "deployments")]
 mod deployments;
 mod entered;
 mod form;
@@ -34,16 +35,16 @@ use http_body::Body as HttpBody;
 use super::answer::{self, Answer};
 use super::incoming::Incoming;
 use super::state::State;
-use crate::auth::User;
-use crate::groups::Group;
-use crate::ops::admission::Class;
-use crate::ops::body;
 use crate::pages;
-use crate::status::{Result, Status};
-use crate::tls::Peer;
 use crate::wire::endpoint;
 use crate::wire::path::Resource;
 use entered::Entered;
+use krm_template_server_core::auth::User;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::admission::Class;
+use krm_template_server_core::ops::body;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::tls::Peer;
 use visit::Visit;
 
 /// The details of a request for the audit log.
@@ -128,6 +129,7 @@ where
         [] if !is_post => list::page(visit).await,
         ["upload"] if is_post => upload::open(visit).await,
         ["upload"] => upload::page(visit),
+        #[cfg(feature = "deployments")]
         ["deployments", path @ ..] if path.len() != 2 => {
             visit.home = deployments::HOME;
             if is_post {

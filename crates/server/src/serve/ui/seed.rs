@@ -1,7 +1,7 @@
 //! The seed of generated values. A form contains it, so that generated values stay the same while
 //! the user fills in the form.
 
-use crate::status::{Result, Status};
+use krm_template_server_core::status::{Result, Status};
 
 /// Parses the hexadecimal seed from a form, or generates a new one.
 pub(super) fn of(text: &str) -> Result<[u8; 32]> {

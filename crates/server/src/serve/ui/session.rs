@@ -9,8 +9,8 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE, HOST, HeaderValue, ORIGIN};
 
 use super::super::incoming::Incoming;
-use crate::status::{Details, Result, Status};
-use crate::tls::Peer;
+use krm_template_server_core::status::{Details, Result, Status};
+use krm_template_server_core::tls::Peer;
 
 /// The lifetime of a login, in seconds.
 const LIFETIME: u32 = 8 * 60 * 60;

@@ -10,12 +10,12 @@ use super::super::call::Call;
 use super::super::templates;
 use super::form::{self, Shown, Stored, Subject};
 use super::visit::{Visit, html, redirect};
-use crate::groups::Group;
 use crate::pages::{self, Html, UploadPage};
 use crate::process::{self, Syntax, Text};
-use crate::status::{Result, Status};
 use crate::wire::path::DEFAULT_NAMESPACE;
 use crate::wire::query::Query;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Result, Status};
 
 pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
     let namespace = match visit.incoming.query.text("namespace") {

@@ -10,11 +10,11 @@ use super::super::incoming::Incoming;
 use super::super::state::State;
 use super::entered::Entered;
 use super::session;
-use crate::auth::{Attributes, User};
-use crate::groups::Group;
 use crate::pages::{self, Frame, MessagePage};
-use crate::status::{Result, Status};
-use crate::tls::Peer;
+use krm_template_server_core::auth::{Attributes, User};
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::tls::Peer;
 
 /// The `Content-Security-Policy` of pages: only styles and scripts of the server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \

@@ -12,9 +12,9 @@ use std::path::Path;
 use http::Response;
 use serde_json::{Map, Value, json};
 
-use crate::groups::Group;
 use crate::serve::openapi::Documents;
 use crate::wire::endpoint::{AUTHENTICATION, AUTHORIZATION};
+use krm_template_server_core::groups::Group;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi");
 

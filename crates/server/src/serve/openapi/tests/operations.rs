@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::schemas::{self, META};
-use crate::groups::Group;
 use crate::wire::endpoint::AUTHENTICATION;
+use krm_template_server_core::groups::Group;
 
 const OBJECTS: &[&str] = &["application/json", "application/yaml"];
 const LISTS: &[&str] = &[

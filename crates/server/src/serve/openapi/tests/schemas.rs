@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::groups::Group;
+use krm_template_server_core::groups::Group;
 
 /// The name prefix of the types that all APIs share.
 pub(super) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";

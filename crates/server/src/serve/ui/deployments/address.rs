@@ -1,11 +1,11 @@
 //! Addresses of pages, and their authorization by the paths of the API.
 
 use super::super::visit::{Visit, encoded};
-use crate::auth::Attributes;
-use crate::deployments::Target;
 use crate::pages::Crumb;
-use crate::status::Result;
 use crate::wire::path::DEFAULT_NAMESPACE;
+use krm_template_server_core::auth::Attributes;
+use krm_template_server_core::status::Result;
+use krm_template_server_deployments::deployments::Target;
 
 /// The address of the list.
 pub(in crate::serve::ui) const HOME: &str = "/ui/deployments";

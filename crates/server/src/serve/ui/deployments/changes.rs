@@ -9,10 +9,10 @@ use super::super::super::answer::Answer;
 use super::super::visit::{Visit, html};
 use super::address::{Address, check, is_allowed};
 use super::texts::counted;
-use crate::deployments::Manifest;
-use crate::ops::panics;
 use crate::pages::{self, ChangedText, ChangesPage, DiffLine};
-use crate::status::{Result, Status};
+use krm_template_server_core::ops::panics;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_deployments::deployments::Manifest;
 
 /// The maximum number of lines on a page.
 const MAX_LINES: usize = 5_000;

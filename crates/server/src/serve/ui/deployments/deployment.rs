@@ -7,11 +7,11 @@ use super::super::visit::{Visit, html};
 use super::address::{Address, check, is_allowed};
 use super::texts::{moment, uses, value, word};
 use super::tree::nodes;
-use crate::apply::{Recorded, What};
-use crate::deployments::{Deployment, Manifest, Operation};
-use crate::ops::panics;
 use crate::pages::{self, DeploymentPage, Html, ManifestRow, OperationRow, ResourceRow, StepRow};
-use crate::status::Result;
+use krm_template_server_core::ops::panics;
+use krm_template_server_core::status::Result;
+use krm_template_server_deployments::apply::{Recorded, What};
+use krm_template_server_deployments::deployments::{Deployment, Manifest, Operation};
 
 /// The maximum number of operations on a page.
 const MAX_OPERATIONS: usize = 10;

@@ -6,10 +6,10 @@ use super::super::super::answer::Answer;
 use super::super::visit::{Visit, encoded, html};
 use super::address::{Address, HOME, check, is_allowed, path};
 use super::texts::{command, counted, moment, word};
-use crate::deployments::{Deployment, Target};
 use crate::pages::{self, DeploymentList, DeploymentRow, RowDetails};
-use crate::status::Result;
 use crate::wire::path::DEFAULT_NAMESPACE;
+use krm_template_server_core::status::Result;
+use krm_template_server_deployments::deployments::{Deployment, Target};
 
 pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     check(visit, "/deployments").await?;

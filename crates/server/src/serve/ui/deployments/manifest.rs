@@ -6,10 +6,10 @@ use super::address::{Address, check, is_allowed};
 use super::node::{CONFIGURATION, Shown};
 use super::texts::{counted, uses};
 use super::tree::{Node, ROOT, nodes};
-use crate::deployments::Manifest;
-use crate::ops::panics;
 use crate::pages::{self, Branch, ManifestPage, NodeView};
-use crate::status::{Result, Status};
+use krm_template_server_core::ops::panics;
+use krm_template_server_core::status::{Result, Status};
+use krm_template_server_deployments::deployments::Manifest;
 
 /// The maximum number of nodes in the tree.
 const MAX_NODES: usize = 1_000;

@@ -23,7 +23,7 @@ mod tree;
 
 use super::super::answer::Answer;
 use super::visit::Visit;
-use crate::status::{Result, Status};
+use krm_template_server_core::status::{Result, Status};
 
 use address::Address;
 pub(super) use address::HOME;

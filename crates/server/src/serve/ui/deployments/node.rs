@@ -3,8 +3,8 @@
 use super::address::Address;
 use super::texts::{part, value};
 use super::tree::{Node, ROOT};
-use crate::deployments::Manifest;
 use crate::pages::{Crumb, NodeView, Part};
+use krm_template_server_deployments::deployments::Manifest;
 
 /// The name of the root node, the configuration.
 pub(super) const CONFIGURATION: &str = "configuration";

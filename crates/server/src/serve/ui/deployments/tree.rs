@@ -4,7 +4,7 @@ use krm_template_deployment_manager::expansion::LayoutResource;
 use krm_yaml::Value;
 
 use super::texts::name;
-use crate::deployments::Manifest;
+use krm_template_server_deployments::deployments::Manifest;
 
 /// The path of the configuration.
 pub(super) const ROOT: &str = "$";

@@ -1,0 +1,119 @@
+//! The error of a change.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::types::{Recorded, Step};
+use krm_template_server_core::status::Status;
+
+/// The maximum length of a message from the cluster.
+const MAX_MESSAGE: usize = 8 << 10;
+
+/// The error that ended a change, and the steps before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// The HTTP status code for the client.
+    pub code: u16,
+    /// A `v1` `Status` from the cluster, or one that this server created.
+    pub status: Value,
+    /// The object that the error is about, if any.
+    pub object: Option<Box<Recorded>>,
+    /// The steps before the error, in order.
+    pub done: Vec<Step>,
+}
+
+impl Failure {
+    /// Returns the message of the status.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        message(&self.status)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(object) = &self.object {
+            write!(f, "{} `{}`: ", object.kind, object.name)?;
+        }
+        f.write_str(self.message())
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// The error of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Refusal {
+    pub(super) code: u16,
+    pub(super) status: Value,
+}
+
+impl From<Box<Status>> for Refusal {
+    fn from(status: Box<Status>) -> Self {
+        Self {
+            code: status.code,
+            status: status.object(),
+        }
+    }
+}
+
+impl Refusal {
+    /// Reads an error response of the cluster. A body other than a `Status` is not quoted.
+    pub(super) fn of(code: u16, body: Value) -> Self {
+        if body.get("kind").and_then(Value::as_str) == Some("Status") {
+            return Self { code, status: body }.bounded();
+        }
+        let why = format!("the cluster returned the code {code}");
+        Self {
+            code,
+            ..Status::new(code, "", why).into()
+        }
+    }
+
+    /// Replaces a message that may quote a value of a Secret.
+    pub(super) fn without_values(mut self) -> Self {
+        // These messages name permissions, fields and field managers, but no values.
+        if [401, 403, 404, 409, 429].contains(&self.code) {
+            return self;
+        }
+        let reason = self.status.get("reason").cloned().unwrap_or_default();
+        self.status = json!({
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": "the cluster refuses the Secret; its message is not shown, because it may \
+                        quote a value",
+            "reason": reason,
+            "code": self.code,
+        });
+        self
+    }
+
+    pub(super) fn failure(self, object: Option<Recorded>, done: Vec<Step>) -> Failure {
+        Failure {
+            code: self.code,
+            status: self.status,
+            object: object.map(Box::new),
+            done,
+        }
+    }
+
+    /// Truncates the message to [`MAX_MESSAGE`] characters.
+    fn bounded(mut self) -> Self {
+        let text = message(&self.status);
+        if text.len() > MAX_MESSAGE {
+            let short: String = text.chars().take(MAX_MESSAGE).collect();
+            if let Some(fields) = self.status.as_object_mut() {
+                fields.insert("message".to_owned(), json!(format!("{short}…")));
+            }
+        }
+        self
+    }
+}
+
+fn message(status: &Value) -> &str {
+    let message = status.get("message").and_then(Value::as_str);
+    message.unwrap_or("the cluster gives no reason")
+}

@@ -1,0 +1,175 @@
+//! Objects to apply, and the steps of a change.
+
+use std::future::Future;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use krm_template_server_core::status::Result;
+
+/// The deployment that owns objects in a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The kind of the owner.
+    pub kind: String,
+    /// The namespace of the owner, and the default namespace of its objects.
+    pub namespace: String,
+    /// The name of the owner.
+    pub name: String,
+}
+
+/// An object to apply, or a `v1` `List` of objects.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object(pub Value);
+
+/// An object that was applied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Recorded {
+    /// The API version with which it was applied.
+    pub api_version: String,
+    /// The field `kind` of the object.
+    pub kind: String,
+    /// The namespace; empty for a cluster-scoped object.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// The field `metadata.name` of the object.
+    pub name: String,
+    /// The uid, which distinguishes it from other objects of the same name; empty if unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub uid: String,
+}
+
+impl Recorded {
+    /// Returns the API group, empty for `v1`.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        group(&self.api_version)
+    }
+
+    /// Returns `true` if both have the same group, kind, namespace and name.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.group() == other.group()
+            && self.kind == other.kind
+            && self.namespace == other.namespace
+            && self.name == other.name
+    }
+}
+
+/// Returns the group of an API version.
+pub(super) fn group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// The result of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum What {
+    /// Other objects wait until it is ready.
+    Waiting,
+    /// It was created or changed.
+    Applied,
+    /// It was applied without a change.
+    Unchanged,
+    /// It was deleted from the cluster.
+    Deleted,
+    /// It did not exist, so nothing was deleted.
+    Gone,
+    /// It was not deleted, because its kind needs [`Prune::All`].
+    Kept,
+    /// It was not deleted, because it does not belong to this deployment.
+    Foreign,
+    /// It could not be changed.
+    Failed,
+}
+
+/// One step of a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The object that the step is about.
+    #[serde(flatten)]
+    pub object: Recorded,
+    /// The result for the object.
+    pub what: What,
+    /// Details of the result, for people; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// An observer of the steps of a change.
+pub trait Progress: Send {
+    /// Receives a step. The next step begins when this returns.
+    ///
+    /// # Errors
+    /// If the change must stop.
+    fn step(&mut self, step: &Step) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// The kinds of objects that are deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prune {
+    /// All kinds except Namespaces, PersistentVolumeClaims and CustomResourceDefinitions, whose
+    /// deletion deletes other objects or data.
+    #[default]
+    Default,
+    /// All kinds, with the objects and the data that depend on them.
+    All,
+}
+
+/// Returns the objects of a deployment after some steps, in the order in which they were applied.
+/// `before` are the objects before the steps.
+#[must_use]
+pub fn record(before: &[Recorded], steps: &[Step]) -> Vec<Recorded> {
+    let mut recorded = before.to_vec();
+    for Step { object, what, .. } in steps {
+        match what {
+            What::Applied | What::Unchanged => {
+                recorded.retain(|other| !other.is_same(object));
+                recorded.push(object.clone());
+            }
+            What::Deleted | What::Gone | What::Foreign => {
+                recorded.retain(|other| !other.is_same(object));
+            }
+            What::Waiting | What::Kept | What::Failed => {}
+        }
+    }
+    recorded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(what: What, name: &str, uid: &str) -> Step {
+        let object = Recorded {
+            api_version: "v1".to_owned(),
+            kind: "ConfigMap".to_owned(),
+            namespace: "shop".to_owned(),
+            name: name.to_owned(),
+            uid: uid.to_owned(),
+        };
+        Step {
+            object,
+            what,
+            message: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_record_has_the_order_of_the_last_apply() {
+        let first = [step(What::Applied, "b", "1"), step(What::Applied, "c", "2")];
+        let before = record(&[], &first);
+        let second = [
+            step(What::Applied, "a", "3"),
+            step(What::Applied, "b", "4"),
+            step(What::Deleted, "c", "2"),
+        ];
+        let after = record(&before, &second);
+        let found: Vec<(&str, &str)> = after
+            .iter()
+            .map(|one| (one.name.as_str(), one.uid.as_str()))
+            .collect();
+        assert_eq!(found, [("a", "3"), ("b", "4")]);
+    }
+}

@@ -1,0 +1,228 @@
+//! Runs the subcommands of the client.
+
+use std::io::{self, Write as _};
+
+use anyhow::Context as _;
+use http::Method;
+use krm_template_exec::configuration::request;
+use serde_json::{Map, Value, json};
+
+use super::args::{Action, Args, ChangeOptions, Configuration, Output};
+use super::connection::{Connection, encoded};
+use super::follow::follow;
+use super::print;
+
+/// Runs a subcommand, and returns the exit status.
+///
+/// # Errors
+///
+/// If the server cannot be reached, or returns an error.
+pub async fn run(args: &Args) -> anyhow::Result<u8> {
+    let connection = Connection::new(&args.to, &args.namespace).await?;
+    let session = Session {
+        connection,
+        output: args.output,
+    };
+    match &args.action {
+        Action::Create {
+            name,
+            configuration,
+            change,
+        } => match body(name, configuration)? {
+            Ok(body) => {
+                let to = (Method::POST, "/deployments".to_owned());
+                session.change(name, "created", to, body, change, &[]).await
+            }
+            Err(status) => Ok(status),
+        },
+        Action::Update {
+            name,
+            configuration,
+            change,
+        } => match body(name, configuration)? {
+            Ok(body) => {
+                let to = (Method::PUT, path(name));
+                session.change(name, "updated", to, body, change, &[]).await
+            }
+            Err(status) => Ok(status),
+        },
+        Action::Delete {
+            name,
+            abandon,
+            change,
+        } => {
+            let to = (Method::DELETE, path(name));
+            let query = abandon.then_some(("abandon", "true"));
+            let query = query.as_slice();
+            session
+                .change(name, "deleted", to, Vec::new(), change, query)
+                .await
+        }
+        Action::Get { name } => session.get(name).await,
+        Action::List => session.list("/deployments", print::lines).await,
+        Action::Manifest { name, manifest } => session.manifest(name, manifest.as_deref()).await,
+        Action::Types { kind: None } => session.list("/types", print::lines).await,
+        Action::Types { kind: Some(kind) } => {
+            let path = format!("/types/{}/instances", encoded(kind));
+            session.list(&path, instances).await
+        }
+    }
+}
+
+fn path(name: &str) -> String {
+    format!("/deployments/{}", encoded(name))
+}
+
+fn instances(list: &Value) -> String {
+    const COLUMNS: [(&str, &str); 5] = [
+        ("NAME", "name"),
+        ("TYPE", "type"),
+        ("DEPLOYMENT", "deployment"),
+        ("MANIFEST", "manifest"),
+        ("PATH", "path"),
+    ];
+    print::table(list.as_array().map_or(&[], Vec::as_slice), &COLUMNS)
+}
+
+/// Returns the request body with a configuration and its imports. If they have errors, prints them
+/// and returns the exit status.
+fn body(name: &str, configuration: &Configuration) -> anyhow::Result<Result<Vec<u8>, u8>> {
+    let mut env = configuration.env.clone();
+    if let Some(project) = &configuration.project {
+        env.push(format!("project={project}"));
+    }
+    let request = request(&configuration.config, &configuration.imports, &env);
+    let request = match request {
+        Ok(request) => request,
+        Err(status) => return Ok(Err(status)),
+    };
+    let imports: Vec<Value> = request
+        .imports
+        .iter()
+        .map(|import| {
+            json!({"name": import.name, "path": import.path, "content": import.content.text()})
+        })
+        .collect();
+    let mut variables = Map::new();
+    for (key, value) in &request.env {
+        if key != "deployment" {
+            variables.insert(key.clone(), serde_json::from_str(&value.to_json())?);
+        }
+    }
+    let content = request.config.source().text();
+    let configuration = json!({"content": content, "imports": imports, "env": variables});
+    let body = json!({"name": name, "configuration": configuration});
+    Ok(Ok(serde_json::to_vec(&body)?))
+}
+
+/// A connection and the output format.
+struct Session {
+    connection: Connection,
+    output: Option<Output>,
+}
+
+impl Session {
+    /// Makes a change, waits until it ends, and prints the result.
+    async fn change(
+        &self,
+        name: &str,
+        what: &str,
+        (method, path): (Method, String),
+        body: Vec<u8>,
+        change: &ChangeOptions,
+        query: &[(&str, &str)],
+    ) -> anyhow::Result<u8> {
+        let mut query = query.to_vec();
+        query.push(("async", "true"));
+        if change.prune_all {
+            query.push(("prune", "all"));
+        }
+        let is_deletion = method == Method::DELETE;
+        let answer = self
+            .connection
+            .send(method, &path, &query, body, Output::Json)
+            .await?;
+        let begun = answer.accepted()?.json()?;
+        let operation = begun.get("name").and_then(Value::as_str);
+        let operation = operation.context("the server's answer names no operation")?;
+        if !change.is_async {
+            follow(&self.connection, operation).await?;
+        }
+        if let Some(output) = self.output {
+            let path = if change.is_async || is_deletion {
+                format!("/operations/{}", encoded(operation))
+            } else {
+                self::path(name)
+            };
+            return self.show(&path, output).await;
+        }
+        let text = if change.is_async {
+            format!("{operation}\n")
+        } else {
+            let path = format!("/operations/{}", encoded(operation));
+            let ended = self.connection.get(&path).await?;
+            let text = |field: &str| ended.get(field).and_then(Value::as_str).unwrap_or_default();
+            let (manifest, message) = (text("manifest"), text("message"));
+            format!("deployment {name} {what} ({manifest}): {message}\n")
+        };
+        print::out(text.as_bytes())?;
+        Ok(0)
+    }
+
+    /// Prints a response as is.
+    async fn show(&self, path: &str, output: Output) -> anyhow::Result<u8> {
+        let answer = self
+            .connection
+            .send(Method::GET, path, &[("pretty", "true")], Vec::new(), output)
+            .await?;
+        if !(200..300).contains(&answer.code) {
+            // This returns the error as text.
+            self.connection.get(path).await?;
+        }
+        for warning in &answer.warnings {
+            writeln!(io::stderr(), "warning: {warning}")?;
+        }
+        print::out(&answer.body)?;
+        Ok(0)
+    }
+
+    async fn get(&self, name: &str) -> anyhow::Result<u8> {
+        const COLUMNS: [(&str, &str); 4] = [
+            ("NAME", "name"),
+            ("STATE", "state"),
+            ("MANIFEST", "latestManifest"),
+            ("MODIFIED", "modifiedAt"),
+        ];
+        if let Some(output) = self.output {
+            return self.show(&path(name), output).await;
+        }
+        let deployment = self.connection.get(&path(name)).await?;
+        let message = deployment.get("message").and_then(Value::as_str);
+        let message = message.unwrap_or_default().to_owned();
+        let table = print::table(&[deployment], &COLUMNS);
+        print::out(format!("{table}{message}\n").as_bytes())?;
+        Ok(0)
+    }
+
+    async fn list(&self, path: &str, text: fn(&Value) -> String) -> anyhow::Result<u8> {
+        if let Some(output) = self.output {
+            return self.show(path, output).await;
+        }
+        let list = self.connection.get(path).await?;
+        print::out(text(&list).as_bytes())?;
+        Ok(0)
+    }
+
+    async fn manifest(&self, name: &str, manifest: Option<&str>) -> anyhow::Result<u8> {
+        let newest;
+        let manifest = if let Some(manifest) = manifest {
+            manifest
+        } else {
+            newest = self.connection.get(&path(name)).await?;
+            let newest = newest.get("latestManifest").and_then(Value::as_str);
+            newest.context("the server's answer names no manifest")?
+        };
+        let path = format!("{}/manifests/{}", path(name), encoded(manifest));
+        self.show(&path, self.output.unwrap_or(Output::Yaml)).await
+    }
+}

@@ -12,17 +12,8 @@
 //! # Layers
 //!
 //! [`cli`] and [`function`] are parts of this crate. The other modules are crates of the engine
-//! under shorter names. Each uses only those below it, and only [`cli`] touches files, the
-//! environment and the standard streams.
-//!
-//! | module | purpose |
-//! |---|---|
-//! | [`cli`] | arguments, files, standard streams, exit codes |
-//! | [`function`] | the KRM function |
-//! | [`export`], [`lint`], [`schema`], [`merge`], `form` | Templates from objects that exist; mistakes in Templates; schemas of our kinds; one Template of several; forms in HTML |
-//! | [`template`], [`composition`], `deployment_manager` | Templates; Compositions; Deployment Manager configurations |
-//! | [`krm`], [`files`], [`report`] | the ResourceList, identity of objects; access to files; rendering diagnostics |
-//! | crate [`krm_yaml`] | documents, values, edits, diagnostics |
+//! under shorter names, which `ARCHITECTURE.md` lists. Only [`cli`] touches files, the environment
+//! and the standard streams.
 //!
 //! # Entry points
 //!

@@ -4,6 +4,18 @@
 //! functionConfig selects the Templates to expand: each object replaces the item that an earlier
 //! run created for it, or follows the others; items that are no longer created are removed. After
 //! an error the function returns the items unchanged, with `results` that describe the error.
+//!
+//! Functions decide first, and then apply: the decision which objects to add, change and remove is
+//! data. `objects` applies it to the items of a ResourceList, whose text is edited; `own` to the
+//! resources of a Composition in which one of our own kinds is a transformer.
+//!
+//! An annotation names the owner of an object: `KIND/NAMESPACE/NAME[/INSTANCE]` of the
+//! functionConfig. There is no other state: no lock file, no hash of the last run, no three-way
+//! merge. The annotation tells which objects the function may change, and which ones it no longer
+//! creates. Where objects are not written back, as in kustomize, there is none; paths on the items
+//! distinguish the two cases. An object of the same name without our annotation is an error with
+//! two ways out, not a merge. Objects are removed only if all instances were expanded without
+//! errors.
 
 mod composed;
 mod crossings;

@@ -1,5 +1,8 @@
 //! Puts the objects of a Template over the items with their identity, or into a file of their own.
 //! Then it removes the items that an earlier run created and this one does not.
+//!
+//! New objects get a path and an index if the items have them. kpt rejects two objects at one
+//! position of a file, so the index continues after the highest one of that file.
 
 use std::collections::BTreeMap;
 

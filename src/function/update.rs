@@ -1,4 +1,13 @@
 //! Updates an existing object to what its Template creates now.
+//!
+//! A function receives its own earlier output as input. An object with the same identity keeps its
+//! path, index and comments, and the labels and annotations that others set. Other fields that the
+//! Template does not set are removed, unless `update: merge` is given. Items of lists are paired by
+//! key or content. A second run changes nothing.
+//!
+//! A changed item loses the id annotations, by which orchestrators restore old comments and key
+//! order: that would undo the changes. An item that a Composition changed without moving items of a
+//! list keeps them, since kpt then restores only comments that it did not send.
 
 use crate::krm::annotations::{self, IDS, OWNER, annotate};
 use crate::krm::item_keys::ITEM_KEYS;

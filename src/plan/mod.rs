@@ -1,5 +1,12 @@
 //! Plans: which Templates are expanded, how often and with which values, for a functionConfig or
 //! for files.
+//!
+//! Every form of functionConfig becomes a list of instances: what to expand, values, labels, a
+//! namespace and an owner. Expanding and placing do not know the forms.
+//!
+//! A plan owns what it needs: a Template shares its document and names its nodes
+//! ([`SharedNode`](krm_yaml::SharedNode)), so plans have no lifetimes and several threads can use
+//! them.
 
 mod conflict;
 #[cfg(feature = "deployment-manager")]

@@ -1,5 +1,6 @@
 //! Holds the rooms within the crates: which may use which, that files of a room do not import one
-//! another in circles, and that only the command lines touch the machine.
+//! another in circles, that only the command lines touch the machine, and that `ARCHITECTURE.md`
+//! names what a crate consists of.
 
 mod circles;
 mod paths;
@@ -101,10 +102,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("architecture/only_command_lines_touch_the_machine", sources),
         Trial::test("architecture/rooms_use_lower_rooms", rooms_use_lower_rooms),
         Trial::test("architecture/no_room_has_a_circle", no_circles),
+        Trial::test("architecture/the_page_names_all_modules", page),
         Trial::test("architecture/circles_are_found", circles_are_found),
         Trial::test("architecture/breaches_are_found", breaches_are_found),
     ]
 }
+
+/// The most bytes of `ARCHITECTURE.md`.
+const MAX_PAGE: usize = 9_000;
 
 /// The server's sources.
 const SERVER: &str = "crates/server/src";
@@ -113,7 +118,7 @@ const SERVER: &str = "crates/server/src";
 const COMMAND_LINES: &[&str] = &["src/cli", "crates/exec/src", SERVER];
 
 /// The folders of sources, one of each crate.
-fn crates() -> Result<Vec<String>, Failed> {
+pub(crate) fn crates() -> Result<Vec<String>, Failed> {
     let mut folders = vec!["src".to_owned()];
     for entry in fs::read_dir(crate::root().join("crates"))? {
         folders.push(format!("crates/{}/src", entry?.file_name().display()));
@@ -133,6 +138,31 @@ fn sources() -> Result<(), Failed> {
         [] => Ok(()),
         breaches => Err(breaches.join("\n").into()),
     }
+}
+
+/// `ARCHITECTURE.md` is short, and its table of each crate names all files and folders at the top.
+fn page() -> Result<(), Failed> {
+    let text = fs::read_to_string(crate::root().join("ARCHITECTURE.md"))?;
+    let mut missing = Vec::new();
+    for folder in crates()? {
+        let title = format!("| `{}`: ", folder.trim_end_matches("/src"));
+        let mut tables = text.split("\n\n");
+        let table = tables.find(|table| table.starts_with(&title));
+        let table = table.ok_or_else(|| format!("the page has no table of {folder}"))?;
+        for entry in fs::read_dir(crate::root().join(&folder))? {
+            let path = entry?.path();
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let is_everywhere = ["lib", "main", "testing", "tests"].contains(&&*name);
+            if !is_everywhere && !table.contains(&format!("`{name}`")) {
+                missing.push(format!("`{name}` of {folder}"));
+            }
+        }
+    }
+    if text.len() > MAX_PAGE || !missing.is_empty() {
+        let missing = missing.join(", ");
+        return Err(format!("{} bytes; missing: {missing}", text.len()).into());
+    }
+    Ok(())
 }
 
 fn no_circles() -> Result<(), Failed> {
@@ -208,6 +238,7 @@ struct SourceFile {
 fn read(folder: &str) -> Result<Vec<SourceFile>, Failed> {
     let mut paths = Vec::new();
     list(&crate::root().join(folder), &mut paths)?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
     if paths.is_empty() {
         return Err(format!("there are no sources in {folder}").into());
     }
@@ -221,7 +252,8 @@ fn read(folder: &str) -> Result<Vec<SourceFile>, Failed> {
     Ok(files)
 }
 
-fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failed> {
+/// Adds all files in a folder.
+pub(crate) fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failed> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder)? {
         paths.push(entry?.path());
@@ -230,7 +262,7 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failed> {
     for path in paths {
         if path.is_dir() {
             list(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else {
             files.push(path);
         }
     }

@@ -19,6 +19,7 @@ mod functions;
 mod guestbook;
 mod kubectl;
 mod kudo;
+mod limits;
 mod manners;
 mod markdown;
 mod merge;
@@ -45,7 +46,7 @@ type Group = (&'static str, fn() -> Vec<Trial>);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let groups: [Group; 23] = [
+    let groups: [Group; 24] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("cases", cases::trials),
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         ("guestbook", guestbook::trials),
         ("kubectl", kubectl::trials),
         ("kudo", kudo::trials),
+        ("limits", limits::trials),
         ("manners", manners::trials),
         ("merge", merge::trials),
         ("parameters", parameters::trials),

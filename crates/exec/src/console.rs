@@ -1,4 +1,6 @@
 //! Messages on standard error, filtered by `--quiet` and `--verbose`.
+//!
+//! There are no progress bars: ten thousand objects take a fraction of a second.
 
 use std::sync::Arc;
 

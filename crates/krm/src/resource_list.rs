@@ -2,6 +2,9 @@
 //!
 //! Contract: the KRM functions specification (`config.kubernetes.io/v1`). What is not changed is
 //! copied byte for byte; JSON stays JSON.
+//!
+//! [`ResourceList::with_changes`] adds the edits of the items to those of the lists around them,
+//! and does not read the whole new text again: that would cost more than passing all items through.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

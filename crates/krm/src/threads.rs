@@ -1,4 +1,6 @@
 //! Work on several threads, with a result that does not depend on their number.
+//!
+//! Long lists are split into chunks that are joined in order.
 
 use std::sync::LazyLock;
 use std::thread;

@@ -2,6 +2,8 @@
 //! string.
 //!
 //! A value of another type is a [`Mismatch`] with its field.
+//!
+//! It is a serde `Deserializer` of our own, because its errors must be data that have places.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -3,6 +3,9 @@
 //! The semantics are those of the Kubernetes "Templates + Parameterization" proposal and of
 //! `oc process`; a [`Dialect`] tells the two apart. Nothing here reads a file, the clock or the
 //! environment.
+//!
+//! A [`Dialect`] decides the syntax of references, where labels are added, and what is strict. All
+//! other code is shared, and a Template has exactly one dialect.
 
 pub mod declare;
 mod expand;

@@ -1,4 +1,9 @@
 //! The one type of everything that is reported: errors, warnings and information.
+//!
+//! An error maps to one entry of `results`. Its place is symbolic until a report computes line and
+//! column. The hint is written where the error is raised; one that depends on how the program runs
+//! is advice for a [`Way`], which the caller decides. Each stage collects all its errors before it
+//! stops.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -15,6 +15,10 @@
 //! | [`edit`] | changes by field path, updates in place, pairing of list items |
 //! | [`scalar`] | the meaning and the spelling of one scalar |
 //! | [`source`], [`diagnostic`] | texts with names and places; errors with hints |
+//!
+//! Libraries that print YAML from a tree, as the archived `serde_yaml`, lose comments, quotes and
+//! layout, and print texts that go-yaml reads differently. So only the events of a text come from a
+//! library, `granit-parser`.
 #![doc = ""]
 #![doc = include_str!("../README.md")]
 

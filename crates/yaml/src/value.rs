@@ -1,4 +1,7 @@
 //! Plain data without layout, each part of it remembering the node it was read from.
+//!
+//! So a change keeps the style of a scalar if possible, a new entry gets the style of its siblings,
+//! and every error has a place.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,7 @@
 //! The record of the files in a folder that this program wrote, as `sha256sum` writes it.
+//!
+//! A record, since an annotation on the objects would change what is applied. Files are written
+//! under temporary names, and renamed when all of them are complete.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -2,6 +2,9 @@
 //! standalone file.
 //!
 //! One writer escapes all texts of a Template. Forms contain no secrets.
+//!
+//! The fields are written without a template engine, so that the function does not contain one for
+//! them. The other parts of the server's pages are templates of minijinja, which escapes as well.
 
 mod conditions;
 mod controls;

@@ -2,6 +2,9 @@
 //!
 //! Most findings come from reading and expanding with the known values; their diagnostics name the
 //! rule. Further rules are functions in [`RULES`].
+//!
+//! A parameter without a known value keeps its reference: rules compare the spelling, and cannot
+//! show a secret.
 
 mod context;
 mod facts;

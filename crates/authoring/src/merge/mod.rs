@@ -2,6 +2,10 @@
 //!
 //! Reading finds the Templates and the new names of their parameters. Then every rule compares the
 //! Templates as plain data, changes the data, and reports all conflicts. Writing edits the texts.
+//!
+//! References are renamed by position in the text, which changes no node, so the changed data still
+//! fits. The lines of the other lists are copied into the first text, and the result is read again
+//! and compared with the data.
 
 mod fields;
 mod labels;

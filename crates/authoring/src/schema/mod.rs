@@ -9,6 +9,10 @@
 //!
 //! All are made from the types in [`kinds`] and stand in `functionconfig/`. Besides,
 //! [`of_values`] is the schema of the values that one Template takes.
+//!
+//! The types are used only for schemas, because reading needs the place of each field. Tests check
+//! that both have the same fields, that the files are current, and that schemas and program agree
+//! on all test cases.
 
 mod kind;
 pub mod kinds;

@@ -13,6 +13,9 @@
 //! | `objects` | the items of `memory` and `file`, and the rules for writes |
 //! | `feed` | the last events, and the watches on them |
 //! | `types` | items, pages, events, errors |
+//!
+//! Each store compares and swaps, and has a watch from any revision that is still known. One suite
+//! of tests runs on all of them.
 
 mod any;
 mod disk;

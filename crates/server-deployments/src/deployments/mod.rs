@@ -18,6 +18,11 @@
 //! | `repository` | reads and writes records |
 //! | `record` | the records: deployments, operations, locks |
 //! | `args` | command-line arguments |
+//!
+//! A change has one write that counts. Its manifest is written first, under a name that nothing
+//! refers to; the write of the deployment then makes it the newest one. So a server that ends at
+//! any moment leaves the deployment as it was, or as the request wants it. Objects of a cluster are
+//! applied between two such writes of the deployment, and the operation records each of them.
 
 mod args;
 mod change;

@@ -1,4 +1,8 @@
 //! The HTTP server: connections, requests and responses.
+//!
+//! hyper serves connections as tasks on tokio. An expansion runs on a thread for blocking work, a
+//! short one in OpenShift's group on the thread of its request, with a permit of `ops::admission`:
+//! as many at once as there are processors, some more in a queue, the others refused.
 
 mod activity;
 mod answer;

@@ -1,5 +1,10 @@
 //! The values that a Template declares for its parameters, before any value is given: for lists,
 //! forms and skeletons.
+//!
+//! This is the one decision about secrets: the value of a parameter if none is given, or only that
+//! there is one if it must not be shown. The table, the lists, the schema and the values files use
+//! it. A comparison with an older text cannot know its secrets, so it masks the secret fields in
+//! both.
 
 use std::borrow::Cow;
 

@@ -3,6 +3,10 @@
 //! Objects are expanded twice: with labels and namespace, and without. The labels or the namespace
 //! set the fields that differ. Any other field is written in the Template, at the node that its
 //! value names. The references in the text of the node are its parameters.
+//!
+//! Expansion does not record origins, so only `explain`, `--source-map` and `--diff-against` pay
+//! for them. Generated values derive from one seed for each expansion, so both expansions create
+//! the same objects.
 
 use crate::declare::foreign::Usage;
 use crate::declare::model::Template;

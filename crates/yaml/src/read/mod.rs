@@ -1,4 +1,12 @@
 //! From text to nodes and values.
+//!
+//! Two fast paths read plain block YAML line by line, and strict JSON. In doubt they give up, and
+//! the text is read from the events of granit-parser. Tests compare the tables node by node.
+//!
+//! Long lists are read item by item: the first table has only the extent of each item. An opened
+//! item has a table of its own, which is dropped afterwards, so memory does not grow with the
+//! number of objects. An item that needs the full path makes `Document::upgrade` read the whole
+//! text that way, because text in quotes may go on left of its item.
 
 pub(crate) mod block;
 pub(crate) mod characters;

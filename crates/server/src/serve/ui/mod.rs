@@ -14,6 +14,10 @@
 //! | `visit` | a request for a page, and its response |
 //! | `session` | the session cookie, and protection against cross-site requests |
 //! | `entered` | submitted form data |
+//!
+//! The pages have no rules of their own: a form is checked by [`process`](crate::process), as a
+//! request to the API is, and the causes are sorted to the fields. The script sends the form and
+//! shows the answer.
 
 #[cfg(feature = "deployments")]
 mod deployments;

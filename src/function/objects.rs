@@ -7,7 +7,7 @@ use crate::krm::resource_list::{Changes, ResourceList};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::{Cursor, Document, Edit, SharedNode, Value};
 
-/// What holds the objects that a function works on.
+/// A container of the objects that a function works on.
 pub(super) trait Objects {
     /// The change of an object.
     type Change;
@@ -39,7 +39,7 @@ pub(super) trait Objects {
     fn add(&self, document: &Document, object: &Value<'_>) -> Result<Self::New>;
 }
 
-/// What a function does to the objects.
+/// The changes that a function decides on.
 pub(super) struct Decision<C, N> {
     pub(super) changed: Vec<C>,
     /// The positions of objects that are taken out.

@@ -39,8 +39,8 @@ fn node(
     transformer.plain_node(name)
 }
 
-/// What is wrong with a transformer that is a DeploymentConfiguration. One that names ConfigMaps is
-/// only read: other transformers may create them.
+/// Checks a transformer that is a DeploymentConfiguration. One that names ConfigMaps is only read:
+/// other transformers may create them.
 #[cfg(feature = "deployment-manager")]
 pub(crate) fn check_deployment(
     transformer: &Transformer,

@@ -86,7 +86,6 @@ struct Allowed {
 enum Printed {
     /// It goes to standard error.
     Forwarded,
-    /// It is dropped.
     Dropped,
 }
 
@@ -288,7 +287,6 @@ enum Failure {
     Interrupted,
     /// It ended, or closed its output.
     Ended,
-    /// It was stopped earlier.
     Gone,
 }
 

@@ -29,7 +29,7 @@ pub(in crate::cli) struct Writing {
 #[derive(Debug, PartialEq, Eq)]
 enum There {
     Nothing,
-    /// The same text.
+    /// A file with the same text.
     Same,
     /// A file that this program wrote.
     Ours,

@@ -11,7 +11,6 @@ use crate::names::references;
 use crate::resources::resource::Resource;
 use crate::tables::fields as defaults;
 
-/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PrefixConfig {

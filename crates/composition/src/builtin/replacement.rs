@@ -21,7 +21,6 @@ use krm_yaml::diagnostic::{Diagnostic, Severity};
 use krm_yaml::scalar::{is_non_finite, resolve};
 use krm_yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, is_word, name_of};
 
-/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplacementConfig {
@@ -216,7 +215,7 @@ impl Home<'_> {
         }
     }
 
-    /// The value to copy.
+    /// Finds the value to copy. Reports a source that selects no resource or several.
     fn value(
         &self,
         source: &SourceSelector,
@@ -322,7 +321,7 @@ impl Home<'_> {
         }
     }
 
-    /// The selectors of `reject`.
+    /// Compiles the selectors of `reject`, but for empty ones.
     fn rejected(
         &self,
         target: &Target,
@@ -419,7 +418,7 @@ fn is_empty(value: &Value<'_>) -> bool {
 
 const SCALARS_ONLY: &str = "`delimiter` needs a string";
 
-/// A value to copy.
+/// A value to copy, with its spelling.
 struct Copied {
     value: Value<'static>,
     /// The text of a scalar, as it is written.

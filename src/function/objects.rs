@@ -10,7 +10,7 @@ use krm_yaml::{Cursor, Document, Edit, SharedNode, Value};
 /// A container of the objects that a function works on.
 pub(super) trait Objects {
     /// The change of an object.
-    type Change;
+    type ItemChange;
     /// An object to be added.
     type New;
 
@@ -30,7 +30,7 @@ pub(super) trait Objects {
         position: usize,
         old: Cursor<'_>,
         new: Value<'_>,
-    ) -> Result<Option<Self::Change>>;
+    ) -> Result<Option<Self::ItemChange>>;
 
     /// An object to be added, which was read from `document` and changed.
     ///
@@ -74,7 +74,7 @@ impl<'l, 'd> ListItems<'l, 'd> {
 }
 
 impl Objects for ListItems<'_, '_> {
-    type Change = Vec<Edit>;
+    type ItemChange = Vec<Edit>;
     type New = String;
 
     fn at(&self, position: usize) -> Result<&SharedNode> {

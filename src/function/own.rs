@@ -157,7 +157,7 @@ struct ResourceChange {
 }
 
 impl Objects for Resources<'_, '_> {
-    type Change = ResourceChange;
+    type ItemChange = ResourceChange;
     type New = String;
 
     fn at(&self, position: usize) -> Result<&SharedNode> {

@@ -11,8 +11,8 @@ pub struct Field {
     pub version: &'static str,
     /// The kind, in upper camel case: `Deployment`.
     pub kind: &'static str,
-    /// Keys with slashes between them, from the object down. Lists on the way are gone through;
-    /// `[]` after a key marks one that is never added.
+    /// Keys with slashes between them, from the object down. Each item of a list on the way counts;
+    /// `[]` after a key marks a list that is never added.
     pub path: &'static str,
     /// Whether kustomize adds the field where it is missing.
     pub create: bool,

@@ -78,6 +78,7 @@ pub enum Problem {
     UnknownVariant(String, &'static [&'static str]),
     /// The value is of another type.
     Type {
+        /// The type that the message asks for.
         expected: Expected,
         /// The value, or its type if it is long.
         found: String,

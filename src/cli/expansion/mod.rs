@@ -102,7 +102,7 @@ impl Expansions<'_> {
         self.targets.templates()
     }
 
-    /// Hands each expansion to `run` unless something is wrong with what it is to be made of.
+    /// Hands each expansion to `run`, but not after an error in its Template, labels or values.
     pub(super) fn each<'e>(
         &'e self,
         diagnostics: &mut Diagnostics,

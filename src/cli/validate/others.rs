@@ -391,7 +391,7 @@ fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     };
     let given = values_of_file(root, &name, &mut found);
     if let Some(template) = template {
-        // What is wrong with it was said.
+        // Its errors are reported already.
         if let Some(template) = Template::read(&template.node(), &mut Diagnostics::new()) {
             let mut wrong = check_values(&template, &given, root);
             // A value that is missing here may stand elsewhere.

@@ -81,12 +81,12 @@ impl Transform for ReplacementConfig {
         for (index, replacement) in self.replacements.iter().enumerate() {
             let field = root.clone().key("replacements").index(index);
             if replacement.path.is_empty() {
-                let home = Home {
+                let origin = ReplacementOrigin {
                     field: root.clone(),
                     node: None,
                     inner: field,
                 };
-                home.replace(replacement, resources, context);
+                origin.replace(replacement, resources, context);
                 continue;
             }
             let field = field.key("path");
@@ -107,13 +107,13 @@ impl Transform for ReplacementConfig {
                     vec![node]
                 };
                 for node in nodes {
-                    let home = Home {
+                    let origin = ReplacementOrigin {
                         field: field.clone(),
                         node: Some(node),
                         inner: root.clone(),
                     };
-                    if let Some(replacement) = home.read(node, context) {
-                        home.replace(&replacement, resources, context);
+                    if let Some(replacement) = origin.read(node, context) {
+                        origin.replace(&replacement, resources, context);
                     }
                 }
             }
@@ -121,9 +121,9 @@ impl Transform for ReplacementConfig {
     }
 }
 
-/// The place of a replacement: in a field of the configuration, or in the file that the field
+/// The origin of a replacement: in a field of the configuration, or in the file that the field
 /// names.
-struct Home<'t> {
+struct ReplacementOrigin<'t> {
     /// The field that names the file.
     field: FieldPath,
     node: Option<Cursor<'t>>,
@@ -131,7 +131,7 @@ struct Home<'t> {
     inner: FieldPath,
 }
 
-impl Home<'_> {
+impl ReplacementOrigin<'_> {
     fn error(
         &self,
         path: &FieldPath,

@@ -142,7 +142,10 @@ fn draw(class: &[char], random: &mut dyn Random) -> Result<char, String> {
 enum Piece<'a> {
     Literal(&'a str),
     /// `length` characters of `class`, which has at least one and no duplicates.
-    Characters { class: Vec<char>, length: usize },
+    Characters {
+        class: Vec<char>,
+        length: usize,
+    },
 }
 
 fn parse(from: &str) -> Result<Vec<Piece<'_>>, ExpressionError> {

@@ -11,6 +11,7 @@ use crate::names::references;
 use crate::resources::resource::Resource;
 use crate::tables::fields as defaults;
 
+/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PrefixSuffixConfig {

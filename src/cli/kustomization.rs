@@ -1,4 +1,4 @@
-//! What a `kustomization.yaml` says of the files beside and below it.
+//! Rules of a `kustomization.yaml` for the files beside and below it.
 
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};

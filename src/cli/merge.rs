@@ -94,7 +94,7 @@ enum OutputFormat {
     Json,
 }
 
-/// Reads `TEMPLATE=PREFIX`.
+/// Reads the argument `TEMPLATE=PREFIX`.
 fn prefix(text: &str) -> Result<Prefix, String> {
     match text.rsplit_once('=') {
         Some((template, prefix)) if !template.is_empty() && !prefix.is_empty() => Ok(Prefix {
@@ -105,7 +105,7 @@ fn prefix(text: &str) -> Result<Prefix, String> {
     }
 }
 
-/// Reads `TEMPLATE:OLD=NEW`.
+/// Reads the argument `TEMPLATE:OLD=NEW`.
 fn rename(text: &str) -> Result<Rename, String> {
     let names = text.rsplit_once('=');
     let names = names.and_then(|(old, new)| Some((old.rsplit_once(':')?, new)));

@@ -64,7 +64,7 @@ fn section(out: &mut String, command: &Command, wanted: impl Fn(&Arg) -> bool) {
     }
 }
 
-/// `-f`, `--filename FILE`.
+/// The spelling of an option with its value: `-f`, `--filename FILE`.
 fn spelling(argument: &Arg) -> String {
     let names = argument.get_value_names().unwrap_or_default();
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
@@ -105,7 +105,7 @@ fn meaning(argument: &Arg) -> String {
     cell(&text)
 }
 
-/// Adds a sentence.
+/// Adds a sentence, and a full stop where one is missing.
 fn add(text: &mut String, sentence: &str) {
     text.push_str(if text.ends_with('.') { " " } else { ". " });
     text.push_str(sentence);

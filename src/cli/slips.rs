@@ -1,4 +1,4 @@
-//! What was probably meant by arguments that the program does not have: words of other programs.
+//! Tips for arguments that the program does not have: words of other programs.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -62,7 +62,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// What was probably meant, where clap does not know it.
+/// A tip for an error of clap, where clap itself has none.
 pub(super) fn tip(error: &clap::Error) -> Option<String> {
     let text = |kind| match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
@@ -113,7 +113,7 @@ pub(super) fn tip(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// What was meant by an argument that a command does not have.
+/// A tip for an argument that a command does not have.
 fn unknown_argument(command: &str, word: &str, takes_files: bool) -> Option<String> {
     if !word.starts_with('-') {
         return takes_files.then(|| format!("to name a file, use '-f {word}'"));
@@ -146,7 +146,7 @@ fn unknown_argument(command: &str, word: &str, takes_files: bool) -> Option<Stri
     }
 }
 
-/// What a table says of a word.
+/// The tip for a word in a table.
 fn known(table: &[(&[&str], &str)], word: &str) -> Option<String> {
     let row = table.iter().find(|(words, _)| words.contains(&word));
     row.map(|(_, tip)| (*tip).to_owned())

@@ -8,7 +8,7 @@ use krm_yaml::Value;
 /// The number of columns with single words, which are not broken if there is room.
 const NARROW: usize = 3;
 
-/// The space between columns.
+/// The number of spaces between columns.
 const GAP: u16 = 2;
 
 /// The minimum width of a column of `oc`, including the space after it.
@@ -109,7 +109,7 @@ fn borderless<const N: usize>(
     table
 }
 
-/// The lines of a table, without blanks at their ends.
+/// The lines of a table, without spaces at their ends.
 fn text(table: &Table) -> String {
     let lines = table.lines().map(|line| line.trim_end().to_owned() + "\n");
     lines.collect()

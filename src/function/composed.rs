@@ -37,7 +37,7 @@ const NO_NAMESPACE: [&str; 2] = ["default", "_non_namespaceable_"];
 pub struct InProcess<'e> {
     /// The environment of our kinds.
     pub environment: &'e Environment<'e>,
-    /// Runs the other functions.
+    /// Runs the functions that are programs of others.
     pub others: &'e dyn Functions,
 }
 

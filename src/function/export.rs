@@ -44,7 +44,7 @@ pub(super) fn decide<O: Objects>(
     mut items: Items,
     config: Cursor<'_>,
     diagnostics: &mut Diagnostics,
-) -> Decision<O::Change, O::New> {
+) -> Decision<O::ItemChange, O::New> {
     let mut found = Diagnostics::new();
     let name = config.text_at(["metadata", "name"]).unwrap_or_default();
     let namespace = config

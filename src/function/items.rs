@@ -42,7 +42,7 @@ fn by_name(one: &Identity, other: &Identity) -> Ordering {
     one.name.cmp(&other.name).then_with(|| one.cmp(other))
 }
 
-/// What is known of an object without its content.
+/// The facts about an object that are kept after it was read.
 pub(super) struct Item {
     /// Its identity if it has a kind; the name may be empty.
     pub(super) identity: Option<Identity>,
@@ -90,7 +90,7 @@ impl Items {
         Self::of(nodes.len(), chunks, Read::of(config))
     }
 
-    /// The same for values.
+    /// Reads items that are values, in a Composition.
     pub(super) fn of_values<'v>(
         values: impl ExactSizeIterator<Item = &'v Value<'v>>,
         config: &Value<'_>,
@@ -207,7 +207,7 @@ impl Storage {
     }
 }
 
-/// What is read of one object.
+/// The fields of one object that decide who owns it and where it is kept.
 struct Read {
     identity: Option<Identity>,
     path: Option<String>,

@@ -7,10 +7,10 @@ use crate::krm::resource_list::{Changes, ResourceList};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::{Cursor, Document, Edit, SharedNode, Value};
 
-/// What holds the objects that a function works on.
+/// A container of the objects that a function works on.
 pub(super) trait Objects {
     /// The change of an object.
-    type Change;
+    type ItemChange;
     /// An object to be added.
     type New;
 
@@ -30,7 +30,7 @@ pub(super) trait Objects {
         position: usize,
         old: Cursor<'_>,
         new: Value<'_>,
-    ) -> Result<Option<Self::Change>>;
+    ) -> Result<Option<Self::ItemChange>>;
 
     /// An object to be added, which was read from `document` and changed.
     ///
@@ -39,7 +39,7 @@ pub(super) trait Objects {
     fn add(&self, document: &Document, object: &Value<'_>) -> Result<Self::New>;
 }
 
-/// What a function does to the objects.
+/// The changes that a function decides on.
 pub(super) struct Decision<C, N> {
     pub(super) changed: Vec<C>,
     /// The positions of objects that are taken out.
@@ -74,7 +74,7 @@ impl<'l, 'd> ListItems<'l, 'd> {
 }
 
 impl Objects for ListItems<'_, '_> {
-    type Change = Vec<Edit>;
+    type ItemChange = Vec<Edit>;
     type New = String;
 
     fn at(&self, position: usize) -> Result<&SharedNode> {

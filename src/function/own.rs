@@ -39,8 +39,8 @@ fn node(
     transformer.plain_node(name)
 }
 
-/// What is wrong with a transformer that is a DeploymentConfiguration. One that names ConfigMaps is
-/// only read: other transformers may create them.
+/// Checks a transformer that is a DeploymentConfiguration. One that names ConfigMaps is only read:
+/// other transformers may create them.
 #[cfg(feature = "deployment-manager")]
 pub(crate) fn check_deployment(
     transformer: &Transformer,
@@ -157,7 +157,7 @@ struct ResourceChange {
 }
 
 impl Objects for Resources<'_, '_> {
-    type Change = ResourceChange;
+    type ItemChange = ResourceChange;
     type New = String;
 
     fn at(&self, position: usize) -> Result<&SharedNode> {

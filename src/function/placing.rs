@@ -28,7 +28,7 @@ pub(super) struct Placing<'p, O: Objects> {
     plan: &'p Plan,
     rules: &'p Rules,
     made: BTreeMap<Identity, PlacedObject>,
-    decision: Decision<O::Change, O::New>,
+    decision: Decision<O::ItemChange, O::New>,
     /// Reports of the changes, to be used if the changes are made.
     said: Diagnostics,
     crossings: Crossings,
@@ -130,7 +130,7 @@ impl<'p, O: Objects> Placing<'p, O> {
         instance: &Instance,
         object: Object<'_>,
         control: &Control,
-    ) -> Result<Option<O::Change>> {
+    ) -> Result<Option<O::ItemChange>> {
         let AtPosition { item, node, .. } = existing;
         let is_own = item
             .owner
@@ -208,7 +208,10 @@ impl<'p, O: Objects> Placing<'p, O> {
 
     /// Removes the objects that this functionConfig created before and no longer creates. Returns
     /// all changes.
-    pub(super) fn finish(mut self, diagnostics: &mut Diagnostics) -> Decision<O::Change, O::New> {
+    pub(super) fn finish(
+        mut self,
+        diagnostics: &mut Diagnostics,
+    ) -> Decision<O::ItemChange, O::New> {
         if !diagnostics.has_errors() && self.rules.prunes {
             let pruned = self.prune(diagnostics);
             diagnostics.take(pruned);

@@ -61,7 +61,7 @@ impl Rules {
     }
 }
 
-/// The values of [`UPDATE`].
+/// The values of the annotation [`UPDATE`].
 const MANNERS: [(&str, Manner); 2] = [("merge", Manner::Merge), ("replace", Manner::Replace)];
 
 fn not_allowed(key: &str, allowed: &[&str], place: Place, object: &ObjectReference) -> Diagnostic {

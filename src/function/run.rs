@@ -16,7 +16,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, Edited, Value};
 
-/// What a function may know besides its input.
+/// The input of a function besides its ResourceList.
 #[derive(Clone, Default)]
 pub struct Environment<'e> {
     /// The secret that generated values are derived from.
@@ -88,7 +88,7 @@ pub(super) fn is_composition(config: Cursor<'_>) -> bool {
     text("kind") == "Composition" && group(&text("apiVersion")) == GROUP
 }
 
-/// What `run` reads from a document.
+/// Calls `run` with a document that is opened as far as its kind of functionConfig needs.
 fn read<T>(source: &Arc<Source>, run: impl Fn(&Arc<Document>) -> T) -> Result<T> {
     let mut document = Document::open(source, LONG_LISTS)?;
     let config = document.roots().next();

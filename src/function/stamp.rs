@@ -25,7 +25,7 @@ pub(super) fn decide<O: Objects>(
     node: &SharedNode,
     environment: &Environment<'_>,
     diagnostics: &mut Diagnostics,
-) -> Decision<O::Change, O::New> {
+) -> Decision<O::ItemChange, O::New> {
     let config = node.cursor();
     if export::is_export(config) {
         return export::decide(objects, items, config, diagnostics);

@@ -24,13 +24,12 @@ pub(super) enum Manner {
     Merge,
 }
 
-/// What becomes of an object.
+/// The result of updating an object.
 pub(super) struct Updated<'v> {
     /// The object, each part with the node that it replaces; none if it stays as it is.
     pub(super) value: Option<Value<'v>>,
     /// How many fields changed, its owner not counted.
     pub(super) fields: usize,
-    /// What was removed.
     pub(super) removed: Removed,
 }
 

@@ -19,7 +19,7 @@ use krm_yaml::{Cursor, SharedNode};
 /// The rule of the error for a ConfigMap that cannot be found.
 const MISSING_CONFIG_MAP: &str = "missing-config-map";
 
-/// What is wrong with a `DeploymentConfiguration`. Every place is in its own text.
+/// Checks a `DeploymentConfiguration`. Every place is in its own text.
 pub(crate) fn check(node: &SharedNode, inputs: &Inputs) -> Diagnostics {
     let config = node.cursor();
     let reference = identity::reference(config);
@@ -206,8 +206,8 @@ impl Deployment {
         }
     }
 
-    /// What is wrong with the expansion, and the imports that it does not use. A ConfigMap that is
-    /// imported as a whole may well have others.
+    /// Checks the expansion, and reports imports that it does not use. A ConfigMap that is imported
+    /// as a whole may well have others.
     fn check(&self, config: Cursor<'_>) -> Diagnostics {
         let expansion = match expand(&self.request, self.python.interpreter().as_mut()) {
             Ok(expansion) => expansion,

@@ -25,7 +25,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// What an object is to a functionConfig; nothing if it cannot refer to it.
+    /// Makes an input of an object; nothing if no functionConfig can refer to it.
     pub(crate) fn new(identity: &Identity, node: SharedNode) -> Option<Self> {
         Self::may_be(identity).then(|| Self {
             identity: identity.clone(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::template::{Assignment, Expander};
 use krm_yaml::source::Place;
 
-/// What a functionConfig asks for.
+/// The expansions that a functionConfig asks for.
 #[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) expanders: Vec<Arc<dyn Expander>>,
@@ -40,9 +40,9 @@ impl Plan {
 /// One expansion of a Template.
 #[derive(Default)]
 pub(crate) struct Instance {
-    /// Its position in [`Plan::expanders`].
+    /// An index of [`Plan::expanders`].
     pub(crate) expander: usize,
-    /// What it is called: the last part of its owner.
+    /// The name: the last part of its owner.
     pub(crate) name: String,
     /// The value of the annotation that names it on its objects.
     pub(crate) owner: String,
@@ -62,7 +62,7 @@ pub(crate) struct Instance {
 /// The owners whose objects a functionConfig may remove.
 #[derive(Default)]
 pub(crate) struct Owns {
-    /// `KIND/NAMESPACE/NAME` of the functionConfig.
+    /// The functionConfig, as `KIND/NAMESPACE/NAME`.
     pub(crate) base: String,
     /// Instances of the functionConfig whose objects this run leaves alone.
     pub(crate) others: BTreeSet<String>,

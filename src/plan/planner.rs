@@ -123,7 +123,7 @@ impl<'p> Planner<'p> {
         identity::group(&api_version.unwrap_or_default()) == OWN_GROUP
     }
 
-    /// A `DeploymentConfiguration`.
+    /// Plans the expansion of a `DeploymentConfiguration`.
     #[cfg(feature = "deployment-manager")]
     fn deployment(&mut self) {
         let (name, base) = self.identity();
@@ -321,7 +321,7 @@ impl<'p> Planner<'p> {
         }
     }
 
-    /// A `TemplateInstance`.
+    /// Plans the instances of a `TemplateInstance`.
     fn template_instance(&mut self) {
         let (own_name, base) = self.identity();
         self.plan.owns.base.clone_from(&base);

@@ -39,7 +39,7 @@ pub fn check(bytes: &[u8]) {
     assert_eq!(read(&yaml), items, "{yaml:?}\n{resource_list:?}");
 }
 
-/// What is printed; nothing if something is wrong.
+/// The output of a build; nothing if something is wrong.
 fn build(files: &TwoFiles<'_>, format: Format) -> Option<String> {
     let mut diagnostics = Diagnostics::new();
     let mut transformers = consolidate(files, COMPOSITION, &mut diagnostics);

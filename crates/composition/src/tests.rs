@@ -36,7 +36,7 @@ fn shared(path: &str) -> String {
     std::fs::read_to_string(shared_folder().join(path)).unwrap()
 }
 
-/// No functions.
+/// Finds no function that is not built in.
 struct NoFunctions;
 
 impl Functions for NoFunctions {
@@ -73,7 +73,7 @@ fn transformer(config: &str) -> Transformer {
     }
 }
 
-/// What comes out of transformers: the stream of documents, or the messages of the errors.
+/// The output of transformers: the stream of documents, or the messages of the errors.
 fn transformed(
     configs: &[&str],
     input: &str,
@@ -136,7 +136,7 @@ fn without_notes(object: &mut Value<'_>) {
     }
 }
 
-/// What is wrong with a case: it should come to `expected`, as data and in that order.
+/// The difference between the outcome of a case and `expected`, compared as data and in order.
 fn difference(
     outcome: Result<String, Vec<String>>,
     expected: Result<&str, &[String]>,

@@ -16,7 +16,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Starts a program.
+    /// Starts a program as the leader of its group.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);

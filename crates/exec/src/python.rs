@@ -87,7 +87,6 @@ struct Allowed {
 enum Printed {
     /// It goes to standard error.
     Forwarded,
-    /// It is dropped.
     Dropped,
 }
 
@@ -289,7 +288,6 @@ enum Failure {
     Interrupted,
     /// It ended, or closed its output.
     Ended,
-    /// It was stopped earlier.
     Gone,
 }
 

@@ -1,8 +1,8 @@
 //! The exit status of the program.
 
-/// Everything went well.
+/// Success, perhaps with warnings printed.
 pub const OK: u8 = 0;
-/// The input is wrong; what is wrong was printed.
+/// The input is wrong, and its errors were printed.
 pub const FAILED: u8 = 1;
-/// The arguments are wrong.
+/// The arguments are wrong, alone or together.
 pub const USAGE: u8 = 2;

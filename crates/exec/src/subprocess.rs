@@ -22,7 +22,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// The maximum number of lines shown of standard error.
 const SHOWN_LINES: usize = 20;
 
-/// What a program may use.
+/// The limits for a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How long it may run.
@@ -33,7 +33,7 @@ pub struct Limits {
 
 /// The result of a program.
 pub struct Ended {
-    /// The exit status.
+    /// The status with which it ended by itself.
     pub status: ExitStatus,
     /// All of its standard output.
     pub stdout: Vec<u8>,
@@ -143,7 +143,7 @@ pub fn run(
     ended
 }
 
-/// A program that runs.
+/// A running program and the threads that read its streams.
 struct Running {
     group: Group,
     events: Receiver<Event>,

@@ -10,7 +10,7 @@ pub const PATH: &str = "internal.config.kubernetes.io/path";
 pub const INDEX: &str = "internal.config.kubernetes.io/index";
 /// The older spellings of [`PATH`] and [`INDEX`], which kpt and kustomize still send.
 pub const LEGACY_PATH: &str = "config.kubernetes.io/path";
-/// See [`LEGACY_PATH`].
+/// The older spelling of [`INDEX`].
 pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 /// Keeps an object out of the cluster; any value but `"false"` counts.
 pub const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
@@ -19,8 +19,8 @@ pub const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 /// a function changes loses them, or kpt would restore its old comments and key order.
 pub const IDS: &[&str] = &["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 
-/// What an object was called before kustomize renamed or moved it: the kinds, names and namespaces,
-/// each with commas in between.
+/// The identities that an object had before kustomize renamed or moved it: the kinds, names and
+/// namespaces, each with commas in between.
 pub const PREVIOUS: [&str; 3] = [
     "internal.config.kubernetes.io/previousKinds",
     "internal.config.kubernetes.io/previousNames",

@@ -9,9 +9,9 @@ use krm_yaml::source::Source;
 /// The kind of entry at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A file.
+    /// Anything but a directory; links are followed.
     File,
-    /// A directory.
+    /// A directory, or a link to one.
     Directory,
 }
 
@@ -26,7 +26,7 @@ pub const MAX_FILE: u64 = 64 << 20;
 /// read what is in or below that, as with kustomize. Directories that have a root of their own may
 /// be anywhere.
 pub trait Files {
-    /// What is at `path`; `None` if nothing is, or it cannot be told.
+    /// The kind of entry at `path`; `None` if there is none, or it cannot be told.
     fn entry(&self, path: &str) -> Option<Entry>;
 
     /// Whether the file at `path` may be read from `root`.
@@ -166,7 +166,7 @@ pub fn outside(path: &str, root: &str, target: Option<&str>) -> Diagnostic {
     })
 }
 
-/// What is wrong with a path that is an address.
+/// The error for a path that is an address.
 #[must_use]
 pub fn address(path: &str) -> Diagnostic {
     Diagnostic::error(format!(

@@ -1,4 +1,4 @@
-//! What identifies an object: API group, kind, namespace and name.
+//! The identity of an object: API group, kind, namespace and name.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,11 +12,11 @@ use krm_yaml::{Cursor, View};
 pub struct Identity {
     /// The group of the API version; empty for the core group.
     pub group: String,
-    /// `kind`.
+    /// `kind`, without the API version: `Deployment`.
     pub kind: String,
     /// `metadata.namespace`; empty if the object names none.
     pub namespace: String,
-    /// `metadata.name`.
+    /// `metadata.name`; empty only by [`Head::identity_of_kind`].
     pub name: String,
 }
 
@@ -110,7 +110,7 @@ impl<'d> Head<'d> {
         })
     }
 
-    /// The texts of annotations.
+    /// The texts of the annotations with these keys; `None` for one that holds no text.
     pub fn annotations<const N: usize>(&self, keys: [&str; N]) -> [Option<Cow<'d, str>>; N] {
         fields_of(self.annotations, keys).map(text_of)
     }

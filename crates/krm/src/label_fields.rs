@@ -5,14 +5,14 @@ use std::sync::LazyLock;
 /// A field in the objects of some kinds; an empty group, version or kind is any.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// The API group.
+    /// The API group; empty for any, or with a version for the core group.
     pub group: &'static str,
-    /// The API version.
+    /// The API version without the group; empty for any.
     pub version: &'static str,
-    /// The kind.
+    /// The kind, in upper camel case: `Deployment`.
     pub kind: &'static str,
-    /// Keys with slashes between them, from the object down. Lists on the way are gone through;
-    /// `[]` after a key marks one that is never added.
+    /// Keys with slashes between them, from the object down. Each item of a list on the way counts;
+    /// `[]` after a key marks a list that is never added.
     pub path: &'static str,
     /// Whether kustomize adds the field where it is missing.
     pub create: bool,
@@ -85,35 +85,35 @@ const OPENSHIFT: &[Field] = &[
 /// A key on the way to fields in which a Template sets its labels.
 #[derive(Debug)]
 pub struct Branch {
-    /// The key.
+    /// A key of [`Field::path`], without `[]`.
     pub key: &'static str,
     /// When a mapping is added under this key.
     pub create: Create,
     /// Whether a label is set under this key.
     pub sets: Sets,
-    /// The keys below.
+    /// The keys in the mapping under this key, or in the items of its list.
     pub children: Vec<Self>,
 }
 
 /// Whether a Template sets its labels in a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sets {
-    /// In every object.
+    /// In every object of the kind.
     Yes,
     /// If the field already holds a label.
     More,
-    /// In none.
+    /// In none: the field is only on the way to others.
     No,
 }
 
 /// When a Template adds a mapping on the way to its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Create {
-    /// Where it is missing.
+    /// In every object that lacks it.
     Always,
     /// In a mapping that holds something else: `matchLabels` beside `matchExpressions`.
     InSelector,
-    /// In no object.
+    /// In no object, so that labels below it are set only where it exists.
     Never,
 }
 

@@ -50,7 +50,7 @@ struct Written {
     match_expressions: Vec<Requirement>,
 }
 
-/// A condition in `matchExpressions`.
+/// An item of `matchExpressions`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expression {

@@ -9,7 +9,7 @@ pub const LABEL: usize = 63;
 /// The longest name of a port.
 const PORT: usize = 15;
 
-/// What a name must look like.
+/// The rules for a kind of name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// DNS labels (RFC 1123) with dots between them.
@@ -109,13 +109,13 @@ pub fn is_label_key(key: &str) -> bool {
     }
 }
 
-/// What is wrong with a namespace.
+/// Validates a namespace: the error, if it is not one.
 #[must_use]
 pub fn check_namespace(name: &str) -> Option<Diagnostic> {
     (!Form::Label.fits(name)).then(|| not_the_name(name, "a namespace", Form::Label))
 }
 
-/// What is wrong with the key and with the value of a label.
+/// Validates a label: the error of the key, and that of the value.
 #[must_use]
 pub fn check_label(key: &str, value: &str) -> [Option<Diagnostic>; 2] {
     let key = (!is_label_key(key)).then(|| not_the_key(key, "a label"));
@@ -124,13 +124,13 @@ pub fn check_label(key: &str, value: &str) -> [Option<Diagnostic>; 2] {
     [key, value]
 }
 
-/// What is wrong with the key of an annotation. Kubernetes compares these in lower case.
+/// Validates the key of an annotation. Kubernetes compares these in lower case.
 #[must_use]
 pub fn check_annotation_key(key: &str) -> Option<Diagnostic> {
     (!is_label_key(&key.to_lowercase())).then(|| not_the_key(key, "an annotation"))
 }
 
-/// What is wrong with the name of an object.
+/// Validates the name of an object by the rules of its kind.
 #[must_use]
 pub fn check_object_name(group: &str, kind: &str, name: &str) -> Option<Diagnostic> {
     let form = Form::of_object(group, kind);

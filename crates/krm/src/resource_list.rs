@@ -346,7 +346,7 @@ impl<'d> ResourceList<'d> {
     }
 }
 
-/// How items are written.
+/// The layout of the items in the text.
 #[derive(Debug)]
 enum ItemStyle {
     /// As block YAML after a dash at this column.
@@ -425,7 +425,7 @@ fn empty_value(entry: Cursor<'_>) -> Edit {
     after_key(entry, "")
 }
 
-/// Whether a value is written as JSON on one line without blanks.
+/// Whether a value is written as JSON on one line without spaces.
 fn is_json(entry: Cursor<'_>) -> bool {
     let value = entry.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
     value.is_some_and(|value| {
@@ -455,7 +455,7 @@ fn after_key(entry: Cursor<'_>, text: &str) -> Edit {
     }
 }
 
-/// What a function does to a ResourceList.
+/// The changes that a function makes to a ResourceList.
 pub struct Changes {
     /// Edits inside items that stay.
     pub edits: Vec<Edit>,
@@ -463,7 +463,7 @@ pub struct Changes {
     pub removed: BTreeSet<usize>,
     /// Objects to add after the last item, as [`ResourceList::item_text`] writes them.
     pub added: Vec<String>,
-    /// The list of results.
+    /// The list `results`, which replaces that of the input.
     pub results: Value<'static>,
 }
 

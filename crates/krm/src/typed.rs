@@ -63,7 +63,7 @@ pub fn backticked(names: &[&str]) -> String {
 pub struct Mismatch {
     /// The path of the value, from the inside out.
     way: Vec<Step>,
-    /// The reason.
+    /// The difference from the type, without its place.
     pub problem: Problem,
 }
 
@@ -80,7 +80,7 @@ pub enum Problem {
     UnknownVariant(String, &'static [&'static str]),
     /// The value is of another type.
     Type {
-        /// The type.
+        /// The type that the message asks for.
         expected: Expected,
         /// The value, or its type if it is long.
         found: String,
@@ -94,13 +94,13 @@ pub enum Problem {
 /// The type that a value has to be of.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// A string.
+    /// A string; a number or boolean is not taken for one.
     Text,
-    /// A boolean.
+    /// `true` or `false`, without quotes.
     Bool,
-    /// A whole number.
+    /// A number without a fraction, in the range of the field's type.
     WholeNumber,
-    /// A list.
+    /// A sequence, also with one item.
     List,
     /// A mapping, as its type describes it.
     Mapping(String),
@@ -248,7 +248,7 @@ impl de::Error for Mismatch {
     }
 }
 
-/// Reads a value.
+/// Deserializes a type from a value that was read before.
 #[derive(Clone, Copy)]
 struct Typed<'v, 's> {
     value: &'v Value<'s>,

@@ -126,7 +126,7 @@ impl Programs {
         }
     }
 
-    /// Runs a program.
+    /// Runs a program for at most `limit`.
     pub(super) fn process(
         &self,
         command: &mut Command,

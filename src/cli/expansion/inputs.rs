@@ -70,7 +70,7 @@ impl Inputs {
     }
 }
 
-/// Reads `NAME=FILE`.
+/// Reads the argument `NAME=FILE`.
 pub(super) fn value_file(argument: &str) -> Result<(String, String)> {
     env_file::parse_assignment(argument).map_err(|error| {
         Diagnostic::error(error.message)

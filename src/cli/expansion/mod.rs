@@ -93,17 +93,16 @@ pub(super) struct Expansions<'e> {
     arguments: &'e Arguments,
     inputs: &'e Inputs,
     targets: Targets,
-    /// Those of the arguments.
+    /// The labels of `--labels`.
     labels: Vec<(String, String)>,
 }
 
 impl Expansions<'_> {
-    /// The Templates, each once.
     pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
         self.targets.templates()
     }
 
-    /// Hands each expansion to `run` unless something is wrong with what it is to be made of.
+    /// Hands each expansion to `run`, but not after an error in its Template, labels or values.
     pub(super) fn each<'e>(
         &'e self,
         diagnostics: &mut Diagnostics,
@@ -193,7 +192,7 @@ impl Expansion<'_> {
     }
 }
 
-/// Reads `key=value,key=value`.
+/// Reads arguments of the form `key=value,key=value`.
 fn labels(arguments: &[String], diagnostics: &mut Diagnostics) -> Vec<(String, String)> {
     arguments
         .iter()

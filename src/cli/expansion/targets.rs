@@ -34,7 +34,7 @@ impl Targets {
         self.plan.expanders.get(instance.expander)?.template()
     }
 
-    /// All Templates, each once.
+    /// The Templates, each once, in the order of the files.
     pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
         let expanders = self.plan.expanders.iter();
         expanders.filter_map(|expander| expander.template())
@@ -89,7 +89,7 @@ fn template(documents: &[Arc<Document>], diagnostics: &mut Diagnostics) -> Optio
     Some(Targets::new(Plan::of(expander)))
 }
 
-/// What each `TemplateInstance` asks for.
+/// The expansions that each `TemplateInstance` asks for.
 fn stamped(
     instances: &[SharedNode],
     inputs: &plan::Inputs,

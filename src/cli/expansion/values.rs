@@ -61,7 +61,7 @@ pub(super) fn given(
     given
 }
 
-/// What a file of values holds; nothing if it is empty, or several documents.
+/// The content of a file of values; nothing if it is empty, or several documents.
 fn only_root<'d>(document: &'d Document, diagnostics: &mut Diagnostics) -> Option<Cursor<'d>> {
     let mut roots = document.roots();
     let first = roots.next()?;
@@ -147,7 +147,7 @@ fn from_arguments(
     given
 }
 
-/// Reads `NAME=VALUE`.
+/// Reads the argument `NAME=VALUE`.
 pub(super) fn assignment(argument: &str) -> Result<(String, String)> {
     env_file::parse_assignment(argument).map_err(|error| {
         Diagnostic::error(error.message)

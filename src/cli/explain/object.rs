@@ -47,7 +47,7 @@ impl<'m> TracedObject<'m> {
         group(self.text(&["apiVersion"]))
     }
 
-    /// `metadata.name`, else `metadata.generateName`.
+    /// `metadata.name`, or `metadata.generateName` without one.
     fn name(&self) -> &'m str {
         match self.text(&["metadata", "name"]) {
             "" => self.text(&["metadata", "generateName"]),
@@ -63,7 +63,7 @@ impl<'m> TracedObject<'m> {
         }
     }
 
-    /// `Deployment/web`.
+    /// The object in the form `Deployment/web`.
     pub(super) fn title(&self) -> String {
         format!("{}/{}", self.text(&["kind"]), self.full_name())
     }

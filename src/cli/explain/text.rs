@@ -85,7 +85,7 @@ fn excerpt(selection: &Selection<'_, '_>, hidden: &[Place]) -> String {
     report::text(&diagnostics, io::stdout_color())
 }
 
-/// What set the field, unless it is the object in the Template.
+/// The setter of the field, as a part of a sentence; empty for the object in the Template.
 fn cause(expansion: &Expansion<'_>, field: &Field) -> String {
     match setter(expansion, field) {
         Some(setter) => format!(", set by {setter}"),

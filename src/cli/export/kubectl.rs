@@ -22,14 +22,14 @@ const LIMITS: Limits = Limits {
     output: 256 << 20,
 };
 
-/// An installed kubectl.
+/// The kubectl on the `PATH`.
 pub(super) struct Kubectl<'k> {
     program: &'k str,
     limits: Limits,
     interruption: &'k Interruption,
 }
 
-/// The query for kubectl.
+/// Arguments of one `kubectl get`.
 pub(super) struct Query<'q> {
     pub(super) kinds: &'q str,
     pub(super) context: Option<&'q str>,

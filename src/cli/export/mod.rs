@@ -132,7 +132,7 @@ enum OutputFormat {
     Json,
 }
 
-/// The groups of parameters.
+/// The values of `--parameterize`.
 fn groups() -> Vec<PossibleValue> {
     let names = GROUPS.iter().map(|(word, _)| *word);
     names

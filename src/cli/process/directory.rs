@@ -25,7 +25,6 @@ impl File {
         &self.path
     }
 
-    /// Its content.
     pub(super) fn text(&self) -> &str {
         &self.text
     }

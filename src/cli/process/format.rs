@@ -1,14 +1,14 @@
-//! What `-o` takes.
+//! The values of `-o`.
 
 use clap::builder::PossibleValue;
 
 use crate::template::Format;
 use krm_yaml::suggest::closest;
 
-/// The output format.
+/// The value of `-o`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputFormat {
-    /// The objects.
+    /// The expanded objects, in one of the formats for them.
     Objects(Format),
     /// The Template itself, with its objects expanded.
     Template,
@@ -68,7 +68,7 @@ impl OutputFormat {
         })
     }
 
-    /// What shells and `--help` offer.
+    /// The values that shells and `--help` offer.
     pub(super) fn words() -> Vec<PossibleValue> {
         let words = NAMES.iter();
         words

@@ -13,11 +13,11 @@ use krm_yaml::diagnostic::Diagnostics;
 
 /// The requested output, as far as it is complete.
 pub(super) enum Output {
-    /// Objects as one text.
+    /// Objects as one text, for standard output.
     Objects(Printer),
     /// A file for each object.
     Files(Format, Vec<File>),
-    /// Processed Templates.
+    /// Templates with their objects expanded, each as YAML.
     Templates(Vec<String>),
     /// Tables of parameters, each with a name.
     Tables(Vec<(String, String)>),
@@ -121,7 +121,7 @@ impl Output {
 
 /// Output that is ready to be published.
 pub(super) enum Prepared {
-    /// Text for standard output.
+    /// Text for standard output, in pieces.
     Printed(Vec<String>),
     /// Files that are written under temporary names.
     Written(Writing),

@@ -65,7 +65,7 @@ impl Record {
         self.digests.get(path).is_some_and(|known| known == digest)
     }
 
-    /// Enters a file.
+    /// Enters a file with the digest of its content.
     pub(super) fn enter(&mut self, path: &str, digest: String) {
         self.digests.insert(path.to_owned(), digest);
     }

@@ -25,11 +25,11 @@ pub(in crate::cli) struct Writing {
     _lock: Option<fs::File>,
 }
 
-/// The state of the place of a new file.
+/// The state of a path to which a file is to be written.
 #[derive(Debug, PartialEq, Eq)]
-enum There {
+enum FileState {
     Nothing,
-    /// The same text.
+    /// A file with the same text.
     Same,
     /// A file that this program wrote.
     Ours,
@@ -61,10 +61,10 @@ impl Writing {
             let path = PathBuf::from(io::path_in(folder, file.path()));
             let digest = record::digest(file.text());
             match look(root, file.path(), &path, &digest, &old)? {
-                There::Same => {}
-                There::Nothing => new.push((path, file)),
-                There::Foreign(why) if !overwrite => foreign.push((path, why)),
-                There::Ours | There::Foreign(_) => changed.push((path, file)),
+                FileState::Same => {}
+                FileState::Nothing => new.push((path, file)),
+                FileState::Foreign(why) if !overwrite => foreign.push((path, why)),
+                FileState::Ours | FileState::Foreign(_) => changed.push((path, file)),
             }
             record.enter(file.path(), digest);
         }
@@ -102,7 +102,7 @@ fn look(
     path: &Path,
     digest: &str,
     record: &Record,
-) -> anyhow::Result<There> {
+) -> anyhow::Result<FileState> {
     let unable = |error: &std::io::Error| {
         let reason = reason(error);
         anyhow!("`{}` cannot be written: {reason}", path.display())
@@ -110,29 +110,29 @@ fn look(
     let folders = path.ancestors().skip(1);
     for folder in folders.take_while(|folder| *folder != root && folder.starts_with(root)) {
         if fs::symlink_metadata(folder).is_ok_and(|there| there.is_symlink()) {
-            return Ok(There::Foreign("is in a directory that is a link"));
+            return Ok(FileState::Foreign("is in a directory that is a link"));
         }
     }
     let there = match fs::symlink_metadata(path) {
         Ok(there) => there,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(There::Nothing),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(FileState::Nothing),
         Err(error) => return Err(unable(&error)),
     };
     if there.is_dir() {
         return Err(unable(&ErrorKind::IsADirectory.into()));
     }
     if let Some(what) = special(&there) {
-        return Ok(There::Foreign(what));
+        return Ok(FileState::Foreign(what));
     }
     let found = record::digest_of(path).map_err(|error| unable(&error))?;
     Ok(if found == digest {
-        There::Same
+        FileState::Same
     } else if record.holds(name, &found) {
-        There::Ours
+        FileState::Ours
     } else if record.knows(name) {
-        There::Foreign("was changed after krm-template wrote it")
+        FileState::Foreign("was changed after krm-template wrote it")
     } else {
-        There::Foreign("exists, and krm-template did not write it")
+        FileState::Foreign("exists, and krm-template did not write it")
     })
 }
 

@@ -1,5 +1,5 @@
-//! What `validate` looks at besides Templates: each TemplateInstance, file of values,
-//! Composition and DeploymentConfiguration.
+//! Checks the other files that `validate` reads besides Templates: each TemplateInstance, file of
+//! values, Composition and DeploymentConfiguration.
 //!
 //! They are read as `process`, a function and `build` read them, together with the Templates among
 //! the files, and nothing is run. Of several Templates of a name the nearest file counts, as a
@@ -29,7 +29,7 @@ use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Document, SharedNode};
 
-/// The fields of `ParameterValues`.
+/// All fields of a `ParameterValues`.
 const VALUES_FIELDS: [&str; 6] = [
     "apiVersion",
     "kind",
@@ -39,7 +39,7 @@ const VALUES_FIELDS: [&str; 6] = [
     "data",
 ];
 
-/// `validate` runs no Python.
+/// Hints where a configuration needs Python, which `validate` does not run.
 #[cfg(feature = "deployment-manager")]
 const NO_PYTHON: Forbidden = Forbidden(&[
     "to check the configuration with Python, use `krm-template deployment validate CONFIG --allow-python`",
@@ -79,7 +79,7 @@ impl Counts {
     }
 }
 
-/// What an object is to be checked as.
+/// The kinds of object besides Templates.
 #[derive(Clone, Copy)]
 enum Kind {
     Instance,
@@ -252,7 +252,7 @@ fn is_within(place: &Place, root: Cursor<'_>) -> bool {
         && place.range.end <= all.range.end
 }
 
-/// What decides nothing: no object is made.
+/// Options that decide nothing, as no object is made.
 fn options() -> Options<'static> {
     Options {
         labels: Vec::new(),
@@ -267,7 +267,7 @@ fn options() -> Options<'static> {
     }
 }
 
-/// What is wrong with the values of a Template, without what is wrong with the Template itself.
+/// Checks the values of a Template, without the Template itself.
 fn check_values(template: &Template, given: &[Assignment], own: Cursor<'_>) -> Diagnostics {
     let mut found = Diagnostics::new();
     template::effective(template, given, &options(), &mut found, |_| ());
@@ -295,7 +295,7 @@ fn deployment(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     found
 }
 
-/// A TemplateInstance.
+/// Checks a TemplateInstance with the Templates and values near it.
 fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     let root = one.root;
     let near = near(one, roots);
@@ -345,7 +345,7 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     checked
 }
 
-/// A file of values.
+/// Checks a file of values with the Templates near it.
 fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     let root = one.root;
     let mut found = Diagnostics::new();
@@ -391,7 +391,7 @@ fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     };
     let given = values_of_file(root, &name, &mut found);
     if let Some(template) = template {
-        // What is wrong with it was said.
+        // Its errors are reported already.
         if let Some(template) = Template::read(&template.node(), &mut Diagnostics::new()) {
             let mut wrong = check_values(&template, &given, root);
             // A value that is missing here may stand elsewhere.

@@ -13,7 +13,6 @@ use crate::tables::fields as defaults;
 use krm_core::names;
 use krm_yaml::FieldPath;
 
-/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnnotationsConfig {

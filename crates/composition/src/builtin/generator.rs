@@ -17,7 +17,7 @@ use krm_core::scope::effective;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::{Data, FieldPath, Value};
 
-/// The configuration.
+/// Fields that generators of ConfigMaps and Secrets have in common.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct GeneratorConfig {
@@ -25,9 +25,9 @@ pub(crate) struct GeneratorConfig {
     name: String,
     namespace: String,
     behavior: Behavior,
-    /// `KEY=TEXT`.
+    /// Entries in the form `KEY=TEXT`.
     literals: Vec<String>,
-    /// `PATH`, or `KEY=PATH`.
+    /// Paths of files, or `KEY=PATH`; without a key, the name of the file.
     files: Vec<String>,
     /// Paths of files with lines `KEY=TEXT`.
     envs: Vec<String>,
@@ -47,20 +47,17 @@ struct Options {
     immutable: bool,
 }
 
-/// What to do if the object exists.
+/// The treatment of an object that exists already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Behavior {
-    /// Report an error.
     #[default]
     Create,
-    /// Replace its entries.
     Replace,
-    /// Add to its entries.
     Merge,
 }
 
-/// Values by their keys.
+/// Values as bytes, by their keys.
 type Pairs = BTreeMap<String, Vec<u8>>;
 
 /// Reads all entries; none if one is wrong, which is reported.

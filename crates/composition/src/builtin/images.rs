@@ -22,7 +22,6 @@ use krm_yaml::{Data, FieldPath, Value};
 /// The maximum number of images in a message.
 const MAX_LISTED: usize = 10;
 
-/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ImagesConfig {
@@ -264,7 +263,7 @@ impl ImageChange<'_> {
     }
 }
 
-/// An image as `[HOST[:PORT]/]NAME[:TAG][@DIGEST]`.
+/// The parts of `[HOST[:PORT]/]NAME[:TAG][@DIGEST]`; the host is in the name.
 #[derive(Debug, PartialEq, Eq)]
 struct Parts<'i> {
     name: &'i str,

@@ -7,7 +7,7 @@ use crate::resources::resource::Resource;
 use krm_core::scope::unless_default;
 use krm_yaml::FieldPath;
 
-/// The ids of resources.
+/// The identities of the resources so far.
 pub(crate) struct Known(BTreeSet<Id>);
 
 /// The identity of a resource for kustomize: unlike in a cluster, the version counts.

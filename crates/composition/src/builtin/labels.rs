@@ -14,7 +14,6 @@ use krm_core::label_fields::LABEL_FIELDS;
 use krm_core::names;
 use krm_yaml::FieldPath;
 
-/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LabelsConfig {

@@ -36,9 +36,7 @@ enum Subjects {
     /// Those named `default`, as every namespace has a service account of that name.
     #[default]
     DefaultOnly,
-    /// Every `ServiceAccount`.
     AllServiceAccounts,
-    /// None.
     None,
 }
 

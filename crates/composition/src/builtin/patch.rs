@@ -14,7 +14,6 @@ use crate::resources::resource::Resource;
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::Severity;
 
-/// The configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct PatchConfig {

@@ -11,7 +11,6 @@ use crate::names::references;
 use crate::resources::resource::Resource;
 use krm_yaml::FieldPath;
 
-/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct PatchJson6902Config {

@@ -10,7 +10,6 @@ use crate::engine::step::{Context, Transform};
 use crate::resources::resource::Resource;
 use krm_yaml::FieldPath;
 
-/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]

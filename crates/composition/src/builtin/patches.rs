@@ -27,7 +27,7 @@ pub(crate) struct PatchText {
     field: FieldPath,
 }
 
-/// A strategic merge patch.
+/// A strategic merge patch that was read.
 #[derive(Debug)]
 pub(crate) struct MergePatch<'t> {
     node: Cursor<'t>,
@@ -42,7 +42,7 @@ pub(crate) struct Allowed {
 }
 
 impl PatchText {
-    /// Reads a file.
+    /// Reads the file that `field` names. Reports errors, and then returns none.
     pub(crate) fn from_file(
         path: &str,
         field: FieldPath,
@@ -454,7 +454,7 @@ pub(crate) struct Operations<'t> {
 }
 
 impl Operations<'_> {
-    /// Applies them to resources.
+    /// Applies the operations to the resources at the positions `targets`.
     pub(crate) fn apply(
         &self,
         targets: &[usize],

@@ -21,7 +21,6 @@ use krm_yaml::diagnostic::{Diagnostic, Severity};
 use krm_yaml::scalar::{is_non_finite, resolve};
 use krm_yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, is_word, name_of};
 
-/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplacementConfig {
@@ -82,12 +81,12 @@ impl Transform for ReplacementConfig {
         for (index, replacement) in self.replacements.iter().enumerate() {
             let field = root.clone().key("replacements").index(index);
             if replacement.path.is_empty() {
-                let home = Home {
+                let origin = ReplacementOrigin {
                     field: root.clone(),
                     node: None,
                     inner: field,
                 };
-                home.replace(replacement, resources, context);
+                origin.replace(replacement, resources, context);
                 continue;
             }
             let field = field.key("path");
@@ -108,13 +107,13 @@ impl Transform for ReplacementConfig {
                     vec![node]
                 };
                 for node in nodes {
-                    let home = Home {
+                    let origin = ReplacementOrigin {
                         field: field.clone(),
                         node: Some(node),
                         inner: root.clone(),
                     };
-                    if let Some(replacement) = home.read(node, context) {
-                        home.replace(&replacement, resources, context);
+                    if let Some(replacement) = origin.read(node, context) {
+                        origin.replace(&replacement, resources, context);
                     }
                 }
             }
@@ -122,9 +121,9 @@ impl Transform for ReplacementConfig {
     }
 }
 
-/// The place of a replacement: in a field of the configuration, or in the file that the field
+/// The origin of a replacement: in a field of the configuration, or in the file that the field
 /// names.
-struct Home<'t> {
+struct ReplacementOrigin<'t> {
     /// The field that names the file.
     field: FieldPath,
     node: Option<Cursor<'t>>,
@@ -132,7 +131,7 @@ struct Home<'t> {
     inner: FieldPath,
 }
 
-impl Home<'_> {
+impl ReplacementOrigin<'_> {
     fn error(
         &self,
         path: &FieldPath,
@@ -216,7 +215,7 @@ impl Home<'_> {
         }
     }
 
-    /// The value to copy.
+    /// Finds the value to copy. Reports a source that selects no resource or several.
     fn value(
         &self,
         source: &SourceSelector,
@@ -322,7 +321,7 @@ impl Home<'_> {
         }
     }
 
-    /// The selectors of `reject`.
+    /// Compiles the selectors of `reject`, but for empty ones.
     fn rejected(
         &self,
         target: &Target,
@@ -419,7 +418,7 @@ fn is_empty(value: &Value<'_>) -> bool {
 
 const SCALARS_ONLY: &str = "`delimiter` needs a string";
 
-/// A value to copy.
+/// A value to copy, with its spelling.
 struct Copied {
     value: Value<'static>,
     /// The text of a scalar, as it is written.

@@ -12,7 +12,6 @@ use crate::tables::fields as defaults;
 use krm_yaml::suggest::closest;
 use krm_yaml::{FieldPath, Value};
 
-/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplicasConfig {

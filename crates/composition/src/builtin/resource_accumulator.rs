@@ -21,7 +21,6 @@ use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar};
 
-/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResourceAccumulatorConfig {
@@ -76,7 +75,7 @@ impl Transform for ResourceAccumulatorConfig {
     }
 }
 
-/// Reads one path.
+/// Reads the resources at one path.
 struct Accumulation<'a, 'c> {
     /// The field that holds the path.
     field: FieldPath,

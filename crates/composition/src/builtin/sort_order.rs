@@ -41,7 +41,6 @@ const LAST: &[&str] = &[
     "ValidatingWebhookConfiguration",
 ];
 
-/// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct SortOrderConfig {
@@ -60,7 +59,7 @@ struct SortOptions {
 enum Order {
     /// In the order of the input.
     Fifo,
-    /// By kind.
+    /// By kind, in the order of `FIRST` and `LAST`.
     Legacy,
 }
 

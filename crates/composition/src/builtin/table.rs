@@ -31,7 +31,7 @@ const fn builtin(
 /// The kind that a `kustomization.yaml` has.
 const KUSTOMIZATION: &str = "Kustomization";
 
-/// All of them.
+/// All built-in transformers and generators.
 pub(crate) const BUILTINS: &[Builtin] = &[
     builtin(
         &["AnnotationsTransformer"],

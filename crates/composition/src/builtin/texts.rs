@@ -26,7 +26,7 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// Spells a scalar.
+/// Accepts any scalar, and spells it as text.
 struct Spelling;
 
 impl Visitor<'_> for Spelling {

@@ -20,7 +20,6 @@ use krm_yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, Words, name_of};
 
 const NAMESPACE: &str = "metadata/namespace";
 
-/// The configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct ValueAddConfig {
@@ -29,7 +28,7 @@ pub(crate) struct ValueAddConfig {
     target_file_path: String,
 }
 
-/// A file with targets.
+/// The content of `targetFilePath`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct TargetFile {

@@ -52,7 +52,7 @@ pub trait Functions {
     }
 }
 
-/// A build for kustomize.
+/// A Kustomization to be built by kustomize.
 #[derive(Clone, Copy, Debug)]
 pub struct Kustomize<'k> {
     /// The directory with the Kustomization, relative to where files are read.

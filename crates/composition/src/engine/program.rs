@@ -13,7 +13,7 @@ const ANNOTATIONS: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/
 /// A function that is another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// A container.
+    /// A container, which gets no network.
     Container(Container),
     /// An executable of this machine.
     Exec(Exec),
@@ -47,7 +47,7 @@ pub struct Container {
 pub struct Exec {
     /// Its file; a name without a slash is looked for on the `PATH`.
     pub path: String,
-    /// Its arguments.
+    /// The arguments, passed without a shell.
     #[serde(default)]
     pub args: Vec<String>,
     /// Variables for its environment besides ours, as `NAME=VALUE`.
@@ -166,7 +166,7 @@ impl Container {
 }
 
 impl Exec {
-    /// Resolves its paths.
+    /// Resolves its paths against the directory of the file that names them.
     fn resolved(mut self, transformer: &Transformer, field: &FieldPath) -> Result<Self> {
         if self.path.is_empty() {
             return Err(transformer

@@ -22,21 +22,19 @@ pub(crate) trait Transform: fmt::Debug {
 /// A transformer with what runs it.
 #[derive(Debug)]
 pub struct Step {
-    /// How it is configured.
+    /// The transformer as it was declared and overridden.
     pub transformer: Transformer,
     pub(crate) runner: Runner,
 }
 
-/// What runs a transformer.
+/// The implementation of a transformer.
 #[derive(Debug)]
 pub(crate) enum Runner {
-    /// It is built in.
     Builtin(Box<dyn Transform>),
     /// It is itself a list of transformers, which is read when it runs.
     Composition(Vec<Step>),
     /// One of our own functions, in this process.
     Own,
-    /// Another program.
     Program(Program),
     /// A Starlark script, which this program does not run.
     Starlark,
@@ -65,9 +63,8 @@ pub(crate) trait Builder {
     ) -> Option<Vec<Resource<'d>>>;
 }
 
-/// What a transformer can use.
+/// The surroundings of a transformer while it runs.
 pub(crate) struct Context<'c> {
-    /// The transformer that runs.
     pub(crate) transformer: &'c Transformer,
     /// Finds files by paths that the transformer [resolves](Transformer::resolve).
     pub(crate) files: &'c dyn Files,
@@ -75,7 +72,7 @@ pub(crate) struct Context<'c> {
     pub(crate) functions: &'c dyn Functions,
     /// Collects messages; after an error, the chain ends with this transformer.
     pub(crate) diagnostics: &'c mut Diagnostics,
-    /// Builds other Compositions.
+    /// Builds Compositions that the transformer refers to.
     pub(crate) builder: &'c mut dyn Builder,
 }
 

@@ -19,7 +19,7 @@ pub struct TransformerId {
     pub group: String,
     /// The version; by default `builtin`.
     pub version: String,
-    /// `kind`.
+    /// `kind`, which selects a built-in transformer or a function.
     pub kind: String,
     /// `metadata.namespace`; empty if it names none.
     pub namespace: String,
@@ -108,7 +108,7 @@ impl Transformer {
     pub(crate) const COMMON_FIELDS: [&str; 5] =
         ["apiVersion", "kind", "metadata", "provider", "runtime"];
 
-    /// Where it was declared.
+    /// The place of its declaration; overrides are elsewhere.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         let first = self.layers.first()?;

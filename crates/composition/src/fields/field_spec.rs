@@ -37,9 +37,9 @@ pub struct FieldSpec {
 /// The treatment of a field that is missing or null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingField {
-    /// Nothing.
+    /// Nothing is added: the field is skipped.
     Nothing,
-    /// An empty mapping.
+    /// An empty mapping is added.
     Mapping,
     /// A null, which the caller sets.
     Scalar,

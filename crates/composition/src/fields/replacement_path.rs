@@ -13,7 +13,7 @@ use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Document, Editor, FieldPath, Scalar, Value, name_of};
 
-/// A path to fields.
+/// The path of a replacement, which may lead to many fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReplacementPath {
     text: String,
@@ -25,14 +25,14 @@ enum Part {
     Key(String),
     /// An item by its position, or a key of digits.
     Index(usize, String),
-    /// `-`: the last item.
+    /// `-`: the last item of a list.
     Last,
     /// `[field=value]`; of scalars, without a field.
     Item {
         field: String,
         value: String,
     },
-    /// `*`: all items.
+    /// `*`: each item of a list.
     Every,
 }
 

@@ -84,7 +84,7 @@ impl Selector {
     }
 }
 
-/// A compiled [`Selector`].
+/// A [`Selector`] with its patterns compiled.
 #[derive(Debug)]
 pub(crate) struct Matcher {
     group: Pattern,

@@ -11,7 +11,7 @@ use krm_core::pointer;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Value, name_of};
 
-/// One operation.
+/// An operation of RFC 6902.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
     action: Action,

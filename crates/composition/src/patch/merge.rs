@@ -33,7 +33,6 @@ use krm_yaml::{Data, FieldPath, Scalar, Step, Value, name_of};
 pub(crate) enum Fate {
     /// It stays, changed or not.
     Stays,
-    /// The patch removes it.
     Goes,
 }
 
@@ -138,14 +137,13 @@ pub(crate) fn merge(
     }
 }
 
-/// What to do with a part of the target.
+/// The treatment of a part of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Directive {
-    /// Merge the two.
+    /// Merge the two, the default.
     Merge,
     /// Replace it by the patch.
     Replace,
-    /// Remove it.
     Delete,
 }
 
@@ -265,7 +263,7 @@ fn replace(target: &mut Value<'_>, patch: &Value<'static>, known: &Type) -> Resu
     Ok(())
 }
 
-/// A patch without directives.
+/// Copies a patch without its directives, also those for lists.
 fn without_directive(patch: &Value<'static>) -> Value<'static> {
     let mut patch = patch.clone();
     match &mut patch.data {

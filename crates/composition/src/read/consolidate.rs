@@ -67,14 +67,14 @@ struct Importer<'f> {
 enum Settled {
     /// It failed, and the errors are reported.
     Failed,
-    /// It has no transformers.
+    /// It was read, and has no transformers.
     Empty,
 }
 
 /// The transformers of a Composition.
 struct All {
     transformers: Vec<Transformer>,
-    /// Whether nothing is missing.
+    /// Whether all of them could be read.
     is_whole: bool,
 }
 
@@ -352,7 +352,7 @@ fn imported_twice(one: &Transformer) -> Diagnostic {
     wrong
 }
 
-/// Reports duplicate transformers.
+/// Reports duplicate transformers. Returns whether there are none.
 fn check_ids(all: &[Transformer], diagnostics: &mut Diagnostics) -> bool {
     let duplicates = duplicates(all);
     for (one, first) in &duplicates {

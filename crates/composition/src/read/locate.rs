@@ -12,7 +12,6 @@ pub const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml"
 /// The thing to build at a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// A file.
     File,
     /// A directory with a Composition: the path of its file.
     Composition(String),

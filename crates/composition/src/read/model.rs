@@ -15,7 +15,7 @@ use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Value, Words};
 
 /// The API group of Compositions, Kustomizations and Components.
 pub const GROUP: &str = "kustomize.config.k8s.io";
-/// Its only `apiVersion`.
+/// The only `apiVersion` of a Composition.
 const API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 /// The version of a transformer without an `apiVersion`.
 pub(crate) const BUILTIN: &str = "builtin";
@@ -51,7 +51,7 @@ pub const ORDER_FIELDS: &[&str] = &[
     "namespace",
 ];
 
-/// A Composition.
+/// A Composition as its file declares it.
 #[derive(Debug, Default)]
 pub(crate) struct Composition {
     pub(crate) imports: Vec<Import>,
@@ -61,7 +61,7 @@ pub(crate) struct Composition {
     pub(crate) order: Option<Order>,
 }
 
-/// An entry of `transformersFrom`.
+/// An item of `transformersFrom`: another Composition, whose transformers are added.
 #[derive(Debug)]
 pub(crate) struct Import {
     pub(crate) path: String,
@@ -75,7 +75,7 @@ pub(crate) enum Mode {
     /// Before the own ones of the Composition; the default of the KEP.
     #[default]
     Prepend,
-    /// After them.
+    /// After the own ones of the Composition.
     Append,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct Declared {
     pub(crate) node: NodeId,
 }
 
-/// `transformerOrder`.
+/// The field `transformerOrder`.
 #[derive(Debug)]
 pub(crate) struct Order {
     pub(crate) entries: Vec<Entry>,
@@ -107,7 +107,7 @@ pub(crate) struct Entry {
     pub(crate) version: Option<String>,
     pub(crate) namespace: Option<String>,
     pub(crate) place: Place,
-    /// Its field path.
+    /// The field path, with the index.
     pub(crate) field: String,
 }
 
@@ -507,7 +507,7 @@ fn order(root: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Order> {
     })
 }
 
-/// An entry of `transformerOrder`.
+/// Reads an item of `transformerOrder`. Reports what is malformed, and then returns none.
 pub(crate) fn entry(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Entry> {
     let what = "an entry of `transformerOrder`";
     let prefix = format!("{field}.");

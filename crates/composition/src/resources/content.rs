@@ -37,7 +37,7 @@ impl<'d> Content<'d> {
         }
     }
 
-    /// The value.
+    /// The value, which is read from the text the first time.
     pub(crate) fn value(&self) -> &Value<'d> {
         match self {
             Self::Unchanged(node, value) => value.get_or_init(|| node.value()),
@@ -58,7 +58,6 @@ impl<'d> Content<'d> {
         }
     }
 
-    /// The value by itself.
     pub(crate) fn into_value(self) -> Value<'d> {
         match self {
             Self::Unchanged(node, value) => value.into_inner().unwrap_or_else(|| node.value()),

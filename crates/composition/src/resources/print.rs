@@ -5,7 +5,7 @@ use krm_core::threads;
 use krm_yaml::Position;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 
-/// How resources are printed.
+/// The format of printed resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A stream of documents with `---` between them.

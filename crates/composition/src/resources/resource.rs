@@ -18,7 +18,7 @@ const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
 /// An object on its way through the transformers: plain data, and the text it was read from.
 #[derive(Clone, Debug)]
 pub struct Resource<'d> {
-    /// What it was read from; none for a new object.
+    /// The node it was read from; none for a new object.
     node: Option<SharedNode>,
     /// The comments around it that belong to the stream.
     pub(crate) apart: Option<Box<Apart>>,
@@ -71,7 +71,7 @@ impl<'d> Resource<'d> {
         }
     }
 
-    /// A new object.
+    /// A resource that was not read from a text.
     pub(crate) const fn new(value: Value<'d>) -> Self {
         Self::with(Content::Changed(value))
     }
@@ -100,7 +100,7 @@ impl<'d> Resource<'d> {
         self.content.value_mut()
     }
 
-    /// The object by itself.
+    /// The object, without former identities and comments.
     #[must_use]
     pub fn into_value(self) -> Value<'d> {
         self.content.into_value()
@@ -205,7 +205,7 @@ impl<'d> Resource<'d> {
         self.previous.extend(self.identity());
     }
 
-    /// Adds former identities.
+    /// Adds former identities, the first one first.
     pub fn remember_all(&mut self, previous: impl IntoIterator<Item = Identity>) {
         self.previous.extend(previous);
     }

@@ -19,7 +19,7 @@ use krm_yaml::{Cursor, Document, FieldPath, Position};
 /// The maximum number of Compositions built by others.
 const MAX_BUILDS: usize = 10_000;
 
-/// What all transformers of a chain share.
+/// State that all transformers of a chain share.
 struct Surroundings<'c> {
     files: &'c dyn Files,
     functions: &'c dyn Functions,
@@ -29,12 +29,12 @@ struct Surroundings<'c> {
     builds: usize,
 }
 
-/// Statistics of one transformer.
+/// The time and the output of one transformer.
 #[derive(Debug)]
 pub struct Stat {
-    /// The transformer.
+    /// The kind and name of the transformer.
     pub name: String,
-    /// How long it ran.
+    /// The wall-clock time it took.
     pub time: Duration,
     /// The number of resources after it.
     pub count: usize,

@@ -11,7 +11,7 @@ pub struct Named {
     pub group: &'static str,
     /// The API version; empty for any.
     pub version: &'static str,
-    /// The kind.
+    /// The kind of the object that is referred to.
     pub kind: &'static str,
     /// The fields that hold its name.
     pub fields: &'static [Field],

@@ -34,7 +34,7 @@ struct Helper {
     files: BTreeMap<String, Vec<serde_json::Value>>,
 }
 
-/// What comes out of a build, or the messages of the errors.
+/// The output of a build, or the messages of the errors.
 type Outcome = Result<String, Vec<String>>;
 
 #[test]
@@ -99,7 +99,7 @@ impl Helper {
     }
 }
 
-/// What a case comes to; what it needs, if no Composition has that.
+/// The outcome of a case; the feature it needs, if no Composition has that.
 fn build(case: &Case, helpers: &[Helper]) -> Result<Outcome, String> {
     let helpers = helpers.iter().filter(|helper| helper.is_for(case));
     let files = helpers.flat_map(Helper::files).chain(case.files());
@@ -149,7 +149,7 @@ impl Files for Unrestricted {
     }
 }
 
-/// What the Composition in a directory makes.
+/// The output of the Composition in a directory.
 pub(super) fn made(files: &dyn Files, directory: &str) -> Outcome {
     let mut diagnostics = Diagnostics::new();
     let mut transformers = consolidate(files, directory, &mut diagnostics);

@@ -26,7 +26,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What is said of the cases that are wrong, in our words.
+/// The errors of the cases that are wrong, in our words.
 const ERRORS: &[(&str, &[&str])] = &[
     (
         "duplicate_transformers",
@@ -127,7 +127,7 @@ fn files(directory: &Path) -> InMemory {
     }))
 }
 
-/// What comes out of the Composition in `files`, or the messages of the errors.
+/// The output of the Composition in `files`, or the messages of the errors.
 fn built(files: &InMemory) -> Result<String, Vec<String>> {
     let mut diagnostics = Diagnostics::new();
     let mut list = consolidate(files, ".", &mut diagnostics);

@@ -278,8 +278,8 @@ fn read(input: &str) -> Vec<Resource<'static>> {
     read.map(|one| one.unwrap().into_owned()).collect()
 }
 
-/// What the Go of a nameref case says beside the case: the former names of the candidates, their
-/// prefixes and suffixes, and those of the referrer.
+/// Data that the Go of a nameref case has beside the case: the former names of the candidates,
+/// their prefixes and suffixes, and those of the referrer.
 struct Past {
     names: &'static [&'static str],
     prefixes: [&'static str; 2],

@@ -1,4 +1,5 @@
-//! What renames, moves and generates: what follows, and what stays as it is written.
+//! Transformers that rename, move and generate: the references that follow, and the fields that
+//! stay as they are written.
 
 use expect_test::{Expect, expect};
 

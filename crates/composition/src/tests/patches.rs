@@ -181,7 +181,7 @@ fn strategic_merges() {
     judge(outcomes, MERGES);
 }
 
-/// What comes out of a patch of all objects.
+/// The output of a patch of all objects.
 fn patched(input: &str, patch: &str, more: &str) -> Result<String, Vec<String>> {
     let patch = serde_json::Value::from(patch);
     let config = format!(
@@ -420,7 +420,7 @@ fn a_replacement_knows_the_old_name_of_a_renamed_object() {
     .assert_eq(&text);
 }
 
-/// What is reported of a configuration, each with its place, field and hints.
+/// The errors of a configuration, each with its place, field and hints.
 fn report(config: &str) -> String {
     let mut diagnostics = Diagnostics::new();
     let document = Document::parse(&Source::new("input.yaml", DEPLOYMENT)).unwrap();

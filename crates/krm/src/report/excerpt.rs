@@ -36,7 +36,7 @@ pub(super) struct Excerpt {
 }
 
 struct Line {
-    /// What is shown of it, in the whole text.
+    /// The part of it that is shown, as a range of the whole text.
     shown: Range<usize>,
     /// Whether the line goes on after that.
     goes_on: bool,
@@ -137,7 +137,7 @@ impl Excerpt {
     }
 }
 
-/// What to show of `line`, so that `around` is in it.
+/// The part of `line` to show, so that `around` is in it.
 fn window(text: &str, line: &Range<usize>, around: usize) -> Range<usize> {
     if line.len() <= LONG {
         return line.clone();

@@ -58,7 +58,7 @@ fn set_place(
     set("endColumn", end_column.into());
 }
 
-/// What is known of an object's identity.
+/// The parts of an object's identity that are known.
 fn object_of(reference: &ObjectReference) -> Value {
     let fields = [
         ("apiVersion", &reference.api_version),

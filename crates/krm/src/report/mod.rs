@@ -44,14 +44,14 @@ const WIDTH: usize = 100_000;
 /// number of errors if there are several.
 #[must_use]
 pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
-    let mut pen = Pen::new(color, false);
-    let mut text = pen.draw_all(diagnostics);
+    let mut renderer = TextRenderer::new(color, false);
+    let mut text = renderer.draw_all(diagnostics);
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
     match errors.count() {
         0 | 1 => {}
         errors => {
             text.push('\n');
-            text.push_str(&pen.title(Level::ERROR, &format!("{errors} errors"), None));
+            text.push_str(&renderer.title(Level::ERROR, &format!("{errors} errors"), None));
             text.push('\n');
         }
     }
@@ -61,11 +61,11 @@ pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
 /// Draws `findings` as [`text`] does, each with the name of its rule: `warning[unused-parameter]`.
 #[must_use]
 pub fn findings_text(findings: &Diagnostics, color: bool) -> String {
-    Pen::new(color, true).draw_all(findings)
+    TextRenderer::new(color, true).draw_all(findings)
 }
 
 /// Draws one diagnostic after the other.
-struct Pen {
+struct TextRenderer {
     renderer: Renderer,
     color: bool,
     /// Whether the names of rules are shown.
@@ -73,7 +73,7 @@ struct Pen {
     positions: Positions,
 }
 
-impl Pen {
+impl TextRenderer {
     fn new(color: bool, rules: bool) -> Self {
         let renderer = if color {
             Renderer::styled()

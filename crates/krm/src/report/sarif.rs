@@ -10,11 +10,11 @@ use krm_yaml::source::{Place, Positions};
 /// A rule as SARIF describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct SarifRule {
-    /// Its name.
+    /// The name, as in `docs/rules.md`; the `id` in the log.
     pub name: &'static str,
-    /// Its severity.
+    /// The severity of its findings, as a default.
     pub severity: Severity,
-    /// What it finds, in one line.
+    /// The problem that it finds, in one line.
     pub summary: &'static str,
 }
 

@@ -14,7 +14,7 @@ pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
     let input = InternedInput::new(old, new);
     let mut diff = Diff::compute(Algorithm::Myers, &input);
     diff.postprocess_lines(&input);
-    let changes: Vec<Change> = diff.hunks().map(Change::from).collect();
+    let changes: Vec<ReplacedLines> = diff.hunks().map(ReplacedLines::from).collect();
     if changes.is_empty() {
         return String::new();
     }
@@ -28,12 +28,12 @@ pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
 }
 
 /// Lines of the old text that lines of the new text replace.
-struct Change {
+struct ReplacedLines {
     old: Range<usize>,
     new: Range<usize>,
 }
 
-impl From<Hunk> for Change {
+impl From<Hunk> for ReplacedLines {
     fn from(Hunk { before, after }: Hunk) -> Self {
         Self {
             old: before.start as usize..before.end as usize,
@@ -43,7 +43,7 @@ impl From<Hunk> for Change {
 }
 
 /// Prints changes near one another, with the lines between and around them.
-fn push_hunk(text: &mut String, changes: &[Change], old: &[&str], new: &[&str]) {
+fn push_hunk(text: &mut String, changes: &[ReplacedLines], old: &[&str], new: &[&str]) {
     let ([first, ..], [.., last]) = (changes, changes) else {
         return;
     };

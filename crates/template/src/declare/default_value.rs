@@ -18,18 +18,18 @@ use krm_core::identity::group;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{DuplicateKeys, Value};
 
-/// What value a parameter has if none is given.
+/// The value of a parameter for which none is given.
 #[derive(Debug)]
 pub enum DefaultValue<'t> {
-    /// None.
+    /// No value, or the empty text.
     Nothing,
     /// This text, which is not empty.
     Text(Cow<'t, str>),
-    /// This list or mapping.
+    /// This list or mapping, for a parameter of such a type.
     Structured(Value<'t>),
-    /// What this text becomes when the parameters in it are replaced.
+    /// This text, after references to other parameters are replaced.
     Computed(Cow<'t, str>),
-    /// What is generated from this expression.
+    /// A value that is generated from this expression.
     Generated(&'t str),
     /// One that must not be shown.
     Hidden,
@@ -42,7 +42,7 @@ impl Template {
         group(&self.reference.api_version) == OWN_GROUP
     }
 
-    /// What value `parameter` has if none is given: the one in the map `values`, else its default,
+    /// The value of `parameter` if none is given: the one in the map `values`, else its default,
     /// else a generated one.
     #[must_use]
     pub fn default_value<'t>(&'t self, parameter: &'t Parameter) -> DefaultValue<'t> {
@@ -129,7 +129,7 @@ impl Parameter {
         self.required && matches!(default, DefaultValue::Nothing)
     }
 
-    /// What must be so of a value, besides its type, in a few words each.
+    /// The conditions that a value must meet besides its type, in a few words each.
     pub(crate) fn conditions(&self) -> Vec<String> {
         let mut conditions = Vec::new();
         if !self.allowed.is_empty() {

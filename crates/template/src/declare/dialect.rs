@@ -2,7 +2,7 @@
 
 use krm_yaml::DuplicateKeys;
 
-/// Our own API group.
+/// The API group of the program's own kinds.
 pub const OWN_GROUP: &str = "template.krm.dev";
 /// The one version of it.
 pub(crate) const OWN_API_VERSION: &str = "template.krm.dev/v1alpha1";
@@ -14,12 +14,12 @@ pub const OPENSHIFT_GROUP: &str = "template.openshift.io";
 pub enum Dialect {
     /// The Kubernetes proposal: `$(NAME)`, `$((NAME))`, labels on selectors too.
     Proposal,
-    /// What `oc process` runs: `${NAME}`, `${{NAME}}`, labels on metadata only.
+    /// The dialect of `oc process`: `${NAME}`, `${{NAME}}`, labels on metadata only.
     OpenShift,
 }
 
 impl Dialect {
-    /// What a mapping that has a key twice means.
+    /// The treatment of a mapping that has a key twice.
     #[must_use]
     pub const fn duplicate_keys(self) -> DuplicateKeys {
         match self {

@@ -13,7 +13,7 @@ use krm_yaml::{Cursor, Kind};
 /// The rule that such a reference breaks.
 const RULE: &str = "other-dialect";
 
-/// What a Template refers to in its own syntax.
+/// The parameters that a Template refers to in its own syntax.
 pub(crate) struct Usage<'t> {
     template: &'t Template,
     /// Found out when it is asked for the first time.

@@ -19,7 +19,7 @@ use krm_yaml::{Cursor, NodeId, Scalar};
 pub struct Instance {
     /// Its name among the `instances`; `None` without such a list.
     pub name: Option<String>,
-    /// The Template.
+    /// The Template, given here or by its name.
     pub template: TemplateSource,
     /// Values, of which later ones override earlier ones.
     pub values: Vec<ValueSource>,
@@ -27,14 +27,14 @@ pub struct Instance {
     pub labels: Vec<(String, String)>,
     /// The namespace of objects that name none.
     pub namespace: Option<String>,
-    /// Where its name is.
+    /// The place of its name, or of the instance without one.
     pub place: Place,
 }
 
 /// Where the Template of an instance is.
 #[derive(Clone, Debug)]
 pub enum TemplateSource {
-    /// In the instance itself.
+    /// A Template in the instance itself.
     Inline {
         /// Its node, in the document of the instance.
         node: NodeId,
@@ -52,7 +52,7 @@ pub enum TemplateSource {
     },
 }
 
-/// A source of values.
+/// A source of values, in the order of the instance.
 #[derive(Clone, Debug)]
 pub enum ValueSource {
     /// Values in the instance itself.
@@ -61,10 +61,10 @@ pub enum ValueSource {
     Object(ObjectSource),
 }
 
-/// An object with values.
+/// A ConfigMap or Secret with values.
 #[derive(Clone, Debug)]
 pub struct ObjectSource {
-    /// `ConfigMap` or `Secret`.
+    /// `"ConfigMap"` or `"Secret"`, both of the core group.
     pub kind: &'static str,
     /// The name of the object.
     pub name: String,
@@ -357,7 +357,7 @@ impl Shared {
     }
 }
 
-/// The values under `parameters`.
+/// Reads the mapping `parameters` of an instance.
 fn own_values(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Option<Vec<Assignment>> {
     let mapping = node.get("parameters").filter(|values| !values.is_null())?;
     let mut own = Diagnostics::new();

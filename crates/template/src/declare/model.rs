@@ -74,7 +74,7 @@ fn is_known(api_version: &str) -> bool {
     }
 }
 
-/// What to do with values where a Template is expected.
+/// A hint where values were found instead of a Template.
 const VALUES_HINT: &str = "to give a file of values, use `-P`";
 
 /// A hint for a document that is not a Template.
@@ -180,13 +180,13 @@ impl Template {
         Some(template)
     }
 
-    /// Its `metadata.name`.
+    /// `metadata.name`; empty if it has none.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.reference.name
     }
 
-    /// Its `apiVersion`.
+    /// `apiVersion`, which the dialect follows from.
     #[must_use]
     pub fn api_version(&self) -> &str {
         &self.reference.api_version
@@ -216,7 +216,7 @@ impl Template {
         self.part(self.labels)
     }
 
-    /// The text `message`.
+    /// The field `message`, whose references are not replaced yet.
     #[must_use]
     pub fn message(&self) -> Option<Cursor<'_>> {
         self.part(self.message)

@@ -15,14 +15,14 @@ use krm_yaml::{Cursor, DuplicateKeys, Kind, NodeId, Scalar, SharedNode, Value};
 /// The type a parameter's value must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ParameterType {
-    /// Any text.
+    /// Any text, which is the default.
     #[default]
     String,
     /// An optional sign and digits.
     Int,
-    /// A JSON number.
+    /// A number as JSON writes it: no `+`, `.5` or `0x`.
     Number,
-    /// `true` or `false`.
+    /// `true` or `false`, in lower case.
     Bool,
     /// RFC 4648 base64 with padding.
     Base64,
@@ -66,7 +66,7 @@ impl ParameterType {
 /// A parameter as its Template declares it.
 #[derive(Debug)]
 pub struct Parameter {
-    /// Its name.
+    /// The name by which references find it.
     pub name: String,
     /// The default, unless it is null or left out.
     value: Option<NodeId>,
@@ -90,7 +90,7 @@ pub struct Parameter {
     pub max_length: Option<usize>,
     /// Whether its value must not be shown.
     pub secret: bool,
-    /// Its group in forms.
+    /// The heading under which forms show it.
     pub group: Option<String>,
     /// Whether no message may show its value.
     conceals_value: bool,
@@ -119,13 +119,13 @@ impl Parameter {
         node.get(key).unwrap_or(node)
     }
 
-    /// The name people read.
+    /// The name that forms and tables show, if there is one.
     #[must_use]
     pub fn display_name(&self) -> Option<Cow<'_, str>> {
         self.string("displayName")
     }
 
-    /// What it is for.
+    /// The field `description`, in the author's words.
     #[must_use]
     pub fn description(&self) -> Option<Cow<'_, str>> {
         self.string("description")
@@ -196,7 +196,7 @@ pub(crate) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
         .collect()
 }
 
-/// How parameters are read.
+/// The rules by which parameters are read.
 #[derive(Clone, Copy)]
 pub(crate) struct ParameterStyle {
     pub(crate) dialect: Dialect,
@@ -220,7 +220,7 @@ const UPSTREAM_FIELDS: [&str; 7] = [
     "from",
 ];
 
-/// Reads the list `parameters`.
+/// Reads the list `parameters`. Reports duplicates and all that is malformed.
 pub(crate) fn read_parameters(
     template: &SharedNode,
     style: ParameterStyle,

@@ -9,7 +9,7 @@ use crate::declare::dialect::Dialect;
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'t> {
-    /// Literal text.
+    /// Text that refers to nothing.
     Text(&'t str),
     /// `$(NAME)` or `${NAME}`, with its spelling.
     String {
@@ -25,7 +25,7 @@ pub enum Part<'t> {
         /// The reference as it is written.
         spelling: &'t str,
     },
-    /// `$$(NAME)`, with its spelling.
+    /// `$$(NAME)`, which is written for `$(NAME)`.
     Escaped {
         /// The reference as it is written.
         spelling: &'t str,
@@ -37,7 +37,7 @@ pub enum Part<'t> {
         name: &'t str,
         /// The reference as it is written.
         spelling: &'t str,
-        /// Whether it is escaped.
+        /// Whether it is written with two `$`.
         is_escaped: bool,
     },
 }
@@ -66,7 +66,7 @@ pub fn parts(text: &str, dialect: Dialect) -> Parts<'_> {
 
 /// The pieces of a text, in order.
 pub struct Parts<'t> {
-    /// What is not split yet.
+    /// The rest, which is not split yet.
     text: &'t str,
     /// Parses the reference that a text begins with.
     reference: fn(&'t str) -> Option<Part<'t>>,

@@ -45,11 +45,11 @@ pub struct Options<'o> {
     pub require_name: bool,
     /// Keep `metadata.namespace` in OpenShift's dialect, where it is removed otherwise.
     pub keep_namespace: bool,
-    /// How values are generated.
+    /// The way in which values are generated.
     pub generation: Generation<'o>,
-    /// Inspects each object.
+    /// Inspects each object before it is handed out.
     pub inspect: Option<&'o dyn Inspect>,
-    /// What the expansion may use; `None` for no limits.
+    /// The limits of the expansion; `None` for no limits.
     pub budget: Option<&'o Budget<'o>>,
 }
 
@@ -91,7 +91,7 @@ impl Object<'_> {
 /// An object of a Template that is only looked at.
 #[derive(Clone, Copy)]
 pub struct Look<'o> {
-    /// Its data.
+    /// The data, with references replaced and labels set.
     pub view: View<'o>,
     /// The document of the Template.
     pub document: &'o Document,

@@ -18,7 +18,7 @@ pub struct Set<'l> {
 }
 
 impl<'l> Set<'l> {
-    /// Labels without a limit.
+    /// Labels that take from no budget.
     #[must_use]
     pub const fn of(labels: &'l Labels) -> Self {
         Self {

@@ -18,18 +18,18 @@ use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Data, Document, NodeId, Scalar, Value, View};
 
-/// What references become in one expansion.
+/// Replaces the references of one expansion.
 pub(crate) struct Substitution<'s, 'd> {
     pub(crate) document: &'d Document,
     pub(crate) dialect: Dialect,
     pub(crate) parameters: &'s Parameters<'d>,
-    /// What the Template refers to.
+    /// The parameters that the Template refers to in its own syntax.
     pub(crate) usage: &'s Usage<'s>,
     /// Whether a reference to no declared parameter is an error anywhere.
     pub(crate) strict: bool,
     /// Where the object has references.
     pub(crate) dollars: Dollars,
-    /// What the values may take, if there is a limit.
+    /// The limit for the bytes of the values, if there is one.
     pub(crate) budget: Option<&'s Budget<'s>>,
     pub(crate) diagnostics: &'s mut Diagnostics,
 }
@@ -91,9 +91,8 @@ impl Dollars {
     }
 }
 
-/// What became of a text.
+/// The result of replacing the references of a text.
 pub(super) enum Replaced<'d> {
-    /// It has no references.
     Unchanged,
     Text(String),
     Data(Data<'d>),
@@ -384,7 +383,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
         );
     }
 
-    /// What `${NAME}` of a declared parameter becomes in the proposal's dialect, where it may be
+    /// The text for `${NAME}` of a declared parameter in the proposal's dialect, where it may be
     /// meant for a shell: there it is written `$${NAME}`, if not for a variable of the container.
     fn braces<'t>(&mut self, part: Part<'t>, spot: Spot<'_>) -> Option<&'t str> {
         let Part::Foreign {
@@ -491,7 +490,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
     }
 }
 
-/// What a message counts in a budget, in bytes.
+/// The bytes that a message takes of a budget.
 const MESSAGE: usize = 512;
 
 /// The place of `spelling` in a node or its key, else the place of the node.

@@ -25,9 +25,9 @@ pub enum Generation<'o> {
     /// The same each time: the value in the objects of an earlier run, else one derived
     /// from a secret seed, else an error.
     Reproducible {
-        /// The secret.
+        /// The secret; without one, a value that no object has is an error.
         seed: Option<Vec<u8>>,
-        /// What tells apart several expansions of one Template.
+        /// Distinguishes several expansions of one Template.
         instance: String,
         /// Finds the existing object, by identity.
         existing: &'o (dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),

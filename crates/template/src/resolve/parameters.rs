@@ -11,9 +11,9 @@ use krm_yaml::source::Place;
 /// The effective value of a parameter.
 #[derive(Debug)]
 pub struct ParameterValue<'d> {
-    /// What a string reference puts in: for a list or mapping, its JSON.
+    /// The text for a string reference: for a list or mapping, its JSON.
     pub text: Cow<'d, str>,
-    /// What a raw reference to a list or mapping puts in.
+    /// The list or mapping for a raw reference.
     pub structured: Option<Value<'d>>,
     /// The type it was checked against.
     pub kind: ParameterType,
@@ -30,11 +30,11 @@ pub struct ParameterValue<'d> {
 pub enum Origin {
     /// It was given: the file and line, or the argument.
     Given(String),
-    /// It is the default.
+    /// The `value` of the parameter in its Template.
     Default,
-    /// It was generated.
+    /// The result of its `from`, new or of an earlier run.
     Generated,
-    /// There is none.
+    /// There is neither a value nor an expression.
     Nowhere,
 }
 

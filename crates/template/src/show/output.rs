@@ -70,7 +70,7 @@ const JSON_HEAD: &str = "{\n    \"kind\": \"List\",\n    \"apiVersion\": \"v1\",
 /// The text of all objects of a Template.
 #[derive(Debug)]
 pub struct Printed {
-    /// The text, in pieces.
+    /// The text in pieces, to be printed one after another.
     pub pieces: Vec<String>,
     /// The message of the Template, if it has one.
     pub message: Option<String>,

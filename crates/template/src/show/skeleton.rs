@@ -15,7 +15,7 @@ use krm_yaml::{Data, Scalar, Value};
 /// The format of a values file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValuesFormat {
-    /// Lines `NAME=VALUE`, for `--param-file`.
+    /// Lines `NAME=VALUE`, as `--param-file` reads them.
     Env,
     /// YAML lines `NAME: VALUE`, for `-P`.
     Yaml,

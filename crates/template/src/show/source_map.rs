@@ -46,7 +46,7 @@ pub struct SourceMap {
     positions: [Positions; 2],
 }
 
-/// The JSON document.
+/// The JSON document that `docs/process.md` describes.
 #[derive(Serialize)]
 struct File<'m> {
     version: u32,

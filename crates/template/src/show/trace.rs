@@ -27,7 +27,7 @@ const MASK: &str = "***";
 /// The origin of the objects and parameters of one expansion.
 #[derive(Debug)]
 pub struct Trace {
-    /// The objects, in order.
+    /// The objects, in the order of the Template.
     pub objects: Vec<Traced>,
     /// The parameters of the Template, each name once.
     pub parameters: Vec<TracedParameter>,
@@ -38,7 +38,7 @@ pub struct Trace {
 /// An object and the origin of its fields.
 #[derive(Debug)]
 pub struct Traced {
-    /// The object.
+    /// The object as it is printed.
     pub value: Value<'static>,
     /// Its scalars, empty lists and empty mappings, in order.
     pub fields: Vec<Field>,
@@ -49,7 +49,7 @@ pub struct Traced {
 /// A field of an object and its origin.
 #[derive(Debug)]
 pub struct Field {
-    /// The field path.
+    /// The path of the field in the object.
     pub path: FieldPath,
     /// The field path without secrets. A key with a secret is as written in the Template, and a
     /// path into a secret value ends at the field that holds it.
@@ -91,7 +91,7 @@ pub enum Cause {
 /// A parameter with its value.
 #[derive(Debug)]
 pub struct TracedParameter {
-    /// Its name.
+    /// The name, as the Template declares it.
     pub name: String,
     /// Its value, a list or mapping as JSON; `None` if it must not be shown.
     pub value: Option<String>,

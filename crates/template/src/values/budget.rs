@@ -1,4 +1,4 @@
-//! What one expansion may use: objects, bytes and time.
+//! The limits of one expansion: objects, bytes and time.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use krm_yaml::diagnostic::Diagnostic;
 
-/// What one expansion may use. The bytes are counted before memory is asked for: those of values
+/// The limits of one expansion. The bytes are counted before memory is asked for: those of values
 /// each time one is put in place of a reference, of labels each time they are set, and of messages.
 ///
-/// An expansion that needs more ends with an error, and [`overrun`](Self::overrun) says of what.
+/// An expansion that exceeds one ends with an error, and [`overrun`](Self::overrun) says which.
 pub struct Budget<'b> {
     objects: Counter,
     bytes: Counter,
@@ -18,14 +18,14 @@ pub struct Budget<'b> {
     overrun: OnceLock<Overrun>,
 }
 
-/// What an expansion needed more of than it may use.
+/// The limit that an expansion exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overrun {
     /// Objects; with how many there may be.
     Objects(usize),
     /// Bytes; with how many there may be.
     Bytes(usize),
-    /// Time.
+    /// Time; how much of it, the caller knows.
     Time,
 }
 
@@ -60,7 +60,7 @@ impl<'b> Budget<'b> {
         }
     }
 
-    /// What the expansion needed more of, if it did.
+    /// The limit that the expansion exceeded, if it did.
     #[must_use]
     pub fn overrun(&self) -> Option<Overrun> {
         self.overrun.get().copied()

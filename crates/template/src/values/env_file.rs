@@ -13,7 +13,7 @@ const NAME_RULE: &str =
 /// A parameter that a line of a file gives a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// The parameter's name.
+    /// The name, with valid characters only.
     pub name: String,
     /// Its value: quotes removed, escapes decoded.
     pub value: String,
@@ -26,11 +26,11 @@ pub struct Assignment {
 /// Why a line of a file, or an argument, is not an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnvError {
-    /// What is wrong.
+    /// The problem, in one line.
     pub message: String,
     /// Where in the text that was read.
     pub range: Range<usize>,
-    /// What to do next.
+    /// A way to correct it.
     pub hint: Option<String>,
     /// Whether the line has a value, which may be secret.
     pub holds_value: bool,
@@ -114,7 +114,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
     })
 }
 
-/// What the line that starts at `start` assigns; nothing if it is blank or a comment.
+/// The assignment of the line that starts at `start`; nothing if it is blank or a comment.
 fn parse_line(start: usize, line: &str) -> Option<Result<Assignment, EnvError>> {
     let is_blank = |text: &str| text.trim_matches([' ', '\t']).is_empty();
     let content = without_comment(line);

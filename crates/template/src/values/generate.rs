@@ -42,11 +42,11 @@ const SYMBOLS: &str = "~!@#$%^&*()-_+={}[]\\|<,>.?/\"';:`";
 /// Why no value can be generated from a `from`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpressionError {
-    /// What is wrong.
+    /// The problem, in one line.
     pub message: String,
-    /// Where in `from`.
+    /// The range of bytes in `from`.
     pub range: Range<usize>,
-    /// What to do next.
+    /// A way to correct it.
     pub hint: Option<String>,
 }
 
@@ -99,7 +99,7 @@ pub fn check(from: &str) -> Result<(), ExpressionError> {
 /// How much the values of an expression differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variety {
-    /// They are random.
+    /// They are random, without a literal `[`.
     Random,
     /// They are random, and contain a literal `[`.
     HasBracket,
@@ -108,7 +108,7 @@ pub enum Variety {
         /// Whether there is a literal `[`.
         has_bracket: bool,
     },
-    /// They are empty.
+    /// They are empty, as `from` is.
     Nothing,
 }
 
@@ -140,10 +140,12 @@ fn draw(class: &[char], random: &mut dyn Random) -> Result<char, String> {
 
 /// A part of an expression.
 enum Piece<'a> {
-    /// Text to keep.
     Literal(&'a str),
     /// `length` characters of `class`, which has at least one and no duplicates.
-    Characters { class: Vec<char>, length: usize },
+    Characters {
+        class: Vec<char>,
+        length: usize,
+    },
 }
 
 fn parse(from: &str) -> Result<Vec<Piece<'_>>, ExpressionError> {
@@ -175,9 +177,7 @@ fn parse(from: &str) -> Result<Vec<Piece<'_>>, ExpressionError> {
 /// A text around its first `[class]{length}`.
 struct Split<'a> {
     before: &'a str,
-    /// What is between the square brackets.
     class: &'a str,
-    /// What is between the braces.
     length: &'a str,
     after: &'a str,
 }

@@ -9,7 +9,7 @@ use krm_yaml::{Cursor, DuplicateKeys, Kind, Value};
 pub enum AssignedValue {
     /// Text, as it was written.
     Text(String),
-    /// A list or mapping.
+    /// A list or mapping, for a parameter of such a type.
     Structured(Value<'static>),
     /// The bytes of a file: encoded for a parameter of type base64, text for any other.
     Bytes(Vec<u8>),
@@ -20,9 +20,9 @@ pub enum AssignedValue {
 /// A value that was given for a parameter by name.
 #[derive(Clone, Debug)]
 pub struct Assignment {
-    /// The parameter's name.
+    /// The name, which may be unknown to the Template.
     pub name: String,
-    /// Its value.
+    /// The value, not yet checked against the parameter's type.
     pub value: AssignedValue,
     /// Where it was given, in the user's words: `-p`, `params.yaml`.
     pub origin: String,
@@ -112,7 +112,7 @@ pub fn from_node(
         .collect()
 }
 
-/// Reads `NAME: value` entries.
+/// Reads a mapping with entries `NAME: value`. Reports malformed entries and names given twice.
 pub fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
     if !mapping.is_mapping() {
         diagnostics.push(

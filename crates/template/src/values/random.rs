@@ -63,7 +63,7 @@ pub struct SeededRandom {
     read: usize,
 }
 
-/// What one HKDF-SHA256-Expand of a [`SeededRandom`] gives: one output of the hash.
+/// The bytes that one HKDF-SHA256-Expand of a [`SeededRandom`] gives: one output of the hash.
 const BLOCK: usize = 32;
 
 impl SeededRandom {

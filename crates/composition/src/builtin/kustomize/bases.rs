@@ -21,7 +21,7 @@ use krm_yaml::{Data, Document, DuplicateKeys, FieldPath, Scalar, Value};
 /// The fields of a Kustomization that lead to resources, or to other Kustomizations.
 const LISTS: [&str; 3] = ["resources", "bases", "components"];
 
-/// Additional input of kustomize.
+/// Kustomizations of which kustomize builds a copy with replaced files.
 #[derive(Default)]
 pub(crate) struct Bases {
     /// The Kustomizations that lead to Compositions, with their replaced files.

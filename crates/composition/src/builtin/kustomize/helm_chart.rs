@@ -4,7 +4,7 @@ use crate::builtin::kustomize::kustomized::{self, Paths};
 use crate::engine::step::{Context, Transform};
 use crate::resources::resource::Resource;
 
-/// Source: kustomize 5.8, `api/types/helmchartargs.go`.
+/// Fields with paths, from `api/types/helmchartargs.go` of kustomize 5.8.
 const PATHS: Paths = &[
     &["valuesFile"],
     &["additionalValuesFiles", "*"],
@@ -12,7 +12,7 @@ const PATHS: Paths = &[
     &["configHome"],
 ];
 
-/// Kustomize knows the fields.
+/// The generator, whose fields only kustomize validates.
 #[derive(Debug)]
 pub(crate) struct Generator;
 

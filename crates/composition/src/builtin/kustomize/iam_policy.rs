@@ -4,7 +4,7 @@ use crate::builtin::kustomize::kustomized;
 use crate::engine::step::{Context, Transform};
 use crate::resources::resource::Resource;
 
-/// Kustomize knows the fields.
+/// The generator, whose fields only kustomize validates.
 #[derive(Debug)]
 pub(crate) struct Generator;
 

@@ -23,7 +23,7 @@ const RESOURCES: &str = "krm-template-resources.yaml";
 /// The annotation with the number of a resource; kustomize would drop the one that functions use.
 const NUMBER: &str = "template.krm.dev/number";
 
-/// Source: kustomize 5.8, `api/types/kustomization.go`.
+/// Fields with paths, from `api/types/kustomization.go` of kustomize 5.8.
 const PATHS: Paths = &[
     &["resources", "*"],
     &["bases", "*"],
@@ -61,7 +61,7 @@ pub(crate) fn read(transformer: &Transformer) -> Result<Box<dyn Transform>> {
     }
 }
 
-/// Kustomize knows the fields.
+/// The Kustomization, whose fields only kustomize validates.
 #[derive(Debug)]
 struct Kustomization;
 

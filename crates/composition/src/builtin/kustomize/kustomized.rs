@@ -19,7 +19,7 @@ const GENERATOR: &str = "krm-template-generator.yaml";
 /// Fields that hold paths; `*` is each item of a list.
 pub(crate) type Paths = &'static [&'static [&'static str]];
 
-/// A configuration for kustomize.
+/// A configuration with paths that kustomize can read.
 pub(crate) struct Relocated {
     pub(crate) config: Value<'static>,
     /// Files and directories from elsewhere: the path of each in the directory, and its own path.

@@ -21,13 +21,13 @@ use krm_yaml::{Document, SharedNode, Value};
 /// A Template that was made of objects.
 #[derive(Debug)]
 pub struct Exported {
-    /// Its text.
+    /// The Template in the format of the options.
     pub text: String,
     /// The values of its secrets.
     pub secrets: Value<'static>,
-    /// Remarks about objects left out and fields dropped.
+    /// Messages (`info`) about objects left out and fields dropped.
     pub report: Diagnostics,
-    /// Remarks about its parameters.
+    /// Messages (`info`) about the origin of each parameter.
     pub parameters: Remarks,
 }
 

@@ -24,7 +24,6 @@ pub(super) struct Survey {
     /// The namespaces of the objects; one is empty if some name none.
     namespaces: BTreeSet<String>,
     pub(super) images: Images,
-    /// The names of hosts.
     pub(super) hosts: BTreeSet<String>,
     /// Labels that all objects have with the same value.
     labels: Option<Vec<(String, String)>>,

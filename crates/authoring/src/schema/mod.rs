@@ -30,7 +30,7 @@ use kind::{Column, Function, Kind, VERSION};
 pub struct File {
     /// Its name, without a folder.
     pub name: String,
-    /// Its text.
+    /// Its whole text: JSON or YAML.
     pub text: String,
 }
 
@@ -80,7 +80,7 @@ const INSTANCE_COLUMNS: &[Column] = &[
     column("Target Namespace", ".spec.namespace", true),
 ];
 
-/// All schema files.
+/// Returns the files of all kinds, and `openapi.json` for kustomize.
 #[must_use]
 pub fn files() -> Vec<File> {
     let kinds = [

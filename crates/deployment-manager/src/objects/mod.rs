@@ -39,16 +39,15 @@ impl Default for Options {
     }
 }
 
-/// An object of Kubernetes.
+/// A resource as an object of Kubernetes.
 #[derive(Clone, Debug)]
 pub struct Object<'r> {
-    /// The object.
+    /// The fields of the object, with references replaced.
     pub value: Value<'r>,
     /// The text that it is from; an empty one if Python returned it.
     pub document: Arc<Document>,
 }
 
-/// The rule of references.
 const REFERENCE: &str = "dm-reference";
 
 /// How many resources a message names.

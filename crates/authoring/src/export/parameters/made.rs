@@ -38,7 +38,7 @@ pub(crate) struct Made<'m> {
     pub(crate) title: &'m [&'m str],
     /// Where it came from, as the report says it.
     pub(crate) origin: &'m [&'m str],
-    /// What the Template says instead; if empty, the same without its article.
+    /// The `description` of the parameter; if empty, `origin` without its article.
     pub(crate) description: &'m str,
     /// The object, if it is of one.
     pub(crate) group: &'m str,
@@ -82,7 +82,7 @@ impl<'m> Made<'m> {
     }
 }
 
-/// Remarks, one after the other in one text.
+/// Messages (`info`) about parameters, one after the other in one text.
 #[derive(Debug, Default)]
 pub struct Remarks {
     text: String,
@@ -90,7 +90,7 @@ pub struct Remarks {
 }
 
 impl Remarks {
-    /// Each of them.
+    /// Returns the messages in the order of the parameters, each on one line.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().filter_map(move |end| {
@@ -112,7 +112,6 @@ pub(crate) struct Parameters {
     pub(crate) declarations: Declarations,
     /// The values of the secrets, for `process -P`.
     pub(crate) secrets: Vec<(Cow<'static, str>, Value<'static>)>,
-    /// Remarks about them.
     pub(crate) remarks: Remarks,
     /// Declarations that cannot be written: defects of this program.
     pub(crate) errors: Diagnostics,
@@ -143,7 +142,6 @@ impl Declarations {
 }
 
 impl Parameters {
-    /// None yet.
     pub(crate) fn new(format: Format) -> Self {
         Self {
             names: IndexSet::default(),

@@ -54,7 +54,7 @@ pub(crate) struct Maker<'m> {
 pub(crate) struct Object<'o> {
     pub(crate) identity: &'o Identity,
     pub(crate) api_version: &'o str,
-    /// Its kind and name.
+    /// Its kind and name, as messages print them.
     pub(crate) called: &'o str,
     /// Its part of the names of parameters.
     pub(crate) word: &'o str,

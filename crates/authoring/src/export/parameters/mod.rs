@@ -22,7 +22,7 @@ pub(super) use made::{Declarations, Parameters, Remarks};
 pub(super) use maker::{Maker, Object, Scope};
 pub(super) use renames::can_be_renamed;
 
-/// Makes the parameters of one object, and marks the references to them. `say` takes the remarks.
+/// Makes the parameters of one object, and marks the references to them. `say` takes the messages.
 pub(super) fn of_object(
     part: &mut Value<'_>,
     object: &Object<'_>,

@@ -24,7 +24,7 @@ pub(crate) fn of_object(part: &mut Value<'_>, object: &Object<'_>, maker: &mut M
     });
 }
 
-/// Each request and limit.
+/// Makes a parameter of each request and limit.
 fn resources(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     let own = container.str_at(&["name"]);
     let own = own.unwrap_or_default().to_owned();

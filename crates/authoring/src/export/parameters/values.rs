@@ -114,7 +114,7 @@ fn text<'f>(field: &'f Value<'_>) -> Option<&'f str> {
     text.filter(|text| !text.is_empty() && !marks::has_any(text))
 }
 
-/// A whole number.
+/// Makes a parameter of a whole number that is not negative.
 fn count(field: &mut Value<'_>, least: &'static str, made: Made<'_>, maker: &mut Maker<'_>) {
     let Some(Scalar::Number(digits)) = field.scalar() else {
         return;

@@ -76,7 +76,8 @@ impl<'f> Facts<'f> {
         }
     }
 
-    /// Strips an object.
+    /// Drops the fields that the cluster sets. `say` takes a line of the report for each field that
+    /// somebody may miss.
     pub(super) fn strip(&self, object: &mut Value<'_>, table: &Table, say: &mut dyn FnMut(String)) {
         table
             .fields

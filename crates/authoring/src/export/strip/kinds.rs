@@ -288,7 +288,7 @@ fn policy_of(image: &str) -> &'static str {
     }
 }
 
-/// An image that a trigger fills in goes back to one blank.
+/// An image that a trigger fills in goes back to one space.
 fn blank_images(object: &mut Value<'_>) {
     let triggers = object.at(&["spec", "triggers"]).and_then(Value::items);
     let mut filled: Vec<String> = Vec::new();

@@ -10,10 +10,8 @@ use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Data, DuplicateKeys, Scalar, Value, Words};
 
-/// The kind.
 const KIND: &str = "DeploymentConfiguration";
 
-/// The fields of `spec`.
 const FIELDS: &[&str] = &[
     "config",
     "configFrom",
@@ -28,46 +26,46 @@ const FIELDS: &[&str] = &[
 /// The contents of a `DeploymentConfiguration`.
 #[derive(Debug)]
 pub struct Configuration {
-    /// `metadata.name`.
+    /// The object's `metadata.name`, which is the name of the deployment.
     pub name: String,
-    /// The configuration.
+    /// The field `config` or `configFrom`.
     pub config: Text,
-    /// The imports.
+    /// The sources of the imports, in the order of `imports`.
     pub imports: Vec<ImportSource>,
     /// The variables; `deployment` is the name unless it is set.
     pub env: Env,
-    /// The checks to make.
+    /// The options `validateSchema`, `strictSchemas` and `outputs`.
     pub options: Options,
     /// Whether resources that are not objects are left out.
     pub skip_others: bool,
 }
 
-/// A text, or its place.
+/// A text, or a reference to it.
 #[derive(Debug)]
 pub enum Text {
-    /// The text itself.
+    /// The text of `config`; a mapping is written as YAML.
     Given(Arc<Source>),
     /// A key of a ConfigMap.
     Key(Keys),
 }
 
-/// Keys of a ConfigMap.
+/// A reference to one or all keys of a ConfigMap.
 #[derive(Clone, Debug)]
 pub struct Keys {
-    /// Its name.
+    /// The `metadata.name` of the ConfigMap.
     pub config_map: String,
     /// The key; all of them without one.
     pub key: Option<String>,
-    /// The place of the reference.
+    /// The position of the reference, for messages.
     pub place: Place,
-    /// The field there.
+    /// The path of the reference, such as `spec.configFrom`.
     pub field: String,
 }
 
-/// An import, or its place.
+/// An import, or a reference to it.
 #[derive(Debug)]
 pub enum ImportSource {
-    /// The import itself.
+    /// An import with its text in `content`.
     Given(Import),
     /// Keys of a ConfigMap: each is an import, or one that has another name.
     Keys(Keys, Option<String>),
@@ -161,7 +159,7 @@ impl<'d> Reader<'_, 'd> {
         default
     }
 
-    /// The configuration.
+    /// Reads `config` or `configFrom`, one of which must be there.
     fn text(&mut self, spec: Cursor<'d>, name: &str) -> Option<Text> {
         if let Some(from) = spec.get("configFrom") {
             let mut keys = self.keys(from, "spec.configFrom")?;

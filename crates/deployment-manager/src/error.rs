@@ -5,7 +5,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 use crate::repr::repr;
 
-/// An expansion that failed.
+/// The errors of an expansion that failed.
 #[derive(Clone, Debug)]
 pub struct ExpandError {
     /// The first error, in the words of the original.
@@ -17,13 +17,13 @@ pub struct ExpandError {
 /// The errors of the original.
 #[derive(Clone, Debug)]
 pub enum Cause {
-    /// A resource without `name`.
+    /// This resource has no `name`.
     NameMissing(Value<'static>),
-    /// A resource without `type`.
+    /// This resource has no `type`.
     TypeMissing(Value<'static>),
     /// Two resources of a list have the same name.
     NotUnique {
-        /// The second one.
+        /// The second resource with the name.
         resource: Value<'static>,
         /// `config`, or the type of the template that made the list.
         list: String,
@@ -32,11 +32,11 @@ pub enum Cause {
     NoResources(String),
     /// The path of a template does not tell its language.
     Unsupported(String),
-    /// A template failed.
+    /// A template ended with an exception.
     Exception {
-        /// The template.
+        /// The name of the import.
         file: String,
-        /// The message.
+        /// The message of the exception.
         text: String,
     },
     /// The properties of a resource do not fit the schema, or the schema itself is invalid.
@@ -50,12 +50,12 @@ pub enum Cause {
     Yaml(String),
     /// A Python template of this type returned something else.
     Returned {
-        /// The template.
+        /// The name of the import.
         file: String,
         /// The type that it returned.
         found: String,
     },
-    /// The expansion was stopped.
+    /// The expansion exceeded a limit.
     Limit(Overrun),
     /// An error that does not exist in the original, or has no text there.
     Other(String),
@@ -68,7 +68,7 @@ pub enum Overrun {
     Resources(usize),
     /// It makes more bytes than these.
     Bytes(usize),
-    /// It takes too long.
+    /// It takes longer than allowed.
     Time,
 }
 

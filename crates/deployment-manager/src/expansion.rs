@@ -17,27 +17,27 @@ pub struct Expansion<'r> {
     pub layout: Layout<'r>,
     /// The text of a configuration that is only a scalar, and passes through.
     pub text: Option<String>,
-    /// Warnings.
+    /// The warnings: errors end an expansion.
     pub diagnostics: Diagnostics,
 }
 
 /// A resource that is not a template.
 #[derive(Clone, Debug)]
 pub struct Resource<'r> {
-    /// All its fields.
+    /// The mapping with all its fields.
     pub value: Value<'r>,
     /// The text that it is from; none if Python returned it.
     pub document: Option<Arc<Document>>,
 }
 
 impl Resource<'_> {
-    /// Its `name` as text.
+    /// Returns its `name`, if that is a text.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.value.str_at(&["name"])
     }
 
-    /// Its `type`, if that is a text.
+    /// Returns its `type`, if that is a text.
     #[must_use]
     pub fn kind(&self) -> Option<&str> {
         self.value.str_at(&["type"])
@@ -65,9 +65,9 @@ pub struct Layout<'r> {
 /// A resource in a [`Layout`].
 #[derive(Clone, Debug)]
 pub struct LayoutResource<'r> {
-    /// Its `name`.
+    /// The field `name`, which may be a number.
     pub name: Value<'r>,
-    /// Its `type`.
+    /// The field `type` of the resource.
     pub kind: Value<'r>,
     /// The resources that its template created.
     pub resources: Vec<Self>,
@@ -112,7 +112,7 @@ impl<'r> Layout<'r> {
         }
     }
 
-    /// `{resources, outputs}`.
+    /// Returns `{resources, outputs}`, or only one of them.
     #[must_use]
     pub fn to_value(&self) -> Value<'r> {
         mapping([

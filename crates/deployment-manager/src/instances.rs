@@ -13,13 +13,13 @@ use crate::model::Request;
 pub struct TypeInstance {
     /// The name of the resource.
     pub name: String,
-    /// Its type.
+    /// The type of the resource.
     pub kind: String,
     /// The name of the deployment.
     pub deployment: String,
     /// The name of the manifest.
     pub manifest: String,
-    /// Where it is: `$.resources[0].resources[2]`.
+    /// The path in the layout, such as `$.resources[0].resources[2]`.
     pub path: String,
 }
 

@@ -15,7 +15,7 @@ pub type Env = BTreeMap<String, Value<'static>>;
 pub struct Request {
     /// The name of the deployment.
     pub name: String,
-    /// The configuration.
+    /// The text that declares the resources.
     pub config: Config,
     /// All files that the configuration and its templates may use.
     pub imports: Imports,
@@ -43,7 +43,7 @@ impl Config {
         }
     }
 
-    /// The text.
+    /// Returns the text with its name.
     #[must_use]
     pub const fn source(&self) -> &Arc<Source> {
         &self.source
@@ -65,7 +65,7 @@ pub struct Import {
     pub name: String,
     /// Its path, whose ending decides the language.
     pub path: String,
-    /// Its text.
+    /// The text: a template, a schema, or anything that a template reads.
     pub content: Arc<Source>,
 }
 
@@ -97,18 +97,18 @@ impl Imports {
         self.by_name.get(name).and_then(|&at| self.list.get(at))
     }
 
-    /// All imports in order.
+    /// Returns the imports in the order they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Import> {
         self.list.iter()
     }
 
-    /// The number of imports.
+    /// Returns the number of imports, which is that of different names.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no imports.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -136,10 +136,10 @@ impl Default for Options {
     }
 }
 
-/// What an expansion may make. A command line has no such limits, a server has.
+/// Limits on the result of an expansion. A server sets them, a command line does not.
 #[derive(Clone, Copy)]
 pub struct Limits<'l> {
-    /// The most resources.
+    /// The maximum number of resources.
     pub resources: usize,
     /// About the most bytes that all templates, defaults and outputs make together.
     pub bytes: usize,

@@ -88,7 +88,7 @@ pub enum Problem {
         reference: String,
         /// The name of the resource.
         name: String,
-        /// The path in it.
+        /// The path in the resource.
         path: String,
     },
     /// The values in place of references are larger than allowed.
@@ -170,7 +170,7 @@ fn replaced<'v>(
     Ok(Some(Value::string(new)))
 }
 
-/// What each part of a value counts, apart from its text.
+/// The bytes that each part of a value counts, apart from its text.
 const PART: usize = 8;
 
 /// About how many bytes a value takes when it is written.

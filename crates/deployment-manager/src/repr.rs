@@ -45,7 +45,7 @@ fn separate(out: &mut String, index: usize) {
     }
 }
 
-/// A text in quotes.
+/// A text in quotes, as Python's `repr` writes it.
 #[must_use]
 pub fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);

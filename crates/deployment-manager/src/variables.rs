@@ -2,7 +2,7 @@
 
 use krm_yaml::diagnostic::{Diagnostic, Way};
 
-/// Their names.
+/// The variables that Google's service sets for every template.
 pub const NAMES: [&str; 5] = [
     "current_time",
     "deployment",

@@ -63,9 +63,9 @@ pub fn value<'d>(
 /// A resource or another part of a text, if it is from one.
 #[derive(Clone, Copy, Debug)]
 pub struct Located<'v> {
-    /// The data.
+    /// A value that knows its node, if it was read from a text.
     pub value: &'v Value<'v>,
-    /// Its text.
+    /// The text that the value is from.
     pub document: Option<&'v Arc<Document>>,
 }
 

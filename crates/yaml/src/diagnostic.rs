@@ -197,7 +197,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Creates an empty collection.
+    /// Creates a collection without diagnostics.
     #[must_use]
     pub const fn new() -> Self {
         Self { list: Vec::new() }

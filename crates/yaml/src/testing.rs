@@ -390,8 +390,8 @@ fn walked(view: View<'_>) -> Value<'_> {
     Data::Scalar(view.scalar().unwrap_or(Scalar::Null)).into()
 }
 
-/// Gives an item of a list other data, as an update of an existing object does. It has its new
-/// value, and all others have their old ones, or an error names the alias that prevents it.
+/// Replaces the data of an item of a list, as an update of an existing object does. The item has
+/// its new value, and all others have their old ones, or an error names the alias that prevents it.
 ///
 /// # Errors
 /// If not so.

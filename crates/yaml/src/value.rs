@@ -162,7 +162,7 @@ impl<'s> Value<'s> {
         }
     }
 
-    /// Whether this is null.
+    /// Whether the value is null.
     #[must_use]
     pub const fn is_null(&self) -> bool {
         matches!(self.data, Data::Scalar(Scalar::Null))
@@ -223,7 +223,7 @@ impl<'s> Value<'s> {
         keys.iter().try_fold(self, |value, key| value.get(key))
     }
 
-    /// As [`at`](Self::at), to change the value.
+    /// The value under these keys, to change it.
     pub fn at_mut(&mut self, keys: &[&str]) -> Option<&mut Self> {
         keys.iter().try_fold(self, |value, key| value.get_mut(key))
     }

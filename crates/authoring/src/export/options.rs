@@ -15,7 +15,7 @@ pub struct Options {
     pub name: Option<String>,
     /// The syntax of references in the Template.
     pub dialect: Dialect,
-    /// The parameters to make.
+    /// The groups of fields that become parameters.
     pub groups: BTreeSet<Group>,
     /// Whether only the fields of every object are stripped.
     pub exact: bool,
@@ -25,7 +25,7 @@ pub struct Options {
     pub drop: Vec<FieldPattern>,
     /// Whether fields that the API server fills in stay.
     pub keeps_defaults: bool,
-    /// Which objects are exported.
+    /// The labels of the objects to export.
     pub selector: LabelSelector,
     /// The format of the Template.
     pub format: Format,
@@ -34,9 +34,9 @@ pub struct Options {
 /// The format of the Template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Block YAML.
+    /// Block YAML, with two spaces a level.
     Yaml,
-    /// Indented JSON.
+    /// JSON, indented by two spaces a level.
     Json,
 }
 

@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 
 use crate::export::content;
 use crate::export::options::Options;
-use crate::export::parameters::{self, Maker, Object, Parameters, Remarks, Scope};
+use crate::export::parameters::{self, InfoMessages, Maker, Object, Parameters, Scope};
 use crate::export::spell::{DOLLAR, Speller};
 use crate::export::stripped::{self, All, Stripped, called};
 use crate::export::survey::Survey;
@@ -21,14 +21,14 @@ use krm_yaml::{Document, SharedNode, Value};
 /// A Template that was made of objects.
 #[derive(Debug)]
 pub struct Exported {
-    /// Its text.
+    /// The Template in the format of the options.
     pub text: String,
     /// The values of its secrets.
     pub secrets: Value<'static>,
-    /// Remarks about objects left out and fields dropped.
+    /// Messages (`info`) about objects left out and fields dropped.
     pub report: Diagnostics,
-    /// Remarks about its parameters.
-    pub parameters: Remarks,
+    /// Messages (`info`) about the origin of each parameter.
+    pub parameters: InfoMessages,
 }
 
 /// Makes a Template of the objects of some texts. All errors go to `diagnostics`.
@@ -138,7 +138,7 @@ fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Optio
     let Parameters {
         declarations,
         secrets,
-        remarks,
+        messages,
         errors,
         ..
     } = parameters;
@@ -149,7 +149,7 @@ fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Optio
         text: text.filter(|_| are_written)?,
         secrets: Value::mapping(secrets),
         report,
-        parameters: remarks,
+        parameters: messages,
     })
 }
 

@@ -10,7 +10,7 @@ use krm_yaml::{Data, Scalar, Value};
 /// The parameter whose value is `$`, for text that cannot be escaped otherwise.
 pub(super) const DOLLAR: &str = "DOLLAR";
 
-/// Spells references.
+/// Writes the references that marks stand for, in the dialect of the Template.
 pub(super) struct Speller<'s> {
     dialect: Dialect,
     /// The names of all parameters.
@@ -49,7 +49,7 @@ impl Variables<'_> {
     }
 }
 
-/// What the kubelet expands in a value.
+/// The variables that the kubelet expands in a value.
 #[derive(Clone, Copy)]
 enum Expands<'v> {
     Nothing,
@@ -62,7 +62,7 @@ enum Expands<'v> {
 }
 
 impl<'v> Expands<'v> {
-    /// What it expands in an entry of a mapping. `container` has its variables, if this is one.
+    /// The same for an entry of a mapping. `container` has its variables, if it is one.
     fn entry(self, key: &str, container: Option<&'v (Vec<String>, bool)>) -> Self {
         let all = container.map(|(names, more)| Variables {
             names,
@@ -77,7 +77,7 @@ impl<'v> Expands<'v> {
         }
     }
 
-    /// What it expands in an item of a list.
+    /// The same for an item of a list.
     const fn item(self, index: usize) -> Self {
         match self {
             Self::Env(all) => Self::Variable(Variables {

@@ -33,7 +33,7 @@ pub(super) struct All {
     pub(super) survey: Survey,
     /// The comments at the tops of files.
     pub(super) headers: Vec<String>,
-    /// Remarks about objects left out and fields dropped.
+    /// Messages (`info`) about objects left out and fields dropped.
     pub(super) report: Diagnostics,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::export::fields::places::{Form, places};
+use crate::export::fields::parameter_fields::{Form, parameter_fields};
 use crate::export::inferred::Evidence;
 use crate::export::parameters::{Images, can_be_renamed};
 use crate::export::visit::{self, containers};
@@ -24,7 +24,6 @@ pub(super) struct Survey {
     /// The namespaces of the objects; one is empty if some name none.
     namespaces: BTreeSet<String>,
     pub(super) images: Images,
-    /// The names of hosts.
     pub(super) hosts: BTreeSet<String>,
     /// Labels that all objects have with the same value.
     labels: Option<Vec<(String, String)>>,
@@ -68,12 +67,12 @@ impl Survey {
                 }
             }
         }
-        for place in places(kind) {
-            match place.form {
-                Form::Host => visit::look_at_scalars(object, place.path, &mut |host| {
+        for row in parameter_fields(kind) {
+            match row.form {
+                Form::Host => visit::look_at_scalars(object, row.path, &mut |host| {
                     self.hosts.extend(host.as_str().map(str::to_owned));
                 }),
-                Form::Image => visit::look(object, place.path, &mut |from| {
+                Form::Image => visit::look(object, row.path, &mut |from| {
                     let name = from.str_at(&["name"]);
                     let is_image = from.str_at(&["kind"]) == Some("DockerImage");
                     if let Some(name) = name.filter(|_| is_image) {

@@ -11,7 +11,7 @@ use krm_template_engine::ParameterType;
 /// Entered values and messages about them, by parameter name.
 #[derive(Clone, Debug, Default)]
 pub struct Filled {
-    /// The values, including secrets.
+    /// The values as they were entered, including secrets.
     pub values: BTreeMap<String, String>,
     /// The messages, with names in backticks.
     pub errors: BTreeMap<String, Vec<String>>,

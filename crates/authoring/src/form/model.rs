@@ -12,7 +12,7 @@ pub struct Form {
     pub groups: Vec<Group>,
 }
 
-/// A group of fields.
+/// The fields of the parameters with the same `group`.
 #[derive(Debug)]
 pub struct Group {
     /// The name; empty for parameters without a group.
@@ -28,7 +28,7 @@ pub struct Field {
     pub name: String,
     /// Its position in the list of the Template.
     pub index: usize,
-    /// The display name.
+    /// The parameter's `displayName`, shown instead of its name.
     pub label: Option<String>,
     /// The description of the parameter.
     pub description: Option<String>,
@@ -59,31 +59,31 @@ pub struct Field {
 /// The control for entering the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// One line.
+    /// A field for text on one line.
     Line,
-    /// Several lines.
+    /// A field for text that may have several lines.
     Lines,
     /// One line with hidden characters.
     Password,
     /// A button for each value.
     Buttons(Vec<Choice>),
-    /// A list of values.
+    /// A list to select one value from.
     List(Vec<Choice>),
 }
 
-/// A value to choose.
+/// A value that buttons and lists offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The value; empty for none.
     pub value: String,
-    /// The label.
+    /// The text shown for the value.
     pub label: String,
 }
 
 /// The meaning of an empty field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lacking {
-    /// An empty value.
+    /// The value is the empty text.
     Empty,
     /// The parameter has no value.
     Nothing,
@@ -117,7 +117,7 @@ impl Form {
         Self { groups }
     }
 
-    /// Returns all fields.
+    /// Returns the fields of all groups, in the order of the form.
     pub fn fields(&self) -> impl Iterator<Item = &Field> {
         self.groups.iter().flat_map(|group| &group.fields)
     }

@@ -89,7 +89,7 @@ impl Selection {
 /// The facts about one object.
 pub(super) struct Facts {
     pub(super) identity: Option<Identity>,
-    /// Where its name is.
+    /// The position of its name; without one, of the object.
     pub(super) place: Place,
     pub(super) field: String,
     pub(super) selection: Selection,

@@ -23,7 +23,7 @@ type Fields = &'static [(&'static [&'static str], Type)];
 
 use Type::{Bool, Number, String as Text};
 
-/// Of every object.
+/// Fields of objects of every kind.
 const METADATA: Fields = &[
     (&["metadata", "labels", "*"], Text),
     (&["metadata", "annotations", "*"], Text),
@@ -145,7 +145,7 @@ const POD: Fields = &[
     (&["volumes", "configMap", "defaultMode"], Number),
 ];
 
-/// Of its containers.
+/// Fields of a container in a pod.
 const CONTAINER: Fields = &[
     (&["name"], Text),
     (&["image"], Text),

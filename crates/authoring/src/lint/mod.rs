@@ -39,12 +39,12 @@ use rules::Check;
 /// The annotation that disables rules for a Template.
 const DISABLE: &str = "template.krm.dev/disable-rules";
 
-/// What was found in one text.
+/// The result of checking one text.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// How many Templates it holds.
     pub templates: usize,
-    /// What is wrong with them.
+    /// The errors and warnings, each with its rule.
     pub findings: Diagnostics,
 }
 

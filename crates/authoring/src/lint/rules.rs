@@ -6,14 +6,14 @@ use crate::lint::{fields, identifiers, objects, parameters, pitfalls};
 use krm_template_engine::Object;
 use krm_yaml::diagnostic::{Diagnostics, Severity};
 
-/// A kind of mistake.
+/// A mistake in Templates that can be found.
 #[derive(Debug)]
 pub struct Rule {
     /// Its name, with which it can be disabled.
     pub name: &'static str,
     /// Its usual severity; `docs/rules.md` has the exceptions.
     pub severity: Severity,
-    /// What it finds, in one line.
+    /// A description of the mistake, in one line.
     pub summary: &'static str,
     pub(super) check: Check,
 }
@@ -23,9 +23,8 @@ pub struct Rule {
 pub(super) enum Check {
     /// By reading and expanding, whose diagnostics name the rule.
     Reading,
-    /// By checking the Template.
     Template(fn(&Context<'_>, &mut Diagnostics)),
-    /// By checking one object.
+    /// By checking each object by itself.
     Object(fn(&Context<'_>, &Object<'_>, &mut Diagnostics)),
     /// By checking all objects together.
     Objects(fn(&Context<'_>, &[Facts], &mut Diagnostics)),

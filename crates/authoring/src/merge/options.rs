@@ -5,7 +5,7 @@
 pub struct Options {
     /// `metadata.name` of the merged Template.
     pub name: String,
-    /// Its annotation `openshift.io/display-name`.
+    /// The annotation `openshift.io/display-name`; without it, that of the first Template stays.
     pub display_name: Option<String>,
     /// Prefixes for all parameters of a Template.
     pub prefixes: Vec<Prefix>,
@@ -26,7 +26,7 @@ pub struct Options {
 pub struct Prefix {
     /// The Template, by its name or its file.
     pub template: String,
-    /// The prefix.
+    /// The text that is put before each name.
     pub prefix: String,
 }
 
@@ -37,24 +37,24 @@ pub struct Rename {
     pub template: String,
     /// The name of the parameter.
     pub from: String,
-    /// Its new name.
+    /// The name in the merged Template.
     pub to: String,
 }
 
-/// Whose value wins.
+/// The Template whose value a parameter gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefer {
-    /// That of the first Template with the parameter.
+    /// The first Template with the parameter.
     First,
-    /// That of the last.
+    /// The last Template with the parameter.
     Last,
 }
 
 /// The format of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// YAML.
+    /// YAML, with the comments of those Templates that are YAML.
     Yaml,
-    /// JSON.
+    /// JSON, indented by two spaces a level.
     Json,
 }

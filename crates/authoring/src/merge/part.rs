@@ -7,7 +7,6 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Edit, SharedNode, Value};
 
-/// One of the Templates.
 pub(super) struct Part<'d> {
     pub(super) root: Cursor<'d>,
     pub(super) template: Template,

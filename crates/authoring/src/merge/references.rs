@@ -86,11 +86,11 @@ impl Captured {
 /// How the kubelet treats a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
-    /// Nothing.
+    /// It expands nothing in the text.
     Plain,
     /// This is the list of variables of a container.
     Variables,
-    /// It replaces `$(NAME)`.
+    /// It replaces `$(NAME)` in the text.
     Expanded,
 }
 

@@ -8,7 +8,7 @@ use krm_yaml::{Cursor, Document, DuplicateKeys, Edit, Edited, Position, ends_lin
 pub(super) enum Lines {
     /// With all lines between them.
     Copied,
-    /// Each by itself.
+    /// Each by itself, without the lines between them.
     Rendered,
 }
 

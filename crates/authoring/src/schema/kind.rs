@@ -14,11 +14,11 @@ pub(super) const VERSION: &str = "v1alpha1";
 pub(super) struct Kind {
     pub(super) group: &'static str,
     pub(super) name: &'static str,
-    /// JSON Schema 2020-12.
+    /// As JSON Schema 2020-12, for editors.
     pub(super) json: Schema,
     /// `OpenAPI` 3.0 as Kubernetes takes it.
     pub(super) structural: Value,
-    /// What a function does with it, if one takes it as its functionConfig.
+    /// The function that takes it as its functionConfig, if there is one.
     pub(super) function: Option<Function>,
     /// Its short name in kubectl.
     pub(super) short_name: &'static str,
@@ -35,7 +35,7 @@ pub(super) struct Column {
     pub(super) is_wide: bool,
 }
 
-/// What catalogs say of a function.
+/// The fields of a function in catalogs.
 #[derive(Clone, Copy)]
 pub(super) struct Function {
     pub(super) tag: &'static str,

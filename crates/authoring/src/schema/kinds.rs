@@ -10,7 +10,7 @@ use serde_json::{Number, Value, json};
 
 use krm_template_engine::ParameterType;
 
-/// Strings by name.
+/// A JSON object whose values are all strings, such as labels.
 pub type Strings = BTreeMap<String, String>;
 /// Parameter names and their values, of any type.
 pub type Values = BTreeMap<String, Value>;
@@ -190,7 +190,7 @@ pub struct TemplateExport {
     pub kind: String,
     /// Its name.
     pub metadata: Option<Metadata>,
-    /// What the Template is made of.
+    /// The name and dialect of the Template, its parameters, and the fields that it keeps.
     pub spec: Option<TemplateExportSpec>,
 }
 
@@ -278,9 +278,9 @@ pub struct DeploymentConfigurationSpec {
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConfigFrom {
-    /// Its `metadata.name`.
+    /// The `metadata.name` of a ConfigMap among the items.
     pub config_map: String,
-    /// The key.
+    /// The key whose value is the configuration.
     pub key: String,
 }
 
@@ -290,7 +290,7 @@ pub struct ConfigFrom {
 pub struct DeploymentImport {
     /// The name that types and templates refer to; by default the key of the ConfigMap.
     pub name: Option<String>,
-    /// The text.
+    /// The text of the import, instead of a ConfigMap.
     pub content: Option<String>,
     /// The `metadata.name` of a ConfigMap.
     pub config_map: Option<String>,
@@ -316,7 +316,7 @@ pub struct Composition {
     pub transformers_from: Option<Vec<Import>>,
     /// Changes to imported transformers, made before they run.
     pub transformer_overrides: Option<Vec<Transformer>>,
-    /// Its own transformers.
+    /// The transformers declared here, in their order.
     pub transformers: Option<Vec<Transformer>>,
     /// The order of all transformers; names each of them once.
     pub transformer_order: Option<Vec<TransformerName>>,

@@ -1,4 +1,4 @@
-//! What kustomize has to know to merge lists by name: of our kinds, and of Kubernetes's own.
+//! The lists of our kinds and of Kubernetes's own that kustomize merges by name.
 //!
 //! A file given as `openapi: {path: …}` takes the place of what kustomize knows itself, for the
 //! rest of the build and in all of its kustomizations. So the merge keys of Kubernetes are here

@@ -34,7 +34,7 @@ use kind::{Column, Function, Kind, VERSION};
 pub struct File {
     /// Its name, without a folder.
     pub name: String,
-    /// Its text.
+    /// Its whole text: JSON or YAML.
     pub text: String,
 }
 
@@ -84,7 +84,7 @@ const INSTANCE_COLUMNS: &[Column] = &[
     column("Target Namespace", ".spec.namespace", true),
 ];
 
-/// All schema files.
+/// Returns the files of all kinds, and `openapi.json` for kustomize.
 #[must_use]
 pub fn files() -> Vec<File> {
     let kinds = [

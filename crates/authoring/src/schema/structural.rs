@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// Says of a part that it may hold any JSON.
 const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
 
-/// What Kubernetes does not take, or what has no meaning there.
+/// Keywords that Kubernetes rejects, or that have no meaning in a CRD.
 const LEFT_OUT: &[&str] = &["$schema", "title", "format"];
 
 /// The schema of a kind.

@@ -97,7 +97,8 @@ fn property(parameter: &Parameter, default: &DefaultValue<'_>) -> Value {
     schema.0.into()
 }
 
-/// What a text must be. A given value that is empty counts as none, so a required one is not.
+/// Sets the constraints of a text. An empty given value counts as none, so a required text has at
+/// least one character.
 fn text(schema: &mut Fields, parameter: &Parameter) {
     if parameter.kind == ParameterType::Base64 {
         schema.set("contentEncoding", "base64");

@@ -100,7 +100,7 @@ struct Expander<'r, 'p> {
     made: Vec<Resource<'r>>,
     /// The types of the templates around, outermost first.
     around: Vec<String>,
-    /// The first error.
+    /// The first error, which the original reports alone.
     cause: Option<Cause>,
     diagnostics: Diagnostics,
     errors: usize,
@@ -193,7 +193,8 @@ impl<'r> Expander<'r, '_> {
         Some((None, Layout { resources, outputs }))
     }
 
-    /// What was read of a configuration or of a rendered template.
+    /// Returns a configuration or a rendered template that was read; reports the errors of one that
+    /// is not YAML.
     fn readable<T>(&mut self, read: Result<T, Diagnostics>) -> Option<T> {
         match read {
             Ok(read) => Some(read),

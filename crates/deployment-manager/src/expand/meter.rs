@@ -59,7 +59,7 @@ impl<'l> Meter<'l> {
         limit.unwrap_or(MAX_REPLACED).saturating_sub(self.bytes)
     }
 
-    /// What it means that [`left`](Self::left) is not enough.
+    /// The error if [`left`](Self::left) is not enough.
     pub(super) fn used_up(&self) -> Overrun {
         let limit = self.limits.as_ref().map(|one| one.bytes);
         Overrun::Bytes(limit.unwrap_or(MAX_REPLACED))

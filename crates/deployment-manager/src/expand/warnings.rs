@@ -88,7 +88,7 @@ fn names_of<'l>(resources: &'l [LayoutResource<'_>], names: &mut BTreeSet<&'l st
 /// The name that a reference has, its text, and the resource with it.
 type Reference<'v> = (&'v str, &'v Value<'v>, &'v Resource<'v>);
 
-/// Finds references.
+/// A search for references in the values of resources.
 struct Search<'v> {
     /// Whether a text that a resource has from the configuration may have one.
     reads_copied: bool,

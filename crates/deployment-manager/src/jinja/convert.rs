@@ -8,7 +8,7 @@ use minijinja::{Error, Value as Jinja};
 
 use super::values::{List, MAX_PARTS, wrong};
 
-/// A value for templates.
+/// Converts a value. Whole numbers of up to 128 bits stay exact.
 pub(super) fn to_jinja(value: &Value<'_>) -> Jinja {
     match &value.data {
         Data::Scalar(scalar) => scalar_to_jinja(scalar),

@@ -20,11 +20,11 @@ const FILTERS: &str = "abs attr batch capitalize count d default dictsort e esca
     indent int items join last length list lower map max min reject replace reverse round \
     safe select slice sort string sum title tojson trim unique upper";
 
-/// The tests.
+/// The tests that `did you mean` knows.
 const TESTS: &str = "boolean defined divisibleby eq even false float in integer lower mapping none number odd \
     sequence string true undefined";
 
-/// The functions.
+/// The functions that `did you mean` knows.
 const FUNCTIONS: &str = "dict joiner range";
 
 /// The message about random values.
@@ -33,7 +33,6 @@ const NO_RANDOM: &str =
 
 /// The names that a template can use.
 pub(super) struct Known<'k> {
-    /// All templates.
     pub sources: &'k Sources,
     /// The template that was rendered.
     pub template: &'k Import,
@@ -319,7 +318,7 @@ fn find(line: &str, word: &str) -> Option<Range<usize>> {
         })
 }
 
-/// The extent of a line, without blanks around it.
+/// The extent of a line, without the spaces around it.
 fn line_of(source: &Source, line: usize) -> Range<usize> {
     let mut start = 0;
     for (index, text) in source.text().split_inclusive('\n').enumerate() {

@@ -9,7 +9,7 @@ use minijinja_contrib::{globals, pycompat};
 use super::values::{self, List, MAX_TEXT, NotGiven, check, is_undefined, too_long, wrong};
 use crate::repr;
 
-/// Adds them.
+/// Adds what differs from minijinja, and removes functions that let values contain themselves.
 pub(super) fn add_to(environment: &mut Environment<'_>) {
     environment.set_formatter(print);
     environment.set_unknown_method_callback(method);
@@ -51,7 +51,7 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
     environment.add_filter("float", number(float, Value::from(0.0)));
 }
 
-/// Prints a value.
+/// Prints a value as Python does. A variable that was not given is an error.
 fn print(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     if value.is_undefined() {
         return Ok(());
@@ -85,7 +85,7 @@ fn text(state: &State<'_, '_>, value: &Value) -> Result<String, Error> {
     }
 }
 
-/// The methods of Python.
+/// Calls a method that values have in Python 2 or 3.
 fn method(
     state: &mut State<'_, '_>,
     value: &Value,
@@ -228,7 +228,8 @@ fn indent(
     Ok(out)
 }
 
-/// A conversion to a number: with blanks around the digits, and zero if there is no number.
+/// A conversion to a number. Spaces around the digits are ignored, and the result is zero if there
+/// is no number.
 fn number(
     native: Value,
     zero: Value,

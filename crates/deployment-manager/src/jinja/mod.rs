@@ -51,7 +51,7 @@ pub struct Context<'c> {
 /// The result of a template.
 #[derive(Clone, Debug)]
 pub struct Rendered {
-    /// The text.
+    /// The text, to be read as YAML.
     pub text: String,
     /// The properties of the resource after the template ran, which may have changed them.
     pub properties: Option<Value<'static>>,

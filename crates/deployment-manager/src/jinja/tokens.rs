@@ -13,7 +13,7 @@ pub(super) enum Kind {
     /// A name or a keyword.
     Name,
     Number,
-    /// A text in quotes.
+    /// A text with its quotes.
     Text,
     /// An operator or a bracket.
     Sign,
@@ -84,7 +84,7 @@ fn raw_block(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
-/// What follows a tag that has nothing but this name.
+/// The text after a tag that has nothing but this name.
 fn named_tag<'t>(inside: &'t str, name: &str) -> Option<&'t str> {
     let inside = inside.strip_prefix(['-', '+']).unwrap_or(inside);
     let after = inside.trim_start().strip_prefix(name)?.trim_start();

@@ -19,7 +19,7 @@ use crate::template::is_template;
 use crate::yaml::Located;
 use form::{Form, form};
 use krm_core::Identity;
-use order::Made;
+use order::ResourceObject;
 
 /// How to treat resources that are not objects of Kubernetes.
 #[derive(Clone, Copy, Debug)]
@@ -39,16 +39,15 @@ impl Default for Options {
     }
 }
 
-/// An object of Kubernetes.
+/// A resource as an object of Kubernetes.
 #[derive(Clone, Debug)]
 pub struct Object<'r> {
-    /// The object.
+    /// The fields of the object, with references replaced.
     pub value: Value<'r>,
     /// The text that it is from; an empty one if Python returned it.
     pub document: Arc<Document>,
 }
 
-/// The rule of references.
 const REFERENCE: &str = "dm-reference";
 
 /// How many resources a message names.
@@ -223,7 +222,7 @@ fn report_others(others: &[&Resource<'_>], options: Options, diagnostics: &mut D
 /// Sorts the objects, and puts values of others in place of the references to them. A reference that
 /// is left is an error, in place of the warning about it in `known_problems`.
 fn resolved<'e, 'r>(
-    objects: Vec<Made<'e, 'r>>,
+    objects: Vec<ResourceObject<'e, 'r>>,
     max_bytes: usize,
     known_problems: &mut Diagnostics,
     diagnostics: &mut Diagnostics,
@@ -241,7 +240,7 @@ fn resolved<'e, 'r>(
         return Vec::new();
     };
     let mut known: BTreeMap<String, Value<'r>> = BTreeMap::new();
-    let mut slots: Vec<Option<Made<'e, 'r>>> = objects.into_iter().map(Some).collect();
+    let mut slots: Vec<Option<ResourceObject<'e, 'r>>> = objects.into_iter().map(Some).collect();
     let mut made = Vec::with_capacity(slots.len());
     let mut left_bytes = max_bytes;
     for index in sorted {

@@ -9,7 +9,7 @@ use crate::expansion::Resource;
 use crate::references;
 
 /// A resource and its object.
-pub(super) type Made<'e, 'r> = (&'e Resource<'r>, Value<'r>);
+pub(super) type ResourceObject<'e, 'r> = (&'e Resource<'r>, Value<'r>);
 
 /// How far an object is sorted in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,14 +22,14 @@ enum State {
 
 /// The order of the objects, or a cycle of resources that need one another.
 pub(super) fn sorted<'e, 'r>(
-    objects: &[Made<'e, 'r>],
+    objects: &[ResourceObject<'e, 'r>],
 ) -> Result<Vec<usize>, Vec<&'e Resource<'r>>> {
     let by_name: BTreeMap<String, usize> = objects
         .iter()
         .enumerate()
         .filter_map(|(index, (resource, _))| Some((name_text(resource.value.get("name")?), index)))
         .collect();
-    let needs = |(resource, value): &Made<'_, '_>| -> Vec<usize> {
+    let needs = |(resource, value): &ResourceObject<'_, '_>| -> Vec<usize> {
         let names = needed(resource, value).into_iter();
         names
             .filter_map(|name| by_name.get(&name).copied())
@@ -75,7 +75,7 @@ fn set(states: &mut [State], index: usize, state: State) {
 }
 
 fn cycle<'e, 'r>(
-    objects: &[Made<'e, 'r>],
+    objects: &[ResourceObject<'e, 'r>],
     open: &[(usize, Vec<usize>)],
     again: usize,
 ) -> Vec<&'e Resource<'r>> {
@@ -109,7 +109,7 @@ fn add(value: &Value<'_>, names: &mut BTreeSet<String>) {
 }
 
 /// The names of all resources that others refer to.
-pub(super) fn referenced(objects: &[Made<'_, '_>]) -> BTreeSet<String> {
+pub(super) fn referenced(objects: &[ResourceObject<'_, '_>]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (_, value) in objects {
         add(value, &mut names);

@@ -9,15 +9,12 @@ use crate::python::call::{Output, Returned};
 /// The key of a number that JSON cannot hold, in a mapping of its own.
 const NON_FINITE: &str = "\0";
 
-/// An answer.
 pub(super) enum Answer {
-    /// The template returned.
     Returned(Returned),
-    /// It failed.
     Failed(Failed),
 }
 
-/// How a template failed.
+/// The error of a template, in the parts that the runner sends.
 #[derive(Debug, Default)]
 pub(super) struct Failed {
     /// The forbidden operation, in our words.

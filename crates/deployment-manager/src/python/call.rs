@@ -7,13 +7,13 @@ use crate::model::{Env, Import, Imports};
 /// A call of a template.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'c> {
-    /// The template.
+    /// The template, whose language is Python.
     pub template: &'c Import,
     /// The properties of the resource with the schema's defaults; `None` without that field.
     pub properties: Option<&'c Value<'c>>,
     /// The variables of `env`, with `name` and `type`.
     pub env: &'c Env,
-    /// All imports.
+    /// The files that the template may import.
     pub imports: &'c Imports,
 }
 
@@ -34,7 +34,7 @@ pub struct Returned {
 pub enum Output {
     /// A text, to be read as YAML.
     Text(String),
-    /// Data.
+    /// A mapping that the template returned.
     Data(Value<'static>),
     /// A type that a template must not return, by its name in Python.
     Other(String),

@@ -11,7 +11,7 @@ pub const RUNNER: &str = include_str!("runner.py");
 
 /// A Python interpreter that runs [`RUNNER`], one process an expansion.
 pub trait Interpreter {
-    /// What to do about a Python template, if Python is not run.
+    /// Returns the advice about a Python template, if Python is not run.
     fn ways_out(&self) -> Option<&'static [&'static str]> {
         None
     }
@@ -35,7 +35,7 @@ pub trait Interpreters: Send + Sync {
 pub struct Forbidden(pub &'static [&'static str]);
 
 impl Forbidden {
-    /// In a KRM function.
+    /// The advice to users of a KRM function.
     pub const IN_FUNCTION: Self = Self(&[
         "add the expanded objects to the package: `krm-template deployment expand CONFIG --objects --allow-python`",
         "or make it a transformer of a Composition: `krm-template build --allow-python`",

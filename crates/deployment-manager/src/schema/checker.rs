@@ -23,7 +23,7 @@ pub(super) struct Checker {
 /// An error at one place.
 #[derive(Clone, Debug)]
 pub(super) struct Finding<'s> {
-    /// Where in the value.
+    /// The path of the value from the properties down.
     pub(super) path: FieldPath,
     /// The keyword that it violates.
     pub(super) keyword: &'s str,
@@ -58,7 +58,6 @@ impl Checker {
         Self { schema, patterns }
     }
 
-    /// The schema.
     pub(super) const fn schema(&self) -> &Value<'static> {
         &self.schema
     }
@@ -93,7 +92,7 @@ struct Walk<'s> {
     checker: &'s Checker,
     /// Where the value is that is checked.
     path: FieldPath,
-    /// What is wrong; none if only whether the value fits matters.
+    /// The errors so far; none if only whether the value fits matters.
     findings: Option<Vec<Finding<'s>>>,
     /// How many more schemas are visited.
     visits: usize,

@@ -16,9 +16,7 @@ use crate::schema::problem::Problem;
 /// A value, and the schema that it should fit.
 #[derive(Clone, Copy)]
 pub(super) struct Pair<'p> {
-    /// The schema.
     pub(super) schema: &'p Value<'static>,
-    /// The value.
     pub(super) value: &'p Value<'static>,
     /// The regular expressions of the schema.
     pub(super) patterns: &'p Patterns,

@@ -7,7 +7,7 @@ use krm_yaml::{Data, Value};
 
 use crate::repr::text;
 
-/// A number of Python.
+/// A number as Python compares it: whole ones exactly.
 #[derive(Clone, Copy)]
 enum Number {
     Int(i128),

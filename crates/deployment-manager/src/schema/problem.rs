@@ -2,7 +2,7 @@
 
 use krm_yaml::{Data, Value};
 
-/// What makes a schema unusable, although it is valid.
+/// The reason why a valid schema cannot be used.
 #[derive(Debug)]
 pub(super) enum Problem {
     /// A `$ref` without a target; with the reference.
@@ -13,9 +13,8 @@ pub(super) enum Problem {
     Endless,
     /// A pattern that is not a regular expression.
     Pattern {
-        /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The error of the regular expression.
         reason: String,
     },
 }

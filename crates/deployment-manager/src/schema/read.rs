@@ -13,21 +13,18 @@ use crate::schema::problem::Problem;
 use crate::schema::types;
 use crate::yaml::{self, Located, is_falsy};
 
-/// The schemas of schemas.
+/// The schemas that schemas themselves must fit.
 pub(super) struct Meta {
     draft4: Checker,
     imports: Checker,
 }
 
-/// A valid schema.
 pub(super) struct Schema {
     /// Checks properties; none for an empty schema.
     pub(super) checker: Option<Checker>,
-    /// The text.
     pub(super) document: Arc<Document>,
     /// The imports that it needs.
     pub(super) imports: Vec<String>,
-    /// Warnings.
     pub(super) warnings: Diagnostics,
 }
 
@@ -36,7 +33,7 @@ pub(super) struct Schema {
 pub struct Invalid {
     /// The text of the original.
     pub text: String,
-    /// The errors.
+    /// The same errors in our words.
     pub diagnostics: Diagnostics,
 }
 
@@ -51,7 +48,7 @@ impl Invalid {
         Self { text, diagnostics }
     }
 
-    /// An invalid schema.
+    /// Creates the error about a schema that is not valid itself.
     fn schema(name: &str, lines: &[String], mut diagnostics: Diagnostics) -> Self {
         diagnostics.attribute_to_rule("dm-schema");
         Self::new(format!("Invalid schema '{name}':"), lines, diagnostics)

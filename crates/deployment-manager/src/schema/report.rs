@@ -16,11 +16,10 @@ const SECRET: &[&str] = &["password", "secret", "token"];
 
 /// The properties of a resource, and their schema.
 pub(super) struct Report<'r> {
-    /// The schema's text.
     pub(super) schema: &'r Schema,
-    /// The schema.
+    /// The schema as it is checked, with types such as `int` replaced.
     pub(super) checked: &'r Value<'static>,
-    /// The resource.
+    /// The resource as it is in its text.
     pub(super) resource: Located<'r>,
     /// Its properties with the defaults.
     pub(super) properties: &'r Value<'static>,

@@ -26,7 +26,7 @@ pub(super) const NAMED: &[&str] = &[
 
 /// A type that was replaced.
 pub(super) struct Replaced {
-    /// Where it is.
+    /// The old value, which knows its node.
     pub(super) value: Value<'static>,
     /// The type as it was written.
     pub(super) old: &'static str,

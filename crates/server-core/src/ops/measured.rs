@@ -110,7 +110,7 @@ impl Measured {
         self.store.ready().await
     }
 
-    /// The same as [`Store::close`].
+    /// See [`Store::close`]. This is not measured, as it happens once.
     pub async fn close(&self) {
         self.store.close().await;
     }

@@ -24,7 +24,7 @@ pub struct ListMeta {
 /// A Template with the revision that wrote it.
 pub type Item<'s> = (&'s Stored, Revision);
 
-/// Writes a single Template.
+/// Writes a single Template with a line feed.
 pub fn object(item: Item<'_>, out: &mut Vec<u8>) {
     splice(item.0.object(), item.1, out);
     out.push(b'\n');
@@ -68,7 +68,7 @@ pub fn list<'s>(
     out.extend_from_slice(b"]}\n");
 }
 
-/// Writes a `PartialObjectMetadataList`.
+/// Writes a `PartialObjectMetadataList` with a line feed.
 pub fn partial_list<'s>(
     version: MetaVersion,
     meta: &ListMeta,
@@ -90,7 +90,7 @@ pub fn partial_list<'s>(
 pub struct Table {
     /// The API group of its Templates.
     pub group: Group,
-    /// The version of `meta.k8s.io`.
+    /// The version of `meta.k8s.io` in the field `apiVersion`.
     pub version: MetaVersion,
     /// The content of the field `object` in each row.
     pub include: Include,

@@ -16,7 +16,7 @@ pub(crate) type Texts<'t> = IndexMap<String, &'t RawValue>;
 /// A Template that can be changed and stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
-    /// The API group.
+    /// The API group, which decides the `apiVersion` of the Template.
     pub group: Group,
     /// The fields of `metadata`, including unknown ones. Known fields have the right type.
     pub metadata: Map<String, Value>,

@@ -240,7 +240,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(value: &T, out: &mut String) {
     out.push_str(&String::from_utf8_lossy(&bytes));
 }
 
-/// Appends a quoted string.
+/// Appends a text as a JSON string, with quotes and escapes.
 pub(crate) fn quote(text: &str, out: &mut String) {
     // Checks all bytes without a branch for each.
     if text

@@ -18,9 +18,9 @@ use krm_template_server_core::store::Revision;
 pub struct Create<'a> {
     /// The namespace of the URL.
     pub namespace: &'a str,
-    /// The current time.
+    /// The time for the field `creationTimestamp`.
     pub now: Timestamp,
-    /// A new uid.
+    /// The new `metadata.uid`, which no other object has.
     pub uid: &'a str,
     /// Five random characters for a generated name.
     pub suffix: &'a str,

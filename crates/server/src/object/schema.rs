@@ -18,7 +18,7 @@ enum Rule {
     Name,
     Bool,
     Number,
-    /// A non-negative integer.
+    /// An integer that is not negative.
     Length,
     List,
     OneOf(&'static [&'static str]),

@@ -152,31 +152,31 @@ impl Stored {
         })
     }
 
-    /// Returns the encoded Template.
+    /// Returns the Template as a store keeps it: a header and the object's JSON.
     #[must_use]
     pub const fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// Returns the API group.
+    /// Returns the API group in which it was written.
     #[must_use]
     pub const fn group(&self) -> Group {
         self.group
     }
 
-    /// Returns the namespace.
+    /// Returns `metadata.namespace`, which is never empty.
     #[must_use]
     pub fn namespace(&self) -> &str {
         self.slice(&self.namespace)
     }
 
-    /// Returns the name.
+    /// Returns `metadata.name`, which is never empty.
     #[must_use]
     pub fn name(&self) -> &str {
         self.slice(&self.name)
     }
 
-    /// Returns the uid.
+    /// Returns `metadata.uid`, which the server set when the Template was created.
     #[must_use]
     pub fn uid(&self) -> &str {
         self.slice(&self.uid)
@@ -188,7 +188,7 @@ impl Stored {
         self.is_being_deleted
     }
 
-    /// Returns the labels.
+    /// Returns `metadata.labels`; an empty map if there are none.
     #[must_use]
     pub fn labels(&self) -> BTreeMap<String, String> {
         serde_json::from_str(self.slice(&self.labels)).unwrap_or_default()

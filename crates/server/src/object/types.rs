@@ -15,17 +15,15 @@ use krm_template_server_core::groups::Group;
 /// The type of a field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Type {
-    /// A string.
     Text,
     /// A string. A number or bool is read as its text.
     Plain,
-    /// `true` or `false`.
     Bool,
-    /// A 64-bit integer.
+    /// An integer that fits into 64 bits.
     Integer,
     /// A string with an RFC 3339 time.
     Time,
-    /// A map of strings.
+    /// An object whose values are strings.
     Texts,
     /// A list with the type of its items.
     List(&'static Self),
@@ -33,7 +31,6 @@ pub(crate) enum Type {
     Struct(&'static Struct),
     /// An object with any fields.
     Object,
-    /// Any value.
     Any,
     /// Any value. If it is a list, its items are checked for unknown fields.
     Items(&'static Struct),

@@ -256,7 +256,7 @@ fn find_mut<'a>(value: &'a mut Value, steps: &[String]) -> Option<&'a mut Value>
     })
 }
 
-/// Parses a list index.
+/// Parses a list index; `None` if it has a sign or leading zeros.
 fn index(step: &str) -> Option<usize> {
     step.parse().ok().filter(|_| is_index(step))
 }

@@ -78,7 +78,7 @@ pub enum Include {
 pub enum Scope {
     /// A single object or a `Status`.
     One,
-    /// A list of objects.
+    /// A list with any number of objects.
     List,
     /// Watch events, each with one object.
     Watch,

@@ -260,7 +260,7 @@ impl<'d> Cursor<'d> {
         self.resolved().node().has(Flags::FLOW)
     }
 
-    /// The value as it is written: quotes, brackets and all.
+    /// The value as written, with quotes and brackets.
     #[must_use]
     pub fn raw(self) -> &'d str {
         self.document.slice(self.node().value.range())

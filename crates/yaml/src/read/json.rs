@@ -73,7 +73,7 @@ impl<'t> Scanner<'t> {
 
 impl Scanner<'_> {
     fn document(mut self) -> Option<Table> {
-        self.blank();
+        self.skip_white_space();
         let mut slot = Slot::ROOT;
         loop {
             if !self.value(slot)? {
@@ -95,7 +95,7 @@ impl Scanner<'_> {
     /// JSON as YAML do not.
     fn ends(&mut self) -> bool {
         let after = self.at;
-        self.blank();
+        self.skip_white_space();
         let rest = self.bytes.get(after..).unwrap_or_default();
         let mut below = rest
             .iter()
@@ -113,7 +113,7 @@ impl Scanner<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    fn blank(&mut self) {
+    fn skip_white_space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
         }
@@ -151,7 +151,7 @@ impl Scanner<'_> {
         };
         let node = self.table.open(slot, kind, self.at, true);
         self.at += 1;
-        self.blank();
+        self.skip_white_space();
         if self.peek()? == if object { b'}' } else { b']' } {
             self.at += 1;
             self.table.close(node, self.at);
@@ -196,11 +196,11 @@ impl Scanner<'_> {
     /// Up to where the next value may begin: after a comma, or after all the brackets.
     fn separator(&mut self) -> Option<()> {
         while let Some(&open) = self.open.last() {
-            self.blank();
+            self.skip_white_space();
             let byte = self.peek()?;
             self.at += 1;
             if byte == b',' {
-                self.blank();
+                self.skip_white_space();
                 return Some(());
             }
             if byte != if open.object { b'}' } else { b']' } {
@@ -228,7 +228,7 @@ impl Scanner<'_> {
             return None;
         }
         self.at += 1;
-        self.blank();
+        self.skip_white_space();
         Some(Slot::flow_entry(key, Style::DoubleQuoted).with_text(is_text))
     }
 

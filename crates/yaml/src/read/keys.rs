@@ -1,4 +1,4 @@
-//! Finds keys that may repeat, mostly without comparing texts.
+//! Detects keys that may repeat, mostly without comparing texts.
 
 /// How many marks there are.
 const MARKS: usize = 64;

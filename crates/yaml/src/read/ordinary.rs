@@ -65,8 +65,8 @@ impl<'d> Cursor<'d> {
         self.read(duplicates, Words::Texts, diagnostics).0
     }
 
-    /// Whether a scalar of a node that a fast path read has several lines. `None` if not all parts of the
-    /// node are ordinary.
+    /// Looks at the parts of a node that a fast path read, and returns whether a scalar has several
+    /// lines. `None` if not all parts are ordinary.
     fn look_at_parts(self) -> Option<bool> {
         let document = self.document;
         let ids = self.id.0..self.node().next;

@@ -72,7 +72,7 @@ impl<'d> Parts<'d> {
         self.added.get(range).unwrap_or_default()
     }
 
-    /// Whether nothing was added to a node or to one in it.
+    /// Whether no entry was added in a node or inside it.
     pub(crate) fn has_same_entries(&self, node: Cursor<'_>) -> bool {
         let ids = node.id()..NodeId(node.node().next);
         self.range_added(ids).is_empty()

@@ -83,7 +83,7 @@ impl<'d> Patched<'d> {
         self.parts.added.insert(range.end, added);
     }
 
-    /// The value of a part that was changed.
+    /// The value of a changed part.
     pub fn changed_mut(&mut self, part: Cursor<'d>) -> Option<&mut Value<'d>> {
         let at = self.parts.first(part.id());
         let (id, value) = self.parts.values.get_mut(at)?;

@@ -252,7 +252,7 @@ impl Finder<'_> {
         Some(())
     }
 
-    /// Skips a comment except its last byte. go-yaml does not require a blank before it.
+    /// Skips a comment except its last byte. go-yaml does not require a space before it.
     fn comment(&mut self) {
         let before = self.at.checked_sub(1);
         let before = before.and_then(|before| byte_at(self.text, before));
@@ -274,7 +274,7 @@ impl Finder<'_> {
         let below = self.text.get(next..).unwrap_or_default();
         let is_start = byte_at(self.text, self.at) == Some(b'-') && is_alone;
         if is_start && next > end && below.starts_with(BYTE_ORDER_MARK) {
-            // Before the line break, the copy has blanks in place of the mark.
+            // Before the line break, the copy has spaces in place of the mark.
             let mark = end..next + BYTE_ORDER_MARK.len();
             self.at = mark.end - 1;
             self.found.push(Spelling::Mark(mark));

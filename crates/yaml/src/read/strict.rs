@@ -275,7 +275,7 @@ impl Gaps<'_> {
                 b'\n' | b'\r' => self.key_may_begin = true,
                 b' ' => {}
                 b'\t' => self.tab(at)?,
-                // No scalar is here, so it is a comment, with a blank before it or without.
+                // No scalar is here, so it is a comment, with a space before it or without.
                 b'#' => {
                     self.least = None;
                     at = line_end(text, at);

@@ -6,7 +6,7 @@ use super::decimal::split_sign;
 use super::resolve::is_non_finite;
 use crate::scalar::data::Scalar;
 
-/// Reads a plain scalar as PyYAML does. `plain` is decoded: one line, without blanks around it.
+/// Reads a plain scalar as PyYAML does. `plain` is decoded: one line, without spaces around it.
 ///
 /// `yes` and `on` are true, `y` is text; `0644` is 420, `08` and `1e3` are text, `1:30` is 90. A
 /// date is text in its own spelling. An integer has no limit in PyYAML; here one of other bases

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::decimal::{Decimal, split_sign};
 use crate::scalar::data::Scalar;
 
-/// Reads a plain scalar as Kubernetes does. `plain` is decoded: one line, without blanks around it.
+/// Reads a plain scalar as Kubernetes does. `plain` is decoded: one line, without spaces around it.
 ///
 /// `yes`, `on` and `y` are true, a date and `12:30:45` are text, `0644` is 420. A number that JSON
 /// could spell the same keeps its digits (`1.10`, `1e3`, 30 digits); another gets a JSON spelling

@@ -70,7 +70,7 @@ fn differs_on_purpose(raw: &str, style: Style) -> bool {
     let mut lines = raw.lines().skip(1);
     let first = lines.find(|line| !line.trim_start_matches(' ').is_empty());
     let first = first.unwrap_or_default();
-    // Where the file ends in blanks that a block keeps, they are a line to kubectl (b05).
+    // Where the file ends in spaces that a block keeps, they are a line to kubectl (b05).
     (raw.ends_with(' ') && raw.starts_with(['|', '>']) && raw.lines().next().is_some_and(|line| line.contains('+')))
         // Not indented at all (b10): to go-yaml it is not the scalar's text.
         || !(first.is_empty() || first.starts_with(' '))

@@ -246,7 +246,7 @@ pub fn paragraphs_above(root: Cursor<'_>, apart: bool) -> Vec<String> {
     paragraphs
 }
 
-/// A comment line without its indentation, with the blanks at its end.
+/// A comment line without its indentation, with the spaces at its end.
 fn without_indentation(line: &str) -> &str {
     line.trim_start_matches([' ', '\t'])
 }

@@ -67,8 +67,8 @@ impl<'d> Rewrite<'d> {
         Ok((rewrite.edits, is_read_back))
     }
 
-    /// Edits that give the parts of an ordinary node other values and add its new entries, and whether
-    /// all of them were read back. `None` if a text cannot be moved without a look at its lines.
+    /// Edits that change the parts of an ordinary node and add its new entries, and whether all of
+    /// them were read back. `None` if moving a text needs a look at its lines.
     pub(crate) fn patches(root: Ordinary<'d>, parts: &Parts<'_>) -> Option<(Vec<Edit>, bool)> {
         let node = root.cursor();
         let document = node.document();

@@ -89,7 +89,7 @@ impl Layout {
         }
     }
 
-    /// The style for a scalar: quotes where a block will not do.
+    /// The style for a scalar: quotes if it cannot be a block.
     fn keep(self, scalar: &Scalar<'_>, keep: Option<Style>) -> Option<Style> {
         let has_lines = matches!(scalar, Scalar::String(text) if text.contains('\n'));
         let is_block = matches!(keep, Some(Style::Literal | Style::Folded));

@@ -46,8 +46,8 @@ impl Rewrite<'_> {
             (Some(_), None) if keeps_comma => {
                 // A tab may not begin the line.
                 let rest = text.get(ends_at..).unwrap_or_default();
-                let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-                self.edit(start, ends_at + blanks, "");
+                let spaces = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+                self.edit(start, ends_at + spaces, "");
             }
             (Some(before), None) => {
                 let before = document.node(before);
@@ -201,7 +201,7 @@ impl Rewrite<'_> {
         if needs_space { " " } else { "" }
     }
 
-    /// Whether a child in braces or brackets ends in a plain `-`. Before a blank or a line break, it
+    /// Whether a child in braces or brackets ends in a plain `-`. Before a space or a line break, it
     /// would begin an item.
     fn is_dash(&self, child: NodeId) -> bool {
         let last = self.last_in(self.document.node(child));

@@ -221,7 +221,7 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
     let mut changes = lines.edited(document.text(), start..end, &edits);
     let (mut text, may_have_markers) = lines.finish();
     let at = text.len();
-    // Of blanks at the end of a block scalar nothing may be left.
+    // No spaces may be left at the end of a block scalar.
     let is_open =
         !ends_line(document.text(), end) && edits.last().is_none_or(|edit| edit.end < end);
     if is_open || !ends_line(&text, at) {

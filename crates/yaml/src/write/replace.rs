@@ -110,7 +110,7 @@ impl<'d> Rewrite<'d> {
         self.edit(node.key.start as usize, node.key.end as usize, out);
     }
 
-    /// The tag of a key, with the blanks after it. It may not fit another text.
+    /// The tag of a key, with the spaces after it. It may not fit another text.
     fn key_tag(&self, node: &Node) -> Option<Range<usize>> {
         let (entry, end) = (node.entry as usize, node.key.start as usize);
         let before = self.document.slice(entry..end);
@@ -431,7 +431,7 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// The comment after the `|` of a block scalar, with the blank before it.
+    /// The comment after the `|` of a block scalar, with the space before it.
     fn header_comment(&self, node: &Node) -> Cow<'d, str> {
         if !matches!(node.kind, Kind::Scalar(_)) {
             return Cow::Borrowed("");

@@ -32,8 +32,8 @@ impl Rescanned<'_> {
         }
     }
 
-    /// Whether a node is written as `old` is, but for the parts that have other values and the entries
-    /// added to mappings. Takes the parts that it has seen from the front of `values`.
+    /// Whether a node is written like `old`, except for changed parts and added entries. Removes the
+    /// parts that it has compared from the front of `values`.
     pub(super) fn has_parts(
         &self,
         id: NodeId,

@@ -12,7 +12,7 @@ pub(crate) struct Row {
 #[derive(Clone, Copy)]
 pub(crate) enum When {
     Always,
-    /// Its value is this.
+    /// Its value is this one.
     Is(Known),
     /// Its value is not this text.
     IsNot(&'static str),
@@ -45,7 +45,7 @@ pub(crate) enum Known {
     Number(&'static str),
     True,
     False,
-    /// An empty mapping.
+    /// `{}`, a mapping without entries.
     Empty,
     /// Some of these fields, with these values.
     Fields(&'static [(&'static str, Self)]),
@@ -126,7 +126,7 @@ const SCALED: &[&str] = &[
     "DeploymentConfig",
 ];
 
-/// Fields of objects.
+/// Fields that the cluster sets, by the kinds that have them.
 #[rustfmt::skip]
 pub(crate) const ROWS: &[Row] = &[
     row(&["Service"], "spec/clusterIP", IsNot("None")),

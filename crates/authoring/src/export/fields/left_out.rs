@@ -12,13 +12,13 @@ pub(crate) struct LeftOut {
 #[derive(Clone, Copy)]
 pub(crate) enum Condition {
     Always,
-    /// It has a controller.
+    /// One of its `ownerReferences` is a controller.
     Controlled,
-    /// It has finished.
+    /// Its `status` says that it has finished.
     Finished,
     /// Its Service is missing, or has a selector.
     OfSelector,
-    /// It has an annotation.
+    /// It has an annotation with this key.
     Annotated(&'static str),
     /// It has a label with a value.
     Labelled(&'static str, &'static str),
@@ -26,7 +26,7 @@ pub(crate) enum Condition {
     Named(&'static [&'static str]),
     /// Its name begins with this.
     Begins(&'static str),
-    /// Its `type` is this.
+    /// Its field `type` has this value.
     Typed(&'static str),
     /// Its `type` is this, and its name is one that the cluster generates for a service account.
     Generated(&'static str, &'static str),

@@ -3,6 +3,6 @@
 pub(super) mod kinds;
 pub(super) mod left_out;
 pub(super) mod names;
-pub(super) mod places;
+pub(super) mod parameter_fields;
 pub(super) mod references;
 pub(super) mod system;

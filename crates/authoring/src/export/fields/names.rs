@@ -7,7 +7,7 @@ use crate::export::visit::{ByKind, Tree};
 use krm_core::identity::is_built_in;
 use krm_core::{label_fields, pods};
 
-/// A field with names.
+/// A field with names that parameters change.
 #[derive(Clone, Copy)]
 pub(crate) enum Field {
     /// Labels, or the values of a selector.

@@ -2,7 +2,7 @@
 
 use krm_yaml::Value;
 
-/// Fields that are dropped.
+/// Fields that every object loses, by their paths.
 pub(crate) const FIELDS: &[&str] = &[
     "status",
     "metadata/uid",
@@ -68,7 +68,7 @@ pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-config
 /// The annotation of an object that elects a leader.
 pub(crate) const LEADER: &str = "control-plane.alpha.kubernetes.io/leader";
 
-/// Annotations that are dropped.
+/// Annotations that every object loses. The report is that of the first one that fits.
 pub(crate) const ANNOTATIONS: &[Mark] = &[
     mark(LAST_APPLIED),
     mark("deployment.kubernetes.io/revision"),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::export::marks;
-use crate::export::parameters::made::Made;
+use crate::export::parameters::declarations::NewParameter;
 use crate::export::parameters::maker::{Maker, Object};
 use krm_yaml::Value;
 
@@ -45,27 +45,27 @@ pub(crate) fn of_field(
 fn reference(host: &str, path: &str, object: &Object<'_>, maker: &mut Maker<'_>) -> String {
     let shared = host.split_once('.');
     let shared = shared.filter(|(_, domain)| maker.scope.domains.contains(*domain));
-    let made = Made {
+    let new = NewParameter {
         name: &[object.word, "HOST"],
         title: &["Host of ", object.short()],
         origin: &["`", path, "` of ", object.called],
         group: object.called,
         value: shared.map_or(host, |(own, _)| own),
         is_required: true,
-        ..Made::default()
+        ..NewParameter::default()
     };
-    let own = marks::text(maker.parameters.add(&made, &|_| false));
+    let own = marks::text(maker.parameters.add(&new, &|_| false));
     let Some((_, domain)) = shared else {
         return own;
     };
-    let made = Made {
+    let new = NewParameter {
         name: &["DOMAIN"],
         title: &["Domain"],
         origin: &["the domain of several hosts"],
         value: domain,
-        ..Made::default()
+        ..NewParameter::default()
     };
-    [&own, ".", maker.shared("domain", made)].concat()
+    [&own, ".", maker.shared("domain", new)].concat()
 }
 
 #[cfg(test)]

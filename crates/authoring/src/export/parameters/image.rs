@@ -45,7 +45,7 @@ fn split(text: &str, at: Option<usize>) -> Option<(&str, &str)> {
     Some((before, rest.get(1..)?))
 }
 
-/// What several images have in common.
+/// The search for a registry that several images share.
 #[derive(Debug, Default)]
 pub(crate) struct Images {
     first: Option<String>,

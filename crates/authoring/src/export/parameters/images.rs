@@ -6,8 +6,8 @@ use krm_yaml::Value;
 
 use crate::export::marks;
 use crate::export::options::Group;
+use crate::export::parameters::declarations::NewParameter;
 use crate::export::parameters::image::Image;
-use crate::export::parameters::made::Made;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::visit::each_container;
 
@@ -61,18 +61,18 @@ fn reference(
     let mut text = String::with_capacity(ROOM + 2 * object.word.len());
     let registry = maker.scope.registry.as_deref();
     if let Some(registry) = registry {
-        let made = Made {
+        let new = NewParameter {
             name: &["REGISTRY"],
             title: &["Registry"],
             origin: &["the registry of all images"],
             value: registry,
-            ..Made::default()
+            ..NewParameter::default()
         };
-        text.push_str(maker.shared("registry", made));
+        text.push_str(maker.shared("registry", new));
         text.push('/');
     }
     let mut add = |text: &mut String, [field, title, noun]: [&str; 3], value: &str| {
-        let made = Made {
+        let new = NewParameter {
             name: &[object.word, field],
             title: &[title, " of ", object.short()],
             origin: &[
@@ -88,9 +88,9 @@ fn reference(
             group: object.called,
             value,
             is_required: true,
-            ..Made::default()
+            ..NewParameter::default()
         };
-        marks::add_text(text, maker.parameters.add(&made, &|_| false));
+        marks::add_text(text, maker.parameters.add(&new, &|_| false));
     };
     let own = match (registry, image.registry) {
         (None, Some(own)) => Cow::Owned([own, "/", image.repository].concat()),

@@ -8,7 +8,7 @@ use indexmap::{IndexMap, IndexSet};
 use crate::export::fields::names::Fields;
 use crate::export::marks;
 use crate::export::options::{Group, Options};
-use crate::export::parameters::made::{Made, Parameters};
+use crate::export::parameters::declarations::{NewParameter, Parameters};
 use crate::export::parameters::renames::renames;
 use krm_core::Identity;
 use krm_template_composition::Renames;
@@ -54,7 +54,7 @@ pub(crate) struct Maker<'m> {
 pub(crate) struct Object<'o> {
     pub(crate) identity: &'o Identity,
     pub(crate) api_version: &'o str,
-    /// Its kind and name.
+    /// Its kind and name, as messages print them.
     pub(crate) called: &'o str,
     /// Its part of the names of parameters.
     pub(crate) word: &'o str,
@@ -91,15 +91,15 @@ impl<'m> Maker<'m> {
         };
         let names = scope.prefix.as_ref().filter(|_| maker.makes(Group::Names));
         if let Some(prefix) = names {
-            let made = Made {
+            let new = NewParameter {
                 name: &["NAME"],
                 title: &["Name"],
                 origin: &["the beginning of the names of all objects"],
                 value: prefix,
                 is_required: true,
-                ..Made::default()
+                ..NewParameter::default()
             };
-            let name = maker.parameters.add(&made, &|_| false);
+            let name = maker.parameters.add(&new, &|_| false);
             maker.prefix = Some(marks::text(name));
             let objects = objects.map(|(identity, version)| (identity, version.as_str()));
             let has_one_namespace = scope.namespace.is_some();
@@ -122,19 +122,19 @@ impl<'m> Maker<'m> {
         Some([marked, rest].concat())
     }
 
-    /// The marked reference to a required parameter that all places with its value share.
-    pub(crate) fn shared(&mut self, word: &'static str, made: Made<'_>) -> &str {
+    /// The marked reference to a required parameter that all fields with its value share.
+    pub(crate) fn shared(&mut self, word: &'static str, new: NewParameter<'_>) -> &str {
         let known = self.shared.entry(word).or_default();
-        if !known.contains_key(made.value) {
-            let value = made.value.to_owned();
-            let made = Made {
+        if !known.contains_key(new.value) {
+            let value = new.value.to_owned();
+            let new = NewParameter {
                 is_required: true,
-                ..made
+                ..new
             };
-            let name = self.parameters.add(&made, &|_| false);
+            let name = self.parameters.add(&new, &|_| false);
             known.insert(value, marks::text(name));
         }
-        known.get(made.value).map_or("", String::as_str)
+        known.get(new.value).map_or("", String::as_str)
     }
 
     /// The marked reference to a namespace of the export; `None` if it is another one.
@@ -147,15 +147,15 @@ impl<'m> Maker<'m> {
         if !self.makes(Group::Namespace) || !self.scope.namespaces.contains(name) {
             return None;
         }
-        let made = Made {
+        let new = NewParameter {
             name: &["NAMESPACE"],
             title: &["Namespace"],
             origin: &["the namespace `", name, "`"],
             description: &["namespace `", name, "` of the exported objects"].concat(),
             value: name,
-            ..Made::default()
+            ..NewParameter::default()
         };
-        Some(self.shared(WORD, made).to_owned())
+        Some(self.shared(WORD, new).to_owned())
     }
 
     /// The part of an object's name after the prefix.

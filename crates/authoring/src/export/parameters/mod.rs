@@ -1,11 +1,11 @@
 //! Makes parameters of the fields of objects, and marks the references to them.
 
+mod declarations;
 mod hosts;
 mod image;
 mod images;
 mod labels;
 mod leftovers;
-mod made;
 mod maker;
 mod names;
 mod namespaces;
@@ -16,13 +16,13 @@ mod values;
 
 use krm_yaml::Value;
 
+pub(super) use declarations::{Declarations, InfoMessages, Parameters};
 pub(super) use hosts::shared_domains;
 pub(super) use image::Images;
-pub(super) use made::{Declarations, Parameters, Remarks};
 pub(super) use maker::{Maker, Object, Scope};
 pub(super) use renames::can_be_renamed;
 
-/// Makes the parameters of one object, and marks the references to them. `say` takes the remarks.
+/// Makes the parameters of one object, and marks the references to them. `say` takes the messages.
 pub(super) fn of_object(
     part: &mut Value<'_>,
     object: &Object<'_>,

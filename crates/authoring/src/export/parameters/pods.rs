@@ -1,7 +1,7 @@
 //! Pods: images, resources, secret variables, and the names of Services in variables.
 
 use crate::export::options::Group;
-use crate::export::parameters::made::Made;
+use crate::export::parameters::declarations::NewParameter;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::{images, secrets, values};
 use crate::export::visit::each_container;
@@ -24,7 +24,7 @@ pub(crate) fn of_object(part: &mut Value<'_>, object: &Object<'_>, maker: &mut M
     });
 }
 
-/// Each request and limit.
+/// Makes a parameter of each request and limit.
 fn resources(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     let own = container.str_at(&["name"]);
     let own = own.unwrap_or_default().to_owned();
@@ -39,7 +39,7 @@ fn resources(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'
             continue;
         };
         for (key, amount) in amounts {
-            let made = Made {
+            let new = NewParameter {
                 name: &[object.word, key, field],
                 title: &[key, " ", noun, " of ", object.short()],
                 origin: &[
@@ -53,9 +53,9 @@ fn resources(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'
                     object.called,
                 ],
                 group: object.called,
-                ..Made::default()
+                ..NewParameter::default()
             };
-            values::quantity(amount, made, maker);
+            values::quantity(amount, new, maker);
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::export::fields::places::{Form, Place, SECRET_WORDS};
+use crate::export::fields::parameter_fields::{Form, ParameterField, SECRET_WORDS};
 use crate::export::marks;
-use crate::export::parameters::made::Made;
+use crate::export::parameters::declarations::NewParameter;
 use crate::export::parameters::maker::{Maker, Object};
 use krm_yaml::{Data, Scalar, Value};
 
@@ -31,14 +31,14 @@ pub(crate) fn of_secret(part: &mut Value<'_>, object: &Object<'_>, maker: &mut M
             } else {
                 "string"
             };
-            let made = Made {
+            let new = NewParameter {
                 name: &[object.word, key],
                 title: &[key, " of ", object.short()],
                 origin: &["`", key, "` of ", object.called],
                 kind: Some(kind),
                 ..secret(&value, object)
             };
-            let name = maker.parameters.add(&made, &|_| false);
+            let name = maker.parameters.add(&new, &|_| false);
             *field = Value::string(marks::text(name));
         }
     }
@@ -52,13 +52,13 @@ fn is_base64(text: &str) -> bool {
 }
 
 /// A parameter for a secret of an object.
-fn secret<'v>(value: &'v str, object: &Object<'v>) -> Made<'v> {
-    Made {
+fn secret<'v>(value: &'v str, object: &Object<'v>) -> NewParameter<'v> {
+    NewParameter {
         value,
         group: object.called,
         is_required: true,
         is_secret: true,
-        ..Made::default()
+        ..NewParameter::default()
     }
 }
 
@@ -71,33 +71,33 @@ fn text_of<'f>(field: &'f Value<'_>) -> Option<Cow<'f, str>> {
     }
 }
 
-/// Makes parameters of the secret fields of a place.
+/// Makes parameters of the secret fields of a row.
 pub(crate) fn of_fields(
     part: &mut Value<'_>,
-    place: &Place,
+    row: &ParameterField,
     object: &Object<'_>,
     maker: &mut Maker<'_>,
 ) {
-    let (parent, key) = place.path.rsplit_once('/').unwrap_or(("", place.path));
+    let (parent, key) = row.path.rsplit_once('/').unwrap_or(("", row.path));
     crate::export::visit::each(part, parent, &mut |parent| {
         let text = parent.str_at(&[key]);
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return;
         };
-        let path = place.path.replace('/', ".");
-        let from = match place.form {
+        let path = row.path.replace('/', ".");
+        let from = match row.form {
             Form::Generated(from) => Some(from),
             _ => None,
         };
-        let made = Made {
-            name: &[object.word, place.field],
-            title: &[place.title, " of ", object.short()],
+        let new = NewParameter {
+            name: &[object.word, row.field],
+            title: &[row.title, " of ", object.short()],
             origin: &["`", &path, "` of ", object.called],
             from,
             is_required: from.is_none(),
             ..secret(text, object)
         };
-        let name = maker.parameters.add(&made, &|_| false);
+        let name = maker.parameters.add(&new, &|_| false);
         replace(parent, key, name);
     });
 }
@@ -117,13 +117,13 @@ pub(crate) fn of_variables(container: &mut Value<'_>, object: &Object<'_>, maker
         let own = variable.str_at(&["name"]);
         let own = own.unwrap_or_default().to_owned();
         if let Some(value) = secret_of(variable) {
-            let made = Made {
+            let new = NewParameter {
                 name: &[object.word, &own],
                 title: &[&own, " of ", object.short()],
                 origin: &["the variable `", &own, "` in ", object.called],
                 ..secret(&value, object)
             };
-            let name = maker.parameters.add(&made, &|name| before.contains(name));
+            let name = maker.parameters.add(&new, &|name| before.contains(name));
             replace(variable, "value", name);
         }
         before.insert(own);

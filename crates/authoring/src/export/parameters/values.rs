@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use crate::export::fields::places::{Form, Place, QUANTITY, places};
+use crate::export::fields::parameter_fields::{Form, ParameterField, QUANTITY, parameter_fields};
 use crate::export::marks;
 use crate::export::options::Group;
+use crate::export::parameters::declarations::NewParameter;
 use crate::export::parameters::images;
-use crate::export::parameters::made::Made;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::{hosts, namespaces, secrets};
 use crate::export::visit;
@@ -17,9 +17,9 @@ use krm_yaml::{Data, Scalar, Value};
 /// Makes the parameters of the table.
 pub(crate) fn of_object(part: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     let kind = object.identity.kind.as_str();
-    for place in places(kind) {
-        if maker.makes(place.group) {
-            of_place(part, place, object, maker);
+    for row in parameter_fields(kind) {
+        if maker.makes(row.group) {
+            of_row(part, row, object, maker);
         }
     }
     match kind {
@@ -29,11 +29,11 @@ pub(crate) fn of_object(part: &mut Value<'_>, object: &Object<'_>, maker: &mut M
     }
 }
 
-fn of_place(part: &mut Value<'_>, place: &Place, object: &Object<'_>, maker: &mut Maker<'_>) {
+fn of_row(part: &mut Value<'_>, row: &ParameterField, object: &Object<'_>, maker: &mut Maker<'_>) {
     // Only paths of namespaces have a `%2F`, and no message shows them.
-    let path = || place.path.replace('/', ".");
-    match place.form {
-        Form::Image => visit::each(part, place.path, &mut |from| {
+    let path = || row.path.replace('/', ".");
+    match row.form {
+        Form::Image => visit::each(part, row.path, &mut |from| {
             let is_image = from.str_at(&["kind"]) == Some("DockerImage");
             if let Some(name) = from.get_mut("name").filter(|_| is_image) {
                 images::of_text(name, ["a tag", "", ""], object, maker);
@@ -41,58 +41,58 @@ fn of_place(part: &mut Value<'_>, place: &Place, object: &Object<'_>, maker: &mu
         }),
         // The entry itself is replaced, so that no comment beside it stays.
         Form::Secret | Form::Generated(_) => {
-            secrets::of_fields(part, place, object, maker);
+            secrets::of_fields(part, row, object, maker);
         }
-        _ => visit::each_scalar(part, place.path, &mut |field| match place.form {
+        _ => visit::each_scalar(part, row.path, &mut |field| match row.form {
             Form::Host => hosts::of_field(field, &path(), object, maker),
             Form::Namespace => namespaces::of_field(field, maker),
-            _ => of_field(field, place, &path(), object, maker),
+            _ => of_field(field, row, &path(), object, maker),
         }),
     }
 }
 
 fn of_field(
     field: &mut Value<'_>,
-    place: &Place,
+    row: &ParameterField,
     path: &str,
     object: &Object<'_>,
     maker: &mut Maker<'_>,
 ) {
-    let made = Made {
-        name: &[object.word, place.field],
-        title: &[place.title, " of ", object.short()],
+    let new = NewParameter {
+        name: &[object.word, row.field],
+        title: &[row.title, " of ", object.short()],
         origin: &["`", path, "` of ", object.called],
         group: object.called,
-        ..Made::default()
+        ..NewParameter::default()
     };
-    match place.form {
-        Form::Count(least) => count(field, least, made, maker),
-        Form::Quantity => quantity(field, made, maker),
+    match row.form {
+        Form::Count(least) => count(field, least, new, maker),
+        Form::Quantity => quantity(field, new, maker),
         Form::Shared => {
-            let made = Made {
-                name: &[place.field],
-                title: &[place.title],
+            let new = NewParameter {
+                name: &[row.field],
+                title: &[row.title],
                 group: "",
-                ..made
+                ..new
             };
-            shared(field, place.field, made, maker);
+            shared(field, row.field, new, maker);
         }
         Form::SecretName => {
             let is_there = field
                 .as_str()
                 .is_some_and(|name| maker.scope.secrets.contains(name));
             if !is_there {
-                shared(field, place.field, made, maker);
+                shared(field, row.field, new, maker);
             }
         }
         _ => {
             if let Some(value) = text(field) {
-                let made = Made {
+                let new = NewParameter {
                     value,
                     is_required: true,
-                    ..made
+                    ..new
                 };
-                let name = maker.parameters.add(&made, &|_| false);
+                let name = maker.parameters.add(&new, &|_| false);
                 field.set(Value::string(marks::text(name)).data);
             }
         }
@@ -100,10 +100,10 @@ fn of_field(
 }
 
 /// A parameter of a text, which others share.
-fn shared(field: &mut Value<'_>, word: &'static str, made: Made<'_>, maker: &mut Maker<'_>) {
+fn shared(field: &mut Value<'_>, word: &'static str, new: NewParameter<'_>, maker: &mut Maker<'_>) {
     if let Some(value) = text(field) {
-        let made = Made { value, ..made };
-        let marked = maker.shared(word, made).to_owned();
+        let new = NewParameter { value, ..new };
+        let marked = maker.shared(word, new).to_owned();
         field.set(Value::string(marked).data);
     }
 }
@@ -114,27 +114,27 @@ fn text<'f>(field: &'f Value<'_>) -> Option<&'f str> {
     text.filter(|text| !text.is_empty() && !marks::has_any(text))
 }
 
-/// A whole number.
-fn count(field: &mut Value<'_>, least: &'static str, made: Made<'_>, maker: &mut Maker<'_>) {
+/// Makes a parameter of a whole number that is not negative.
+fn count(field: &mut Value<'_>, least: &'static str, new: NewParameter<'_>, maker: &mut Maker<'_>) {
     let Some(Scalar::Number(digits)) = field.scalar() else {
         return;
     };
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return;
     }
-    let made = Made {
+    let new = NewParameter {
         value: digits,
         kind: Some("int"),
         minimum: Some(least),
         is_required: true,
-        ..made
+        ..new
     };
-    let name = maker.parameters.add(&made, &|_| false);
+    let name = maker.parameters.add(&new, &|_| false);
     field.set(Value::string(marks::raw(name)).data);
 }
 
 /// An amount; a number stays one.
-pub(crate) fn quantity(field: &mut Value<'_>, made: Made<'_>, maker: &mut Maker<'_>) {
+pub(crate) fn quantity(field: &mut Value<'_>, new: NewParameter<'_>, maker: &mut Maker<'_>) {
     static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(QUANTITY).ok());
     let (value, is_number) = match field.scalar() {
         Some(Scalar::String(text)) => (text, false),
@@ -145,13 +145,13 @@ pub(crate) fn quantity(field: &mut Value<'_>, made: Made<'_>, maker: &mut Maker<
     if !PATTERN.as_ref().is_some_and(fits) {
         return;
     }
-    let made = Made {
+    let new = NewParameter {
         value,
         pattern: Some(QUANTITY),
         is_required: true,
-        ..made
+        ..new
     };
-    let name = maker.parameters.add(&made, &|_| false);
+    let name = maker.parameters.add(&new, &|_| false);
     let marked = if is_number {
         marks::raw(name)
     } else {
@@ -167,14 +167,14 @@ fn claims(part: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
             let own = claim.str_at(&["metadata", "name"]);
             let own = own.unwrap_or_default().to_owned();
             visit::each(claim, "spec/resources/requests/storage", &mut |field| {
-                let made = Made {
+                let new = NewParameter {
                     name: &[object.word, &own, "SIZE"],
                     title: &["Size of ", &own, " of ", object.short()],
                     origin: &["the size of the claim `", &own, "` of ", object.called],
                     group: object.called,
-                    ..Made::default()
+                    ..NewParameter::default()
                 };
-                quantity(field, made, maker);
+                quantity(field, new, maker);
             });
         }
     });
@@ -187,15 +187,15 @@ fn config_map(part: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) 
     };
     for (key, field) in data {
         if let Some(value) = text(field).filter(|text| !text.contains('\n')) {
-            let made = Made {
+            let new = NewParameter {
                 name: &[object.word, key],
                 title: &[key, " of ", object.short()],
                 origin: &["`data[", key, "]` of ", object.called],
                 group: object.called,
                 value,
-                ..Made::default()
+                ..NewParameter::default()
             };
-            let name = maker.parameters.add(&made, &|_| false);
+            let name = maker.parameters.add(&new, &|_| false);
             field.set(Value::string(marks::text(name)).data);
         }
     }

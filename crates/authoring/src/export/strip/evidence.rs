@@ -38,7 +38,6 @@ impl Evidence {
         }
     }
 
-    /// Whether there is any.
     pub(super) const fn is_some(&self) -> bool {
         self.applied.is_some() || !self.managed.is_empty()
     }

@@ -76,7 +76,8 @@ impl<'f> Facts<'f> {
         }
     }
 
-    /// Strips an object.
+    /// Drops the fields that the cluster sets. `say` takes a line of the report for each field that
+    /// somebody may miss.
     pub(super) fn strip(&self, object: &mut Value<'_>, table: &Table, say: &mut dyn FnMut(String)) {
         table
             .fields
@@ -287,7 +288,7 @@ fn policy_of(image: &str) -> &'static str {
     }
 }
 
-/// An image that a trigger fills in goes back to one blank.
+/// An image that a trigger fills in goes back to one space.
 fn blank_images(object: &mut Value<'_>) {
     let triggers = object.at(&["spec", "triggers"]).and_then(Value::items);
     let mut filled: Vec<String> = Vec::new();

@@ -50,7 +50,7 @@ pub(super) fn strip(
     let facts = kinds::Facts::of((object, identity), &table, cluster, options);
     system::strip(object, kind, options, say);
     if !options.exact && is_built_in(group) {
-        // First: an image that a trigger fills in becomes blank, and the default of
+        // First: an image that a trigger fills in becomes one space, and the default of
         // `imagePullPolicy` depends on it.
         facts.codes(object, say);
     }

@@ -12,7 +12,6 @@ use krm_core::{label_fields, pods};
 
 /// How a field is stripped.
 pub(super) enum Action {
-    /// It is dropped.
     Drop,
     /// It is dropped if the row says so.
     Row(&'static Row),

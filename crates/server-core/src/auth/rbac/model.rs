@@ -84,23 +84,23 @@ fn is_resource(pattern: &str, wanted: &Attributes<'_>) -> bool {
 pub struct RoleKey {
     /// The namespace; empty for a `ClusterRole`.
     pub namespace: String,
-    /// The name.
+    /// The name, which is unique in the namespace.
     pub name: String,
 }
 
-/// A `Role` or `ClusterRole`.
+/// The permissions of a `Role` or `ClusterRole`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Role {
     /// The labels, which aggregation rules select.
     pub labels: BTreeMap<String, String>,
-    /// The rules.
+    /// The rules, each of which allows some requests.
     pub rules: Vec<Rule>,
     /// The selectors of the aggregation rule. If there are any, the rules of the selected
     /// `ClusterRole`s replace `rules`.
     pub aggregated: Vec<LabelSelector>,
 }
 
-/// A `RoleBinding` or `ClusterRoleBinding`.
+/// A `RoleBinding` or `ClusterRoleBinding`, which grants a role to subjects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
     /// The namespace; empty for a `ClusterRoleBinding`.

@@ -12,7 +12,7 @@ use super::read::{Objects, read};
 use crate::auth::request::{Attributes, User};
 use crate::reload::{Content, Watched};
 
-/// Roles and bindings.
+/// The roles and bindings that decide about requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     roles: BTreeMap<RoleKey, Role>,

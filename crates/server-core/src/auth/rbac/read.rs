@@ -81,7 +81,7 @@ struct Metadata {
     labels: BTreeMap<String, String>,
 }
 
-/// A `Role` or `ClusterRole`.
+/// A `Role` or `ClusterRole` after its `kind` and `apiVersion`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct RoleFields {
@@ -98,7 +98,7 @@ struct AggregationRule {
     cluster_role_selectors: Vec<LabelSelector>,
 }
 
-/// A `RoleBinding` or `ClusterRoleBinding`.
+/// A `RoleBinding` or `ClusterRoleBinding` after its `kind` and `apiVersion`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct BindingFields {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::serve::etag;
 use crate::wire::accept;
 
-/// All `OpenAPI` documents.
+/// The `OpenAPI` documents of versions 2 and 3, as they are sent.
 #[derive(Debug)]
 pub struct Documents {
     index: Bytes,

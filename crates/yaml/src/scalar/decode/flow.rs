@@ -101,7 +101,7 @@ impl Piece<'_> {
     }
 }
 
-/// The lines of a flow scalar without what folding removes: blank lines, and blanks around line breaks.
+/// The lines of a flow scalar without what folding removes: blank lines, and spaces around line breaks.
 struct Fold<'s> {
     lines: Lines<'s>,
     joint: Joint<'s>,

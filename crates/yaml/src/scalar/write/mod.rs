@@ -225,7 +225,7 @@ fn has_indicator(text: &[u8]) -> bool {
 
 /// Whether a text is printable ASCII on one line, and so needs no look at each character.
 fn is_common(text: &str) -> bool {
-    /// Excludes no printable character.
+    /// A character that is not printable, so that no printable one is excluded.
     const NONE: u8 = 0x7f;
     words::is_printable_without(text, [NONE])
 }

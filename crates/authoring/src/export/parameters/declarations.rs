@@ -1,4 +1,4 @@
-//! The parameters that are made: their names, and their declarations in the Template.
+//! The new parameters: their names, and their declarations in the Template.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,15 +30,15 @@ const FIELDS: [&str; 12] = [
 /// The values of those that a declaration has.
 type Row<'r> = [Option<Field<'r>>; FIELDS.len()];
 
-/// A parameter that is made. Some of its texts are still in parts.
+/// A parameter to be declared. Some of its texts are still in parts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Made<'m> {
+pub(crate) struct NewParameter<'m> {
     /// The parts of its [name].
     pub(crate) name: &'m [&'m str],
     pub(crate) title: &'m [&'m str],
-    /// Where it came from, as the report says it.
+    /// Its origin, for the report.
     pub(crate) origin: &'m [&'m str],
-    /// What the Template says instead; if empty, the same without its article.
+    /// The `description` of the parameter; if empty, `origin` without its article.
     pub(crate) description: &'m str,
     /// The object, if it is of one.
     pub(crate) group: &'m str,
@@ -53,7 +53,7 @@ pub(crate) struct Made<'m> {
     pub(crate) from: Option<&'static str>,
 }
 
-impl<'m> Made<'m> {
+impl<'m> NewParameter<'m> {
     /// Its declaration with these texts.
     fn declaration<'r>(&self, name: &'r str, title: &'r str, origin: &'r str) -> Row<'r>
     where
@@ -82,26 +82,26 @@ impl<'m> Made<'m> {
     }
 }
 
-/// Remarks, one after the other in one text.
+/// Messages (`info`) about parameters, one after the other in one text.
 #[derive(Debug, Default)]
-pub struct Remarks {
+pub struct InfoMessages {
     text: String,
     ends: Vec<usize>,
 }
 
-impl Remarks {
-    /// Each of them.
+impl InfoMessages {
+    /// Returns the messages in the order of the parameters, each on one line.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().filter_map(move |end| {
-            let remark = self.text.get(start..*end);
+            let message = self.text.get(start..*end);
             start = *end;
-            remark
+            message
         })
     }
 }
 
-/// All parameters that are made, in order.
+/// All new parameters, in order.
 #[derive(Debug)]
 pub(crate) struct Parameters {
     pub(crate) names: IndexSet<String, RandomState>,
@@ -112,8 +112,7 @@ pub(crate) struct Parameters {
     pub(crate) declarations: Declarations,
     /// The values of the secrets, for `process -P`.
     pub(crate) secrets: Vec<(Cow<'static, str>, Value<'static>)>,
-    /// Remarks about them.
-    pub(crate) remarks: Remarks,
+    pub(crate) messages: InfoMessages,
     /// Declarations that cannot be written: defects of this program.
     pub(crate) errors: Diagnostics,
 }
@@ -143,7 +142,6 @@ impl Declarations {
 }
 
 impl Parameters {
-    /// None yet.
     pub(crate) fn new(format: Format) -> Self {
         Self {
             names: IndexSet::default(),
@@ -154,31 +152,31 @@ impl Parameters {
                 Format::Json => Declarations::Json(Vec::new()),
             },
             secrets: Vec::new(),
-            remarks: Remarks::default(),
+            messages: InfoMessages::default(),
             errors: Diagnostics::new(),
         }
     }
 
     /// Adds a parameter whose name is made unique and not one of `avoided`. Returns the name.
-    pub(crate) fn add(&mut self, made: &Made<'_>, avoided: &dyn Fn(&str) -> bool) -> &str {
-        let index = self.add_name(name(made.name), avoided);
+    pub(crate) fn add(&mut self, new: &NewParameter<'_>, avoided: &dyn Fn(&str) -> bool) -> &str {
+        let index = self.add_name(name(new.name), avoided);
         let name = self.names.get_index(index).map_or("", String::as_str);
         self.title.clear();
-        self.title.extend(made.title.iter().copied());
-        let remarks = &mut self.remarks.text;
-        remarks.extend(["parameter ", name, ": "]);
-        let start = remarks.len();
-        remarks.extend(made.origin.iter().copied());
-        let origin = remarks.get(start..).unwrap_or_default();
-        let declaration = made.declaration(name, &self.title, origin);
+        self.title.extend(new.title.iter().copied());
+        let messages = &mut self.messages.text;
+        messages.extend(["parameter ", name, ": "]);
+        let start = messages.len();
+        messages.extend(new.origin.iter().copied());
+        let origin = messages.get(start..).unwrap_or_default();
+        let declaration = new.declaration(name, &self.title, origin);
         let declared = self.declarations.push(&declaration);
         self.errors.take(declared);
-        if made.is_secret {
-            remarks.push_str(", a secret");
-            let value = Value::string(made.value.to_owned());
+        if new.is_secret {
+            messages.push_str(", a secret");
+            let value = Value::string(new.value.to_owned());
             self.secrets.push((Cow::Owned(name.to_owned()), value));
         }
-        self.remarks.ends.push(remarks.len());
+        self.messages.ends.push(messages.len());
         name
     }
 
@@ -204,16 +202,16 @@ impl Parameters {
 
     /// Adds the parameter for a dollar sign.
     pub(crate) fn add_dollar(&mut self, name: &str) {
-        let made = Made {
+        let new = NewParameter {
             name: &[name],
             title: &["Dollar sign"],
             origin: &["`$` of text that Kubernetes must not expand"],
             description: "`$` of text that is not a reference; do not change it",
             value: "$",
             is_required: true,
-            ..Made::default()
+            ..NewParameter::default()
         };
-        self.add(&made, &|_| false);
+        self.add(&new, &|_| false);
     }
 }
 
@@ -234,7 +232,7 @@ pub(crate) fn name(parts: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Made, Parameters, name};
+    use super::{NewParameter, Parameters, name};
     use crate::export::options::Format;
 
     #[test]
@@ -249,11 +247,11 @@ mod tests {
     fn a_name_is_made_unique() {
         let mut parameters = Parameters::new(Format::Yaml);
         let mut add = |avoided: &str| {
-            let made = Made {
+            let new = NewParameter {
                 name: &["A"],
-                ..Made::default()
+                ..NewParameter::default()
             };
-            parameters.add(&made, &|name| name == avoided).to_owned()
+            parameters.add(&new, &|name| name == avoided).to_owned()
         };
         assert_eq!([add(""), add("A_2"), add("")], ["A", "A_3", "A_2"]);
         assert_eq!([add("A_5"), add("A_4"), add("")], ["A_4", "A_5", "A_6"]);

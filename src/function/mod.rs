@@ -20,8 +20,6 @@
 mod composed;
 mod crossings;
 mod export;
-#[cfg(test)]
-mod hand_edits;
 mod imported;
 mod items;
 mod located;
@@ -33,6 +31,8 @@ mod placing;
 mod rules;
 mod run;
 mod stamp;
+#[cfg(test)]
+mod tests;
 mod update;
 
 use std::sync::Arc;

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use jsonschema::Validator;
-use krm_template::schema::{self, File};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys};
@@ -14,6 +13,14 @@ use serde_json::Value;
 
 use crate::cases::{self, Case, Files};
 use crate::diff::diff;
+
+mod files;
+mod kind;
+mod kinds;
+mod kustomize;
+mod structural;
+
+use files::File;
 
 /// The folder that all of the files stand in.
 const FOLDER: &str = "functionconfig";
@@ -49,7 +56,7 @@ const REFUSED: &[&str] = &[
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let current = schema::files()
+    let current = files::files()
         .into_iter()
         .map(|file| Trial::test(format!("schema/{}", file.name), move || is_current(&file)));
     let agreeing = [
@@ -65,6 +72,14 @@ pub(crate) fn trials() -> Vec<Trial> {
             all_hold(&valid_cases(), 50)
         }),
         Trial::test("schema/refuses_what_the_program_complains_about", refuses),
+        Trial::test(
+            "schema/kinds_have_the_fields_that_are_read",
+            files::have_the_fields_that_are_read,
+        ),
+        Trial::test("schema/every_kind_is_structural", || {
+            structural::every_kind_is_structural();
+            Ok(())
+        }),
     ];
     current.chain(agreeing).collect()
 }

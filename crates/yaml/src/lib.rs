@@ -44,7 +44,7 @@ mod write;
 
 pub use edit::pairing::{ItemKey, ItemKeys, in_order_of};
 pub use edit::update::{update, update_read};
-pub use edit::{Editor, Edits, Spot};
+pub use edit::{Editor, Spot};
 pub use limits::{
     MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, MERGE_DEPTH,
 };

@@ -15,37 +15,14 @@ pub(super) enum OutputFormat {
 }
 
 /// The names and descriptions of the formats.
+#[rustfmt::skip]
 const NAMES: &[(&str, OutputFormat, &str)] = &[
-    (
-        "yaml",
-        OutputFormat::Objects(Format::Yaml),
-        "A stream of documents",
-    ),
-    (
-        "json",
-        OutputFormat::Objects(Format::Json),
-        "A `v1` List in JSON",
-    ),
-    (
-        "list",
-        OutputFormat::Objects(Format::List),
-        "A `v1` List in YAML",
-    ),
-    (
-        "resourcelist",
-        OutputFormat::Objects(Format::ResourceList),
-        "A ResourceList",
-    ),
-    (
-        "name",
-        OutputFormat::Objects(Format::Name),
-        "`KIND/NAME`, one line for each object",
-    ),
-    (
-        "template",
-        OutputFormat::Template,
-        "The Template with its objects expanded and the values used",
-    ),
+    ("yaml", OutputFormat::Objects(Format::Yaml), "A stream of documents"),
+    ("json", OutputFormat::Objects(Format::Json), "A `v1` List in JSON"),
+    ("list", OutputFormat::Objects(Format::List), "A `v1` List in YAML"),
+    ("resourcelist", OutputFormat::Objects(Format::ResourceList), "A ResourceList"),
+    ("name", OutputFormat::Objects(Format::Name), "`KIND/NAME`, one line for each object"),
+    ("template", OutputFormat::Template, "The Template with its objects expanded and the values used"),
 ];
 
 /// Prefixes of `oc`'s output formats with a query language.

@@ -1,25 +1,90 @@
 //! Adds prefixes and suffixes to names.
 //!
-//! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`, `api/filters/prefix`.
+//! Source: kustomize 5.8, `plugin/builtin/prefixtransformer` and `suffixtransformer`,
+//! `api/filters/prefix`.
 
-use crate::engine::step::Context;
-use crate::fields::field_spec::{FieldSpec, MissingField};
+use serde::Deserialize;
+
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
+use crate::names::references;
 use crate::resources::resource::Resource;
+use crate::tables::fields as defaults;
 use krm_core::identity::group;
 use krm_core::names;
 use krm_core::scalar::text_of;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::{Data, FieldPath, Scalar};
 
+/// `PrefixTransformer`: adds a prefix to the names of objects, and updates references to them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PrefixConfig {
+    #[serde(default)]
+    prefix: String,
+    #[serde(rename = "fieldSpecs")]
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+impl Transform for PrefixConfig {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
+        let fields = fields_or(self.field_specs.as_deref(), defaults::PREFIX);
+        add(resources, context, End::Front, &self.prefix, &fields);
+        references::update(resources, context);
+    }
+}
+
+/// `SuffixTransformer`: adds a suffix to the names of objects, and updates references to them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SuffixConfig {
+    #[serde(default)]
+    suffix: String,
+    #[serde(rename = "fieldSpecs")]
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+impl Transform for SuffixConfig {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
+        let fields = fields_or(self.field_specs.as_deref(), defaults::SUFFIX);
+        add(resources, context, End::Back, &self.suffix, &fields);
+        references::update(resources, context);
+    }
+}
+
+/// `PrefixSuffixTransformer`: `PrefixTransformer` and `SuffixTransformer` at once.
+///
+/// Source: kustomize 4, `plugin/builtin/prefixsuffixtransformer`; 5.8 has it in tests only.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PrefixSuffixConfig {
+    #[serde(default)]
+    prefix: String,
+    #[serde(default)]
+    suffix: String,
+    #[serde(rename = "fieldSpecs")]
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+impl Transform for PrefixSuffixConfig {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
+        let before = fields_or(self.field_specs.as_deref(), defaults::PREFIX);
+        let after = fields_or(self.field_specs.as_deref(), defaults::SUFFIX);
+        add(resources, context, End::Front, &self.prefix, &before);
+        add(resources, context, End::Back, &self.suffix, &after);
+        references::update(resources, context);
+    }
+}
+
 /// The end of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+enum End {
     Front,
     Back,
 }
 
 /// Adds `affix` to one end of the names in `fields`.
-pub(crate) fn add(
+fn add(
     resources: &mut [Resource<'_>],
     context: &mut Context<'_>,
     end: End,

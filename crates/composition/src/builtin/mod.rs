@@ -1,4 +1,4 @@
-//! The built-in transformers: a file for each, and their table.
+//! The built-in transformers: a file for each, or for those alike, and their table.
 
 mod affix;
 mod annotations;
@@ -15,14 +15,11 @@ mod patch;
 mod patch_json6902;
 mod patch_strategic_merge;
 mod patches;
-mod prefix;
-mod prefix_suffix;
 mod replacement;
 mod replicas;
 mod resource_accumulator;
 mod secret;
 mod sort_order;
-mod suffix;
 pub(crate) mod table;
 mod texts;
 mod value_add;

@@ -4,9 +4,9 @@ use serde::de::DeserializeOwned;
 
 use crate::builtin::kustomize::{helm_chart, iam_policy, kustomization};
 use crate::builtin::{
-    annotations, config_map, hash, images, labels, legacy_order, namespace, patch, patch_json6902,
-    patch_strategic_merge, prefix, prefix_suffix, replacement, replicas, resource_accumulator,
-    secret, sort_order, suffix, value_add,
+    affix, annotations, config_map, hash, images, labels, legacy_order, namespace, patch,
+    patch_json6902, patch_strategic_merge, replacement, replicas, resource_accumulator, secret,
+    sort_order, value_add,
 };
 use crate::engine::step::Transform;
 use crate::engine::transformer::{Transformer, TransformerId};
@@ -21,11 +21,13 @@ pub(crate) struct Builtin {
     pub(crate) read: fn(&Transformer) -> Result<Box<dyn Transform>>,
 }
 
-const fn builtin(
+const fn builtin<T: DeserializeOwned + Transform + 'static>(
     kinds: &'static [&'static str],
-    read: fn(&Transformer) -> Result<Box<dyn Transform>>,
 ) -> Builtin {
-    Builtin { kinds, read }
+    Builtin {
+        kinds,
+        read: read::<T>,
+    }
 }
 
 /// The kind that a `kustomization.yaml` has.
@@ -33,62 +35,42 @@ const KUSTOMIZATION: &str = "Kustomization";
 
 /// All built-in transformers and generators.
 pub(crate) const BUILTINS: &[Builtin] = &[
-    builtin(
-        &["AnnotationsTransformer"],
-        read::<annotations::AnnotationsConfig>,
-    ),
-    builtin(&["LabelTransformer"], read::<labels::LabelsConfig>),
-    builtin(&["PrefixTransformer"], read::<prefix::PrefixConfig>),
-    builtin(&["SuffixTransformer"], read::<suffix::SuffixConfig>),
-    builtin(
-        &["PrefixSuffixTransformer"],
-        read::<prefix_suffix::PrefixSuffixConfig>,
-    ),
-    builtin(
-        &["NamespaceTransformer"],
-        read::<namespace::NamespaceConfig>,
-    ),
-    builtin(
-        &["ReplicaCountTransformer"],
-        read::<replicas::ReplicasConfig>,
-    ),
-    builtin(&["ImageTagTransformer"], read::<images::ImagesConfig>),
-    builtin(&["ConfigMapGenerator"], read::<config_map::Generator>),
-    builtin(&["SecretGenerator"], read::<secret::Generator>),
-    builtin(&["HashTransformer"], read::<hash::HashConfig>),
-    builtin(
-        &["ResourceAccumulator", "ResourceGenerator"],
-        read::<resource_accumulator::ResourceAccumulatorConfig>,
-    ),
-    builtin(&["HelmChartInflationGenerator"], |_| {
-        Ok(Box::new(helm_chart::Generator))
-    }),
-    builtin(&["IAMPolicyGenerator"], |_| {
-        Ok(Box::new(iam_policy::Generator))
-    }),
-    builtin(&[KUSTOMIZATION], kustomization::read),
-    builtin(
-        &["PatchJson6902Transformer"],
-        read::<patch_json6902::PatchJson6902Config>,
-    ),
-    builtin(
-        &["PatchStrategicMergeTransformer"],
-        read::<patch_strategic_merge::PatchStrategicMergeConfig>,
-    ),
-    builtin(&["PatchTransformer"], read::<patch::PatchConfig>),
-    builtin(
-        &["ReplacementTransformer"],
-        read::<replacement::ReplacementConfig>,
-    ),
-    builtin(&["ValueAddTransformer"], read::<value_add::ValueAddConfig>),
-    builtin(
-        &["LegacyOrderTransformer"],
-        read::<legacy_order::LegacyOrderConfig>,
-    ),
-    builtin(
-        &["SortOrderTransformer"],
-        read::<sort_order::SortOrderConfig>,
-    ),
+    builtin::<annotations::AnnotationsConfig>(&["AnnotationsTransformer"]),
+    builtin::<labels::LabelsConfig>(&["LabelTransformer"]),
+    builtin::<affix::PrefixConfig>(&["PrefixTransformer"]),
+    builtin::<affix::SuffixConfig>(&["SuffixTransformer"]),
+    builtin::<affix::PrefixSuffixConfig>(&["PrefixSuffixTransformer"]),
+    builtin::<namespace::NamespaceConfig>(&["NamespaceTransformer"]),
+    builtin::<replicas::ReplicasConfig>(&["ReplicaCountTransformer"]),
+    builtin::<images::ImagesConfig>(&["ImageTagTransformer"]),
+    builtin::<config_map::Generator>(&["ConfigMapGenerator"]),
+    builtin::<secret::Generator>(&["SecretGenerator"]),
+    builtin::<hash::HashConfig>(&["HashTransformer"]),
+    builtin::<resource_accumulator::ResourceAccumulatorConfig>(&[
+        "ResourceAccumulator",
+        "ResourceGenerator",
+    ]),
+    Builtin {
+        kinds: &["HelmChartInflationGenerator"],
+        read: |_| Ok(Box::new(helm_chart::Generator)),
+    },
+    Builtin {
+        kinds: &["IAMPolicyGenerator"],
+        read: |_| Ok(Box::new(iam_policy::Generator)),
+    },
+    Builtin {
+        kinds: &[KUSTOMIZATION],
+        read: kustomization::read,
+    },
+    builtin::<patch_json6902::PatchJson6902Config>(&["PatchJson6902Transformer"]),
+    builtin::<patch_strategic_merge::PatchStrategicMergeConfig>(&[
+        "PatchStrategicMergeTransformer",
+    ]),
+    builtin::<patch::PatchConfig>(&["PatchTransformer"]),
+    builtin::<replacement::ReplacementConfig>(&["ReplacementTransformer"]),
+    builtin::<value_add::ValueAddConfig>(&["ValueAddTransformer"]),
+    builtin::<legacy_order::LegacyOrderConfig>(&["LegacyOrderTransformer"]),
+    builtin::<sort_order::SortOrderConfig>(&["SortOrderTransformer"]),
 ];
 
 /// The names of all built-in transformers.

@@ -41,7 +41,54 @@ const fn by(
     field(group, version, kind, path, false)
 }
 
-/// Each kind with the fields that name it.
+/// The fields of a pod that name a ConfigMap. `$pod` is the path of its specification.
+#[rustfmt::skip]
+macro_rules! config_maps {
+    ($version:literal, $kind:literal, $pod:literal) => {
+        named("", "v1", "ConfigMap", &[
+            by("", $version, $kind, concat!($pod, "/volumes/configMap/name")),
+            by("", $version, $kind, concat!($pod, "/containers/env/valueFrom/configMapKeyRef/name")),
+            by("", $version, $kind, concat!($pod, "/initContainers/env/valueFrom/configMapKeyRef/name")),
+            by("", $version, $kind, concat!($pod, "/containers/envFrom/configMapRef/name")),
+            by("", $version, $kind, concat!($pod, "/initContainers/envFrom/configMapRef/name")),
+            by("", $version, $kind, concat!($pod, "/volumes/projected/sources/configMap/name")),
+        ])
+    };
+}
+
+/// The fields of a pod that name a Secret, as [`config_maps`].
+#[rustfmt::skip]
+macro_rules! secrets {
+    ($version:literal, $kind:literal, $pod:literal) => {
+        named("", "v1", "Secret", &[
+            by("", $version, $kind, concat!($pod, "/volumes/secret/secretName")),
+            by("", $version, $kind, concat!($pod, "/containers/env/valueFrom/secretKeyRef/name")),
+            by("", $version, $kind, concat!($pod, "/initContainers/env/valueFrom/secretKeyRef/name")),
+            by("", $version, $kind, concat!($pod, "/containers/envFrom/secretRef/name")),
+            by("", $version, $kind, concat!($pod, "/initContainers/envFrom/secretRef/name")),
+            by("", $version, $kind, concat!($pod, "/imagePullSecrets/name")),
+            by("", $version, $kind, concat!($pod, "/volumes/projected/sources/secret/name")),
+        ])
+    };
+}
+
+/// A field of all pods.
+#[rustfmt::skip]
+macro_rules! in_pods {
+    ($field:literal) => {
+        &[
+            by("", "", "Pod", concat!("spec/", $field)),
+            by("", "", "StatefulSet", concat!("spec/template/spec/", $field)),
+            by("", "", "Deployment", concat!("spec/template/spec/", $field)),
+            by("", "", "ReplicationController", concat!("spec/template/spec/", $field)),
+            by("", "", "CronJob", concat!("spec/jobTemplate/spec/template/spec/", $field)),
+            by("", "", "Job", concat!("spec/template/spec/", $field)),
+            by("", "", "DaemonSet", concat!("spec/template/spec/", $field)),
+        ]
+    };
+}
+
+/// Each kind with fields that name it.
 #[rustfmt::skip]
 pub const NAME_REFERENCES: &[Named] = &[
     named("", "", "Deployment", &[
@@ -56,49 +103,14 @@ pub const NAME_REFERENCES: &[Named] = &[
     named("", "", "StatefulSet", &[
         by("", "", "HorizontalPodAutoscaler", "spec/scaleTargetRef/name"),
     ]),
+    config_maps!("v1", "Pod", "spec"),
+    config_maps!("", "PodTemplate", "template/spec"),
+    config_maps!("", "Deployment", "spec/template/spec"),
+    config_maps!("", "ReplicaSet", "spec/template/spec"),
+    config_maps!("", "DaemonSet", "spec/template/spec"),
+    config_maps!("", "StatefulSet", "spec/template/spec"),
+    config_maps!("", "Job", "spec/template/spec"),
     named("", "v1", "ConfigMap", &[
-        by("", "v1", "Pod", "spec/volumes/configMap/name"),
-        by("", "v1", "Pod", "spec/containers/env/valueFrom/configMapKeyRef/name"),
-        by("", "v1", "Pod", "spec/initContainers/env/valueFrom/configMapKeyRef/name"),
-        by("", "v1", "Pod", "spec/containers/envFrom/configMapRef/name"),
-        by("", "v1", "Pod", "spec/initContainers/envFrom/configMapRef/name"),
-        by("", "v1", "Pod", "spec/volumes/projected/sources/configMap/name"),
-        by("", "", "PodTemplate", "template/spec/volumes/configMap/name"),
-        by("", "", "PodTemplate", "template/spec/containers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "PodTemplate", "template/spec/initContainers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "PodTemplate", "template/spec/containers/envFrom/configMapRef/name"),
-        by("", "", "PodTemplate", "template/spec/initContainers/envFrom/configMapRef/name"),
-        by("", "", "PodTemplate", "template/spec/volumes/projected/sources/configMap/name"),
-        by("", "", "Deployment", "spec/template/spec/volumes/configMap/name"),
-        by("", "", "Deployment", "spec/template/spec/containers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "Deployment", "spec/template/spec/initContainers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "Deployment", "spec/template/spec/containers/envFrom/configMapRef/name"),
-        by("", "", "Deployment", "spec/template/spec/initContainers/envFrom/configMapRef/name"),
-        by("", "", "Deployment", "spec/template/spec/volumes/projected/sources/configMap/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/volumes/configMap/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/containers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/initContainers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/containers/envFrom/configMapRef/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/initContainers/envFrom/configMapRef/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/volumes/projected/sources/configMap/name"),
-        by("", "", "DaemonSet", "spec/template/spec/volumes/configMap/name"),
-        by("", "", "DaemonSet", "spec/template/spec/containers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "DaemonSet", "spec/template/spec/initContainers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "DaemonSet", "spec/template/spec/containers/envFrom/configMapRef/name"),
-        by("", "", "DaemonSet", "spec/template/spec/initContainers/envFrom/configMapRef/name"),
-        by("", "", "DaemonSet", "spec/template/spec/volumes/projected/sources/configMap/name"),
-        by("", "", "StatefulSet", "spec/template/spec/volumes/configMap/name"),
-        by("", "", "StatefulSet", "spec/template/spec/containers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "StatefulSet", "spec/template/spec/initContainers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "StatefulSet", "spec/template/spec/containers/envFrom/configMapRef/name"),
-        by("", "", "StatefulSet", "spec/template/spec/initContainers/envFrom/configMapRef/name"),
-        by("", "", "StatefulSet", "spec/template/spec/volumes/projected/sources/configMap/name"),
-        by("", "", "Job", "spec/template/spec/volumes/configMap/name"),
-        by("", "", "Job", "spec/template/spec/containers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "Job", "spec/template/spec/initContainers/env/valueFrom/configMapKeyRef/name"),
-        by("", "", "Job", "spec/template/spec/containers/envFrom/configMapRef/name"),
-        by("", "", "Job", "spec/template/spec/initContainers/envFrom/configMapRef/name"),
-        by("", "", "Job", "spec/template/spec/volumes/projected/sources/configMap/name"),
         by("", "", "CronJob", "spec/jobTemplate/spec/template/spec/volumes/configMap/name"),
         by("", "", "CronJob", "spec/jobTemplate/spec/template/spec/volumes/projected/sources/configMap/name"),
         by("", "", "CronJob", "spec/jobTemplate/spec/template/spec/containers/env/valueFrom/configMapKeyRef/name"),
@@ -110,56 +122,14 @@ pub const NAME_REFERENCES: &[Named] = &[
         by("", "", "ClusterRole", "rules/resourceNames"),
         by("", "", "Ingress", "metadata/annotations/nginx.ingress.kubernetes.io\\/fastcgi-params-configmap"),
     ]),
+    secrets!("v1", "Pod", "spec"),
+    secrets!("", "PodTemplate", "template/spec"),
+    secrets!("", "Deployment", "spec/template/spec"),
+    secrets!("", "ReplicaSet", "spec/template/spec"),
+    secrets!("", "DaemonSet", "spec/template/spec"),
+    secrets!("", "StatefulSet", "spec/template/spec"),
+    secrets!("", "Job", "spec/template/spec"),
     named("", "v1", "Secret", &[
-        by("", "v1", "Pod", "spec/volumes/secret/secretName"),
-        by("", "v1", "Pod", "spec/containers/env/valueFrom/secretKeyRef/name"),
-        by("", "v1", "Pod", "spec/initContainers/env/valueFrom/secretKeyRef/name"),
-        by("", "v1", "Pod", "spec/containers/envFrom/secretRef/name"),
-        by("", "v1", "Pod", "spec/initContainers/envFrom/secretRef/name"),
-        by("", "v1", "Pod", "spec/imagePullSecrets/name"),
-        by("", "v1", "Pod", "spec/volumes/projected/sources/secret/name"),
-        by("", "", "PodTemplate", "template/spec/volumes/secret/secretName"),
-        by("", "", "PodTemplate", "template/spec/containers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "PodTemplate", "template/spec/initContainers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "PodTemplate", "template/spec/containers/envFrom/secretRef/name"),
-        by("", "", "PodTemplate", "template/spec/initContainers/envFrom/secretRef/name"),
-        by("", "", "PodTemplate", "template/spec/imagePullSecrets/name"),
-        by("", "", "PodTemplate", "template/spec/volumes/projected/sources/secret/name"),
-        by("", "", "Deployment", "spec/template/spec/volumes/secret/secretName"),
-        by("", "", "Deployment", "spec/template/spec/containers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "Deployment", "spec/template/spec/initContainers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "Deployment", "spec/template/spec/containers/envFrom/secretRef/name"),
-        by("", "", "Deployment", "spec/template/spec/initContainers/envFrom/secretRef/name"),
-        by("", "", "Deployment", "spec/template/spec/imagePullSecrets/name"),
-        by("", "", "Deployment", "spec/template/spec/volumes/projected/sources/secret/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/volumes/secret/secretName"),
-        by("", "", "ReplicaSet", "spec/template/spec/containers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/initContainers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/containers/envFrom/secretRef/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/initContainers/envFrom/secretRef/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/imagePullSecrets/name"),
-        by("", "", "ReplicaSet", "spec/template/spec/volumes/projected/sources/secret/name"),
-        by("", "", "DaemonSet", "spec/template/spec/volumes/secret/secretName"),
-        by("", "", "DaemonSet", "spec/template/spec/containers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "DaemonSet", "spec/template/spec/initContainers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "DaemonSet", "spec/template/spec/containers/envFrom/secretRef/name"),
-        by("", "", "DaemonSet", "spec/template/spec/initContainers/envFrom/secretRef/name"),
-        by("", "", "DaemonSet", "spec/template/spec/imagePullSecrets/name"),
-        by("", "", "DaemonSet", "spec/template/spec/volumes/projected/sources/secret/name"),
-        by("", "", "StatefulSet", "spec/template/spec/volumes/secret/secretName"),
-        by("", "", "StatefulSet", "spec/template/spec/containers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "StatefulSet", "spec/template/spec/initContainers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "StatefulSet", "spec/template/spec/containers/envFrom/secretRef/name"),
-        by("", "", "StatefulSet", "spec/template/spec/initContainers/envFrom/secretRef/name"),
-        by("", "", "StatefulSet", "spec/template/spec/imagePullSecrets/name"),
-        by("", "", "StatefulSet", "spec/template/spec/volumes/projected/sources/secret/name"),
-        by("", "", "Job", "spec/template/spec/volumes/secret/secretName"),
-        by("", "", "Job", "spec/template/spec/containers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "Job", "spec/template/spec/initContainers/env/valueFrom/secretKeyRef/name"),
-        by("", "", "Job", "spec/template/spec/containers/envFrom/secretRef/name"),
-        by("", "", "Job", "spec/template/spec/initContainers/envFrom/secretRef/name"),
-        by("", "", "Job", "spec/template/spec/imagePullSecrets/name"),
-        by("", "", "Job", "spec/template/spec/volumes/projected/sources/secret/name"),
         by("", "", "CronJob", "spec/jobTemplate/spec/template/spec/volumes/secret/secretName"),
         by("", "", "CronJob", "spec/jobTemplate/spec/template/spec/volumes/projected/sources/secret/name"),
         by("", "", "CronJob", "spec/jobTemplate/spec/template/spec/containers/env/valueFrom/secretKeyRef/name"),
@@ -202,23 +172,9 @@ pub const NAME_REFERENCES: &[Named] = &[
     named("", "v1", "ServiceAccount", &[
         by("rbac.authorization.k8s.io", "", "RoleBinding", "subjects"),
         by("rbac.authorization.k8s.io", "", "ClusterRoleBinding", "subjects"),
-        by("", "", "Pod", "spec/serviceAccountName"),
-        by("", "", "StatefulSet", "spec/template/spec/serviceAccountName"),
-        by("", "", "Deployment", "spec/template/spec/serviceAccountName"),
-        by("", "", "ReplicationController", "spec/template/spec/serviceAccountName"),
-        by("", "", "CronJob", "spec/jobTemplate/spec/template/spec/serviceAccountName"),
-        by("", "", "Job", "spec/template/spec/serviceAccountName"),
-        by("", "", "DaemonSet", "spec/template/spec/serviceAccountName"),
     ]),
-    named("", "v1", "PersistentVolumeClaim", &[
-        by("", "", "Pod", "spec/volumes/persistentVolumeClaim/claimName"),
-        by("", "", "StatefulSet", "spec/template/spec/volumes/persistentVolumeClaim/claimName"),
-        by("", "", "Deployment", "spec/template/spec/volumes/persistentVolumeClaim/claimName"),
-        by("", "", "ReplicationController", "spec/template/spec/volumes/persistentVolumeClaim/claimName"),
-        by("", "", "CronJob", "spec/jobTemplate/spec/template/spec/volumes/persistentVolumeClaim/claimName"),
-        by("", "", "Job", "spec/template/spec/volumes/persistentVolumeClaim/claimName"),
-        by("", "", "DaemonSet", "spec/template/spec/volumes/persistentVolumeClaim/claimName"),
-    ]),
+    named("", "v1", "ServiceAccount", in_pods!("serviceAccountName")),
+    named("", "v1", "PersistentVolumeClaim", in_pods!("volumes/persistentVolumeClaim/claimName")),
     named("", "v1", "PersistentVolume", &[
         by("", "", "PersistentVolumeClaim", "spec/volumeName"),
         by("", "", "ClusterRole", "rules/resourceNames"),
@@ -228,15 +184,7 @@ pub const NAME_REFERENCES: &[Named] = &[
         by("", "", "PersistentVolumeClaim", "spec/storageClassName"),
         by("", "", "StatefulSet", "spec/volumeClaimTemplates/spec/storageClassName"),
     ]),
-    named("scheduling.k8s.io", "v1", "PriorityClass", &[
-        by("", "", "Pod", "spec/priorityClassName"),
-        by("", "", "StatefulSet", "spec/template/spec/priorityClassName"),
-        by("", "", "Deployment", "spec/template/spec/priorityClassName"),
-        by("", "", "ReplicationController", "spec/template/spec/priorityClassName"),
-        by("", "", "CronJob", "spec/jobTemplate/spec/template/spec/priorityClassName"),
-        by("", "", "Job", "spec/template/spec/priorityClassName"),
-        by("", "", "DaemonSet", "spec/template/spec/priorityClassName"),
-    ]),
+    named("scheduling.k8s.io", "v1", "PriorityClass", in_pods!("priorityClassName")),
     named("networking.k8s.io/v1", "v1", "IngressClass", &[
         by("", "", "Ingress", "spec/ingressClassName"),
     ]),

@@ -4,8 +4,7 @@
 //! they are called: each operation sees the results of the earlier ones. At the end, the value is
 //! compared with the text that it was read from, and the text is edited where the two differ. So
 //! all operations compose, and an operation that is not possible is an
-//! [error](crate::diagnostic::Diagnostic) that names the path. [`Edits`] brings editors of several
-//! nodes of a document together, and appends.
+//! [error](crate::diagnostic::Diagnostic) that names the path.
 //!
 //! The whole new text is read again: every edited node must have its new value, and every other
 //! node its old one.
@@ -39,4 +38,3 @@ pub(crate) mod pairing;
 pub(crate) mod update;
 
 pub use editor::{Editor, Spot};
-pub use edits::Edits;

@@ -50,7 +50,7 @@ fn edits_of(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
     }
     let is_root = old.document().roots().any(|root| root.id() == old.id());
     if is_root || !stands_alone(old) {
-        check_edits(old, value, edits.clone())?;
+        check_edits(old, &value, edits.clone())?;
         return Ok(edits);
     }
     let (document, node) = (old.document(), old.node());

@@ -4,7 +4,6 @@ mod properties;
 
 use crate::diagnostic::Result;
 use crate::edit::editor::{Editor, Spot};
-use crate::edit::edits::Edits;
 use crate::path::FieldPath;
 use crate::read::document::Document;
 use crate::source::Source;
@@ -642,18 +641,6 @@ fn an_alias_outside_of_the_edited_node_is_an_error() {
 }
 
 #[test]
-fn one_text_has_one_editor() {
-    let document = Document::parse(&Source::new("test", "a: {b: 1}\n")).unwrap();
-    let root = document.roots().next().unwrap();
-    let mut edits = Edits::new(&document);
-    edits
-        .add(Editor::new(root.get("a").unwrap()).unwrap())
-        .unwrap();
-    let error = edits.add(Editor::new(root).unwrap()).unwrap_err();
-    assert_eq!(error.message, "two editors change the same text");
-}
-
-#[test]
 fn a_long_key_in_braces_gets_a_question_mark() {
     let key = "k".repeat(1_025);
     for (before, old) in [("a: {b: 1}\n", "b"), ("- {x: {'b': 1}}\n", "b")] {
@@ -671,50 +658,6 @@ fn a_long_key_in_braces_gets_a_question_mark() {
         let text = editor.finish().unwrap().to_string();
         assert_eq!(text.matches("? ").count(), 2, "{text}");
     }
-}
-
-#[track_caller]
-fn check_append(before: &str, objects: &[&str], after: &str) {
-    let document = Document::parse(&Source::new("test", before)).unwrap();
-    let mut edits = Edits::new(&document);
-    for object in objects {
-        let other = Document::parse(&Source::new("other", *object)).unwrap();
-        let editor = Editor::new(other.roots().next().unwrap()).unwrap();
-        let list = document.roots().next().and_then(|root| root.get("items"));
-        match list {
-            Some(list) => edits.append_item(list, &other, editor.value()).unwrap(),
-            None => edits.append(&other, editor.value()).unwrap(),
-        }
-    }
-    assert_eq!(edits.finish().unwrap().to_string(), after);
-}
-
-#[test]
-fn objects_are_appended() {
-    check_append("", &["a: 1 # c\n"], "a: 1 # c\n");
-    check_append(
-        "a: 1",
-        &["# b\nb: 2", "c: 3\n"],
-        "a: 1\n---\n# b\nb: 2\n---\nc: 3\n",
-    );
-    check_append("a: |\n  x", &["b: 2\n"], "a: |\n  x\n---\nb: 2\n");
-    check_append("a: 1\n---\n", &["b: 2\n"], "a: 1\n---\nb: 2\n");
-    check_append("{\"a\": 1}\n", &["b: 2\n"], "{\"a\": 1}\n---\nb: 2\n");
-    check_append(
-        "{\"a\": 1}{\"b\": 2}",
-        &["c: 3\n", "d: 4\n"],
-        "{\"a\": 1}{\"b\": 2}\n{\"c\":3}\n{\"d\":4}\n",
-    );
-    check_append(
-        "items:\n  - a: 1\n  # foot\nkind: List\n",
-        &["b: '2'\nc:\n  d: 1\n", "x: 1\n"],
-        "items:\n  - a: 1\n  - b: '2'\n    c:\n      d: 1\n  - x: 1\n  # foot\nkind: List\n",
-    );
-    check_append(
-        "items: []\nkind: List\n",
-        &["b: 2\n"],
-        "items:\n- b: 2\nkind: List\n",
-    );
 }
 
 #[test]

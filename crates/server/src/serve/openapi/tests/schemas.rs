@@ -1,5 +1,8 @@
 //! The schemas of the documents.
 
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Document, DuplicateKeys};
 use serde_json::{Map, Value, json};
 
 use krm_template_server_core::groups::Group;
@@ -43,12 +46,12 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
     let mut schemas = Map::new();
     match group {
         Group::Krm => {
-            let parameters = krm_template_authoring::schema::of_parameters();
+            let parameters = of_crd("parametervalues");
             schemas.insert(
                 name(group, "Parameters"),
                 resource(api, version, "Parameters", parameters),
             );
-            let template = krm_template_authoring::schema::of_template();
+            let template = of_crd("template");
             schemas.insert(
                 name(group, "Template"),
                 resource(api, version, "Template", template),
@@ -66,6 +69,18 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
     schemas.insert(name(group, "TemplateList"), list(group));
     schemas.extend(shared(api, version));
     schemas
+}
+
+/// Returns the schema of a kind in the definition that stands in `functionconfig/`.
+fn of_crd(name: &str) -> Value {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../functionconfig");
+    let text = std::fs::read_to_string(format!("{folder}/{name}.crd.yaml")).expect("a file");
+    let document = Document::parse(&Source::new("crd", text)).expect("YAML");
+    let root = document.roots().next().expect("a definition");
+    let value = root.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
+    let crd: Value = serde_json::from_str(&value.expect("a value").to_json()).expect("JSON");
+    let schema = crd.pointer("/spec/versions/0/schema/openAPIV3Schema");
+    schema.expect("a schema").clone()
 }
 
 /// Returns the schemas of a review group, including referenced schemas.

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::schema::kind::{Kind, VERSION};
-use krm_template_engine::OPENSHIFT_GROUP;
+use krm_template::template::OPENSHIFT_GROUP;
 
 const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 

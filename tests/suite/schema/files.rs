@@ -7,35 +7,25 @@
 //! | `KIND.function.yaml` | catalogs of functions: a `KRMFunctionDefinition` |
 //! | `openapi.json` | kustomize's `openapi: {path: …}`: lists that patches merge by name |
 //!
-//! All are made from the types in [`kinds`] and stand in `functionconfig/`. Besides,
-//! [`of_values`] is the schema of the values that one Template takes.
-//!
-//! The types are used only for schemas, because reading needs the place of each field. Tests check
-//! that both have the same fields, that the files are current, and that schemas and program agree
-//! on all test cases.
+//! All are made from the types in [`kinds`] and stand in `functionconfig/`.
 
-mod kind;
-pub mod kinds;
-mod kustomize;
-mod structural;
-mod values;
-
+use krm_template::composition;
+use krm_template::template::OWN_GROUP;
+use krm_template::template::instance::{SHARED_FIELDS, VALUE_OBJECTS};
+use krm_template::template::{PARAMETER_FIELDS, TEMPLATE_FIELDS};
+use libtest_mimic::Failed;
 use serde_json::{Map, Value, json};
 
-use krm_template_composition as composition;
-use krm_template_engine::OWN_GROUP;
-
-pub use values::of_values;
-
-use kind::{Column, Function, Kind, VERSION};
+use crate::schema::kind::{Column, Function, Kind, VERSION};
+use crate::schema::{kinds, kustomize, structural};
 
 /// A file to be written to `functionconfig/`.
 #[derive(Debug)]
-pub struct File {
+pub(super) struct File {
     /// Its name, without a folder.
-    pub name: String,
+    pub(super) name: String,
     /// Its whole text: JSON or YAML.
-    pub text: String,
+    pub(super) text: String,
 }
 
 const TEMPLATES: Function = Function {
@@ -85,8 +75,7 @@ const INSTANCE_COLUMNS: &[Column] = &[
 ];
 
 /// Returns the files of all kinds, and `openapi.json` for kustomize.
-#[must_use]
-pub fn files() -> Vec<File> {
+pub(super) fn files() -> Vec<File> {
     let kinds = [
         Kind::of::<kinds::Template>(OWN_GROUP, "Template", Some(TEMPLATES))
             .shown("tpl", TEMPLATE_COLUMNS),
@@ -120,19 +109,6 @@ pub fn files() -> Vec<File> {
         files.push(yaml_file(&format!("{name}.crd.yaml"), crd(kind)));
     }
     files
-}
-
-/// The schema of a Template for an API of Kubernetes: `OpenAPI` 3.0 without references, as in the
-/// CRD.
-#[must_use]
-pub fn of_template() -> Value {
-    structural::of_resource(structural::schema::<kinds::Template>())
-}
-
-/// The schema of given values for an API of Kubernetes, as [`of_template`].
-#[must_use]
-pub fn of_parameters() -> Value {
-    structural::of_resource(structural::schema::<kinds::ParameterValues>())
 }
 
 fn crd(kind: Kind) -> Value {
@@ -217,60 +193,43 @@ fn yaml_file(name: &str, value: Value) -> File {
     let text = krm_yaml::to_string(&value.into());
     File {
         name: name.to_owned(),
-        text: format!(
-            "# Made from crates/authoring/src/schema; a test holds that it is current.\n{text}"
-        ),
+        text: format!("# Made by tests/suite/schema; a test holds that it is current.\n{text}"),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{Kind, OWN_GROUP, kinds};
-    use krm_template_composition as composition;
-    use krm_template_engine::instance::{SHARED_FIELDS, VALUE_OBJECTS};
-    use krm_template_engine::{PARAMETER_FIELDS, TEMPLATE_FIELDS};
+/// Compares the fields of our kinds with those that reading knows.
+pub(super) fn have_the_fields_that_are_read() -> Result<(), Failed> {
+    let kind = Kind::of::<kinds::Template>(OWN_GROUP, "Template", None);
+    check(&kind, "/properties", TEMPLATE_FIELDS)?;
+    let parameter = "/properties/parameters/items/properties";
+    check(&kind, parameter, &PARAMETER_FIELDS)?;
 
-    /// Compares the fields of the kind at `pointer` with those that reading knows.
-    #[track_caller]
-    fn check(kind: &Kind, pointer: &str, read: &[&str]) {
-        let properties = kind.structural.pointer(pointer);
-        let properties = properties.and_then(|part| part.as_object());
-        let fields: Vec<&str> = properties
-            .into_iter()
-            .flat_map(|properties| properties.keys().map(String::as_str))
-            .collect();
-        assert_eq!(fields, read);
-    }
+    let kind = Kind::of::<kinds::Composition>(composition::GROUP, "Composition", None);
+    check(&kind, "/properties", composition::FIELDS)?;
+    let of = |list| format!("/properties/{list}/items/properties");
+    check(&kind, &of("transformersFrom"), composition::IMPORT_FIELDS)?;
+    check(&kind, &of("transformerOrder"), composition::ORDER_FIELDS)?;
 
-    #[test]
-    fn a_template_has_the_fields_that_are_read() {
-        let kind = Kind::of::<kinds::Template>(OWN_GROUP, "Template", None);
-        check(&kind, "/properties", TEMPLATE_FIELDS);
-        let parameter = "/properties/parameters/items/properties";
-        check(&kind, parameter, &PARAMETER_FIELDS);
-    }
+    let kind = Kind::of::<kinds::TemplateInstance>(OWN_GROUP, "TemplateInstance", None);
+    let spec = "/properties/spec/properties";
+    check(&kind, spec, &[SHARED_FIELDS, &["instances"]].concat())?;
+    let instance = format!("{spec}/instances/items/properties");
+    check(&kind, &instance, &[&["name"], SHARED_FIELDS].concat())?;
+    let objects: Vec<&str> = VALUE_OBJECTS.iter().map(|(key, _)| *key).collect();
+    let from = format!("{spec}/parametersFrom/items/properties");
+    check(&kind, &from, &objects)
+}
 
-    #[test]
-    fn a_composition_has_the_fields_that_are_read() {
-        let kind = Kind::of::<kinds::Composition>(composition::GROUP, "Composition", None);
-        check(&kind, "/properties", composition::FIELDS);
-        let of = |list| format!("/properties/{list}/items/properties");
-        check(&kind, &of("transformersFrom"), composition::IMPORT_FIELDS);
-        check(&kind, &of("transformerOrder"), composition::ORDER_FIELDS);
+/// Compares the fields of the kind at `pointer` with those that reading knows.
+fn check(kind: &Kind, pointer: &str, read: &[&str]) -> Result<(), Failed> {
+    let properties = kind.structural.pointer(pointer);
+    let properties = properties.and_then(|part| part.as_object());
+    let fields: Vec<&str> = properties
+        .into_iter()
+        .flat_map(|properties| properties.keys().map(String::as_str))
+        .collect();
+    if fields != read {
+        return Err(format!("{}{pointer}: {fields:?} instead of {read:?}", kind.name).into());
     }
-
-    #[test]
-    fn an_instance_has_the_fields_that_are_read() {
-        let kind = Kind::of::<kinds::TemplateInstance>(OWN_GROUP, "TemplateInstance", None);
-        let spec = "/properties/spec/properties";
-        check(&kind, spec, &[SHARED_FIELDS, &["instances"]].concat());
-        let instance = format!("{spec}/instances/items/properties");
-        check(&kind, &instance, &[&["name"], SHARED_FIELDS].concat());
-        let objects: Vec<&str> = VALUE_OBJECTS.iter().map(|(key, _)| *key).collect();
-        check(
-            &kind,
-            &format!("{spec}/parametersFrom/items/properties"),
-            &objects,
-        );
-    }
+    Ok(())
 }

@@ -6,6 +6,8 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
+use crate::schema::kinds;
+
 /// Says of a part that it may hold any JSON.
 const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
 
@@ -109,65 +111,58 @@ pub(super) fn describe(schema: &mut Schema) {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{OPEN, of_resource, schema};
-    use crate::schema::kinds;
-    use serde_json::Value;
+/// All that our schemas need of what a CRD may hold.
+const KNOWN: &[&str] = &[
+    "additionalProperties",
+    "description",
+    "enum",
+    "items",
+    "maxProperties",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "nullable",
+    "pattern",
+    "properties",
+    "required",
+    "type",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    OPEN,
+];
 
-    /// All that our schemas need of what a CRD may hold.
-    const KNOWN: &[&str] = &[
-        "additionalProperties",
-        "description",
-        "enum",
-        "items",
-        "maxProperties",
-        "minLength",
-        "minProperties",
-        "minimum",
-        "nullable",
-        "pattern",
-        "properties",
-        "required",
-        "type",
-        "x-kubernetes-list-map-keys",
-        "x-kubernetes-list-type",
-        OPEN,
-    ];
-
-    /// The rules of a structural schema, as the reference of Kubernetes has them.
-    fn check(schema: &Value, path: &str) {
-        let fields = schema.as_object().expect(path);
-        for field in fields.keys() {
-            assert!(KNOWN.contains(&field.as_str()), "{path}: {field}");
-        }
-        let is_open = fields.get(OPEN) == Some(&Value::Bool(true));
-        assert!(is_open || fields.contains_key("type"), "{path}: no type");
-        assert!(fields.get("type").is_none_or(Value::is_string), "{path}");
-        if let Some(values) = fields.get("enum").and_then(Value::as_array) {
-            assert!(!values.iter().any(Value::is_null), "{path}: null");
-            assert_eq!(fields.get("nullable"), None, "{path}: nullable");
-        }
-        if fields.get("x-kubernetes-list-type").is_some() {
-            let required = schema.pointer("/items/required");
-            assert_eq!(required, fields.get("x-kubernetes-list-map-keys"), "{path}");
-        }
-        for part in ["items", "additionalProperties"] {
-            if let Some(part) = fields.get(part) {
-                check(part, &format!("{path}[]"));
-            }
-        }
-        let properties = fields.get("properties").and_then(Value::as_object);
-        for (name, property) in properties.into_iter().flatten() {
-            check(property, &format!("{path}.{name}"));
+/// The rules of a structural schema, as the reference of Kubernetes has them.
+fn check(schema: &Value, path: &str) {
+    let fields = schema.as_object().expect(path);
+    for field in fields.keys() {
+        assert!(KNOWN.contains(&field.as_str()), "{path}: {field}");
+    }
+    let is_open = fields.get(OPEN) == Some(&Value::Bool(true));
+    assert!(is_open || fields.contains_key("type"), "{path}: no type");
+    assert!(fields.get("type").is_none_or(Value::is_string), "{path}");
+    if let Some(values) = fields.get("enum").and_then(Value::as_array) {
+        assert!(!values.iter().any(Value::is_null), "{path}: null");
+        assert_eq!(fields.get("nullable"), None, "{path}: nullable");
+    }
+    if fields.get("x-kubernetes-list-type").is_some() {
+        let required = schema.pointer("/items/required");
+        assert_eq!(required, fields.get("x-kubernetes-list-map-keys"), "{path}");
+    }
+    for part in ["items", "additionalProperties"] {
+        if let Some(part) = fields.get(part) {
+            check(part, &format!("{path}[]"));
         }
     }
-
-    #[test]
-    fn every_kind_is_structural() {
-        check(&of_resource(schema::<kinds::Template>()), "");
-        check(&of_resource(schema::<kinds::TemplateInstance>()), "");
-        check(&of_resource(schema::<kinds::ParameterValues>()), "");
-        check(&of_resource(schema::<kinds::Composition>()), "");
+    let properties = fields.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        check(property, &format!("{path}.{name}"));
     }
+}
+
+/// Checks our kinds against the rules of a structural schema.
+pub(super) fn every_kind_is_structural() {
+    check(&of_resource(schema::<kinds::Template>()), "");
+    check(&of_resource(schema::<kinds::TemplateInstance>()), "");
+    check(&of_resource(schema::<kinds::ParameterValues>()), "");
+    check(&of_resource(schema::<kinds::Composition>()), "");
 }

@@ -136,9 +136,6 @@ where
         #[cfg(feature = "deployments")]
         ["deployments", path @ ..] if path.len() != 2 => {
             visit.home = deployments::HOME;
-            if is_post {
-                return Err(endpoint::not_allowed());
-            }
             // Boxed: otherwise the futures of all requests would be as large as these.
             Box::pin(deployments::answer(visit, path)).await
         }

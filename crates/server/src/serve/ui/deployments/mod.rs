@@ -21,8 +21,11 @@ mod node;
 mod texts;
 mod tree;
 
+use http::Method;
+
 use super::super::answer::Answer;
 use super::visit::Visit;
+use crate::wire::endpoint;
 use krm_template_server_core::status::{Result, Status};
 
 use address::Address;
@@ -30,6 +33,9 @@ pub(super) use address::HOME;
 
 /// Handles a request for a page about deployments.
 pub(super) async fn answer(visit: &Visit<'_>, path: &[&str]) -> Result<Answer> {
+    if visit.incoming.method == Method::POST {
+        return Err(endpoint::not_allowed());
+    }
     match path {
         [] => list::page(visit).await,
         [name] => deployment::page(visit, &Address::of(visit, name)).await,

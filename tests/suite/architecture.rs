@@ -23,20 +23,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         SERVER,
         &[
-            "store",
-            "wire",
-            "ops",
-            "object",
-            "patch",
-            "process",
-            "pages",
-            "auth",
-            "apply",
-            "deployments",
-            "serve",
-            "client",
-            "testing",
+            "wire", "object", "patch", "process", "pages", "serve", "testing",
         ],
+    ),
+    ("crates/server-core/src", &["store", "ops", "auth"]),
+    (
+        "crates/server-deployments/src",
+        &["apply", "deployments", "client"],
     ),
     ("crates/server/src/serve", &["openapi", "deployments", "ui"]),
     ("src", &["plan", "function", "cli", "testing"]),
@@ -115,7 +108,13 @@ const MAX_PAGE: usize = 9_000;
 const SERVER: &str = "crates/server/src";
 
 /// The folders that may use files, the environment and the standard streams.
-const COMMAND_LINES: &[&str] = &["src/cli", "crates/exec/src", SERVER];
+const COMMAND_LINES: &[&str] = &[
+    "src/cli",
+    "crates/exec/src",
+    SERVER,
+    "crates/server-core/src",
+    "crates/server-deployments/src",
+];
 
 /// The folders of sources, one of each crate.
 pub(crate) fn crates() -> Result<Vec<String>, Failed> {

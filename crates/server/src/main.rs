@@ -22,9 +22,12 @@ use krm_template_server_core::ops::metrics::Metrics;
 use krm_template_server_core::ops::{logging, shutdown};
 use krm_template_server_core::store;
 use krm_template_server_core::{auth, reload};
-use krm_template_server_deployments::apply::Cluster;
-use krm_template_server_deployments::client;
-use krm_template_server_deployments::deployments::{Deployments, Needs};
+#[cfg(feature = "deployments")]
+use krm_template_server_deployments::{
+    apply::Cluster,
+    client,
+    deployments::{Deployments, Needs},
+};
 
 /// The interval between checks for changed files.
 const RELOAD: Duration = Duration::from_secs(10);
@@ -53,6 +56,7 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 async fn run(args: Args) -> anyhow::Result<u8> {
     match args.command {
         None => serve(args.serve).await.map(|()| 0),
+        #[cfg(feature = "deployments")]
         Some(Command::Deployments(args)) => client::run(&args).await,
         Some(Command::Store {
             action: StoreAction::Dump { store },
@@ -87,10 +91,10 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-async fn serve(mut args: Serve) -> anyhow::Result<()> {
+async fn serve(args: Serve) -> anyhow::Result<()> {
     logging::start(&args.logging)?;
-    args.deployments.check(args.listen)?;
-    args.auth.applies = args.deployments.apply;
+    #[cfg(feature = "deployments")]
+    let args = checked(args)?;
     let auth = auth::start(&args.auth, args.listen).await?;
     for warning in &auth.warnings {
         tracing::warn!("{warning}");
@@ -100,8 +104,7 @@ async fn serve(mut args: Serve) -> anyhow::Result<()> {
         .await
         .with_context(|| format!("cannot listen on {}", args.listen))?;
     let address = listener.local_addr().context("the socket has no address")?;
-    let (shutdown, mut reload) =
-        shutdown::listen(args.shutdown).context("cannot handle signals")?;
+    let (shutdown, reload) = shutdown::listen(args.shutdown).context("cannot handle signals")?;
     let admission = Admission::new(&args.limits);
     let metrics = Arc::new(Metrics::new(
         admission.clone(),
@@ -110,11 +113,14 @@ async fn serve(mut args: Serve) -> anyhow::Result<()> {
     ));
     let audit = Audit::start(&args.audit, Arc::clone(&metrics))?;
     let is_standalone = !auth.authorizer.is_delegated();
+    #[cfg(feature = "deployments")]
     let is_alone = store.name() != "etcd";
     let store = Arc::new(Measured::new(store, Arc::clone(&metrics)));
+    #[cfg(feature = "deployments")]
     let deployments = deployments(&args, &store, &admission, &metrics, is_alone).await?;
     let app = App::new(State {
         store,
+        #[cfg(feature = "deployments")]
         deployments: Arc::clone(&deployments),
         authenticator: auth.authenticator,
         is_standalone,
@@ -127,17 +133,10 @@ async fn serve(mut args: Serve) -> anyhow::Result<()> {
         shutdown: shutdown.clone(),
     });
     tokio::spawn(reload::follow(auth.files, RELOAD, reload.clone()));
-    tokio::spawn({
-        let app = app.clone();
-        async move {
-            loop {
-                reload.requested().await;
-                app.state().audit.reopen();
-            }
-        }
-    });
+    tokio::spawn(reopen(app.clone(), reload));
     greet(address, auth.tls.is_some(), args.logging.log_format);
     serve::serve(listener, auth.tls, app.clone(), shutdown.clone()).await;
+    #[cfg(feature = "deployments")]
     tokio::select! {
         () = deployments.ended() => {}
         () = shutdown.reached(shutdown::Phase::Ended) => {}
@@ -147,7 +146,16 @@ async fn serve(mut args: Serve) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Checks the arguments of deployments, and tells authentication whether they use the cluster.
+#[cfg(feature = "deployments")]
+fn checked(mut args: Serve) -> anyhow::Result<Serve> {
+    args.deployments.check(args.listen)?;
+    args.auth.applies = args.deployments.apply;
+    Ok(args)
+}
+
 /// Sets up deployments. `is_alone` means that no other server uses the store.
+#[cfg(feature = "deployments")]
 async fn deployments(
     args: &Serve,
     store: &Arc<Measured>,
@@ -173,6 +181,14 @@ async fn deployments(
     let recovered = deployments.recover(is_alone).await;
     recovered.context("cannot read the deployments")?;
     Ok(deployments)
+}
+
+/// Opens the audit log again whenever a signal asks for it.
+async fn reopen(app: App, mut reload: shutdown::Reload) {
+    loop {
+        reload.requested().await;
+        app.state().audit.reopen();
+    }
 }
 
 /// Reports the URL of the server. The text format adds commands to try.

@@ -14,14 +14,18 @@ use uuid::Uuid;
 
 use super::answer::Answer;
 use super::call::Call;
+#[cfg(feature = "deployments")]
+use super::deployments;
 use super::documents;
 use super::incoming::Incoming;
 use super::state::State;
-use super::{collection, deletion, deployments, processing, reviews, templates, ui, watching};
+use super::{collection, deletion, processing, reviews, templates, ui, watching};
 use crate::object::decode;
 use crate::wire::content;
 use crate::wire::endpoint::{self, Action, Endpoint};
-use crate::wire::path::{self, DeploymentPath, Path, Resource, Verb};
+#[cfg(feature = "deployments")]
+use crate::wire::path::DeploymentPath;
+use crate::wire::path::{self, Path, Resource, Verb};
 use crate::wire::query::Query;
 use krm_template_server_core::auth::{Attributes, User, is_health};
 use krm_template_server_core::groups::Group;
@@ -180,6 +184,7 @@ impl App {
             .authenticate(&incoming.headers, peer)
             .await?;
         let Path::Resource(resource) = &incoming.path else {
+            #[cfg(feature = "deployments")]
             if let Path::Deployments(path) = &incoming.path {
                 return self.deployments(incoming, path, body, audited).await;
             }
@@ -199,11 +204,10 @@ impl App {
                 .authorize(&audited.user, &attributes(resource))
                 .await?;
         }
-        let limits = &state.limits;
         let body = if is_read {
             Bytes::new()
         } else {
-            body::read(body, limits.max_body_bytes, limits.read_timeout).await?
+            body::read(body, state.limits.max_body_bytes, state.limits.read_timeout).await?
         };
         audited.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
         if !resource.group_from_body {
@@ -223,6 +227,7 @@ impl App {
     }
 
     /// Handles a Deployment Manager request.
+    #[cfg(feature = "deployments")]
     async fn deployments<B>(
         &self,
         incoming: &Incoming,

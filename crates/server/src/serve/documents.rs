@@ -17,14 +17,16 @@ use krm_template_server_core::ops::{health, metrics};
 use krm_template_server_core::status::{Result, Status};
 
 /// The paths that `/` lists.
-const PATHS: [&str; 19] = [
+const PATHS: &[&str] = &[
     "/api",
     "/apis",
     "/apis/template.krm.dev",
     "/apis/template.krm.dev/v1alpha1",
     "/apis/template.openshift.io",
     "/apis/template.openshift.io/v1",
+    #[cfg(feature = "deployments")]
     "/deployments",
+    #[cfg(feature = "deployments")]
     "/expand",
     "/healthz",
     "/livez",
@@ -34,6 +36,7 @@ const PATHS: [&str; 19] = [
     "/processedtemplates",
     "/readyz",
     "/templates",
+    #[cfg(feature = "deployments")]
     "/types",
     "/version",
     "/version/",
@@ -41,7 +44,7 @@ const PATHS: [&str; 19] = [
 
 /// Handles a request for a document.
 pub(super) fn answer(state: &State, incoming: &Incoming) -> Result<Answer> {
-    if matches!(incoming.path, Path::Other(_)) {
+    if matches!(incoming.path, Path::Deployments(_) | Path::Other(_)) {
         return Err(Status::no_such_path());
     }
     if !is_read(&incoming.method) {

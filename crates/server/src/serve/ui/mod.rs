@@ -109,8 +109,7 @@ where
     let _place = state.admission.enter(class)?;
     if is_post {
         session::same_origin(incoming, visit.peer)?;
-        let limits = &state.limits;
-        let body = body::read(body, limits.max_body_bytes, limits.read_timeout).await?;
+        let body = body::read(body, state.limits.max_body_bytes, state.limits.read_timeout).await?;
         *noted.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
         visit.entered = Entered::read(incoming, body).await?;
     }

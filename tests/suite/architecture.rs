@@ -182,7 +182,9 @@ fn rooms_use_lower_rooms() -> Result<(), Failed> {
         let files = read(folder)?;
         let arrows = circles::rooms(&files)?;
         for (module, folders) in folders_of(&files) {
-            let name = [&[folder.clone()], module.as_slice()].concat().join("/");
+            let name = [std::slice::from_ref(folder), module.as_slice()]
+                .concat()
+                .join("/");
             let Some((_, order)) = ROOMS.iter().find(|(room, _)| *room == name) else {
                 breaches.push(format!("{name}: no order for {folders:?}"));
                 continue;

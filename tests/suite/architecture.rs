@@ -39,10 +39,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("crates/server/src/serve", &["openapi", "deployments", "ui"]),
     ("src", &["plan", "function", "cli"]),
-    (
-        "crates/authoring/src",
-        &["export", "form", "lint", "merge", "schema"],
-    ),
+    ("crates/authoring/src", &["export", "form", "lint", "merge"]),
     (
         "crates/template/src",
         &["values", "declare", "resolve", "expand", "show"],

@@ -33,10 +33,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("crates/server/src/serve", &["openapi", "deployments", "ui"]),
     ("src", &["plan", "function", "cli", "testing"]),
-    (
-        "crates/authoring/src",
-        &["export", "form", "lint", "merge", "schema"],
-    ),
+    ("crates/authoring/src", &["export", "form", "lint", "merge"]),
     (
         "crates/template/src",
         &["values", "declare", "resolve", "expand", "show"],

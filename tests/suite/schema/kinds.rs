@@ -64,8 +64,8 @@ pub(super) struct Parameter {
     #[schemars(extend("enum" = type_names()))]
     r#type: Option<String>,
     /// Another name of `type`.
-    #[schemars(extend("enum" = type_names()))]
-    parameter_type: Option<String>,
+    #[schemars(rename = "parameterType", extend("enum" = type_names()))]
+    other_type: Option<String>,
     /// `expression`: generates a value that matches `from`, if none is given.
     #[schemars(extend("enum" = ["expression", "", null]))]
     generate: Option<String>,

@@ -133,7 +133,7 @@ const KNOWN: &[&str] = &[
 
 /// The rules of a structural schema, as the reference of Kubernetes has them.
 fn check(schema: &Value, path: &str) {
-    let fields = schema.as_object().expect(path);
+    let fields = schema.as_object().unwrap_or_else(|| panic!("{path}: {schema}"));
     for field in fields.keys() {
         assert!(KNOWN.contains(&field.as_str()), "{path}: {field}");
     }

@@ -356,6 +356,8 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
             object.insert(mapping, line);
         }
     }
+    // An entry of a mapping in braces has changed the mapping.
+    parts.retain(|id| stays_unchanged(&object, document.cursor(*id)));
     for id in parts.into_iter().rev() {
         editor.change(object.value_mut(document.cursor(id)), id);
     }
@@ -388,6 +390,15 @@ fn walked(view: View<'_>) -> Value<'_> {
         return Value::mapping(parts.collect());
     }
     Data::Scalar(view.scalar().unwrap_or(Scalar::Null)).into()
+}
+
+/// Whether a node is in no part that was changed.
+fn stays_unchanged(object: &Patched<'_>, node: Cursor<'_>) -> bool {
+    let changed = object.parts().values();
+    !changed.iter().any(|(id, _)| {
+        let next = node.document().node(*id).next;
+        (id.0..next).contains(&node.id().0)
+    })
 }
 
 /// Replaces the data of an item of a list, as an update of an existing object does. The item has

@@ -232,7 +232,7 @@ impl Transformer {
     /// is all it has, otherwise one of a document of its own, called `name`.
     ///
     /// # Errors
-    /// As [`text`](Self::text).
+    /// As [`krm_yaml::render`].
     pub fn plain_node(&self, name: &str) -> Result<SharedNode> {
         if let Some((document, node)) = self.written_as_is()
             && self.is_plain(document.cursor(node))
@@ -245,7 +245,7 @@ impl Transformer {
     /// The configuration without what names its runtime, in a document of its own, called `name`.
     ///
     /// # Errors
-    /// As [`text`](Self::text).
+    /// As [`krm_yaml::render`].
     pub fn node_without_runtime(&self, name: &str) -> Result<SharedNode> {
         let mut plain = self.clone();
         for key in RUNTIME {

@@ -243,7 +243,7 @@ fn in_background<S: Read + Send + 'static>(
 /// The content of a stream; `None` if it has more than `most` bytes.
 fn whole(stream: impl Read, most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    // What was read before an error counts.
+    // Bytes read before an error count.
     let _ = stream.take(most + 1).read_to_end(&mut bytes);
     (bytes.len() as u64 <= most).then_some(bytes)
 }

@@ -134,7 +134,7 @@ mod tests {
             "kind: List\nitems:\n  - a: \"1\"\n    x: 3\n    z: 4\n  # b\n  - x: 1\n    b: |\n      1\n",
             &["- a: \"$(ONE)\"\n", "# b\n- b: |\n    1\n"],
         );
-        // What is respelled beside a blank line.
+        // A blank line before a respelled value is dropped.
         check("b: 2\n\nc: 0x2\n", &["- b: 2\n  c: 2\n"]);
     }
 

@@ -106,7 +106,7 @@ fn build(case: &Case, helpers: &[Helper]) -> Result<Outcome, String> {
     let mut translation = Translation::new(files);
     let directory = join(".", case.run.trim_start_matches('/'));
     translation.directory(&directory)?;
-    // What kustomize does once, when all else is done.
+    // Steps that kustomize runs once, after all others.
     let root = json!([
         {"kind": "ResourceAccumulator", "paths": [join("..", &directory)]},
         {"kind": "HashTransformer"},

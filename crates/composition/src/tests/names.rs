@@ -438,7 +438,7 @@ fn renaming_refuses_two_objects_that_become_one() {
          apiVersion: v1\nkind: Secret\nmetadata: {name: b}\n",
         &expect!["PatchTransformer : two objects become Secret b"],
     );
-    // What was one already, as in a package of several stages, is none of our business.
+    // Objects that had the same identity before are left alone, as in a package of several stages.
     check(
         &["kind: PrefixTransformer\nprefix: p-\n"],
         "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\n\

@@ -70,7 +70,7 @@ fn print(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Resu
     out.write_str(&text).map_err(|_| too_long())
 }
 
-/// The text of a value that is none.
+/// The text of a value that is not a string.
 fn text(state: &State<'_, '_>, value: &Value) -> Result<String, Error> {
     check(state, value)?;
     match f64::try_from(value.clone()) {
@@ -229,7 +229,7 @@ fn indent(
 }
 
 /// A conversion to a number. Spaces around the digits are ignored, and the result is zero if there
-/// is no number.
+/// is none.
 fn number(
     native: Value,
     zero: Value,

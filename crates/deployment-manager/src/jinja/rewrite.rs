@@ -124,12 +124,11 @@ impl Conditions {
     fn check(&mut self, tokens: &[Token<'_>], tag: &Tag) -> Result<(), Refused> {
         match tokens.first().map(|name| name.text) {
             Some("if") => self.0.push(0),
-            Some("elif") => self
-                .0
-                .iter_mut()
-                .rev()
-                .take(1)
-                .for_each(|count| *count += 1),
+            Some("elif") => {
+                if let Some(count) = self.0.last_mut() {
+                    *count += 1;
+                }
+            }
             Some("endif") => _ = self.0.pop(),
             _ => return Ok(()),
         }

@@ -119,7 +119,7 @@ fn unknown_parameter(template: &Template, given: &Assignment, ignore: bool) -> D
         .iter()
         .map(|parameter| parameter.name.as_str());
     let known = closest(&given.name, known);
-    // What is given under a misspelt name may be a secret all the same.
+    // A value given under a misspelt name may be a secret, too.
     let meant = template
         .parameters
         .iter()

@@ -80,7 +80,7 @@ impl Table {
         add(DEFAULTS, &[], &[]);
         let Some(spec) = pod else { return };
         add(POD_DEFAULTS, spec, spec);
-        // What is kept in a container is kept in all of them.
+        // Fields kept in `containers` are kept in all lists of containers.
         let kept = [spec, &["containers"]].concat();
         for list in CONTAINERS {
             let path = [spec, &[list]].concat();

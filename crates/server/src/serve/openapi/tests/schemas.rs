@@ -71,7 +71,7 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
     schemas
 }
 
-/// Returns the schema of a kind in the definition that stands in `functionconfig/`.
+/// Returns the schema of a kind from its definition in `functionconfig/`.
 fn of_crd(name: &str) -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../functionconfig");
     let text = std::fs::read_to_string(format!("{folder}/{name}.crd.yaml")).expect("a file");

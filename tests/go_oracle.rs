@@ -549,7 +549,7 @@ mod expanding {
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
                 instance: String::new(),
-                existing: &|_| None,
+                earlier: &(),
             },
         }
     }

@@ -12,6 +12,10 @@ pub const INDEX: &str = "internal.config.kubernetes.io/index";
 pub const LEGACY_PATH: &str = "config.kubernetes.io/path";
 /// The older spelling of [`INDEX`].
 pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
+/// The directory of the package that an object belongs to, as `kpt fn render` sends it.
+pub const PACKAGE_PATH: &str = "internal.config.kubernetes.io/package-path";
+/// What kpt calls an object of which a selector of the pipeline has to choose.
+pub const RESOURCE_ID: &str = "internal.config.k8s.io/kpt-resource-id";
 /// Keeps an object out of the cluster; any value but `"false"` counts.
 pub const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
@@ -30,6 +34,14 @@ pub const PREVIOUS: [&str; 3] = [
 /// Names the instance that owns an object: `KIND/NAMESPACE/NAME` of its functionConfig and, where
 /// that has several, `/INSTANCE`.
 pub const OWNER: &str = "template.krm.dev/instance";
+
+/// The identity of an object as it was created, and where its functionConfig is kept:
+/// `KIND[.GROUP] [NAMESPACE/]NAME[ from FILE]`, where `FILE` is relative to the directory of the
+/// object's file.
+pub const ORIGIN: &str = "template.krm.dev/origin";
+
+/// The fields of an existing object that an update leaves alone, with commas in between.
+pub const KEEP: &str = "template.krm.dev/keep";
 
 /// Whether an annotation is an orchestrator's: kustomize removes it.
 #[must_use]

@@ -181,10 +181,7 @@ fn make(
         python: Some(arguments.python.interpreters(interruption)),
         ..environment
     };
-    let functions = InProcess {
-        environment: &environment,
-        others: &programs,
-    };
+    let functions = InProcess::new(&environment, &programs);
     let (resources, stats) = chain::run(list, Vec::new(), disk, &functions, diagnostics);
     if diagnostics.has_errors() {
         return None;

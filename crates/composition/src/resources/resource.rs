@@ -31,6 +31,8 @@ pub struct Resource<'d> {
     pub(crate) suffixes: Vec<String>,
     /// Whether the `HashTransformer` adds a hash of the content to its name.
     pub(crate) needs_hash: bool,
+    /// The transformer that created it; empty for one that was there before the first.
+    maker: Option<Arc<str>>,
 }
 
 impl<'d> Resource<'d> {
@@ -68,6 +70,7 @@ impl<'d> Resource<'d> {
             prefixes: self.prefixes,
             suffixes: self.suffixes,
             needs_hash: self.needs_hash,
+            maker: self.maker,
         }
     }
 
@@ -85,7 +88,25 @@ impl<'d> Resource<'d> {
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             needs_hash: false,
+            maker: None,
         }
+    }
+
+    /// The name of the transformer that created it; empty for one that was there before the first.
+    #[must_use]
+    pub fn maker(&self) -> Option<&str> {
+        self.maker.as_deref()
+    }
+
+    /// Notes the transformer that created it, unless one is known.
+    pub fn set_maker(&mut self, maker: &Arc<str>) {
+        self.maker.get_or_insert_with(|| Arc::clone(maker));
+    }
+
+    /// Its identity as it was created.
+    #[must_use]
+    pub fn first_identity(&self) -> Option<Identity> {
+        self.previous.first().cloned().or_else(|| self.identity())
     }
 
     /// The object as it is now. To read a string, [`str_at`](Self::str_at) is cheaper.
@@ -189,6 +210,7 @@ impl<'d> Resource<'d> {
         self.prefixes.clone_from(&before.prefixes);
         self.suffixes.clone_from(&before.suffixes);
         self.needs_hash = before.needs_hash;
+        self.maker.clone_from(&before.maker);
     }
 
     /// Removes the annotation that asks for a hash after the name, and notes the request.

@@ -80,6 +80,12 @@ impl Surroundings<'_> {
                 runner,
             } = step;
             self.one(transformer, runner, &mut resources, diagnostics);
+            if self.building.is_empty() {
+                let maker = Arc::from(transformer.id.name.as_str());
+                for one in &mut resources {
+                    one.set_maker(&maker);
+                }
+            }
             stats.push(Stat {
                 name: transformer.id.to_string(),
                 time: start.elapsed(),

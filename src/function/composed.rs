@@ -12,6 +12,7 @@ use crate::composition::{
     consolidate_node,
 };
 use crate::files::{self, InMemory};
+use crate::function::configuration::Configuration;
 use crate::function::items::{Item, Items, Storage};
 use crate::function::own;
 use crate::function::package::Package;
@@ -250,12 +251,14 @@ impl<'l, 'd> Run<'l, 'd> {
     fn resources(&self, diagnostics: &mut Diagnostics) -> Vec<Resource<'d>> {
         let items = self.items.iter().zip(&self.nodes);
         let items = items.filter(|(item, _)| !self.is_own(item) && !is_apart(item));
+        let configuration = Configuration::of(&self.items, &self.nodes);
         items
-            .filter_map(|(_, node)| {
+            .filter_map(|(item, node)| {
                 let mut resource =
                     Resource::read(self.list.document(), node.cursor().id(), diagnostics)?;
                 let previous = previous(&resource);
                 resource.remember_all(previous);
+                resource.is_configuration = configuration.contains(item, node.cursor());
                 Some(resource)
             })
             .collect()

@@ -18,6 +18,7 @@
 //! errors.
 
 mod composed;
+mod configuration;
 mod crossings;
 mod export;
 mod imported;

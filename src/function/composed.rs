@@ -13,6 +13,7 @@ use crate::composition::{
 };
 use crate::files::{self, InMemory};
 use crate::function::config_place;
+use crate::function::configuration::Configuration;
 use crate::function::creation::is_hidden;
 use crate::function::items::{Item, Items};
 use crate::function::kptfile::is_kptfile;
@@ -375,13 +376,15 @@ impl<'d> Run<'_, 'd> {
     /// The resources that the first transformer gets.
     fn resources(&self, diagnostics: &mut Diagnostics) -> Vec<Resource<'d>> {
         let maker = Arc::from("");
+        let configuration = Configuration::of(self.items, &self.objects.nodes);
         self.passing()
-            .filter_map(|(_, _, node)| {
+            .filter_map(|(_, item, node)| {
                 let mut resource =
                     Resource::read(self.list.document(), node.cursor().id(), diagnostics)?;
                 let previous = previous(&resource);
                 resource.remember_all(previous);
                 resource.set_maker(&maker);
+                resource.is_configuration = configuration.contains(item);
                 Some(resource)
             })
             .collect()

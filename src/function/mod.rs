@@ -20,6 +20,7 @@
 mod changes;
 mod composed;
 mod config_place;
+mod configuration;
 mod creation;
 mod crossings;
 mod export;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::scalar::text_of;
 use krm_yaml::Value;
 
 /// The file an object is kept in, relative to the package, slash-separated.
@@ -55,7 +56,7 @@ pub fn is_internal(key: &str) -> bool {
 #[must_use]
 pub fn is_local(metadata: Option<&Value<'_>>) -> bool {
     let annotation = metadata.and_then(|metadata| metadata.at(&["annotations", LOCAL_CONFIG]));
-    annotation.is_some_and(|value| value.as_str() != Some("false"))
+    annotation.is_some_and(|value| text_of(value) != Some("false"))
 }
 
 /// The file that an object is kept in by its annotations, and its index there.

@@ -182,10 +182,11 @@ fn make(
         ..environment
     };
     let functions = InProcess::new(&environment, &programs);
-    let (resources, stats) = chain::run(list, Vec::new(), disk, &functions, diagnostics);
+    let (mut resources, stats) = chain::run(list, Vec::new(), disk, &functions, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
+    resources.retain(|resource| !resource.is_local());
     let format = match arguments.output {
         OutputFormat::Yaml => Format::Yaml,
         OutputFormat::ResourceList => Format::ResourceList,

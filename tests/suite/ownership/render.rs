@@ -338,28 +338,19 @@ fn later(command: &str, items: Vec<Item>) -> Vec<Item> {
     items.into_iter().map(change).collect()
 }
 
+/// kpt brings the fields into the order that they had: new ones come last.
 fn transformed(object: Object<'_>, mode: &str, what: &str) -> String {
     let name = object.name();
-    let after_name = |object: Object<'_>, lines: &str| {
-        let with = |line: &str| {
-            line.starts_with("  name: ")
-                .then(|| format!("{line}\n{lines}"))
-        };
-        object.with_line(with).unwrap_or_default()
-    };
-    let namespace = object.get(&["metadata:"], "namespace");
+    let in_metadata = |line: &str| line.starts_with("  namespace: ");
     match mode {
         "namespace" => {
-            let old = namespace.map(|old| format!("  namespace: {old}\n"));
-            let text =
-                old.map_or_else(|| object.0.to_owned(), |old| object.0.replacen(&old, "", 1));
-            after_name(Object(&text), &format!("  namespace: {what}"))
+            let line = format!("  namespace: {what}");
+            let changed = object.with_line(|old| in_metadata(old).then(|| line.clone()));
+            changed.unwrap_or_else(|| object.with(&["metadata:"], &line))
         }
         "prefix" if !name.starts_with(what) => object.renamed(&format!("{what}{name}")),
         "label" if object.label("stage").is_none() => {
-            let labels = format!("  labels:\n    stage: {what}");
-            let with = object.with_line(|line| (line == "  labels:").then(|| labels.clone()));
-            with.unwrap_or_else(|| after_name(object, &labels))
+            object.with(&["metadata:", "  labels:"], &format!("    stage: {what}"))
         }
         _ => object.0.to_owned(),
     }

@@ -189,7 +189,7 @@ impl<'m> Matching<'m> {
         }
         self.renamed(&names.identity)
             .or_else(|| self.called(called))
-            .map_or_else(|| self.foreign(called), Found::Marked)
+            .map_or_else(|| self.foreign(names), Found::Marked)
     }
 
     /// Whether the owner of an object names the transformer, or none.
@@ -268,20 +268,26 @@ impl<'m> Matching<'m> {
         found
     }
 
-    /// The object of the same package that is called so and belongs to others.
-    fn foreign(&self, called: &Identity) -> Found {
-        let mut positions = self.by_name.get(called);
-        let found = positions.find(|at| {
-            let Some(item) = self.items.list.get(*at) else {
-                return false;
-            };
-            let is_matched = self.mark(*at).is_some_and(|marked| {
+    /// The object of the same package that is called so and belongs to others, or that one which is
+    /// not there any more created as this.
+    fn foreign(&self, names: &Names<'_>) -> Found {
+        let is_here = |at: &usize| {
+            let item = self.items.list.get(*at);
+            item.is_some_and(|item| self.items.package(item) == self.package)
+        };
+        let is_copy_or_others = |at: &usize| {
+            self.mark(*at).is_none_or(|marked| {
                 let others = self.by_recorded.get(&marked.recorded);
-                matches!(marked.level, Level::Own | Level::Orphan)
-                    && others.is_none_or(|others| others.len() == 1)
-            });
-            !is_matched && self.items.package(item) == self.package
-        });
+                !matches!(marked.level, Level::Own | Level::Orphan)
+                    || others.is_some_and(|others| others.len() > 1)
+            })
+        };
+        let mut called = self.by_name.get(&names.called).filter(is_copy_or_others);
+        let orphans = self.by_recorded.get(&names.identity).into_iter().flatten();
+        let orphans = orphans.filter_map(|index| self.marked.get(*index));
+        let orphans = orphans.filter(|one| one.level == Level::OthersOrphan);
+        let mut orphans = orphans.map(|one| one.at);
+        let found = called.find(is_here).or_else(|| orphans.find(is_here));
         found.map_or(Found::Nothing, Found::Foreign)
     }
 

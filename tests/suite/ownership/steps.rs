@@ -883,6 +883,8 @@ impl World {
     fn rename_object(&mut self, place: u16) -> Option<String> {
         let at = choose(&self.created(), place)?;
         let text = self.get(&at)?;
+        // Nothing tells one without an origin from an object that is no longer created.
+        Object(&text).annotation(ORIGIN)?;
         let name = format!("renamed{}", self.last);
         self.set(&at, Object(&text).renamed(&name));
         self.past.renamed = true;

@@ -53,7 +53,11 @@ pub(crate) struct Namespaces<'n> {
 }
 
 /// The objects of a Template that refer to each name, to be opened.
-pub(crate) struct Referring<'d>(BTreeMap<String, Vec<Cursor<'d>>>);
+pub(crate) struct Referring<'d> {
+    by_name: BTreeMap<String, Vec<Cursor<'d>>>,
+    /// The names to which its labels and its message refer.
+    elsewhere: BTreeSet<String>,
+}
 
 impl<'d> Referring<'d> {
     /// Reads the references of a Template.
@@ -65,11 +69,23 @@ impl<'d> Referring<'d> {
                 by_name.entry(name.to_owned()).or_default().push(object);
             }
         }
-        Self(by_name)
+        let elsewhere = [template.labels(), template.message()]
+            .into_iter()
+            .flatten();
+        let elsewhere = elsewhere.flat_map(|node| reference::names(node.raw(), template.dialect));
+        Self {
+            by_name,
+            elsewhere: elsewhere.map(str::to_owned).collect(),
+        }
     }
 
     fn to(&self, name: &str) -> impl Iterator<Item = Cursor<'d>> {
-        self.0.get(name).into_iter().flatten().copied()
+        self.by_name.get(name).into_iter().flatten().copied()
+    }
+
+    /// Whether anything refers to this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name) || self.elsewhere.contains(name)
     }
 }
 

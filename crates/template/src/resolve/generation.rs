@@ -92,24 +92,28 @@ impl<'d> Generator<'_, 'd> {
                 instance,
                 earlier,
             } => {
+                let referring = self.referring.get_or_init(|| Referring::of(template));
                 let look = earlier::Look {
                     template,
                     parameter,
                     from,
                     known,
                     namespaces: self.namespaces,
-                    referring: self.referring.get_or_init(|| Referring::of(template)),
+                    referring,
                 };
                 if let Some(value) = look.value(*earlier)? {
                     return Ok(value.into());
                 }
+                let is_used = referring.has(&parameter.name);
+                // No object shows a value that nothing refers to.
+                let seed = seed.as_deref().or((!is_used).then_some(&[]));
                 let Some(seed) = seed else {
                     return Err(no_value(parameter, earlier.has_objects()).into());
                 };
                 let mut random =
                     SeededRandom::new(seed, template.name(), instance, &parameter.name);
                 let made = generate::expression(from, &mut random);
-                if let (Ok(text), true) = (&made, earlier.has_objects()) {
+                if let (Ok(text), true) = (&made, is_used && earlier.has_objects()) {
                     let warning = Diagnostic::warning(format!(
                         "parameter `{}`: no earlier value was found; a new one was derived",
                         parameter.name

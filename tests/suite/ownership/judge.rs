@@ -30,6 +30,9 @@ impl Failure {
     }
 }
 
+/// The kind of failure that two changes of places and names at once explain.
+pub(super) const TWICE: &str = "an object is created twice";
+
 /// One run of our function.
 #[derive(Debug)]
 pub(super) struct Run<'r> {
@@ -107,8 +110,8 @@ impl Run<'_> {
         if is_here && (config_of(stamp) == owner.stamp || is_replaced) {
             return Whose::Own;
         }
-        let named = |made: &&Creation| made.kind == object.kind() && made.named == object.named();
-        let is_alike = owner.creations.iter().find(named).is_some();
+        let named = |made: &Creation| made.kind == object.kind() && made.named == object.named();
+        let is_alike = owner.creations.iter().any(named);
         if is_gone && is_alike && below(&item.package, self.package).is_some() {
             return Whose::Orphan;
         }
@@ -217,10 +220,10 @@ fn bare(text: &str) -> String {
 /// An object of the functionConfig.
 fn own(run: &Run<'_>, owner: &Owner, item: &Item) -> Result<(), Failure> {
     let object = Object(&item.text);
-    let is_this = |made: &&Creation| {
+    let is_this = |made: &Creation| {
         Some(made.stamp.as_str()) == object.stamp() && made.named == object.named()
     };
-    let is_created = owner.creations.iter().find(is_this).is_some();
+    let is_created = owner.creations.iter().any(is_this);
     let fail = |kind| Err(Failure::new(kind, place(item)));
     let Some(after) = run.after(item) else {
         if is_created {
@@ -311,7 +314,7 @@ fn created(run: &Run<'_>, owner: &Owner) -> Result<(), Failure> {
             return Err(Failure::new("an object is not created", about));
         }
         if !before.is_empty() && before.iter().all(is_alike) && after > before.len() {
-            return Err(Failure::new("an object is created twice", about));
+            return Err(Failure::new(TWICE, about));
         }
     }
     Ok(())
@@ -428,9 +431,7 @@ fn excuse_of(
             let is_alike = |one: &Seen| one.kind == made.kind && one.name == name;
             let is_other =
                 |one: &&Seen| is_alike(one) && (one.stamp != made.stamp || !one.is_marked);
-            if !taken.insert((made.kind.clone(), name.to_owned()))
-                || seen.iter().find(is_other).is_some()
-            {
+            if !taken.insert((made.kind.clone(), name.to_owned())) || seen.iter().any(is_other) {
                 return Some(format!("{} {name} is there already", made.kind));
             }
             if seen.iter().filter(|one| one.stamp == made.stamp).count() > 1 {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::judge::{Failure, NEW_VALUE, TWICE, excuse, judge};
 use super::package::{
     Files, Function, INSTANCE, ORIGIN, Object, STAMP, below, created_by, directory, documents,
-    entry, file, functions, join, kptfile, package_of, packages, text,
+    entry, file, functions, indented, join, kptfile, package_of, packages, text,
 };
 use super::real;
 use super::render::{Kpt, Stop};
@@ -327,7 +327,7 @@ impl World {
     }
 
     fn configs(&self) -> Vec<Place> {
-        self.all(|one| one.is_ours())
+        self.all(|one| ["Template", "TemplateInstance"].contains(&one.kind()))
     }
 
     fn get(&self, (path, index): &Place) -> Option<String> {
@@ -571,10 +571,7 @@ impl World {
         let indentation = header.split("objects:").next()?;
         let namespace = text.contains("\n  namespace: team\n").then_some("team");
         let object = object(stamp, number, how, namespace);
-        let lines: String = object
-            .lines()
-            .map(|line| format!("{indentation}{line}\n"))
-            .collect();
+        let lines = indented(&object, indentation, indentation);
         self.set(&at, format!("{text}{lines}"));
         Some(format!(
             "add object o{number} ({}) to {}",
@@ -1082,7 +1079,7 @@ impl Draft {
         if self.value.is_empty() {
             body.push_str("  required: true\n- name: WHO\n  required: true\n");
         } else {
-            body.push_str(&format!("  value: {}\n", self.value));
+            body = body + "  value: " + &self.value + "\n";
         }
         body.push_str("- name: TEXT\n  value: one\n- name: PASSWORD\n  generate: expression\n  from: \"[a-zA-Z0-9]{16}\"\n");
         body.push_str("objects:\n");
@@ -1101,7 +1098,7 @@ impl Draft {
             return own + &body;
         }
         let inner = head("Template", "t") + &body;
-        let inner: String = inner.lines().map(|line| format!("    {line}\n")).collect();
+        let inner = indented(&inner, "    ", "    ");
         let namespace = namespace
             .map(|namespace| format!("  namespace: {namespace}\n"))
             .unwrap_or_default();
@@ -1137,8 +1134,5 @@ fn object(stamp: &str, number: usize, shape: u16, namespace: Option<&str>) -> St
         "metadata:\n  name: {name}\n  labels:\n    {STAMP}: {stamp}.o{number}\n    named: {named}\n"
     );
     let object = format!("apiVersion: {version}\nkind: {kind}\n{metadata}{rest}");
-    let lines = object.lines().enumerate();
-    lines
-        .map(|(at, line)| format!("{}{line}\n", if at == 0 { "- " } else { "  " }))
-        .collect()
+    indented(&object, "- ", "  ")
 }

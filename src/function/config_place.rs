@@ -70,7 +70,17 @@ impl<O: Objects> Finder<'_, O> {
 
     fn place(&mut self) -> krm_yaml::diagnostic::Result<ConfigPlace> {
         if let Some(file) = self.items.storage.config_file.clone() {
-            return Ok(self.in_file(file));
+            // Without the directory of its package, the path may be that of the machine.
+            let is_certain = self.items.storage.has_package_path;
+            let has_copy = self
+                .items
+                .list
+                .iter()
+                .any(|item| item.is_config && item.file.is_some());
+            if is_certain || !has_copy || self.is_there(&file) {
+                self.items.keep_config_in(&file);
+                return Ok(self.in_file(file));
+            }
         }
         let Some(config) = Head::of(self.config).identity_of_kind() else {
             return Ok(ConfigPlace::default());
@@ -86,6 +96,13 @@ impl<O: Objects> Finder<'_, O> {
             return self.in_kptfile();
         }
         Ok(ConfigPlace::default())
+    }
+
+    /// Whether an item of the functionConfig's name is in this file.
+    fn is_there(&self, full: &str) -> bool {
+        let storage = &self.items.storage;
+        let mut items = self.items.list.iter().filter(|item| item.is_config);
+        items.any(|item| item.file.and_then(|file| storage.full(file)).as_deref() == Some(full))
     }
 
     fn path(&self, at: usize) -> Option<String> {

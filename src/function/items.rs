@@ -130,6 +130,7 @@ impl Items {
         }
         let storage = &mut items.storage;
         storage.are_kept |= config.path.is_some();
+        storage.has_package_path = config.package_path.is_some();
         storage.set_current(config.package_path);
         for file in kptfiles {
             storage.add_package(file);
@@ -159,19 +160,22 @@ impl Items {
         file
     }
 
-    /// Marks the functionConfig among the items: by its file if that is known.
+    /// Marks what may be the functionConfig among the items.
     fn mark_config(&mut self, config: Option<&Identity>) {
         let Some(config) = config.filter(|config| !config.name.is_empty()) else {
             return;
         };
+        for item in &mut self.list {
+            item.is_config = item.identity.as_ref() == Some(config);
+        }
+    }
+
+    /// Leaves only the items of the functionConfig's file marked.
+    pub(super) fn keep_config_in(&mut self, full: &str) {
         let Self { list, storage, .. } = self;
-        for item in list {
-            let is_named = item.identity.as_ref() == Some(config);
-            item.is_config = is_named
-                && match (&storage.config_file, item.file) {
-                    (Some(known), Some(file)) => storage.full(file).as_ref() == Some(known),
-                    _ => true,
-                };
+        for item in list.iter_mut().filter(|item| item.is_config) {
+            let file = item.file.and_then(|file| storage.full(file));
+            item.is_config = file.as_deref() == Some(full);
         }
     }
 

@@ -22,6 +22,8 @@ pub(super) struct Storage {
     pub(super) are_kept: bool,
     /// The directory of the package whose function runs; empty if it is not known.
     pub(super) current: String,
+    /// Whether the functionConfig came with the directory of its package.
+    pub(super) has_package_path: bool,
     /// The path of the functionConfig's file as it was sent.
     pub(super) config_path: Option<String>,
     /// The same as a full path.

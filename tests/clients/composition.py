@@ -17,7 +17,7 @@ BUILTINS = Path(__file__).resolve().parent / "composition"
 # Leaves out what is there for clients only, and the name of who made an object.
 FILTER = """\
 select(.apiVersion | test("^(kpt.dev|kustomize.config.k8s.io)/") | not)
-| del(.metadata.annotations["template.krm.dev/instance"])
+| del(.metadata.annotations["template.krm.dev/instance"], .metadata.annotations["template.krm.dev/origin"])
 | if .metadata.annotations == {} then del(.metadata.annotations) else . end
 """
 

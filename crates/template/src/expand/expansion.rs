@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use crate::declare::dialect::Dialect;
-use crate::declare::foreign::Usage;
 use crate::declare::legacy;
 use crate::declare::model::Template;
 use crate::declare::parameter::Parameter;
@@ -183,12 +182,10 @@ fn prepare<'d, R>(
     if diagnostics.has_errors() {
         return None;
     }
-    let usage = Usage::of(template);
     let mut substitution = Substitution {
         document: template.node().document(),
         dialect: template.dialect,
         parameters: &parameters,
-        usage: &usage,
         strict: options.strict,
         dollars: Dollars::default(),
         budget: options.budget,
@@ -202,7 +199,6 @@ fn prepare<'d, R>(
     let expansion = Expansion {
         template,
         parameters: &parameters,
-        usage: &usage,
         label_lines: labels.as_deref().and_then(labels::lines),
         labels,
         namespace: options.namespace.as_deref(),
@@ -241,7 +237,7 @@ fn template_labels(
             Some((_, old)) => *old = value,
             None => labels.push((key, value)),
         };
-    let (root, given) = (Path::Root(""), Path::Root("labels"));
+    let root = Path::Root("");
     let field = Path::Key(&root, "labels");
     let mut own: Vec<TemplateLabel<'_>> = Vec::new();
     for entry in template.labels().into_iter().flat_map(Cursor::children) {
@@ -276,8 +272,9 @@ fn template_labels(
         }
     }
     for (key, value) in &options.labels {
-        let key = substitution.text(key, None, &given);
-        set(key, substitution.text(value, None, &given));
+        let path = Path::Key(&field, key);
+        let key = substitution.text(key, None, &path);
+        set(key, substitution.text(value, None, &path));
     }
     Some(labels)
 }
@@ -336,7 +333,6 @@ impl Template {
 pub(crate) struct Expansion<'e, 'd> {
     template: &'d Template,
     pub(crate) parameters: &'e Parameters<'d>,
-    usage: &'e Usage<'d>,
     pub(crate) labels: Option<Vec<(String, String)>>,
     /// The labels as lines, if each takes one.
     label_lines: Option<Vec<EntryLine>>,
@@ -445,7 +441,6 @@ impl<'d> Expansion<'_, 'd> {
             document: node.document(),
             dialect: self.template.dialect,
             parameters: self.parameters,
-            usage: self.usage,
             strict: self.strict,
             dollars: Dollars::default(),
             budget: self.budget,

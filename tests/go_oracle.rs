@@ -557,7 +557,7 @@ mod expanding {
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
                 instance: String::new(),
-                existing: &|_| None,
+                earlier: &(),
             },
         }
     }

@@ -12,22 +12,33 @@ use crate::composition::{
     consolidate_node,
 };
 use crate::files::{self, InMemory};
-use crate::function::items::{Item, Items, Storage};
+use crate::function::config_place;
+use crate::function::configuration::Configuration;
+use crate::function::creation::is_hidden;
+use crate::function::items::{Item, Items};
+use crate::function::kptfile::is_kptfile;
+use crate::function::matching::{Created, Found, Matching, Names};
+use crate::function::objects::ListItems;
 use crate::function::own;
+use crate::function::ownership::Ownership;
 use crate::function::package::Package;
+use crate::function::placing::{Placing, Surroundings};
+use crate::function::rules::{Control, Rules};
 use crate::function::run::Environment;
 use crate::krm::annotations::{
-    self, IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS, annotate, is_internal,
-    kept_at,
+    self, IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, ORIGIN, OWNER, PATH, PREVIOUS, annotate,
+    is_internal, kept_at,
 };
 use crate::krm::identity::{self, Identity, group};
 use crate::krm::resource_list::{Changes, ResourceList};
+use crate::plan::{Instance, Owns, Plan};
+use crate::template::{Earlier, Object};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Data, Document, DuplicateKeys, SharedNode, Value, Words};
 
 /// The annotations for the place and the owner of an item.
-const KEPT: [&str; 5] = [PATH, LEGACY_PATH, INDEX, LEGACY_INDEX, OWNER];
+const KEPT: [&str; 6] = [PATH, LEGACY_PATH, INDEX, LEGACY_INDEX, OWNER, ORIGIN];
 const ANNOTATIONS: [&str; 2] = ["metadata", "annotations"];
 /// Namespaces by which kustomize means none.
 const NO_NAMESPACE: [&str; 2] = ["default", "_non_namespaceable_"];
@@ -39,6 +50,45 @@ pub struct InProcess<'e> {
     pub environment: &'e Environment<'e>,
     /// Runs the functions that are programs of others.
     pub others: &'e dyn Functions,
+    /// Finds what earlier runs of a transformer created.
+    earlier: Option<&'e dyn EarlierRuns>,
+}
+
+/// Finds what earlier runs of the transformers created.
+trait EarlierRuns {
+    /// The object that the transformer with this name created as this identity.
+    fn object(&self, transformer: &str, identity: &Identity) -> Option<SharedNode>;
+
+    /// Whether it created objects.
+    fn has_objects(&self, transformer: &str) -> bool;
+}
+
+/// What earlier runs of one transformer created.
+struct EarlierOf<'e> {
+    runs: &'e dyn EarlierRuns,
+    transformer: &'e str,
+}
+
+impl Earlier for EarlierOf<'_> {
+    fn object(&self, identity: &Identity) -> Option<SharedNode> {
+        self.runs.object(self.transformer, identity)
+    }
+
+    fn has_objects(&self) -> bool {
+        self.runs.has_objects(self.transformer)
+    }
+}
+
+impl<'e> InProcess<'e> {
+    /// Runs our own kinds where there is nothing of earlier runs.
+    #[must_use]
+    pub fn new(environment: &'e Environment<'e>, others: &'e dyn Functions) -> Self {
+        Self {
+            environment,
+            others,
+            earlier: None,
+        }
+    }
 }
 
 impl std::fmt::Debug for InProcess<'_> {
@@ -67,7 +117,18 @@ impl Functions for InProcess<'_> {
         resources: &mut Vec<Resource<'_>>,
         diagnostics: &mut Diagnostics,
     ) {
-        own::run(transformer, resources, self.environment, diagnostics);
+        let earlier = self.earlier.map(|runs| EarlierOf {
+            runs,
+            transformer: &transformer.id.name,
+        });
+        let earlier: &dyn Earlier = earlier.as_ref().map_or(&(), |earlier| earlier);
+        own::run(
+            transformer,
+            resources,
+            self.environment,
+            earlier,
+            diagnostics,
+        );
     }
 
     fn kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
@@ -129,11 +190,25 @@ fn passed(
     environment: &Environment<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Changes> {
-    let run = Run::new(list, config);
+    let objects = ListItems::of(list);
+    let mut items = Items::read(&objects.nodes, config);
+    let place = config_place::find(&objects, &mut items, config, diagnostics)?;
+    let own = identity::reference(config);
+    let plan = plan_of(&own.kind, &own.namespace, &own.name);
+    let ownership = Ownership::new(&objects, &items, &place, &plan.owns);
+    let matching = Matching::new(&items, &ownership);
+    let run = Run {
+        list,
+        objects: &objects,
+        items: &items,
+        matching: &matching,
+        owner: &plan.owns.base,
+    };
     let nothing = InMemory::default();
     let files = environment.files.unwrap_or(&nothing);
     let files = &Package::new(run.compositions(), files, diagnostics);
     let mut steps = run.steps(config, files, diagnostics)?;
+    let rules = RulesOf::read(config, &steps, items.storage.are_kept, diagnostics);
     let input = run.resources(diagnostics);
     if diagnostics.has_errors() {
         return None;
@@ -141,12 +216,85 @@ fn passed(
     let functions = InProcess {
         environment,
         others: &NoOthers,
+        earlier: Some(&run),
     };
     let (made, _) = chain::run(&mut steps, input, files, &functions, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
-    Some(run.place(made, diagnostics))
+    let created = made.iter().filter(|one| one.maker() != Some(""));
+    matching.learn(Created {
+        identities: created
+            .clone()
+            .filter_map(Resource::first_identity)
+            .collect(),
+        called: created.filter_map(Resource::identity).collect(),
+    });
+    let around = Surroundings {
+        items: &items,
+        ownership: &ownership,
+        matching: &matching,
+        plan: &plan,
+        rules: &rules.own,
+        is_followed: place.is_followed,
+        is_unnamed_of_several: place.is_unnamed_of_several,
+        is_hidden: &|file| is_hidden(environment.files, file),
+    };
+    run.place(made, around, &rules, diagnostics)
+}
+
+/// The plan of a Composition: what it owns.
+fn plan_of(kind: &str, namespace: &str, name: &str) -> Plan {
+    let base = format!("{kind}/{namespace}/{name}");
+    Plan {
+        owns: Owns {
+            base: base.clone(),
+            ..Owns::default()
+        },
+        instances: vec![Instance {
+            name: name.to_owned(),
+            owner: base,
+            ..Instance::default()
+        }],
+        ..Plan::default()
+    }
+}
+
+/// The rules for existing objects: of the Composition, and of its transformers.
+struct RulesOf {
+    own: Rules,
+    transformers: BTreeMap<String, Control>,
+}
+
+impl RulesOf {
+    fn read(
+        config: Cursor<'_>,
+        steps: &[Step],
+        are_kept: bool,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        let own = Rules::read(config, are_kept, diagnostics);
+        let transformers = steps.iter().map(|step| {
+            let control = Control::of(&step.transformer.config);
+            (step.transformer.id.name.clone(), control)
+        });
+        Self {
+            own,
+            transformers: transformers.collect(),
+        }
+    }
+
+    /// The rules for an object of a transformer: its own ones win.
+    fn of(&self, maker: &str, own: Control) -> Control {
+        let Some(transformer) = self.transformers.get(maker) else {
+            return own;
+        };
+        Control {
+            path: own.path,
+            adopts: own.adopts.or(transformer.adopts),
+            manner: own.manner.or(transformer.manner),
+        }
+    }
 }
 
 /// Notes in the configuration of a Template where that is kept, so that its objects are kept beside
@@ -162,7 +310,7 @@ fn keep_at(transformer: &mut Transformer, here: &str, path: &str) {
 /// Whether an object is for clients and not a resource: a Kptfile, a Kustomization, or another
 /// Composition, which may be imported here.
 fn is_for_clients(identity: &Identity) -> bool {
-    identity.kind == "Kptfile" || identity.group == GROUP
+    is_kptfile(identity) || identity.group == GROUP
 }
 
 /// Whether an item is the functionConfig itself, or only for kpt or kustomize.
@@ -173,36 +321,20 @@ fn is_apart(item: &Item) -> bool {
 /// The items that pass through a Composition.
 struct Run<'l, 'd> {
     list: &'l ResourceList<'d>,
-    items: Vec<Item>,
-    /// The node of each item.
-    nodes: Vec<SharedNode>,
-    storage: Storage,
-    /// `KIND/NAMESPACE/NAME` of the functionConfig, which owns the objects that it creates.
-    owner: String,
-    name: String,
+    objects: &'l ListItems<'l, 'd>,
+    items: &'l Items,
+    matching: &'l Matching<'l>,
+    /// The first parts of the owners of its objects.
+    owner: &'l str,
 }
 
-impl<'l, 'd> Run<'l, 'd> {
-    fn new(list: &'l ResourceList<'d>, config: Cursor<'d>) -> Self {
-        let own = identity::reference(config);
-        let nodes = list.shared_items();
-        let Items {
-            list: items,
-            storage,
-        } = Items::read(&nodes, config);
-        Self {
-            list,
-            items,
-            nodes,
-            storage,
-            owner: format!("{}/{}/{}", own.kind, own.namespace, own.name),
-            name: own.name,
-        }
-    }
-
-    /// Whether this functionConfig created an item.
-    fn is_own(&self, item: &Item) -> bool {
-        item.owner.as_deref() == Some(&self.owner)
+impl<'d> Run<'_, 'd> {
+    /// The items that pass through, with their positions and nodes: without those that earlier runs
+    /// created, which are created again.
+    fn passing(&self) -> impl Iterator<Item = (usize, &Item, &SharedNode)> {
+        let items = self.items.list.iter().enumerate().zip(&self.objects.nodes);
+        let items = items.filter(|((at, item), _)| !is_apart(item) && !self.matching.is_ours(*at));
+        items.map(|((at, item), node)| (at, item, node))
     }
 
     /// The steps of the functionConfig; none if it cannot be read.
@@ -212,7 +344,8 @@ impl<'l, 'd> Run<'l, 'd> {
         files: &Package<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Step>> {
-        let directory = self.storage.config_path.as_deref();
+        let storage = &self.items.storage;
+        let directory = storage.config_path.as_deref();
         let directory = directory.map_or(".", files::directory_of);
         if !files::is_below(".", directory) {
             let problem =
@@ -228,12 +361,7 @@ impl<'l, 'd> Run<'l, 'd> {
             directory,
             diagnostics,
         );
-        if let Some(path) = self
-            .storage
-            .config_path
-            .as_deref()
-            .filter(|_| self.storage.are_kept)
-        {
+        if let Some(path) = storage.config_path.as_deref().filter(|_| storage.are_kept) {
             for step in steps.iter_mut().filter(|step| step.is_own()) {
                 keep_at(
                     &mut step.transformer,
@@ -245,17 +373,18 @@ impl<'l, 'd> Run<'l, 'd> {
         Some(steps)
     }
 
-    /// The resources that the first transformer gets: without the items that an earlier run
-    /// created, which are created again.
+    /// The resources that the first transformer gets.
     fn resources(&self, diagnostics: &mut Diagnostics) -> Vec<Resource<'d>> {
-        let items = self.items.iter().zip(&self.nodes);
-        let items = items.filter(|(item, _)| !self.is_own(item) && !is_apart(item));
-        items
-            .filter_map(|(_, node)| {
+        let maker = Arc::from("");
+        let configuration = Configuration::of(self.items, &self.objects.nodes);
+        self.passing()
+            .filter_map(|(_, item, node)| {
                 let mut resource =
                     Resource::read(self.list.document(), node.cursor().id(), diagnostics)?;
                 let previous = previous(&resource);
                 resource.remember_all(previous);
+                resource.set_maker(&maker);
+                resource.is_configuration = configuration.contains(item);
                 Some(resource)
             })
             .collect()
@@ -263,7 +392,8 @@ impl<'l, 'd> Run<'l, 'd> {
 
     /// The Compositions among the items: one may import others.
     fn compositions(&self) -> impl Iterator<Item = Cursor<'_>> {
-        let items = self.items.iter().zip(&self.nodes).filter(|(item, _)| {
+        let items = self.items.list.iter().zip(&self.objects.nodes);
+        let items = items.filter(|(item, _)| {
             let identity = item.identity.as_ref();
             identity.is_some_and(|one| one.group == GROUP && one.kind == "Composition")
         });
@@ -271,42 +401,53 @@ impl<'l, 'd> Run<'l, 'd> {
     }
 
     /// Puts each resource in its place: over its item, or after the others.
-    fn place(mut self, made: Vec<Resource<'_>>, diagnostics: &mut Diagnostics) -> Changes {
+    fn place(
+        &self,
+        made: Vec<Resource<'_>>,
+        around: Surroundings<'_>,
+        rules: &RulesOf,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Changes> {
+        let is_input = |resource: &Resource<'_>| resource.maker() == Some("");
+        let (passed, created): (Vec<_>, Vec<_>) = made.into_iter().partition(is_input);
+        let mut placing = Placing::new(self.objects, around);
+        for resource in created {
+            create(resource, &mut placing, rules, diagnostics);
+        }
+        let mut left: BTreeSet<usize> = self.passing().map(|(at, ..)| at).collect();
+        left.retain(|at| !placing.found().contains(at));
+        let standing = self.standing(&passed, &mut left);
         let mut changes = Changes::default();
-        let mut left: BTreeSet<usize> = (0..self.items.len()).collect();
-        left.retain(|index| self.items.get(*index).is_some_and(|item| !is_apart(item)));
-        let standing = self.standing(&made, &mut left);
-        for resource in &made {
-            if let Some((path, index)) = kept_at(|key| resource.annotation(key)) {
-                self.storage.add(path, index);
+        for (resource, item) in passed.into_iter().zip(standing) {
+            let node = item.and_then(|index| self.objects.nodes.get(index));
+            let Some(node) = node else { continue };
+            let is_here = self.place_in_list(&resource) == Some(start_of(node.cursor()));
+            if is_here && resource.is_unchanged() {
+                debug_assert!(node.cursor().holds(resource.value()), "{resource:?}");
+                continue;
             }
+            let edits = edits(node.cursor(), resource.into_value(), is_here);
+            let edits = diagnostics.take(edits);
+            changes.edits.extend(edits.into_iter().flatten());
         }
-        for (resource, item) in made.into_iter().zip(standing) {
-            let node = item.and_then(|index| self.nodes.get(index));
-            if let Some(node) = node {
-                let is_here = self.place_in_list(&resource) == Some(start_of(node.cursor()));
-                if is_here && resource.is_unchanged() {
-                    debug_assert!(node.cursor().holds(resource.value()), "{resource:?}");
-                    continue;
-                }
-                let edits = edits(node.cursor(), resource.into_value(), is_here);
-                let edits = diagnostics.take(edits);
-                changes.edits.extend(edits.into_iter().flatten());
-            } else {
-                let text = self.added(resource);
-                changes.added.extend(diagnostics.take(text));
-            }
-        }
+        let decision = Changes::from(placing.finish(diagnostics));
+        changes.edits.extend(decision.edits);
+        changes.added = decision.added;
         changes.removed = left;
-        changes
+        changes.removed.extend(decision.removed);
+        (!diagnostics.has_errors()).then_some(changes)
     }
 
-    /// The item of each resource; removes these from `left`.
+    /// The item of each resource that passed; removes these from `left`.
     fn standing(&self, made: &[Resource<'_>], left: &mut BTreeSet<usize>) -> Vec<Option<usize>> {
         let mut by_place = BTreeMap::new();
         let mut by_identity: BTreeMap<&Identity, usize> = BTreeMap::new();
         for index in left.iter().copied() {
-            let known = self.items.get(index).zip(self.nodes.get(index));
+            let known = self
+                .items
+                .list
+                .get(index)
+                .zip(self.objects.nodes.get(index));
             let Some((item, node)) = known else {
                 continue;
             };
@@ -336,29 +477,69 @@ impl<'l, 'd> Run<'l, 'd> {
         let place = resource.place()?;
         Arc::ptr_eq(self.list.document().source(), &place.source).then_some(place.range.start)
     }
+}
 
-    /// The text of a new item, with its file if items are kept in files.
-    fn added(&mut self, mut resource: Resource<'_>) -> Result<String> {
-        if !self.storage.are_kept {
-            return self.text(&resource);
-        }
-        // This also marks the objects of a Template in it: the next run starts without them, too.
-        annotate(resource.value_mut(), OWNER, &self.owner);
-        if kept_at(|key| resource.annotation(key)).is_none() {
-            let path = self.storage.file_of(&self.name, None);
-            let index = self.storage.next_index(&path);
-            annotate(resource.value_mut(), PATH, &path);
-            annotate(resource.value_mut(), INDEX, &index.to_string());
-        }
-        self.text(&resource)
+/// Places a resource that a transformer created.
+fn create(
+    mut resource: Resource<'_>,
+    placing: &mut Placing<'_, ListItems<'_, '_>>,
+    rules: &RulesOf,
+    diagnostics: &mut Diagnostics,
+) {
+    let maker = resource.maker().unwrap_or_default().to_owned();
+    let names = resource.first_identity().zip(resource.identity());
+    let Some((identity, called)) = names else {
+        return;
+    };
+    let path = kept_at(|key| resource.annotation(key)).map(|(path, _)| path);
+    let control = rules.of(&maker, Control::of(resource.value()));
+    let keys = [PATH, LEGACY_PATH, INDEX, LEGACY_INDEX, OWNER, ORIGIN];
+    if keys.iter().any(|key| resource.annotation(key).is_some()) {
+        annotations::remove(resource.value_mut(), &keys);
+    }
+    let nothing = Document::parse(&Source::new("new", ""));
+    let document = resource.document().cloned();
+    let document = document.or_else(|| diagnostics.take(nothing).map(Arc::new));
+    let Some(document) = document else { return };
+    let plan = placing.plan();
+    let Some(one) = plan.instances.first() else {
+        return;
+    };
+    let instance = Instance {
+        name: one.name.clone(),
+        owner: format!("{}/{maker}", one.owner),
+        ..Instance::default()
+    };
+    let names = Names {
+        maker: &maker,
+        identity,
+        called,
+    };
+    let control = Control { path, ..control };
+    let object = Object {
+        value: resource.into_value(),
+        document: &document,
+        field: String::new(),
+    };
+    placing.place(0, &instance, object, &names, &control, diagnostics);
+}
+
+impl EarlierRuns for Run<'_, '_> {
+    fn object(&self, transformer: &str, identity: &Identity) -> Option<SharedNode> {
+        let names = Names {
+            maker: transformer,
+            identity: identity.clone(),
+            called: identity.clone(),
+        };
+        let Found::Marked(at) = self.matching.find(&names) else {
+            return None;
+        };
+        self.objects.nodes.get(at).cloned()
     }
 
-    fn text(&self, resource: &Resource<'_>) -> Result<String> {
-        if let Some(document) = resource.document() {
-            return self.list.item_text(document, resource.value());
-        }
-        let nothing = Document::parse(&Source::new("new", ""))?;
-        self.list.item_text(&nothing, resource.value())
+    fn has_objects(&self, transformer: &str) -> bool {
+        self.matching
+            .has_objects_of(&format!("{}/{transformer}", self.owner))
     }
 }
 
@@ -408,7 +589,7 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<kr
     };
     for key in KEPT {
         let path = ["metadata", "annotations", key];
-        let is_free = key == OWNER || value.at(&path).is_none();
+        let is_free = [OWNER, ORIGIN].contains(&key) || value.at(&path).is_none();
         if let Some(text) = old_value.str_at(&path).filter(|_| is_free) {
             annotate(&mut value, key, text);
         }

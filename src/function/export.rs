@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use crate::export::{self, FieldPattern, Options, groups};
+use crate::function::creation::Run;
 use crate::function::items::Items;
 use crate::function::objects::{Decision, Objects};
-use crate::function::placing::Placing;
-use crate::function::rules::Rules;
 use crate::krm::annotations::{LOCAL_CONFIG, annotate};
 use crate::krm::fields::unknown;
 use crate::krm::identity::{self, group};
@@ -38,21 +37,19 @@ pub(super) fn is_export(config: Cursor<'_>) -> bool {
     text("kind") == KIND && group(&text("apiVersion")) == OWN_GROUP
 }
 
-/// Decides what becomes of the Template among the objects, of which `items` are the heads.
+/// Decides what becomes of the Template among the objects.
 pub(super) fn decide<O: Objects>(
-    objects: &O,
-    mut items: Items,
-    config: Cursor<'_>,
+    run: &Run<'_, O>,
     diagnostics: &mut Diagnostics,
 ) -> Decision<O::ItemChange, O::New> {
+    let config = run.config;
     let mut found = Diagnostics::new();
     let name = config.text_at(["metadata", "name"]).unwrap_or_default();
     let namespace = config
         .text_at(["metadata", "namespace"])
         .unwrap_or_default();
     let owner = format!("{KIND}/{namespace}/{name}");
-    let storage = std::mem::take(&mut items.storage);
-    let rules = Rules::read(config, storage.are_kept, &mut found);
+    let rules = run.rules(&mut found);
     let options = Spec::read(config, &name, &mut found);
     found.attribute_to(&identity::reference(config));
     let plan = Plan {
@@ -62,44 +59,48 @@ pub(super) fn decide<O: Objects>(
         },
         ..Plan::default()
     };
-    let existing = items.by_identity();
-    let are_kept = storage.are_kept;
-    let mut placing = Placing::new(objects, &items, &existing, storage, &plan, &rules);
+    let instance = Instance {
+        name: name.clone().into_owned(),
+        seed: name.into_owned(),
+        owner,
+        ..Instance::default()
+    };
     let exported = options.and_then(|options| {
-        let nodes = exported_nodes(objects, &items, &owner, &mut found);
+        let nodes = exported_nodes(run.objects, run.items, &instance.owner, &mut found);
         export::of_nodes(nodes.into_iter().cloned(), &options, &mut found)
     });
-    if let Some(exported) = exported {
+    let document = exported.and_then(|exported| {
         for line in &exported.report {
             found.push(line.clone().of_success());
         }
         for message in exported.parameters.iter() {
             found.push(Diagnostic::info(message).of_success());
         }
-        let instance = Instance {
-            name: name.clone().into_owned(),
-            seed: name.into_owned(),
-            owner,
-            ..Instance::default()
+        found.take(Document::parse(&Source::new(
+            "the exported Template",
+            exported.text,
+        )))
+    });
+    let decision = run.placed(&plan, &rules, &mut found, |placing, _, found| {
+        let Some(document) = &document else {
+            return;
         };
-        let document = Document::parse(&Source::new("the exported Template", exported.text));
-        if let Some(document) = found.take(document)
-            && let Some(root) = document.roots().next()
-            && let Some(mut value) = root.value(DuplicateKeys::Refuse, &mut found)
-        {
-            if are_kept {
-                // A Template is a configuration: kpt must not apply it.
-                annotate(&mut value, LOCAL_CONFIG, "true");
-            }
-            let object = Object {
-                value,
-                document: &document,
-                field: String::new(),
-            };
-            placing.object(0, &instance, object, &mut found);
+        let root = document.roots().next();
+        let value = root.and_then(|root| root.value(DuplicateKeys::Refuse, found));
+        let Some(mut value) = value else {
+            return;
+        };
+        if run.items.storage.are_kept {
+            // A Template is a configuration: kpt must not apply it.
+            annotate(&mut value, LOCAL_CONFIG, "true");
         }
-    }
-    let decision = placing.finish(&mut found);
+        let object = Object {
+            value,
+            document,
+            field: String::new(),
+        };
+        placing.object(0, &instance, object, found);
+    });
     diagnostics.append(found);
     decision
 }

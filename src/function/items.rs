@@ -1,13 +1,14 @@
-//! The objects that a function works on, and the files that they are kept in.
+//! The objects that a function works on.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
+use crate::function::kptfile::is_kptfile;
 use crate::function::objects::Objects;
-use crate::function::paths;
+use crate::function::storage::{FileId, Storage};
 use crate::krm::annotations::{
-    INDEX, LEGACY_INDEX, LEGACY_PATH, LOCAL_CONFIG, OWNER, PATH, is_local,
+    INDEX, LEGACY_INDEX, LEGACY_PATH, LOCAL_CONFIG, ORIGIN, OWNER, PACKAGE_PATH, PATH, RESOURCE_ID,
+    is_local,
 };
 use crate::krm::identity::{self, Head, Identity, Kept};
 use crate::plan::Input;
@@ -22,47 +23,62 @@ pub(super) struct Items {
     pub(super) list: Vec<Item>,
     /// The files that they are kept in.
     pub(super) storage: Storage,
+    /// Whether kpt sent only those that selectors choose.
+    pub(super) are_selected: bool,
 }
 
-/// The positions of existing objects that a Template may update, ordered by identity.
-pub(super) struct Existing<'i>(Vec<(&'i Identity, usize)>);
+/// The positions of named objects, ordered by name.
+pub(super) struct ByName<'i>(Vec<(&'i Identity, usize)>);
 
-impl Existing<'_> {
-    /// The position of the object with this identity.
-    pub(super) fn get(&self, identity: &Identity) -> Option<usize> {
+impl ByName<'_> {
+    /// The positions of the objects of this group, kind and name, in any namespace.
+    pub(super) fn in_any_namespace(&self, identity: &Identity) -> impl Iterator<Item = usize> {
+        let key = |one: &Identity| {
+            let by_name = one.name.cmp(&identity.name);
+            by_name
+                .then_with(|| one.group.cmp(&identity.group))
+                .then_with(|| one.kind.cmp(&identity.kind))
+        };
         let Self(positions) = self;
-        let found = positions.binary_search_by(|(one, _)| by_name(one, identity));
-        let (_, position) = positions.get(found.ok()?)?;
-        Some(*position)
+        let first = positions.partition_point(|(one, _)| key(one).is_lt());
+        let from = positions.get(first..).unwrap_or_default().iter();
+        from.take_while(move |(one, _)| key(one).is_eq())
+            .map(|(_, at)| *at)
+    }
+
+    /// The positions of the objects with this identity, in order.
+    pub(super) fn get(&self, identity: &Identity) -> impl Iterator<Item = usize> {
+        let Self(positions) = self;
+        let first = positions.partition_point(|(one, _)| by_name(one, identity).is_lt());
+        let from = positions.get(first..).unwrap_or_default().iter();
+        from.take_while(move |(one, _)| *one == identity)
+            .map(|(_, at)| *at)
     }
 }
 
-/// Orders identities with the name first, in which they differ most.
+/// Orders identities with the name first, in which they differ most, and the namespace last.
 fn by_name(one: &Identity, other: &Identity) -> Ordering {
-    one.name.cmp(&other.name).then_with(|| one.cmp(other))
+    one.name
+        .cmp(&other.name)
+        .then_with(|| one.group.cmp(&other.group))
+        .then_with(|| one.kind.cmp(&other.kind))
+        .then_with(|| one.namespace.cmp(&other.namespace))
 }
 
 /// The facts about an object that are kept after it was read.
 pub(super) struct Item {
     /// Its identity if it has a kind; the name may be empty.
     pub(super) identity: Option<Identity>,
-    /// The instance that created it.
+    /// The annotation with the instance that created it.
     pub(super) owner: Option<Box<str>>,
+    /// The annotation with the identity as it was created, and the place of the functionConfig.
+    pub(super) origin: Option<Box<str>>,
+    /// The file that it is kept in.
+    pub(super) file: Option<FileId>,
     /// Whether it is a copy of the functionConfig.
     pub(super) is_config: bool,
     /// Whether it is kept out of the cluster.
     pub(super) is_local: bool,
-}
-
-/// The files that items are kept in.
-#[derive(Default)]
-pub(super) struct Storage {
-    /// The file of the functionConfig.
-    pub(super) config_path: Option<String>,
-    /// Whether the items are kept in files, to which the output is written back.
-    pub(super) are_kept: bool,
-    /// The highest index in each file.
-    last_index: BTreeMap<String, usize>,
 }
 
 /// The file an item is kept in.
@@ -104,33 +120,69 @@ impl Items {
             // A list that grows is copied, and both copies take memory.
             list: Vec::with_capacity(count),
             storage: Storage::default(),
+            are_selected: false,
         };
+        let mut kptfiles = Vec::new();
         for object in objects {
-            items.add(object, &config);
+            let is_package = object.identity.as_ref().is_some_and(is_kptfile);
+            let file = items.add(object);
+            kptfiles.extend(file.filter(|_| is_package));
         }
         let storage = &mut items.storage;
         storage.are_kept |= config.path.is_some();
-        storage.config_path = storage.config_path.take().or(config.path);
+        storage.set_current(config.package_path);
+        for file in kptfiles {
+            storage.add_package(file);
+        }
+        if let Some(path) = config.path {
+            storage.config_file = storage.full_path("", &path);
+            storage.config_path = Some(path);
+        }
+        items.mark_config(config.identity.as_ref());
         items
     }
 
-    fn add(&mut self, read: Read, config: &Read) {
-        let named = read.identity.as_ref().filter(|own| !own.name.is_empty());
-        let is_config = named.is_some() && named == config.identity.as_ref();
-        if is_config && self.storage.config_path.is_none() {
-            // kpt names the whole path on the copy among the items only.
-            self.storage.config_path.clone_from(&read.path);
-        }
-        if let Some(path) = read.path {
-            self.storage.are_kept = true;
-            self.storage.add(path, read.index);
-        }
+    fn add(&mut self, read: Read) -> Option<FileId> {
+        let file = read.path.map(|path| {
+            let package = read.package_path.as_deref().unwrap_or_default();
+            self.storage.add(package, &path, read.index)
+        });
+        self.are_selected |= read.is_selected;
         self.list.push(Item {
             identity: read.identity,
             owner: read.owner,
-            is_config,
+            origin: read.origin,
+            file,
+            is_config: false,
             is_local: read.is_local,
         });
+        file
+    }
+
+    /// Marks the functionConfig among the items: by its file if that is known.
+    fn mark_config(&mut self, config: Option<&Identity>) {
+        let Some(config) = config.filter(|config| !config.name.is_empty()) else {
+            return;
+        };
+        let Self { list, storage, .. } = self;
+        for item in list {
+            let is_named = item.identity.as_ref() == Some(config);
+            item.is_config = is_named
+                && match (&storage.config_file, item.file) {
+                    (Some(known), Some(file)) => storage.full(file).as_ref() == Some(known),
+                    _ => true,
+                };
+        }
+    }
+
+    /// Sets the file of the functionConfig, which was found among the items.
+    pub(super) fn set_config_file(&mut self, at: usize, path: String) {
+        let file = self.list.get(at).and_then(|item| item.file);
+        self.storage.config_file = file.and_then(|file| self.storage.full(file));
+        self.storage.config_path = Some(path);
+        for (position, item) in self.list.iter_mut().enumerate() {
+            item.is_config &= position == at;
+        }
     }
 
     /// The items that have a name, with their positions and identities, without the functionConfig.
@@ -143,26 +195,30 @@ impl Items {
         })
     }
 
-    /// Existing objects that a Template may update. Of several with one identity it is the first,
-    /// or the first that an instance owns.
-    pub(super) fn by_identity(&self) -> Existing<'_> {
+    /// Existing objects that a Template may update.
+    pub(super) fn by_name(&self) -> ByName<'_> {
         let may_be_updated = |item: &Item| !item.is_local || item.owner.is_some();
         let named = self.named().filter(|(_, _, item)| may_be_updated(item));
-        let mut found: Vec<_> = named.collect();
-        // Those that an instance owns come first, otherwise they keep their order.
-        found.sort_by(|(_, one, item), (_, other, other_item)| {
-            by_name(one, other).then_with(|| item.owner.is_none().cmp(&other_item.owner.is_none()))
-        });
-        found.dedup_by(|(_, one, _), (_, other, _)| one == other);
-        let positions = found.into_iter().map(|(at, identity, _)| (identity, at));
-        Existing(positions.collect())
+        let mut found: Vec<_> = named.map(|(at, identity, _)| (identity, at)).collect();
+        found.sort_by(|(one, _), (other, _)| by_name(one, other));
+        ByName(found)
     }
 
-    /// Objects that an instance owns, in order, also several of one identity; each with its
-    /// position.
-    pub(super) fn owned(&self) -> impl Iterator<Item = (usize, &Identity, &str)> {
-        let named = self.named();
-        named.filter_map(|(at, identity, item)| Some((at, identity, item.owner.as_deref()?)))
+    /// Objects that have an annotation with their owner, in order; each with its position.
+    pub(super) fn marked(&self) -> impl Iterator<Item = (usize, &Identity, &Item)> {
+        self.named().filter(|(_, _, item)| item.owner.is_some())
+    }
+
+    /// The directory of the package of an item.
+    pub(super) fn package(&self, item: &Item) -> String {
+        let file = item.file.map(|file| self.storage.package(file));
+        file.unwrap_or_else(|| self.storage.current.clone())
+    }
+
+    /// The file of an item as the user knows it.
+    pub(super) fn shown_file(&self, at: usize) -> Option<String> {
+        let full = self.storage.full(self.list.get(at)?.file?)?;
+        Some(self.storage.shown(&full))
     }
 
     /// Templates, and objects that may have values for them.
@@ -173,37 +229,15 @@ impl Items {
     ) -> Vec<Input> {
         let named = self.named().filter(|(_, _, item)| item.owner.is_none());
         let named = named.filter(|(_, identity, _)| Input::may_be(identity));
+        let package = self.storage.config_package();
         named
-            .filter_map(|(at, identity, _)| {
+            .filter_map(|(at, identity, item)| {
                 let node = diagnostics.take(objects.at(at))?;
-                Input::new(identity, node.clone())
+                let mut input = Input::new(identity, node.clone())?;
+                input.is_near = self.package(item) == package;
+                Some(input)
             })
             .collect()
-    }
-}
-
-impl Storage {
-    /// Takes note of an object at an index of a file.
-    pub(super) fn add(&mut self, path: String, index: usize) {
-        let highest = self.last_index.entry(path).or_insert(index);
-        *highest = (*highest).max(index);
-    }
-
-    /// The next free index in a file.
-    pub(super) fn next_index(&mut self, path: &str) -> usize {
-        if let Some(last) = self.last_index.get_mut(path) {
-            *last += 1;
-            return *last;
-        }
-        self.last_index.insert(path.to_owned(), 0);
-        0
-    }
-
-    /// The file for the new objects of an instance, which is never `template`.
-    pub(super) fn file_of(&self, instance: &str, template: Option<&str>) -> String {
-        let config = self.config_path.as_deref();
-        let taken: Vec<&str> = config.into_iter().chain(template).collect();
-        paths::of_instance(config, instance, &taken)
     }
 }
 
@@ -211,23 +245,50 @@ impl Storage {
 struct Read {
     identity: Option<Identity>,
     path: Option<String>,
+    /// The directory of its package.
+    package_path: Option<String>,
     index: usize,
     is_local: bool,
     owner: Option<Box<str>>,
+    origin: Option<Box<str>>,
+    /// Whether kpt sent it because a selector chooses it.
+    is_selected: bool,
 }
 
 impl Read {
     fn of(item: Cursor<'_>) -> Self {
         let head = Head::of(item);
-        let [local, owner, path, legacy_path, index, legacy_index] =
-            head.annotations([LOCAL_CONFIG, OWNER, PATH, LEGACY_PATH, INDEX, LEGACY_INDEX]);
+        let [
+            local,
+            owner,
+            origin,
+            package,
+            selected,
+            path,
+            legacy_path,
+            index,
+            legacy_index,
+        ] = head.annotations([
+            LOCAL_CONFIG,
+            OWNER,
+            ORIGIN,
+            PACKAGE_PATH,
+            RESOURCE_ID,
+            PATH,
+            LEGACY_PATH,
+            INDEX,
+            LEGACY_INDEX,
+        ]);
         let kept = Kept::from_annotations([path, legacy_path, index, legacy_index]);
         Self {
             identity: head.identity_of_kind(),
             path: kept.path.map(Cow::into_owned),
+            package_path: package.map(Cow::into_owned),
             index: kept.index,
             is_local: local.is_some_and(|local| local != "false"),
             owner: owner.map(Into::into),
+            origin: origin.map(Into::into),
+            is_selected: selected.is_some(),
         }
     }
 
@@ -238,9 +299,12 @@ impl Read {
         Self {
             identity: Identity::of_kind(object),
             path: kept.path.map(Cow::into_owned),
+            package_path: annotation(PACKAGE_PATH).map(Into::into),
             index: kept.index,
             is_local: is_local(object.get("metadata")),
             owner: annotation(OWNER).map(Into::into),
+            origin: annotation(ORIGIN).map(Into::into),
+            is_selected: false,
         }
     }
 }
@@ -250,14 +314,15 @@ mod tests {
     use std::fmt::Write as _;
     use std::sync::Arc;
 
-    use super::{ITEMS_AT_ONCE, Items, Storage};
+    use super::{ITEMS_AT_ONCE, Items};
+    use crate::krm::identity::Identity;
     use crate::krm::long_lists::LONG_LISTS;
     use crate::krm::resource_list::ResourceList;
     use krm_yaml::Document;
     use krm_yaml::source::Source;
 
     #[test]
-    fn of_many_items_the_first_of_an_identity_and_the_last_index_count() {
+    fn of_many_items_all_of_an_identity_and_the_last_index_are_known() {
         let count = 2 * ITEMS_AT_ONCE + 100;
         let mut text =
             "kind: ResourceList\nfunctionConfig: {kind: Template, metadata: {name: t}}\nitems:\n"
@@ -275,21 +340,20 @@ mod tests {
         let document = Arc::new(Document::open(&source, LONG_LISTS).unwrap());
         let list = ResourceList::read(&document).unwrap();
         let items = Items::read(&list.shared_items(), list.function_config().unwrap());
-        let mut found: Vec<_> = items
-            .by_identity()
-            .0
-            .into_iter()
-            .map(|(_, at)| at)
-            .collect();
-        found.sort_unstable();
-        assert_eq!(found, (0..count - 1).collect::<Vec<_>>());
-        let Storage {
-            last_index,
-            config_path,
-            ..
-        } = items.storage;
-        let expected = [("all.yaml".to_owned(), count - 1), ("t.yaml".to_owned(), 0)];
-        assert!(last_index.into_iter().eq(expected));
-        assert_eq!(config_path.as_deref(), Some("t.yaml"));
+        let found = items.by_name();
+        let named = |name: &str| {
+            let identity = Identity {
+                group: String::new(),
+                kind: "ConfigMap".to_owned(),
+                namespace: String::new(),
+                name: name.to_owned(),
+            };
+            found.get(&identity).collect::<Vec<_>>()
+        };
+        assert_eq!(named("n0"), [0, count - 1]);
+        assert_eq!(named("n1"), [1]);
+        assert_eq!(items.storage.last_index("all.yaml"), Some(count - 1));
+        assert_eq!(items.storage.last_index("t.yaml"), Some(0));
+        assert_eq!(items.storage.last_index("other.yaml"), None);
     }
 }

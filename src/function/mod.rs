@@ -17,20 +17,30 @@
 //! two ways out, not a merge. Objects are removed only if all instances were expanded without
 //! errors.
 
+mod changes;
 mod composed;
+mod config_place;
+mod configuration;
+mod creation;
 mod crossings;
 mod export;
 mod imported;
 mod items;
+mod keep;
+mod kptfile;
 mod located;
+mod matching;
+mod messages;
 mod objects;
 mod own;
+mod ownership;
 mod package;
 mod paths;
 mod placing;
 mod rules;
 mod run;
 mod stamp;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod update;
@@ -60,7 +70,7 @@ pub fn run(source: &Arc<Source>, environment: &Environment<'_>) -> Output {
                 let items = ListItems::of(list);
                 let heads = Items::read(&items.nodes, config);
                 let config = SharedNode::new(list.document(), config.id());
-                stamp::decide(&items, heads, &config, environment, diagnostics).into()
+                stamp::decide(&items, heads, &config, environment, None, diagnostics).into()
             }
         },
     )

@@ -13,6 +13,7 @@ use crate::krm::item_keys::ITEM_KEYS;
 use crate::krm::lists;
 #[cfg(feature = "deployment-manager")]
 use crate::plan::{self, InputOrigin, Inputs};
+use crate::template::Earlier;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, Position, SharedNode, Value, Words};
@@ -65,11 +66,13 @@ pub(crate) fn check_deployment(
     transformer.placed(&found, |source| source.name() == name)
 }
 
-/// Passes the resources through a transformer. After an error they stay as they are.
+/// Passes the resources through a transformer. After an error they stay as they are. `earlier`
+/// finds the objects that it created in an earlier run.
 pub(super) fn run(
     transformer: &Transformer,
     resources: &mut Vec<Resource<'_>>,
     environment: &Environment<'_>,
+    earlier: &dyn Earlier,
     diagnostics: &mut Diagnostics,
 ) {
     let name = format!("input of {}", transformer.id);
@@ -82,7 +85,14 @@ pub(super) fn run(
         .map(|resource| -> &Value<'_> { resource.value() });
     let items = Items::of_values(values, &transformer.config);
     let objects = Resources::of(resources, &name);
-    let decision = stamp::decide(&objects, items, &config, environment, &mut found);
+    let decision = stamp::decide(
+        &objects,
+        items,
+        &config,
+        environment,
+        Some(earlier),
+        &mut found,
+    );
     found.address(Way::Objects);
     if found.has_errors() {
         found.drop_success();

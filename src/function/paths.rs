@@ -1,8 +1,8 @@
-//! The files that new objects are kept in.
+//! Paths of files: of new objects, and to compare files with one another.
 
-/// The file of an instance: in the directory of the functionConfig, named like the instance, and
-/// never one of `taken`.
-pub(super) fn of_instance(config_path: Option<&str>, name: &str, taken: &[&str]) -> String {
+/// The file of an instance: in the directory of the functionConfig, named like the instance. A
+/// function does not see all files, so none has a name that a user would choose.
+pub(super) fn of_instance(config_path: Option<&str>, name: &str) -> String {
     let name: String = name
         .chars()
         .map(|c| {
@@ -15,13 +15,7 @@ pub(super) fn of_instance(config_path: Option<&str>, name: &str, taken: &[&str])
         .collect();
     let name = name.trim_start_matches('.');
     let name = if name.is_empty() { "template" } else { name };
-    let directory = directory(config_path);
-    let path = format!("{directory}{name}.yaml");
-    if taken.contains(&path.as_str()) {
-        format!("{directory}{name}-generated.yaml")
-    } else {
-        path
-    }
+    format!("{}{name}-generated.yaml", directory(config_path))
 }
 
 /// The file that an object names itself, relative to the directory of the functionConfig; `None`
@@ -52,27 +46,83 @@ fn directory(path: Option<&str>) -> &str {
         .unwrap_or_default()
 }
 
+/// A path from a directory, without `.` and `..`; none if it leads above the top.
+pub(super) fn joined(from: &str, path: &str) -> Option<String> {
+    let is_absolute = from.starts_with('/') || path.starts_with('/');
+    let from = if path.starts_with('/') { "" } else { from };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in from.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    Some(if is_absolute {
+        format!("/{joined}")
+    } else {
+        joined
+    })
+}
+
+/// The directory that a path is in; empty at the top.
+pub(super) fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// Whether a path is a directory or below it.
+pub(super) fn is_within(directory: &str, path: &str) -> bool {
+    directory.is_empty()
+        || path
+            .strip_prefix(directory)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A path as seen from a directory.
+pub(super) fn relative(directory: &str, path: &str) -> String {
+    let from: Vec<&str> = directory
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .collect();
+    let to: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let shared = from.iter().zip(&to).take_while(|(one, other)| one == other);
+    let shared = shared.count();
+    let up = from.iter().skip(shared).map(|_| "..");
+    let down = to.iter().skip(shared).copied();
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{named, of_instance};
+    use super::{is_within, joined, named, of_instance, relative};
 
     #[test]
     fn new_objects_go_beside_the_function_config() {
-        assert_eq!(of_instance(None, "web", &[]), "web.yaml");
-        assert_eq!(of_instance(Some("t.yaml"), "web", &["t.yaml"]), "web.yaml");
+        assert_eq!(of_instance(None, "web"), "web-generated.yaml");
         assert_eq!(
-            of_instance(Some("db/prod/t.yaml"), "web", &[]),
-            "db/prod/web.yaml"
+            of_instance(Some("db/prod/t.yaml"), "web"),
+            "db/prod/web-generated.yaml"
         );
         assert_eq!(
-            of_instance(Some("db/web.yaml"), "web", &["db/web.yaml"]),
-            "db/web-generated.yaml"
+            of_instance(None, "system:a/../b"),
+            "system-a-..-b-generated.yaml"
         );
-        assert_eq!(
-            of_instance(None, "system:a/../b", &[]),
-            "system-a-..-b.yaml"
-        );
-        assert_eq!(of_instance(None, "../x", &[]), "-x.yaml");
+        assert_eq!(of_instance(None, "../x"), "-x-generated.yaml");
+    }
+
+    #[test]
+    fn paths_are_joined_and_compared() {
+        assert_eq!(joined("/a/b", "../c.yaml").as_deref(), Some("/a/c.yaml"));
+        assert_eq!(joined("", "./cfg//c.yaml").as_deref(), Some("cfg/c.yaml"));
+        assert_eq!(joined("a", "../../b"), None);
+        assert_eq!(joined("/a", "../../b"), None);
+        assert_eq!(relative("/a/b", "/a/c/d.yaml"), "../c/d.yaml");
+        assert_eq!(relative("", "c/d.yaml"), "c/d.yaml");
+        assert!(is_within("/a", "/a/b") && is_within("", "b") && is_within("/a", "/a"));
+        assert!(!is_within("/a", "/ab"));
     }
 
     #[test]

@@ -1,33 +1,54 @@
-//! Puts the objects of a Template over the items with their identity, or into a file of their own.
-//! Then it removes the items that an earlier run created and this one does not.
+//! Puts the objects of a Template over the items that earlier runs created for them, or into a file
+//! of their own. Then it removes the items that an earlier run created and this one does not.
 //!
-//! New objects get a path and an index if the items have them. kpt rejects two objects at one
-//! position of a file, so the index continues after the highest one of that file.
+//! New objects get a path and an index if the items have them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::function::crossings::Crossings;
-use crate::function::items::{Existing, Item, Items, Storage, path_of};
+use crate::function::items::Items;
+use crate::function::matching::{Created, Found, Matching, Names};
+use crate::function::messages;
 use crate::function::objects::{Decision, Objects};
-use crate::function::rules::{ADOPT, Control, Rules, UPDATE};
+use crate::function::ownership::{Level, Ownership};
+use crate::function::rules::{Control, Rules, UPDATE};
+use crate::function::storage::NewPositions;
 use crate::function::update::{Updated, update};
-use crate::krm::annotations::{INDEX, OWNER, PATH, annotate};
+use crate::krm::annotations::{INDEX, ORIGIN, OWNER, PATH, annotate};
 use crate::krm::identity::{self, Identity};
 use crate::plan::{self, Instance, Plan};
 use crate::template::{Object, Template};
-use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Place;
+use krm_yaml::{Cursor, Value};
+
+/// Tells whether there is a file with a full path that no item is in.
+pub(super) type IsHidden<'f> = dyn Fn(&str) -> bool + 'f;
+
+/// What objects are placed with.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'p> {
+    pub(super) items: &'p Items,
+    pub(super) ownership: &'p Ownership<'p>,
+    pub(super) matching: &'p Matching<'p>,
+    pub(super) plan: &'p Plan,
+    pub(super) rules: &'p Rules,
+    /// Whether a later function may set the name again.
+    pub(super) is_followed: bool,
+    /// Whether another function may be meant by the marks of this one.
+    pub(super) is_unnamed_of_several: bool,
+    pub(super) is_hidden: &'p IsHidden<'p>,
+}
 
 /// Puts the objects of all instances where they belong.
 pub(super) struct Placing<'p, O: Objects> {
     objects: &'p O,
-    items: &'p Items,
-    existing: &'p Existing<'p>,
-    storage: Storage,
-    plan: &'p Plan,
-    rules: &'p Rules,
-    made: BTreeMap<Identity, PlacedObject>,
+    around: Surroundings<'p>,
+    positions: NewPositions,
+    /// By what made it, and the identity.
+    made: BTreeMap<(String, Identity), PlacedObject>,
+    /// The positions of the objects that were found.
+    found: BTreeSet<usize>,
     decision: Decision<O::ItemChange, O::New>,
     /// Reports of the changes, to be used if the changes are made.
     said: Diagnostics,
@@ -38,37 +59,40 @@ pub(super) struct Placing<'p, O: Objects> {
 #[derive(Clone, Copy)]
 struct AtPosition<'a> {
     at: usize,
-    item: &'a Item,
     identity: &'a Identity,
     node: Cursor<'a>,
+    /// Whether the functionConfig may change it without being asked to adopt it.
+    is_ours: bool,
 }
 
 /// An object that was placed.
 struct PlacedObject {
     instance: usize,
     field: String,
+    called: Identity,
 }
 
 impl<'p, O: Objects> Placing<'p, O> {
-    pub(super) fn new(
-        objects: &'p O,
-        items: &'p Items,
-        existing: &'p Existing<'p>,
-        storage: Storage,
-        plan: &'p Plan,
-        rules: &'p Rules,
-    ) -> Self {
+    pub(super) fn new(objects: &'p O, around: Surroundings<'p>) -> Self {
         Self {
             objects,
-            items,
-            existing,
-            storage,
-            plan,
-            rules,
+            around,
+            positions: NewPositions::default(),
             made: BTreeMap::new(),
+            found: BTreeSet::new(),
             decision: Decision::default(),
             said: Diagnostics::new(),
             crossings: Crossings::default(),
+        }
+    }
+
+    /// The identities that were created.
+    pub(super) fn created(&self) -> Created {
+        let identities = self.made.keys().map(|(_, identity)| identity.clone());
+        let called = self.made.values().map(|made| made.called.clone());
+        Created {
+            identities: identities.collect(),
+            called: called.collect(),
         }
     }
 
@@ -80,43 +104,83 @@ impl<'p, O: Objects> Placing<'p, O> {
         mut object: Object<'_>,
         diagnostics: &mut Diagnostics,
     ) {
-        let config_path = self.storage.config_path.as_deref();
+        let config_path = self.around.items.storage.config_path.as_deref();
         let control = Control::take(&mut object, config_path, diagnostics);
         let Some(identity) = Identity::of(&object.value) else {
             return;
         };
-        if let Some(first) = self.made.get(&identity) {
-            diagnostics.push(self.made_twice(first, index, &identity, &object));
+        let names = Names {
+            maker: "",
+            called: identity.clone(),
+            identity,
+        };
+        self.place(index, instance, object, &names, &control, diagnostics);
+    }
+
+    /// The plan whose objects are placed.
+    pub(super) const fn plan(&self) -> &'p Plan {
+        self.around.plan
+    }
+
+    /// The positions of the objects that were found.
+    pub(super) const fn found(&self) -> &BTreeSet<usize> {
+        &self.found
+    }
+
+    /// Places an object with these names.
+    pub(super) fn place(
+        &mut self,
+        index: usize,
+        instance: &Instance,
+        object: Object<'_>,
+        names: &Names<'_>,
+        control: &Control,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let key = (names.maker.to_owned(), names.identity.clone());
+        if let Some(first) = self.made.get(&key) {
+            diagnostics.push(self.made_twice(first, index, &names.identity, &object));
             return;
         }
         let made = PlacedObject {
             instance: index,
             field: object.field.clone(),
+            called: names.called.clone(),
         };
-        self.made.insert(identity.clone(), made);
-        if self.plan.instances.len() > 1 {
-            self.crossings.add(index, &identity, &object);
+        self.made.insert(key, made);
+        if self.around.plan.instances.len() > 1 && names.maker.is_empty() {
+            self.crossings.add(index, &names.identity, &object);
         }
-        let Some(at) = self.existing.get(&identity) else {
-            let new = self.add(object, instance, control.path);
-            self.decision.added.extend(diagnostics.take(new));
-            return;
+        let found = self.around.matching.find(names);
+        let (at, is_ours) = match found {
+            Found::Marked(at) => (at, true),
+            Found::Foreign(at) => (at, false),
+            Found::Several(positions) => {
+                self.found.extend(&positions);
+                let place = place_of(&object);
+                let error = self.several(&names.identity, &positions);
+                diagnostics.push(Diagnostic { place, ..error }.field(object.field));
+                return;
+            }
+            Found::Nothing => {
+                let new = self.add(object, names, instance, control.path.clone(), diagnostics);
+                self.decision.added.extend(diagnostics.take(new));
+                return;
+            }
         };
-        let (objects, items) = (self.objects, self.items);
-        if let Some(item) = items.list.get(at)
-            && let Some(node) = diagnostics.take(objects.at(at))
-        {
+        self.found.insert(at);
+        if let Some(node) = diagnostics.take(self.objects.at(at)) {
             let opened = node.cursor().open();
             let existing = AtPosition {
                 at,
-                item,
-                identity: &identity,
+                identity: &names.identity,
                 node: opened.cursor(),
+                is_ours,
             };
-            let changed = self.update(existing, instance, object, &control);
+            let changed = self.update(existing, instance, object, control);
             let has_failed = changed.is_err();
             let change = diagnostics.take(changed);
-            if has_failed && identity.kind == "Secret" {
+            if has_failed && names.identity.kind == "Secret" {
                 diagnostics.conceal(&secret_fields(opened.cursor()));
             }
             self.decision.changed.extend(change.flatten());
@@ -131,56 +195,86 @@ impl<'p, O: Objects> Placing<'p, O> {
         object: Object<'_>,
         control: &Control,
     ) -> Result<Option<O::ItemChange>> {
-        let AtPosition { item, node, .. } = existing;
-        let is_own = item
-            .owner
-            .as_deref()
-            .is_some_and(|owner| self.plan.owns.is_own(owner));
-        let adopts = control.adopts.unwrap_or(self.rules.adopts);
-        let may_change = is_own || adopts;
-        let owner = (self.rules.owned && may_change).then_some(instance.owner.as_str());
-        let manner = control.manner.unwrap_or(self.rules.manner);
-        let place = object
-            .value
-            .origin
-            .map(|origin| object.document.cursor(origin).key_place());
-        let field = object.field;
-        let mut updated = update(node, object.value, manner, owner);
+        let AtPosition { at, node, .. } = existing;
+        let rules = self.around.rules;
+        let mark = self.around.matching.mark(at);
+        let is_others = mark.is_some_and(|mark| matches!(mark.level, Level::Others(_)));
+        let adopts = !is_others && control.adopts.unwrap_or(rules.adopts);
+        let may_change = existing.is_ours || adopts;
+        let origin = self.origin_at(existing.identity, at);
+        let marks = [(OWNER, instance.owner.as_str()), (ORIGIN, origin.as_str())];
+        let marks: &[_] = if rules.owned && may_change {
+            &marks
+        } else {
+            &[]
+        };
+        let manner = control.manner.unwrap_or(rules.manner);
+        let place = place_of(&object);
+        let template = self.around.plan.expanders.get(instance.expander);
+        let template = template.and_then(|one| one.template());
+        let document = object.document;
+        let hides = |value: &Value<'_>| {
+            let text = value
+                .origin
+                .and_then(|origin| document.cursor(origin).text().ok()?);
+            template
+                .zip(text)
+                .is_some_and(|(template, text)| template.hides(&text))
+        };
+        let mut updated = update(node, object.value, manner, marks, &hides);
         let change = match updated.value.take() {
-            Some(value) => self.objects.change(existing.at, node, value)?,
+            Some(value) => self.objects.change(at, node, value)?,
             None => None,
         };
         if !may_change {
             // Otherwise the object is already what the Template creates.
-            if change.is_some() || item.owner.is_some() {
-                let mut diagnostic = not_ours(&existing, &instance.owner).field(field);
+            if change.is_some() || mark.is_some() {
+                let mut diagnostic = self
+                    .not_ours(&existing, &instance.owner)
+                    .field(object.field);
                 diagnostic.place = place;
                 return Err(diagnostic.into());
             }
             return Ok(None);
         }
         if change.is_some() {
-            self.say(&updated, is_own, node);
+            self.say(&mut updated, &existing, instance);
         }
         Ok(change)
     }
 
+    /// The annotation with the origin for an object that is there.
+    fn origin_at(&self, identity: &Identity, at: usize) -> String {
+        let items = self.around.items;
+        let file = items.list.get(at).and_then(|item| item.file);
+        let full = file.and_then(|file| items.storage.full(file));
+        self.around
+            .ownership
+            .origin(identity, full.as_deref().unwrap_or_default())
+    }
+
     /// Reports the changes of an object.
-    fn say(&mut self, updated: &Updated<'_>, is_own: bool, old: Cursor<'_>) {
-        let fields = match updated.fields {
-            0 => None,
-            1 => Some("1 field changed".to_owned()),
-            fields => Some(format!("{fields} fields changed")),
+    fn say(&mut self, updated: &mut Updated<'_>, existing: &AtPosition<'_>, instance: &Instance) {
+        let changes = &mut updated.changes;
+        if self.around.is_followed {
+            changes.forget("metadata.name");
+        }
+        let item = self.around.items.list.get(existing.at);
+        let before = item.and_then(|item| item.owner.as_deref());
+        let adopted = match before {
+            _ if !existing.is_ours => Some("adopted".to_owned()),
+            Some(before) if !is_or_is_in(&instance.owner, before) => {
+                Some(format!("taken over from `{before}`"))
+            }
+            _ => None,
         };
-        let adopted = (!is_own).then(|| "adopted".to_owned());
-        let parts = [adopted, fields, updated.removed.message()];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let parts: Vec<String> = adopted.into_iter().chain(changes.message()).collect();
         if parts.is_empty() {
             return;
         }
         let mut info = Diagnostic::info(parts.join("; "));
-        info.object = Some(identity::reference(old));
-        if updated.removed.can_be_kept() {
+        info.object = Some(identity::reference(existing.node));
+        if changes.can_be_kept {
             info = info.hint(format!("to keep fields that the Template does not set, set the annotation `{UPDATE}: merge` on the object in the Template or on the functionConfig"));
         }
         self.said.push(info);
@@ -190,18 +284,46 @@ impl<'p, O: Objects> Placing<'p, O> {
     fn add(
         &mut self,
         mut object: Object<'_>,
+        names: &Names<'_>,
         instance: &Instance,
         path: Option<String>,
+        diagnostics: &mut Diagnostics,
     ) -> Result<O::New> {
-        if self.storage.are_kept || self.rules.owned {
-            let template = instance.template_path.as_deref();
-            let path = path.unwrap_or_else(|| self.storage.file_of(&instance.name, template));
-            let index = self.storage.next_index(&path);
+        let (items, rules) = (self.around.items, self.around.rules);
+        let called = &names.called;
+        let storage = &items.storage;
+        if items.are_selected {
+            let mut error = Diagnostic::error(format!(
+                "`{called}` would be added, but a selector of the function may hide the one that an earlier run added"
+            ))
+            .field(object.field)
+            .hint("remove `selectors` and `exclude` from the function in the Kptfile");
+            error.place = place_of_value(&object.value, object.document);
+            return Err(error.into());
+        }
+        if storage.are_kept || rules.owned {
+            let path = path.unwrap_or_else(|| storage.file_of(&instance.name));
+            let full = storage.full_path("", &path).unwrap_or_default();
+            if storage.last_index(&full).is_none() && (self.around.is_hidden)(&full) {
+                let mut error = Diagnostic::error(format!(
+                    "`{called}` would be written to {path}, which is there but is not among the items"
+                ))
+                .field(object.field)
+                .hint("rename or remove the file, or choose another one with the annotation `config.kubernetes.io/path` on the object in the Template");
+                error.place = place_of_value(&object.value, object.document);
+                return Err(error.into());
+            }
+            let index = self.positions.next(storage, &path);
             annotate(&mut object.value, PATH, &path);
             annotate(&mut object.value, INDEX, &index.to_string());
-        }
-        if self.rules.owned {
-            annotate(&mut object.value, OWNER, &instance.owner);
+            if rules.owned {
+                let origin = self.around.ownership.origin(&names.identity, &full);
+                annotate(&mut object.value, OWNER, &instance.owner);
+                annotate(&mut object.value, ORIGIN, &origin);
+            }
+            if let Some(at) = self.around.matching.below(called) {
+                diagnostics.push(messages::is_below(items, at, called, &path));
+            }
         }
         self.objects.add(object.document, &object.value)
     }
@@ -212,39 +334,80 @@ impl<'p, O: Objects> Placing<'p, O> {
         mut self,
         diagnostics: &mut Diagnostics,
     ) -> Decision<O::ItemChange, O::New> {
-        if !diagnostics.has_errors() && self.rules.prunes {
+        if !diagnostics.has_errors() && self.around.rules.prunes {
             let pruned = self.prune(diagnostics);
             diagnostics.take(pruned);
         }
         if !diagnostics.has_errors() {
-            self.crossings.warn(self.plan, diagnostics);
+            self.crossings.warn(self.around.plan, diagnostics);
             diagnostics.append(self.said);
         }
         self.decision
     }
 
     fn prune(&mut self, diagnostics: &mut Diagnostics) -> Result<()> {
-        let mut seen: BTreeMap<&Identity, usize> = BTreeMap::new();
-        for (at, identity, owner) in self.items.owned() {
-            if !self.plan.owns.is_own(owner) {
-                continue;
-            }
-            if self.made.contains_key(identity) {
-                if let Some(first) = seen.insert(identity, at) {
-                    let [first, second] = [first, at].map(|at| self.objects.at(at));
-                    let (first, second) = (first?.cursor(), second?.cursor().open());
-                    diagnostics.push(stands_twice(identity, first, second.cursor()));
-                }
-                continue;
-            }
+        if self.around.items.are_selected {
+            return Ok(());
+        }
+        let created = self.created().identities;
+        let rest = self.around.matching.rest(&created, &self.found);
+        for at in rest.removed {
             let opened = self.objects.at(at)?.cursor().open();
             let node = opened.cursor();
+            if self.around.is_unnamed_of_several {
+                diagnostics.push(messages::not_removed(node));
+                continue;
+            }
+            let item = self.around.items.list.get(at);
+            let owner = item
+                .and_then(|item| item.owner.as_deref())
+                .unwrap_or_default();
             let mut info = Diagnostic::info(format!("removed: `{owner}` no longer creates it"));
             info.object = Some(identity::reference(node));
             self.said.push(info);
             self.decision.removed.insert(at);
         }
+        for at in rest.copies {
+            let opened = self.objects.at(at)?.cursor().open();
+            let mark = self.around.matching.mark(at);
+            let recorded = mark
+                .map(|mark| mark.recorded.to_string())
+                .unwrap_or_default();
+            diagnostics.push(messages::copy(opened.cursor(), &recorded));
+        }
+        for at in rest.orphans {
+            let opened = self.objects.at(at)?.cursor().open();
+            let file = self.around.items.shown_file(at);
+            diagnostics.push(messages::orphan(opened.cursor(), file.as_deref()));
+        }
         Ok(())
+    }
+
+    fn several(&self, identity: &Identity, positions: &[usize]) -> Diagnostic {
+        let nodes = positions.iter().filter_map(|at| {
+            let node = self.objects.at(*at).ok()?.cursor().open();
+            Some((node, self.around.items.shown_file(*at)))
+        });
+        messages::several(identity, nodes)
+    }
+
+    /// The error for an existing object that may not be changed.
+    fn not_ours(&self, existing: &AtPosition<'_>, owner: &str) -> Diagnostic {
+        let items = self.around.items;
+        let item = items.list.get(existing.at);
+        let level = self
+            .around
+            .matching
+            .mark(existing.at)
+            .map(|mark| &mark.level);
+        messages::not_ours(
+            existing.identity,
+            existing.node,
+            items.shown_file(existing.at).as_deref(),
+            item.and_then(|item| item.owner.as_deref()),
+            level,
+            owner,
+        )
     }
 
     /// Two objects with one identity.
@@ -260,11 +423,11 @@ impl<'p, O: Objects> Placing<'p, O> {
             .value
             .origin
             .map(|origin| object.document.cursor(origin).key_place());
-        let instances = &self.plan.instances;
+        let instances = &self.around.plan.instances;
         let (one, other) = (instances.get(first.instance), instances.get(instance));
         let mut diagnostic = match (one, other) {
             (Some(one), Some(other)) if first.instance != instance => {
-                let template = self.plan.expanders.get(other.expander);
+                let template = self.around.plan.expanders.get(other.expander);
                 let template = template.and_then(|one| one.template());
                 let names = template.and_then(|template| telling_apart(template, object));
                 plan::both_create(one, other, identity, &names.unwrap_or_default())
@@ -290,22 +453,21 @@ fn telling_apart(template: &Template, object: &Object<'_>) -> Option<Vec<String>
     })
 }
 
-fn in_file(path: Option<&str>) -> String {
-    path.map_or_else(String::new, |path| format!(" in {path}"))
+/// Whether an owner is another one, or a part of it.
+fn is_or_is_in(owner: &str, other: &str) -> bool {
+    let rest = owner.strip_prefix(other);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The error for an existing object that may not be changed.
-fn not_ours(existing: &AtPosition<'_>, owner: &str) -> Diagnostic {
-    let (identity, old) = (existing.identity, existing.node);
-    let file = in_file(path_of(old).as_deref());
-    let problem = match &existing.item.owner {
-        Some(other) => format!("`{identity}`{file} was created by `{other}`, not by `{owner}`"),
-        None => format!("`{identity}`{file} already exists and was not created by `{owner}`"),
-    };
-    Diagnostic::error(problem)
-        .related(old.get("metadata").unwrap_or(old).place(), "it is here")
-        .hint(format!("to adopt it, set the annotation `{ADOPT}: \"true\"` on the object in the Template or on the functionConfig"))
-        .hint("to keep it, rename one of the two or remove the object from the Template")
+/// Where an object is written in its Template.
+fn place_of(object: &Object<'_>) -> Option<Place> {
+    place_of_value(&object.value, object.document)
+}
+
+fn place_of_value(value: &Value<'_>, document: &krm_yaml::Document) -> Option<Place> {
+    value
+        .origin
+        .map(|origin| document.cursor(origin).key_place())
 }
 
 /// Where a Secret has its values.
@@ -313,21 +475,4 @@ fn secret_fields(secret: Cursor<'_>) -> Vec<Place> {
     let fields = ["data", "stringData"].iter();
     let fields = fields.filter_map(|field| secret.get(field));
     fields.map(Cursor::place).collect()
-}
-
-/// The error for two items with one identity that instances own.
-fn stands_twice(identity: &Identity, first: Cursor<'_>, second: Cursor<'_>) -> Diagnostic {
-    let reference = identity::reference(second);
-    let places = [path_of(first), reference.path.clone()];
-    let places: Vec<String> = places.iter().map(|path| in_file(path.as_deref())).collect();
-    let mut diagnostic = Diagnostic::error(format!(
-        "`{identity}` is among the items twice: once{}, once{}",
-        places.first().map_or("", String::as_str),
-        places.get(1).map_or("", String::as_str),
-    ))
-    .at(second.get("metadata").unwrap_or(second).place())
-    .conceal(identity.kind == "Secret")
-    .hint("remove one of the two; to keep your own copy, rename it and remove its annotation `template.krm.dev/instance`");
-    diagnostic.object = Some(reference);
-    diagnostic
 }

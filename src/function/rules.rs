@@ -2,7 +2,9 @@
 
 use crate::function::paths;
 use crate::function::update::Manner;
-use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, remove_empty};
+use crate::krm::annotations::{
+    IDS, INDEX, KEEP, LEGACY_INDEX, LEGACY_PATH, ORIGIN, OWNER, PATH, remove_empty,
+};
 use crate::krm::identity;
 use crate::template::Object;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
@@ -86,6 +88,19 @@ pub(super) struct Control {
 }
 
 impl Control {
+    /// The rules of an object, without its file.
+    pub(super) fn of(object: &Value<'_>) -> Self {
+        let annotation = |key| object.str_at(&["metadata", "annotations", key]);
+        let manner = annotation(UPDATE);
+        Self {
+            path: None,
+            adopts: annotation(ADOPT).map(|text| text == "true"),
+            manner: MANNERS
+                .into_iter()
+                .find_map(|(word, known)| (manner == Some(word)).then_some(known)),
+        }
+    }
+
     /// Takes the annotations out of an object.
     pub(super) fn take(
         object: &mut Object<'_>,
@@ -109,7 +124,7 @@ impl Control {
             adopts: taken.choice(ADOPT, [("true", true), ("false", false)]),
             manner: taken.choice(UPDATE, MANNERS),
         };
-        for key in [INDEX, LEGACY_INDEX, OWNER].iter().chain(IDS) {
+        for key in [INDEX, LEGACY_INDEX, OWNER, ORIGIN, KEEP].iter().chain(IDS) {
             annotations.remove(key);
         }
         if let Some(metadata) = object.value.get_mut("metadata") {

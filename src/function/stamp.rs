@@ -2,15 +2,18 @@
 
 use std::borrow::Cow;
 
+use crate::function::config_place::{self, ConfigPlace};
+use crate::function::creation::Run;
 use crate::function::export;
-use crate::function::items::{Existing, Items};
+use crate::function::items::Items;
+use crate::function::matching::{Found, Matching, Names};
 use crate::function::objects::{Decision, Objects};
+use crate::function::ownership::Level;
 use crate::function::placing::Placing;
-use crate::function::rules::Rules;
 use crate::function::run::Environment;
 use crate::krm::identity::{self, Identity};
-use crate::plan::{self, InputOrigin, Inputs, Plan};
-use crate::template::{Generation, Options, Template};
+use crate::plan::{self, InputOrigin, Inputs, Instance, Plan};
+use crate::template::{Earlier, Generation, Options, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, SharedNode};
 
@@ -18,19 +21,35 @@ use krm_yaml::{Cursor, SharedNode};
 const SEED_SECRET: &str = "template.krm.dev/seed-secret";
 
 /// Decides what happens to the objects, of which `items` are the heads. `node` is the
-/// functionConfig.
+/// functionConfig. In a Composition, `earlier` finds the objects of earlier runs, which are not
+/// among these objects, and the Composition decides about them.
 pub(super) fn decide<O: Objects>(
     objects: &O,
     mut items: Items,
     node: &SharedNode,
     environment: &Environment<'_>,
+    earlier: Option<&dyn Earlier>,
     diagnostics: &mut Diagnostics,
 ) -> Decision<O::ItemChange, O::New> {
     let config = node.cursor();
+    let place = match earlier {
+        None => config_place::find(objects, &mut items, config, diagnostics),
+        Some(_) => Some(ConfigPlace::default()),
+    };
+    let Some(place) = place else {
+        return Decision::default();
+    };
+    let run = Run {
+        objects,
+        items: &items,
+        place: &place,
+        config,
+        files: environment.files,
+        writes_marks: earlier.is_none(),
+    };
     if export::is_export(config) {
-        return export::decide(objects, items, config, diagnostics);
+        return export::decide(&run, diagnostics);
     }
-    let storage = std::mem::take(&mut items.storage);
     let inputs = match config.get("objects") {
         None => items.inputs(objects, diagnostics),
         // A Template refers to no other object.
@@ -39,50 +58,49 @@ pub(super) fn decide<O: Objects>(
     let inputs = Inputs::of(inputs, InputOrigin::Items);
     #[cfg(feature = "deployment-manager")]
     let inputs = inputs.with_python(environment.python.clone());
-    let existing = items.by_identity();
     let mut found = Diagnostics::new();
-    let decision = match plan::read(node, &inputs, &mut found) {
-        Some(plan) => {
-            let rules = Rules::read(config, storage.are_kept, &mut found);
-            let mut placing = Placing::new(objects, &items, &existing, storage, &plan, &rules);
-            if !found.has_errors() {
-                let run = Run {
-                    objects,
-                    items: &items,
-                    existing: &existing,
-                    config,
-                    environment,
-                };
-                run.stamp_out(&plan, &mut placing, &mut found);
-            }
-            placing.finish(&mut found)
-        }
-        None => Decision::default(),
-    };
+    let plan = plan::read(node, &inputs, &mut found);
+    let decision = plan.map(|plan| {
+        let rules = run.rules(&mut found);
+        let stamping = Stamping {
+            run: &run,
+            environment,
+            earlier,
+        };
+        run.placed(&plan, &rules, &mut found, |placing, matching, found| {
+            stamping.stamp_out(&plan, placing, matching, found);
+        })
+    });
     found.dedup();
     diagnostics.append(found);
-    decision
+    decision.unwrap_or_default()
 }
 
-/// The surroundings of an expansion.
-struct Run<'r, O> {
-    objects: &'r O,
-    items: &'r Items,
-    existing: &'r Existing<'r>,
-    config: Cursor<'r>,
-    environment: &'r Environment<'r>,
+/// Expands the Templates of a plan.
+struct Stamping<'s, O> {
+    run: &'s Run<'s, O>,
+    environment: &'s Environment<'s>,
+    /// Finds the objects of earlier runs of a transformer.
+    earlier: Option<&'s dyn Earlier>,
 }
 
-impl<O: Objects> Run<'_, O> {
+impl<O: Objects> Stamping<'_, O> {
     /// Expands the Template of each instance and places its objects.
-    fn stamp_out(&self, plan: &Plan, placing: &mut Placing<'_, O>, diagnostics: &mut Diagnostics) {
+    fn stamp_out(
+        &self,
+        plan: &Plan,
+        placing: &mut Placing<'_, O>,
+        matching: &Matching<'_>,
+        diagnostics: &mut Diagnostics,
+    ) {
         for (index, instance) in plan.instances.iter().enumerate() {
             let Some(expander) = plan.expanders.get(instance.expander) else {
                 continue;
             };
-            let existing = |identity: &Identity| {
-                let node = self.objects.at(self.existing.get(identity)?);
-                node.ok().map(SharedNode::cursor)
+            let earlier = EarlierOf {
+                stamping: self,
+                matching,
+                instance,
             };
             let options = Options {
                 labels: instance.labels.clone(),
@@ -96,7 +114,7 @@ impl<O: Objects> Run<'_, O> {
                 generation: Generation::Reproducible {
                     seed: self.seed(expander.template(), diagnostics),
                     instance: instance.seed.clone(),
-                    existing: &existing,
+                    earlier: &earlier,
                 },
             };
             let (mut found, mut placed) = (Diagnostics::new(), Diagnostics::new());
@@ -113,8 +131,8 @@ impl<O: Objects> Run<'_, O> {
             found.append(placed);
             found.attribute_to(expander.reference());
             found.move_to(
-                &self.config.place(),
-                &identity::reference(self.config),
+                &self.run.config.place(),
+                &identity::reference(self.run.config),
                 &instance.template_field,
             );
             diagnostics.append(found);
@@ -129,14 +147,14 @@ impl<O: Objects> Run<'_, O> {
         let Some((template, name)) = named else {
             return self.environment.seed.clone();
         };
-        let secret = self.items.list.iter().position(|item| {
+        let secret = self.run.items.list.iter().position(|item| {
             let identity = item.identity.as_ref();
             identity.is_some_and(|one| one.kind == "Secret" && one.name == name)
         });
         let problem = match secret {
             None => format!("there is no Secret `{name}` among the items"),
             Some(secret) => {
-                let secret = diagnostics.take(self.objects.at(secret))?;
+                let secret = diagnostics.take(self.run.objects.at(secret))?;
                 if let Some(seed) = seed_in(secret.cursor().open().cursor()) {
                     return Some(seed);
                 }
@@ -151,6 +169,48 @@ impl<O: Objects> Run<'_, O> {
         diagnostic.object = Some(template.reference().clone());
         diagnostics.push(diagnostic);
         None
+    }
+}
+
+/// The objects of earlier runs of an instance.
+struct EarlierOf<'e, O> {
+    stamping: &'e Stamping<'e, O>,
+    matching: &'e Matching<'e>,
+    instance: &'e Instance,
+}
+
+impl<O: Objects> Earlier for EarlierOf<'_, O> {
+    fn object(&self, identity: &Identity) -> Option<SharedNode> {
+        if let Some(found) = self
+            .stamping
+            .earlier
+            .and_then(|earlier| earlier.object(identity))
+        {
+            return Some(found);
+        }
+        let names = Names {
+            maker: "",
+            identity: identity.clone(),
+            called: identity.clone(),
+        };
+        let at = match self.matching.find(&names) {
+            Found::Marked(at) => at,
+            Found::Foreign(at) => {
+                let mark = self.matching.mark(at);
+                let is_others = mark.is_some_and(|mark| matches!(mark.level, Level::Others(_)));
+                Some(at).filter(|_| !is_others)?
+            }
+            Found::Several(_) | Found::Nothing => return None,
+        };
+        self.stamping.run.objects.at(at).ok().cloned()
+    }
+
+    fn has_objects(&self) -> bool {
+        let earlier = self.stamping.earlier;
+        earlier.map_or_else(
+            || self.matching.has_objects_of(&self.instance.owner),
+            Earlier::has_objects,
+        )
     }
 }
 

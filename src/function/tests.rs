@@ -205,6 +205,7 @@ items:
       config.kubernetes.io/path: web.yaml
       config.kubernetes.io/index: '0'
       template.krm.dev/instance: Template//t
+      template.krm.dev/origin: Pod web
   spec: # right of spec
     # above containers
     containers:

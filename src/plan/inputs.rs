@@ -22,6 +22,8 @@ pub(crate) struct Input {
     node: SharedNode,
     /// Whether it is a Template.
     pub(crate) is_template: bool,
+    /// Whether it is in the package of the functionConfig: these come first.
+    pub(crate) is_near: bool,
 }
 
 impl Input {
@@ -31,6 +33,7 @@ impl Input {
             identity: identity.clone(),
             node,
             is_template: Self::is_template(identity),
+            is_near: true,
         })
     }
 
@@ -157,7 +160,10 @@ impl Inputs {
         namespace: &str,
     ) -> Result<&Opening> {
         let of_kind = || self.list.iter().filter(|one| is_kind(&one.input));
-        let named: Vec<_> = of_kind().filter(|one| one.name() == name).collect();
+        let mut named: Vec<_> = of_kind().filter(|one| one.name() == name).collect();
+        if named.iter().any(|one| one.input.is_near) {
+            named.retain(|one| one.input.is_near);
+        }
         let is_here = |one: &&&Opening| one.input.identity.namespace == namespace;
         let here: Vec<_> = named.iter().filter(is_here).copied().collect();
         match (named.as_slice(), here.as_slice()) {

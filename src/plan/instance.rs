@@ -55,8 +55,6 @@ pub(crate) struct Instance {
     pub(crate) place: Option<Place>,
     /// The field path of the Template in the functionConfig, with a dot, if the Template is inline.
     pub(crate) template_field: String,
-    /// Where the Template is kept, if it is an item.
-    pub(crate) template_path: Option<String>,
 }
 
 /// The owners whose objects a functionConfig may remove.
@@ -69,8 +67,8 @@ pub(crate) struct Owns {
 }
 
 impl Owns {
-    pub(crate) fn is_own(&self, owner: &str) -> bool {
-        let is_below = |rest: &str| rest.is_empty() || rest.starts_with('/');
-        owner.strip_prefix(&self.base).is_some_and(is_below) && !self.others.contains(owner)
+    /// Whether an owner is an instance that this run leaves alone.
+    pub(crate) fn is_others(&self, owner: &str) -> bool {
+        self.others.contains(owner)
     }
 }

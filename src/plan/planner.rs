@@ -225,7 +225,6 @@ impl<'p> Planner<'p> {
                 name: name.to_owned(),
                 owner,
                 seed: name.to_owned(),
-                template_path: one.path(),
                 ..Instance::default()
             });
             self.plan.expanders.push(Arc::new(template));
@@ -238,6 +237,9 @@ impl<'p> Planner<'p> {
     fn templates_for_values(&mut self, base: &str) -> Option<Vec<&'p Opening>> {
         let all = self.inputs.list.iter();
         let mut templates: Vec<_> = all.filter(|one| one.input.is_template).collect();
+        if templates.iter().any(|one| one.input.is_near) {
+            templates.retain(|one| one.input.is_near);
+        }
         let meant = self
             .config
             .at(["metadata", "annotations", TEMPLATE])
@@ -328,7 +330,7 @@ impl<'p> Planner<'p> {
         // The Templates that were read. Each may have a document of its own.
         let mut read: BTreeMap<(*const Document, NodeId), Option<usize>> = BTreeMap::new();
         for instance in instance::read(self.config, self.diagnostics) {
-            let Some((node, input)) = self.template_of(&instance.template) else {
+            let Some((node, _)) = self.template_of(&instance.template) else {
                 continue;
             };
             let key = (Arc::as_ptr(node.document()), node.cursor().id());
@@ -357,7 +359,6 @@ impl<'p> Planner<'p> {
                     TemplateSource::Inline { field, .. } => field,
                     TemplateSource::Named { .. } => String::new(),
                 },
-                template_path: input.and_then(Opening::path),
             });
         }
     }

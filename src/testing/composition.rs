@@ -50,10 +50,7 @@ fn build(files: &TwoFiles<'_>, format: Format) -> Option<String> {
             seed: Some(b"seed".to_vec()),
             ..Environment::default()
         };
-        let functions = InProcess {
-            environment: &environment,
-            others: &NoOthers,
-        };
+        let functions = InProcess::new(&environment, &NoOthers);
         let (resources, _) = chain::run(
             &mut transformers,
             Vec::new(),

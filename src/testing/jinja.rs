@@ -3,8 +3,9 @@
 
 use crate::deployment_manager::jinja::{Context, Environment};
 use crate::deployment_manager::model::{Env, Import, Imports};
-use krm_yaml::Value;
+use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
+use krm_yaml::{Document, DuplicateKeys, Value};
 
 const PROPERTIES: &str = r#"{"zone": "us-a", "count": 3, "ratio": 1.5, "none": null, "on": true,
     "list": ["a", "b"], "map": {"b": 1, "a": [{"n": 1}, {"n": 2}]}}"#;
@@ -24,11 +25,13 @@ pub fn check(text: &str) {
             name,
         });
     }
-    let properties: serde_json::Value = serde_json::from_str(PROPERTIES).expect("it is JSON");
+    let document = Document::parse(&Source::new("properties", PROPERTIES)).expect("it is JSON");
+    let root = document.roots().next().expect("there is a value");
+    let properties = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
     let resource = Value::mapping(vec![
         ("name".into(), "web".into()),
         ("type".into(), "0.jinja".into()),
-        ("properties".into(), Value::from(properties)),
+        ("properties".into(), properties.expect("it can be read")),
     ]);
     let env = Env::from([("deployment".to_owned(), Value::from("d"))]);
     let template = imports.iter().next().expect("there is a first import");

@@ -75,7 +75,7 @@ fn expands(root: &SharedNode) -> Result<(), String> {
         generation: Generation::Reproducible {
             seed: Some(b"seed".to_vec()),
             instance: String::new(),
-            existing: &|_| None,
+            earlier: &(),
         },
     };
     let template = Template::read(root, &mut diagnostics);

@@ -45,7 +45,7 @@ fn expand(text: &str) {
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
                 instance: String::new(),
-                existing: &|_| None,
+                earlier: &(),
             },
         };
         let start: String = text.chars().take(20).collect();

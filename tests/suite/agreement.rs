@@ -391,7 +391,7 @@ fn expand(
         generation: Generation::Reproducible {
             seed: Some(b"seed".to_vec()),
             instance: String::new(),
-            existing: &|_| None,
+            earlier: &(),
         },
     };
     let objects = &mut judged.objects;

@@ -54,6 +54,16 @@ const WORKS: &[Work] = &[
         prepare: items_that_are_updated,
     },
     Work {
+        name: "items_of_an_older_version",
+        count: 100,
+        prepare: items_of_an_older_version,
+    },
+    Work {
+        name: "generated_values",
+        count: 50,
+        prepare: generated_values,
+    },
+    Work {
         name: "objects",
         count: 100,
         prepare: objects,
@@ -283,6 +293,53 @@ fn items_that_are_updated(folder: &Path, count: usize) -> Result<Run, Failed> {
     Ok(Run {
         arguments: Vec::new(),
         stdin: made.replacen("labels: {l: one}", "labels: {l: two}", 1),
+    })
+}
+
+/// Objects without an origin, which a later function has renamed.
+fn items_of_an_older_version(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let Run { arguments, stdin } = items_that_are_updated(folder, count)?;
+    let lines = stdin.lines().map(|line| {
+        let is_name = line.starts_with("    name: c");
+        match line.strip_prefix("    name: ").filter(|_| is_name) {
+            Some(name) => format!("    name: later-{name}\n"),
+            None if line.contains("template.krm.dev/origin") => String::new(),
+            None => format!("{line}\n"),
+        }
+    });
+    Ok(Run {
+        arguments,
+        stdin: lines.collect(),
+    })
+}
+
+/// Each object has the earlier value of a parameter.
+#[expect(clippy::unnecessary_wraps, reason = "as the others that write files")]
+fn generated_values(_: &Path, count: usize) -> Result<Run, Failed> {
+    let mut config = format!("{TEMPLATE}metadata:\n  name: t\nparameters:\n");
+    let (mut objects, mut items) = (String::new(), String::new());
+    for index in 0..count {
+        let _ = writeln!(
+            config,
+            "- {{name: P{index}, generate: expression, from: '[a-z]{{8}}'}}"
+        );
+        for (out, value) in [
+            (&mut objects, format!("$(P{index})")),
+            (&mut items, "abcdefgh".to_owned()),
+        ] {
+            let map = config_map(&format!("c{index}"));
+            let _ = writeln!(
+                out,
+                "- {}  value: {value}",
+                map.replace("data:", "data:\n    own: a\n  ")
+            );
+        }
+    }
+    config.push_str("objects:\n");
+    config.push_str(&objects);
+    Ok(Run {
+        arguments: Vec::new(),
+        stdin: list(&config, &items),
     })
 }
 

@@ -24,6 +24,7 @@ mod manners;
 mod markdown;
 mod merge;
 mod needs;
+mod ownership;
 mod parameters;
 mod program;
 mod restrictions;
@@ -46,7 +47,7 @@ type Group = (&'static str, fn() -> Vec<Trial>);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let groups: [Group; 24] = [
+    let groups: [Group; 25] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("cases", cases::trials),
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         ("limits", limits::trials),
         ("manners", manners::trials),
         ("merge", merge::trials),
+        ("ownership", ownership::trials),
         ("parameters", parameters::trials),
         ("restrictions", restrictions::trials),
         ("rules", rules::trials),

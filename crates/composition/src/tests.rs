@@ -3,6 +3,7 @@
 mod bounds;
 mod builds;
 mod compositions;
+mod damage;
 mod differences;
 mod filters;
 mod names;

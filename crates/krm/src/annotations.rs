@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::scalar::text_of;
 use krm_yaml::Value;
 
 /// The file an object is kept in, relative to the package, slash-separated.
@@ -12,6 +13,10 @@ pub const INDEX: &str = "internal.config.kubernetes.io/index";
 pub const LEGACY_PATH: &str = "config.kubernetes.io/path";
 /// The older spelling of [`INDEX`].
 pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
+/// The directory of the package that an object belongs to, as `kpt fn render` sends it.
+pub const PACKAGE_PATH: &str = "internal.config.kubernetes.io/package-path";
+/// What kpt calls an object of which a selector of the pipeline has to choose.
+pub const RESOURCE_ID: &str = "internal.config.k8s.io/kpt-resource-id";
 /// Keeps an object out of the cluster; any value but `"false"` counts.
 pub const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
@@ -31,6 +36,14 @@ pub const PREVIOUS: [&str; 3] = [
 /// that has several, `/INSTANCE`.
 pub const OWNER: &str = "template.krm.dev/instance";
 
+/// The identity of an object as it was created, and where its functionConfig is kept:
+/// `KIND[.GROUP] [NAMESPACE/]NAME[ from FILE]`, where `FILE` is relative to the directory of the
+/// object's file.
+pub const ORIGIN: &str = "template.krm.dev/origin";
+
+/// The fields of an existing object that an update leaves alone, with commas in between.
+pub const KEEP: &str = "template.krm.dev/keep";
+
 /// Whether an annotation is an orchestrator's: kustomize removes it.
 #[must_use]
 pub fn is_internal(key: &str) -> bool {
@@ -43,7 +56,7 @@ pub fn is_internal(key: &str) -> bool {
 #[must_use]
 pub fn is_local(metadata: Option<&Value<'_>>) -> bool {
     let annotation = metadata.and_then(|metadata| metadata.at(&["annotations", LOCAL_CONFIG]));
-    annotation.is_some_and(|value| value.as_str() != Some("false"))
+    annotation.is_some_and(|value| text_of(value) != Some("false"))
 }
 
 /// The file that an object is kept in by its annotations, and its index there.

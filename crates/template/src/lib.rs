@@ -32,6 +32,7 @@ pub use expand::labels;
 pub use expand::path::Path;
 pub use expand::strings::place_of;
 pub use resolve::constant;
+pub use resolve::earlier::Earlier;
 pub use resolve::generation::Generation;
 pub use resolve::parameters::{Origin, ParameterValue, Parameters};
 pub use show::listing::list;

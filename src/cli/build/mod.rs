@@ -181,14 +181,12 @@ fn make(
         python: Some(arguments.python.interpreters(interruption)),
         ..environment
     };
-    let functions = InProcess {
-        environment: &environment,
-        others: &programs,
-    };
-    let (resources, stats) = chain::run(list, Vec::new(), disk, &functions, diagnostics);
+    let functions = InProcess::new(&environment, &programs);
+    let (mut resources, stats) = chain::run(list, Vec::new(), disk, &functions, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
+    resources.retain(|resource| !resource.is_local());
     let format = match arguments.output {
         OutputFormat::Yaml => Format::Yaml,
         OutputFormat::ResourceList => Format::ResourceList,

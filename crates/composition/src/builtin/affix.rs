@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
 use crate::names::references;
-use crate::resources::resource::Resource;
+use crate::resources::resource::{Resource, changeable};
 use crate::tables::fields as defaults;
 use krm_core::identity::group;
 use krm_core::names;
@@ -95,7 +95,7 @@ fn add(
         return;
     }
     let mut refused = None;
-    for resource in resources {
+    for resource in changeable(resources) {
         if keeps_its_name(resource) {
             continue;
         }

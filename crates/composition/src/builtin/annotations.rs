@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::builtin::texts::{Texts, set_entries, warn_of_numbers};
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, fields_or};
-use crate::resources::resource::Resource;
+use crate::resources::resource::{Resource, changeable};
 use crate::tables::fields as defaults;
 use krm_core::names;
 use krm_yaml::FieldPath;
@@ -37,7 +37,7 @@ impl Transform for AnnotationsConfig {
                 }
             }
         }
-        for resource in resources {
+        for resource in changeable(resources) {
             let outcome = set_entries(resource.value_mut(), &fields, &self.annotations);
             context.outcome(resource, outcome);
         }

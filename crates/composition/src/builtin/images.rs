@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
-use crate::resources::resource::Resource;
+use crate::resources::resource::{Resource, changeable};
 use crate::tables::fields as defaults;
 use krm_core::typed::backticked;
 use krm_yaml::diagnostic::Diagnostic;
@@ -64,7 +64,7 @@ impl Transform for ImagesConfig {
             seen: RefCell::default(),
         };
         let fields = fields_or(self.field_specs.as_deref(), defaults::IMAGES);
-        for resource in resources {
+        for resource in changeable(resources) {
             if resource.str_at(&["kind"]) == Some("CustomResourceDefinition") {
                 continue;
             }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::builtin::texts::{Text, Texts, set_entries, warn_of_numbers};
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, fields_or};
-use crate::resources::resource::Resource;
+use crate::resources::resource::{Resource, changeable};
 use crate::tables::fields as defaults;
 use krm_core::label_fields::LABEL_FIELDS;
 use krm_core::names;
@@ -31,7 +31,7 @@ impl Transform for LabelsConfig {
         if fields.iter().any(holds_labels) {
             warn_about(&self.labels, context);
         }
-        for resource in resources {
+        for resource in changeable(resources) {
             let outcome = set_entries(resource.value_mut(), &fields, &self.labels);
             context.outcome(resource, outcome);
         }

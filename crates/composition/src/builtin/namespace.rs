@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
 use crate::names::references;
-use crate::resources::resource::Resource;
+use crate::resources::resource::{Resource, changeable};
 use crate::tables::fields as defaults;
 use krm_core::identity::group;
 use krm_core::names;
@@ -64,7 +64,7 @@ impl Transform for NamespaceConfig {
             subjects: self.set_role_binding_subjects,
             fields: fields_or(self.field_specs.as_deref(), defaults::NAMESPACE),
         };
-        for resource in resources.iter_mut() {
+        for resource in changeable(resources) {
             resource.remember();
             let outcome = mover.change(resource.value_mut());
             context.outcome(resource, outcome);

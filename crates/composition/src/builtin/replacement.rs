@@ -301,7 +301,7 @@ impl ReplacementOrigin<'_> {
                 continue;
             }
             count += 1;
-            if rejected.iter().any(|reject| reject.selects(resource)) {
+            if rejected.iter().any(|reject| reject.fits(resource)) {
                 continue;
             }
             let before = resource.identity();

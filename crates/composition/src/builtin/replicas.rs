@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
-use crate::resources::resource::Resource;
+use crate::resources::resource::{Resource, changeable};
 use crate::tables::fields as defaults;
 use krm_yaml::suggest::closest;
 use krm_yaml::{FieldPath, Value};
@@ -32,7 +32,7 @@ impl Transform for ReplicasConfig {
         let Replica { name, count } = &self.replica;
         let fields = fields_or(self.field_specs.as_deref(), defaults::REPLICAS);
         let mut found = false;
-        for resource in resources.iter_mut() {
+        for resource in changeable(resources) {
             if !resource.is_or_was(|identity| identity.name == *name) {
                 continue;
             }
@@ -53,8 +53,7 @@ impl Transform for ReplicasConfig {
             }
         }
         if !found {
-            let scalable = resources
-                .iter()
+            let scalable = changeable(resources)
                 .filter(|resource| fields.iter().any(|field| field.is_for_resource(resource)))
                 .filter_map(|resource| resource.str_at(&["metadata", "name"]));
             let field = FieldPath::root().key("replica").key("name");

@@ -121,7 +121,11 @@ fn add(
     }
     let selected = match &target.selector {
         Some(selector) => select(selector, &field.clone().key("selector"), resources, context),
-        None => Some((0..resources.len()).collect()),
+        None => {
+            let all = resources.iter().enumerate();
+            let all = all.filter(|(_, resource)| !resource.is_configuration);
+            Some(all.map(|(index, _)| index).collect())
+        }
     };
     let path = ReplacementPath::parse(&target.field_path, '/');
     // Kustomize sets a namespace as it is.

@@ -65,6 +65,15 @@ impl Selector {
 
     /// A hint for a selector that selects nothing: a similar name or kind.
     pub(crate) fn suggestion(&self, resources: &[Resource<'_>]) -> Option<String> {
+        let is_left_alone = |resource: &Resource<'_>| {
+            resource.is_configuration && resource.is_or_was(|one| one.name == self.name)
+        };
+        if self.kind.is_empty() && resources.iter().any(is_left_alone) {
+            return Some(format!(
+                "`{}` is configuration: to change it, name its `kind` as well",
+                self.name
+            ));
+        }
         let identities: Vec<Identity> = resources.iter().filter_map(Resource::identity).collect();
         let kinds = || identities.iter().map(|identity| identity.kind.as_str());
         let is_kind = |kind: &str| kinds().any(|known| known == kind);
@@ -118,8 +127,14 @@ impl Matcher {
             || before.any(|identity| self.namespace.matches(effective_namespace(identity)))
     }
 
-    /// Whether it selects a resource.
+    /// Whether it selects a resource; configuration only if it names a kind.
     pub(crate) fn selects(&self, resource: &Resource<'_>) -> bool {
+        let names_kind = !matches!(self.kind, Pattern::Any);
+        (names_kind || !resource.is_configuration) && self.fits(resource)
+    }
+
+    /// Whether a resource is as described.
+    pub(crate) fn fits(&self, resource: &Resource<'_>) -> bool {
         let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default();
         let version = version(text(&["apiVersion"]));
         self.version.matches(version)

@@ -6,14 +6,17 @@ use crate::resources::apart::Apart;
 use crate::resources::content::Content;
 use krm_core::Identity;
 use krm_core::annotations;
-use krm_core::identity;
+use krm_core::identity::{self, Head};
 use krm_core::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
 use krm_yaml::source::{Place, Source};
-use krm_yaml::{Cursor, Document, NodeId, Position, SharedNode, Value, Words};
+use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Position, SharedNode, Value, Words};
 
 /// An object with this annotation gets a hash after its name.
 const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
+/// The fields without which an object is none; instead of a name, it may have `generateName`.
+const REQUIRED: [&[&str]; 3] = [&["apiVersion"], &["kind"], &["metadata", "name"]];
+const GENERATE_NAME: &[&str] = &["metadata", "generateName"];
 
 /// An object on its way through the transformers: plain data, and the text it was read from.
 #[derive(Clone, Debug)]
@@ -24,6 +27,10 @@ pub struct Resource<'d> {
     pub(crate) apart: Option<Box<Apart>>,
     /// The object as it is now.
     content: Content<'d>,
+    /// Whether it may have changed since it was last [checked](Self::take_damage).
+    is_touched: bool,
+    /// Whether it configures tools: built-in transformers leave it alone, unless they name its kind.
+    pub is_configuration: bool,
     /// Its former identities, the first one first.
     pub(crate) previous: Vec<Identity>,
     /// The prefixes added to its name, the first one first; the same for suffixes.
@@ -31,6 +38,8 @@ pub struct Resource<'d> {
     pub(crate) suffixes: Vec<String>,
     /// Whether the `HashTransformer` adds a hash of the content to its name.
     pub(crate) needs_hash: bool,
+    /// The transformer that created it; empty for one that was there before the first.
+    maker: Option<Arc<str>>,
 }
 
 impl<'d> Resource<'d> {
@@ -64,10 +73,13 @@ impl<'d> Resource<'d> {
             node: self.node,
             apart: self.apart,
             content: Content::Changed(self.content.into_value().into_owned()),
+            is_touched: self.is_touched,
+            is_configuration: self.is_configuration,
             previous: self.previous,
             prefixes: self.prefixes,
             suffixes: self.suffixes,
             needs_hash: self.needs_hash,
+            maker: self.maker,
         }
     }
 
@@ -81,11 +93,31 @@ impl<'d> Resource<'d> {
             node: None,
             apart: None,
             content,
+            is_touched: false,
+            is_configuration: false,
             previous: Vec::new(),
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             needs_hash: false,
+            maker: None,
         }
+    }
+
+    /// The name of the transformer that created it; empty for one that was there before the first.
+    #[must_use]
+    pub fn maker(&self) -> Option<&str> {
+        self.maker.as_deref()
+    }
+
+    /// Notes the transformer that created it, unless one is known.
+    pub fn set_maker(&mut self, maker: &Arc<str>) {
+        self.maker.get_or_insert_with(|| Arc::clone(maker));
+    }
+
+    /// Its identity as it was created.
+    #[must_use]
+    pub fn first_identity(&self) -> Option<Identity> {
+        self.previous.first().cloned().or_else(|| self.identity())
     }
 
     /// The object as it is now. To read a string, [`str_at`](Self::str_at) is cheaper.
@@ -97,6 +129,7 @@ impl<'d> Resource<'d> {
     /// The object, to be changed: from now on it is compared with its text. Do not ask for it before
     /// it is certain that there is something to change.
     pub fn value_mut(&mut self) -> &mut Value<'d> {
+        self.is_touched = true;
         self.content.value_mut()
     }
 
@@ -116,6 +149,17 @@ impl<'d> Resource<'d> {
     #[must_use]
     pub fn annotation(&self, key: &str) -> Option<&str> {
         self.str_at(&["metadata", "annotations", key])
+    }
+
+    /// Whether it is kept out of the cluster.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        let Some(node) = self.content.unchanged() else {
+            return annotations::is_local(self.value().get("metadata"));
+        };
+        let keys = ["metadata", "annotations", annotations::LOCAL_CONFIG];
+        let annotation = node.cursor().at(keys);
+        annotation.is_some_and(|one| one.text().ok().flatten().as_deref() != Some("false"))
     }
 
     /// Whether the object is certainly as it was read.
@@ -143,39 +187,54 @@ impl<'d> Resource<'d> {
     /// The first required field that is missing or malformed, with its place; `node` is the object
     /// as it was read.
     pub(crate) fn incomplete(&self, node: Cursor<'_>) -> Option<(String, Place)> {
-        let is_there = |keys: &[&str]| self.str_at(keys).is_some_and(|text| !text.is_empty());
         if !node.is_mapping() {
             return Some((
                 "expected an object, found no mapping".to_owned(),
                 node.place(),
             ));
         }
-        let texts: [&[&str]; 4] = [
-            &["apiVersion"],
-            &["kind"],
-            &["metadata", "name"],
-            &["metadata", "generateName"],
-        ];
-        for keys in texts {
+        for keys in REQUIRED.into_iter().chain([GENERATE_NAME]) {
             let field = keys.iter().try_fold(node, |node, key| node.get(key));
             let is_text = |field: &Cursor<'_>| self.str_at(keys).is_some() || field.is_null();
             if let Some(field) = field.filter(|field| !is_text(field)) {
-                return Some((
-                    format!("`{}` must be a string", keys.join(".")),
-                    field.place(),
-                ));
+                return Some((must_be_text(keys), field.place()));
             }
         }
-        for key in ["apiVersion", "kind"] {
-            if !is_there(&[key]) {
-                return Some((format!("the object has no `{key}`"), node.key_place()));
-            }
+        let keys = self.missing()?;
+        let parent = keys.len().checked_sub(2).and_then(|at| keys.get(at));
+        let parent = parent.and_then(|key| node.get(key)).unwrap_or(node);
+        Some((is_missing(keys), parent.key_place()))
+    }
+
+    /// The first required field that holds no text.
+    fn missing(&self) -> Option<&'static [&'static str]> {
+        let is_there = |keys: &[&str]| self.str_at(keys).is_some_and(|text| !text.is_empty());
+        let keys = REQUIRED.into_iter().find(|keys| !is_there(keys))?;
+        let is_named = keys.len() > 1 && is_there(GENERATE_NAME);
+        (!is_named).then_some(keys)
+    }
+
+    /// The required field that it has lost by a change since it was last asked: why it is no object
+    /// any more.
+    pub(crate) fn take_damage(&mut self) -> Option<String> {
+        if !std::mem::take(&mut self.is_touched) {
+            return None;
         }
-        if !is_there(&["metadata", "name"]) && !is_there(&["metadata", "generateName"]) {
-            let place = node.get("metadata").unwrap_or(node).key_place();
-            return Some(("the object has no `metadata.name`".to_owned(), place));
+        let keys = self.missing()?;
+        if self.node().is_some_and(|node| !holds_text(node, keys)) {
+            return None;
         }
-        None
+        let is_text = |value: &Value<'_>| value.is_null() || value.as_str().is_some();
+        Some(match self.value().at(keys) {
+            Some(value) if !is_text(value) => must_be_text(keys),
+            _ => is_missing(keys),
+        })
+    }
+
+    /// The identity before the current one; the one that it was read with if it was never renamed.
+    pub(crate) fn former(&self) -> Option<Identity> {
+        let read = || Head::of(self.node()?).identity_of_kind();
+        self.previous.last().cloned().or_else(read)
     }
 
     /// Takes over the history of the resource that this was before.
@@ -189,6 +248,8 @@ impl<'d> Resource<'d> {
         self.prefixes.clone_from(&before.prefixes);
         self.suffixes.clone_from(&before.suffixes);
         self.needs_hash = before.needs_hash;
+        self.maker.clone_from(&before.maker);
+        self.is_configuration = before.is_configuration;
     }
 
     /// Removes the annotation that asks for a hash after the name, and notes the request.
@@ -305,4 +366,34 @@ impl<'d> Resource<'d> {
             None => krm_yaml::render_new(self.value(), position),
         }
     }
+}
+
+/// Whether a node has a text under these keys, in the words of kustomize.
+fn holds_text(node: Cursor<'_>, keys: &[&str]) -> bool {
+    let field = keys.iter().try_fold(node, |node, key| node.get(key));
+    let read = |field: Cursor<'_>| {
+        let value = field.value_with(
+            DuplicateKeys::LastWins,
+            Words::Texts,
+            &mut Diagnostics::new(),
+        );
+        value.is_some_and(|value| value.as_str().is_some_and(|text| !text.is_empty()))
+    };
+    field.is_some_and(read)
+}
+
+fn must_be_text(keys: &[&str]) -> String {
+    format!("`{}` must be a string", keys.join("."))
+}
+
+fn is_missing(keys: &[&str]) -> String {
+    format!("the object has no `{}`", keys.join("."))
+}
+
+/// The resources that a transformer may change that names no kind.
+pub(crate) fn changeable<'r, 'd>(
+    resources: &'r mut [Resource<'d>],
+) -> impl Iterator<Item = &'r mut Resource<'d>> {
+    let all = resources.iter_mut();
+    all.filter(|resource| !resource.is_configuration)
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::engine::program::Program;
 use crate::engine::step::Context;
+use crate::engine::transformer::Transformer;
 use crate::resources::follow;
 use crate::resources::print::texts;
 use crate::resources::resource::Resource;
-use krm_yaml::diagnostic::{Result, Severity};
+use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, FieldPath, Position};
 
@@ -32,17 +33,14 @@ pub(crate) fn call<'d>(
     let items = output.roots().next().and_then(|root| root.get("items"));
     let items = items.iter().flat_map(|items| items.children());
     let mut back: Vec<Resource<'d>> = Vec::with_capacity(resources.len());
+    let mut problems = Vec::with_capacity(resources.len());
     for item in items {
         let resource = Resource::read(&output, item.id(), context.diagnostics);
-        let resource = resource.map(Resource::into_owned);
-        let lack = resource.as_ref().and_then(|one| one.incomplete(item));
-        if let Some((problem, _)) = lack {
-            let problem = format!("its output is not valid: {problem}");
-            let mut wrong = context.transformer.error(&FieldPath::root(), problem);
-            wrong.object = resource.as_ref().map(Resource::reference);
-            context.diagnostics.push(wrong);
-        }
-        back.extend(resource);
+        let Some(resource) = resource.map(Resource::into_owned) else {
+            continue;
+        };
+        problems.push(resource.incomplete(item));
+        back.push(resource);
     }
     warn_of_doubles(&back, context);
     let pairs = follow::pairs(resources, &mut back, ID);
@@ -53,7 +51,35 @@ pub(crate) fn call<'d>(
             object.take_needs_hash();
         }
     }
+    for (object, problem) in back.iter().zip(problems) {
+        if let Some((problem, _)) = problem {
+            let wrong = invalid(context.transformer, object, &problem);
+            context.diagnostics.push(wrong);
+        }
+    }
     *resources = back;
+}
+
+/// The error that a transformer has made an object, or what was one, invalid.
+pub(crate) fn invalid(
+    transformer: &Transformer,
+    object: &Resource<'_>,
+    problem: &str,
+) -> Diagnostic {
+    let mut reference = object.reference();
+    let problem = match object.former() {
+        Some(former) if !former.name.is_empty() => {
+            let problem = format!("it makes `{former}` invalid: {problem}");
+            reference.kind = former.kind;
+            reference.namespace = former.namespace;
+            reference.name = former.name;
+            problem
+        }
+        _ => format!("its output is not valid: {problem}"),
+    };
+    let mut wrong = transformer.error(&FieldPath::root(), problem);
+    wrong.object = Some(reference);
+    wrong
 }
 
 /// Warns of duplicate objects: a cluster keeps the second one.

@@ -9,7 +9,7 @@ use crate::engine::transformer::Transformer;
 use crate::names::conflicts;
 use crate::read::nesting::check_chain;
 use crate::resources::resource::Resource;
-use crate::run::call::call;
+use crate::run::call::{call, invalid};
 use crate::run::steps::{consolidate, consolidate_node};
 use krm_core::files::Files;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
@@ -80,6 +80,12 @@ impl Surroundings<'_> {
                 runner,
             } = step;
             self.one(transformer, runner, &mut resources, diagnostics);
+            if self.building.is_empty() {
+                let maker = Arc::from(transformer.id.name.as_str());
+                for one in &mut resources {
+                    one.set_maker(&maker);
+                }
+            }
             stats.push(Stat {
                 name: transformer.id.to_string(),
                 time: start.elapsed(),
@@ -134,6 +140,7 @@ impl Surroundings<'_> {
             }
             Runner::Program(program) => call(program, resources, &mut context),
         }
+        refuse_damaged(transformer, resources, diagnostics);
     }
 
     /// Passes the resources through the transformers of a Composition that is itself a transformer.
@@ -237,6 +244,26 @@ impl Builder for Surroundings<'_> {
         let has_failed = found.has_errors();
         diagnostics.append(found);
         (!has_failed).then_some(made)
+    }
+}
+
+/// Reports the resources that a transformer has changed so that they are no objects any more.
+fn refuse_damaged(
+    transformer: &Transformer,
+    resources: &mut [Resource<'_>],
+    diagnostics: &mut Diagnostics,
+) {
+    for resource in resources {
+        let Some(problem) = resource.take_damage() else {
+            continue;
+        };
+        let mut wrong = invalid(transformer, resource, &problem);
+        if let Some(place) = resource.place() {
+            wrong = wrong.related(place, "of this object");
+        }
+        diagnostics.push(wrong.hint(
+            "an object needs `apiVersion`, `kind` and `metadata.name`; a patch with `$patch: delete` removes it",
+        ));
     }
 }
 

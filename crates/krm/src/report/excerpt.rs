@@ -17,7 +17,7 @@ const BEFORE: usize = 40;
 /// to cut.
 const FAR: usize = 2 * LONG;
 /// Marks the parts that are cut.
-const CUT: char = '…';
+pub(super) const CUT: char = '…';
 
 /// A range of bytes to show, and where it begins.
 #[derive(Clone, Debug)]

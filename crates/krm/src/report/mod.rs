@@ -11,9 +11,11 @@ mod findings;
 mod read;
 mod results;
 mod sarif;
+mod simple;
 mod unified;
 mod visible;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
@@ -26,6 +28,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Origin, Place, Positions};
 
 use excerpt::{Excerpt, Spot};
+use simple::{Simple, is_simple, subject};
 use visible::visible;
 
 pub use findings::findings;
@@ -95,13 +98,36 @@ impl TextRenderer {
             if !out.is_empty() {
                 out.push('\n');
             }
-            out.push_str(&self.draw(diagnostic));
+            self.draw(&mut out, diagnostic);
             out.push('\n');
         }
         out
     }
 
-    fn draw(&mut self, diagnostic: &Diagnostic) -> String {
+    fn draw(&mut self, out: &mut String, diagnostic: &Diagnostic) {
+        if self.simple(out, diagnostic).is_none() {
+            out.push_str(&self.any(diagnostic));
+        }
+    }
+
+    /// Draws a diagnostic that needs no renderer; another one adds nothing.
+    fn simple(&mut self, out: &mut String, diagnostic: &Diagnostic) -> Option<()> {
+        let place = diagnostic.place.as_ref()?;
+        if self.color || diagnostic.conceals || !diagnostic.related.is_empty() {
+            return None;
+        }
+        let spot = self.spot(place);
+        let excerpt = Excerpt::of(place.source.text(), std::slice::from_ref(&spot));
+        let rule = diagnostic.rule.filter(|_| self.rules);
+        let simple = Simple::of(diagnostic, rule, &spot, &excerpt)?;
+        simple.title(out);
+        self.arrow(out, place, &spot, simple.margin());
+        simple.body(out);
+        Some(())
+    }
+
+    /// Draws any diagnostic.
+    fn any(&mut self, diagnostic: &Diagnostic) -> String {
         let level = match diagnostic.severity {
             Severity::Info => Level::INFO,
             Severity::Warning => Level::WARNING,
@@ -277,32 +303,13 @@ fn notes(diagnostic: &Diagnostic) -> Vec<Message<'_>> {
         .collect()
 }
 
-/// `in Kind/name (path), field a.b`, or as much of it as is known.
-fn subject(diagnostic: &Diagnostic) -> Option<String> {
-    let object = diagnostic.object.as_ref();
-    let object = object.filter(|object| !(object.kind.is_empty() && object.name.is_empty()));
-    let mut out = String::new();
-    let mut add = |parts: &[&str]| parts.iter().for_each(|part| out.push_str(part));
-    if let Some(object) = object {
-        let both = !object.kind.is_empty() && !object.name.is_empty();
-        let slash = if both { "/" } else { "" };
-        add(&["in ", &object.kind, slash, &object.name]);
-        if let Some(path) = &object.path {
-            add(&[" (", path, ")"]);
-        }
-    }
-    match (object, diagnostic.field.as_deref()) {
-        (Some(_), Some(field)) => add(&[", field ", field]),
-        (None, Some(field)) => add(&["in field ", field]),
-        (Some(_), None) => {}
-        (None, None) => return None,
-    }
-    Some(out)
-}
-
 /// A name on one line, without control characters.
-fn clean(text: &str) -> String {
-    plain(text).replace('\n', "␊")
+fn clean(text: &str) -> Cow<'_, str> {
+    if is_simple(text) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(plain(text).replace('\n', "␊"))
+    }
 }
 
 /// The same for what the renderer takes as it is: the other control characters are shown, too.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{results, text};
+use super::{TextRenderer, results, text};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::{Place, Source};
 
@@ -482,5 +482,40 @@ proptest! {
         let drawn = super::text(&diagnostics, color);
         prop_assert!(drawn.contains(&format!("test:{line}:{column}\n")) || color, "{drawn}");
         prop_assert!(results(&diagnostics).is_array());
+    }
+}
+
+/// A diagnostic about some of a text.
+fn of_some_text() -> impl Strategy<Value = Diagnostic> {
+    let text = prop_oneof![
+        "([ -~]{0,9}\n){0,3}[ a.\t…é]{0,9}",
+        "([ -~]{0,200}\r?\n){0,12}",
+    ];
+    let note = prop::option::of("[ -~]{0,9}[ -~\t\né…]?");
+    (
+        text,
+        0usize..99,
+        0usize..9,
+        note.clone(),
+        note.clone(),
+        note,
+    )
+        .prop_map(|(text, start, length, message, field, hint)| {
+            let source = Source::new("test", text);
+            let mut found = Diagnostic::warning(message.unwrap_or_default()).maybe_hint(hint);
+            found.rule = Some("some-rule");
+            found.field = field;
+            found.at(at(&source, start..start + length))
+        })
+}
+
+proptest! {
+    #[test]
+    fn what_is_drawn_without_the_renderer_is_the_same(found in of_some_text(), rules: bool) {
+        let mut pen = TextRenderer::new(false, rules);
+        let mut simple = String::new();
+        if pen.simple(&mut simple, &found).is_some() {
+            prop_assert_eq!(simple, pen.any(&found));
+        }
     }
 }

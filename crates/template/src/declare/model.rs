@@ -258,6 +258,16 @@ impl Template {
         names
     }
 
+    /// Whether a text refers to a parameter whose value must not be shown.
+    #[must_use]
+    pub fn hides(&self, text: &str) -> bool {
+        let mut names = reference::names(text, self.dialect);
+        names.any(|name| {
+            let mut declared = self.parameters.iter().filter(|one| one.name == name);
+            declared.any(|one| !one.may_show())
+        })
+    }
+
     /// The Template itself, for a report.
     #[must_use]
     pub const fn reference(&self) -> &ObjectReference {

@@ -1,6 +1,7 @@
 //! Expands a Template: each object in order, from its node to the value it is meant to have.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use crate::declare::dialect::Dialect;
 use crate::declare::legacy;
@@ -10,7 +11,8 @@ use crate::declare::reference::has_dollar;
 use crate::expand::path::Path;
 use crate::expand::strings::{Dollars, Substitution};
 use crate::expand::{labels, refused};
-use crate::resolve::generation::{self, Generation};
+use crate::resolve::earlier::Namespaces;
+use crate::resolve::generation::{Generation, Generator};
 use crate::resolve::parameters::Parameters;
 use crate::resolve::resolver;
 use crate::values::budget::{self, Budget};
@@ -167,8 +169,17 @@ fn prepare<'d, R>(
     diagnostics: &mut Diagnostics,
     run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,
 ) -> Option<(Option<String>, R)> {
+    let generator = Generator {
+        template,
+        generation: &options.generation,
+        namespaces: Namespaces {
+            namespace: options.namespace.as_deref(),
+            are_removed: !options.keep_namespace && template.removes_namespaces(),
+        },
+        referring: OnceCell::new(),
+    };
     let mut generate = |parameter: &'d Parameter, from: &str, known: &Parameters<'d>| {
-        generation::generated(template, parameter, from, known, &options.generation)
+        generator.generate(parameter, from, known)
     };
     let parameters = resolver::resolve(
         template,

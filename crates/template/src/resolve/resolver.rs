@@ -11,6 +11,7 @@ use crate::declare::parameter::{Parameter, ParameterType};
 use crate::declare::reference::{Part, replace};
 use crate::resolve::check::Check;
 use crate::resolve::constant;
+use crate::resolve::generation::Generated;
 use crate::resolve::parameters::{Origin, ParameterValue, Parameters};
 use crate::values::budget::{self, Budget};
 use crate::values::given::{AssignedValue, Assignment};
@@ -21,7 +22,7 @@ use krm_yaml::{Cursor, DuplicateKeys, Value};
 
 /// Makes the value of a parameter that has none, from its expression.
 pub(crate) type Generate<'g, 'd> =
-    dyn FnMut(&'d Parameter, &str, &Parameters<'d>) -> Result<String> + 'g;
+    dyn FnMut(&'d Parameter, &str, &Parameters<'d>) -> Result<Generated> + 'g;
 
 /// Finds the value of every parameter of `template`. Later values of `given`
 /// override earlier ones. All errors go to `diagnostics`; after an error the result is incomplete.
@@ -68,8 +69,18 @@ pub(crate) fn resolve<'d>(
             }
         }
         match generate(parameter, from, &effective) {
-            Ok(text) if !budget::take(budget, text.len()) => return effective,
-            Ok(text) => resolver.insert(&mut effective, parameter, text.into(), Origin::Generated),
+            Ok(made) if !budget::take(budget, made.text.len()) => return effective,
+            Ok(made) => {
+                if let Some(warning) = made.warning {
+                    resolver.diagnostics.push(warning);
+                }
+                resolver.insert(
+                    &mut effective,
+                    parameter,
+                    made.text.into(),
+                    Origin::Generated,
+                );
+            }
             Err(diagnostic) => resolver.diagnostics.push(*diagnostic),
         }
     }

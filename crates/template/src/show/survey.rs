@@ -11,7 +11,7 @@ use crate::declare::model::Template;
 use crate::declare::parameter::Parameter;
 use crate::declare::reference::with_values;
 use crate::expand::expansion::{Options, Sink, expand};
-use crate::resolve::generation::Generation;
+use crate::resolve::generation::{Generated, Generation};
 use crate::resolve::parameters::Parameters;
 use crate::resolve::resolver;
 use crate::values::given::{AssignedValue, Assignment};
@@ -165,7 +165,8 @@ fn resolve<'d>(
     diagnostics: &mut Diagnostics,
 ) -> Parameters<'d> {
     // Generated values are not known either, so generate nothing.
-    let mut generate = |_: &'d Parameter, from: &str, _: &Parameters<'d>| Ok(from.to_owned());
+    let mut generate =
+        |_: &'d Parameter, from: &str, _: &Parameters<'d>| Ok(Generated::from(from.to_owned()));
     resolver::resolve(
         template,
         given,

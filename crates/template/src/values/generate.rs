@@ -96,6 +96,22 @@ pub fn check(from: &str) -> Result<(), ExpressionError> {
     parse(from).map(|_| ())
 }
 
+/// Whether [`expression`] can generate this value from `from`.
+#[must_use]
+pub fn fits(from: &str, value: &str) -> bool {
+    let Ok(pieces) = parse(from) else {
+        return false;
+    };
+    let mut rest = value.chars();
+    let is_whole = pieces.iter().all(|piece| match piece {
+        Piece::Literal(text) => text.chars().all(|c| rest.next() == Some(c)),
+        Piece::Characters { class, length } => {
+            (0..*length).all(|_| rest.next().is_some_and(|c| class.contains(&c)))
+        }
+    });
+    is_whole && rest.next().is_none()
+}
+
 /// How much the values of an expression differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variety {

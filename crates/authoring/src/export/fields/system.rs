@@ -90,6 +90,8 @@ pub(crate) const ANNOTATIONS: &[Mark] = &[
     mark("config.k8s.io/*"),
     mark("internal.config.kubernetes.io/*"),
     mark("template.krm.dev/instance"),
+    mark("template.krm.dev/keep"),
+    mark("template.krm.dev/origin"),
 ];
 
 /// Labels that are dropped. A selector that has nothing else keeps them.

@@ -1,0 +1,56 @@
+//! The items of a Composition that configure tools: built-in transformers leave them alone, unless
+//! they name their kind.
+
+use std::collections::BTreeSet;
+
+use crate::function::items::{Item, Items};
+use crate::function::kptfile::{functions, is_kptfile};
+use crate::function::paths;
+use crate::function::storage::Storage;
+use crate::krm::identity::Identity;
+use crate::template::{OPENSHIFT_GROUP, OWN_GROUP, is_template_group};
+use krm_yaml::SharedNode;
+
+/// The items that configure tools.
+pub(super) struct Configuration<'s> {
+    storage: &'s Storage,
+    /// The full paths of the files that Kptfiles name as `configPath`.
+    files: BTreeSet<String>,
+}
+
+impl<'s> Configuration<'s> {
+    /// Reads the Kptfiles among the items.
+    pub(super) fn of(items: &'s Items, nodes: &[SharedNode]) -> Self {
+        let storage = &items.storage;
+        let mut files = BTreeSet::new();
+        for (item, node) in items.list.iter().zip(nodes) {
+            let full = item.file.and_then(|file| storage.full(file));
+            let full = full.filter(|_| item.identity.as_ref().is_some_and(is_kptfile));
+            let Some(full) = full else { continue };
+            let functions = functions(node.cursor()).into_iter();
+            let paths = functions.filter_map(|function| function.config_path);
+            files.extend(paths.filter_map(|path| paths::joined(paths::parent(&full), &path)));
+        }
+        Self { storage, files }
+    }
+
+    /// Whether an item is one of them.
+    pub(super) fn contains(&self, item: &Item) -> bool {
+        item.is_local
+            || item.identity.as_ref().is_some_and(is_of_tools)
+            || !self.files.is_empty() && self.is_named(item)
+    }
+
+    fn is_named(&self, item: &Item) -> bool {
+        let full = item.file.and_then(|file| self.storage.full(file));
+        full.is_some_and(|full| self.files.contains(&full))
+    }
+}
+
+/// Whether a kind configures kpt or this program.
+fn is_of_tools(identity: &Identity) -> bool {
+    let group = identity.group.as_str();
+    is_kptfile(identity)
+        || [OWN_GROUP, OPENSHIFT_GROUP].contains(&group)
+        || identity.kind == "Template" && is_template_group(group)
+}

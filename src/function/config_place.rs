@@ -11,7 +11,7 @@ use crate::function::paths;
 use crate::krm::annotations::{PATH, is_internal};
 use crate::krm::identity::{self, Head, Identity};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::{Cursor, DuplicateKeys, Value};
+use krm_yaml::{Cursor, Document, DuplicateKeys, Value};
 
 /// The name of the ConfigMap in which kpt sends the values of a Kptfile.
 pub(super) const FUNCTION_INPUT: &str = "function-input";
@@ -138,10 +138,10 @@ impl<O: Objects> Finder<'_, O> {
             found.retain(|(_, item)| is_named(item));
         }
         if found.len() > 1 {
-            let own = content(self.config);
+            let own = whole(self.config);
             let is_equal = |at: usize| {
                 let node = self.objects.at(at).ok();
-                node.is_some_and(|node| content(node.cursor().open().cursor()) == own)
+                node.is_some_and(|node| content(node.cursor()) == own)
             };
             if found.iter().any(|(at, _)| is_equal(*at)) {
                 found.retain(|(at, _)| is_equal(*at));
@@ -217,9 +217,18 @@ impl<O: Objects> Finder<'_, O> {
     }
 }
 
+/// The data of the functionConfig, whose long lists were not read.
+fn whole(config: Cursor<'_>) -> Option<Value<'static>> {
+    let document = Document::parse(config.document().source()).ok()?;
+    content(document.roots().next()?.get("functionConfig")?)
+}
+
 /// The data of an object without the annotations of an orchestrator.
 fn content(object: Cursor<'_>) -> Option<Value<'static>> {
-    let value = object.value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
+    let opened = object.open();
+    let value = opened
+        .cursor()
+        .value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
     let mut value = value.into_owned();
     let annotations = value
         .get_mut("metadata")

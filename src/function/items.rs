@@ -204,9 +204,10 @@ impl Items {
         ByName(found)
     }
 
-    /// Objects that have an annotation with their owner, in order; each with its position.
+    /// Objects that have a mark, or a part of one, in order; each with its position.
     pub(super) fn marked(&self) -> impl Iterator<Item = (usize, &Identity, &Item)> {
-        self.named().filter(|(_, _, item)| item.owner.is_some())
+        let is_marked = |item: &Item| item.owner.is_some() || item.origin.is_some();
+        self.named().filter(move |(_, _, item)| is_marked(item))
     }
 
     /// The directory of the package of an item.

@@ -285,9 +285,18 @@ impl<'m> Matching<'m> {
         let mut called = self.by_name.get(&names.called).filter(is_copy_or_others);
         let orphans = self.by_recorded.get(&names.identity).into_iter().flatten();
         let orphans = orphans.filter_map(|index| self.marked.get(*index));
-        let orphans = orphans.filter(|one| one.level == Level::OthersOrphan);
+        let is_orphan = |level: &Level| matches!(level, Level::OthersOrphan | Level::Unreadable);
+        let orphans = orphans.filter(|one| is_orphan(&one.level));
         let mut orphans = orphans.map(|one| one.at);
-        let found = called.find(is_here).or_else(|| orphans.find(is_here));
+        // One without an origin may have been moved to a namespace.
+        let mut moved = self.by_name.in_any_namespace(&names.identity).filter(|at| {
+            let mark = self.mark(*at);
+            mark.is_some_and(|one| is_orphan(&one.level) && !one.has_origin)
+                && self.is_called(*at, &names.identity)
+        });
+        let found = called.find(is_here);
+        let found = found.or_else(|| orphans.find(is_here));
+        let found = found.or_else(|| moved.find(is_here));
         found.map_or(Found::Nothing, Found::Foreign)
     }
 
@@ -300,20 +309,29 @@ impl<'m> Matching<'m> {
         })
     }
 
-    /// Whether the functionConfig made or may have made objects for an instance.
+    /// Whether the functionConfig made or may have made objects for an instance. It may have had
+    /// another name.
     pub(super) fn has_objects_of(&self, owner: &str) -> bool {
-        let mut ours = self
-            .marked
-            .iter()
-            .filter(|one| matches!(one.level, Level::Own | Level::Orphan));
-        ours.any(|one| {
+        let instance = |owner: &str| owner.splitn(4, '/').nth(3).map(str::to_owned);
+        self.marked.iter().any(|one| {
             let item = self.items.list.get(one.at);
-            item.is_some_and(|item| item.owner.as_deref() == Some(owner))
+            let other = item.and_then(|item| item.owner.as_deref());
+            other.is_some_and(|other| match one.level {
+                Level::Own => other == owner,
+                Level::Orphan => instance(other) == instance(owner),
+                _ => false,
+            })
         })
     }
 
-    /// What is left of earlier runs, besides the objects that were `found`.
-    pub(super) fn rest(&self, created: &BTreeSet<Identity>, found: &BTreeSet<usize>) -> Rest {
+    /// What is left of earlier runs, besides the objects that were `found`. `is_followed` tells
+    /// whether a later function may have renamed them.
+    pub(super) fn rest(
+        &self,
+        created: &BTreeSet<Identity>,
+        found: &BTreeSet<usize>,
+        is_followed: bool,
+    ) -> Rest {
         let mut rest = Rest::default();
         let left = self.marked.iter().filter(|one| !found.contains(&one.at));
         for one in left {
@@ -321,7 +339,9 @@ impl<'m> Matching<'m> {
                 Level::Own if self.unsettled.borrow().contains(&one.at) => {
                     rest.orphans.push(one.at);
                 }
-                Level::Own if created.contains(&one.recorded) || self.is_copy(one) => {
+                Level::Own
+                    if created.contains(&one.recorded) || self.may_be_copy(one, is_followed) =>
+                {
                     rest.copies.push(one.at);
                 }
                 Level::Own => rest.removed.push(one.at),
@@ -332,11 +352,17 @@ impl<'m> Matching<'m> {
         rest
     }
 
-    /// Whether another own object has the same recorded identity, and this one is not called so.
-    fn is_copy(&self, one: &Marked) -> bool {
+    /// Whether an own object may be a copy of another one, which may be gone: it is the original if
+    /// it is called so, and no other is. If later functions rename objects, only a single one is.
+    fn may_be_copy(&self, one: &Marked, is_followed: bool) -> bool {
         let same = self.by_recorded.get(&one.recorded).into_iter().flatten();
         let same = same.filter_map(|index| self.marked.get(*index));
         let own = same.filter(|other| other.level == Level::Own);
-        own.count() > 1 && !self.is_called(one.at, &one.recorded)
+        let own: Vec<usize> = own.map(|other| other.at).collect();
+        if is_followed {
+            return own.len() > 1;
+        }
+        let is_called = |at: &usize| self.is_called(*at, &one.recorded);
+        !is_called(&one.at) || own.iter().filter(|at| is_called(at)).count() > 1
     }
 }

@@ -109,8 +109,8 @@ pub(super) fn not_ours(
         .hint("remove it from one of the two");
     }
     let problem = match other {
-        Some(_) if level == Some(&Level::Unreadable) => format!(
-            "`{identity}`{file} has an annotation `template.krm.dev/instance` or `template.krm.dev/origin` that cannot be read"
+        _ if level == Some(&Level::Unreadable) => format!(
+            "`{identity}`{file} has annotations `template.krm.dev/instance` and `template.krm.dev/origin` of which one is missing or cannot be read"
         ),
         Some(other) => {
             format!("`{identity}`{file} was created by `{other}`, which is not there any more")

@@ -25,7 +25,7 @@ pub(super) enum Level {
     Orphan,
     /// Nothing that is there made it, nor did this functionConfig.
     OthersOrphan,
-    /// Its mark cannot be read, so it proves nothing.
+    /// A part of its mark is missing or cannot be read, so it proves nothing.
     Unreadable,
     /// A functionConfig that is still there made it; with its file.
     Others(Option<String>),
@@ -238,26 +238,26 @@ impl<'o> Ownership<'o> {
 
     fn mark(&self, at: usize, identity: &Identity, item: &Item) -> Marked {
         let parsed = item.origin.as_deref().map(parse_origin);
-        let marked = |recorded: Option<Identity>, has_origin, level| Marked {
+        let marked = |recorded: Option<Identity>, level| Marked {
             at,
             recorded: recorded.unwrap_or_else(|| identity.clone()),
-            has_origin,
+            has_origin: item.origin.is_some(),
             level,
         };
         let owner = item.owner.as_deref().unwrap_or_default();
-        let Some(parts) = Owner::parse(owner) else {
-            return marked(None, true, Level::Unreadable);
-        };
-        match parsed {
-            Some(None) => marked(None, true, Level::Unreadable),
-            Some(Some((recorded, from))) => {
+        match (Owner::parse(owner), parsed) {
+            (Some(parts), Some(Some((recorded, from)))) => {
                 let level = match from {
                     Some(from) => self.level_from(item, owner, &parts, from),
                     None => self.level_without(item, owner, &parts),
                 };
-                marked(Some(recorded), true, level)
+                marked(Some(recorded), level)
             }
-            None => marked(None, false, self.level_without(item, owner, &parts)),
+            (Some(parts), None) => marked(None, self.level_without(item, owner, &parts)),
+            (_, parsed) => {
+                let recorded = parsed.flatten().map(|(recorded, _)| recorded);
+                marked(recorded, Level::Unreadable)
+            }
         }
     }
 

@@ -350,7 +350,10 @@ impl<'p, O: Objects> Placing<'p, O> {
             return Ok(());
         }
         let created = self.created().identities;
-        let rest = self.around.matching.rest(&created, &self.found);
+        let rest = self
+            .around
+            .matching
+            .rest(&created, &self.found, self.around.is_followed);
         for at in rest.removed {
             let opened = self.objects.at(at)?.cursor().open();
             let node = opened.cursor();

@@ -10,6 +10,7 @@ use crate::composition::{
 use crate::files::{Entry, Files};
 use crate::function::{Environment, InProcess};
 use crate::report;
+use crate::testing::has_internal_error;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
@@ -63,7 +64,7 @@ fn build(files: &TwoFiles<'_>, format: Format) -> Option<String> {
         }
     }
     let errors = report::text(&diagnostics, false);
-    assert!(!errors.contains("internal error"), "{files:?}\n{errors}");
+    assert!(!has_internal_error(&diagnostics), "{files:?}\n{errors}");
     printed
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::merge::{Format, Options, Prefer, Prefix, merge};
 use crate::report;
 use crate::template::{self, Generation, Template};
+use crate::testing::has_internal_error;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode};
@@ -38,7 +39,7 @@ pub fn check(text: &str) {
         let mut diagnostics = Diagnostics::new();
         let merged = merge(&[a.clone(), b.clone()], &options, &mut diagnostics);
         let said = report::text(&diagnostics, false);
-        assert!(!said.contains("internal error"), "{text:?}\n{said}");
+        assert!(!has_internal_error(&diagnostics), "{text:?}\n{said}");
         let Some(merged) = merged else {
             assert!(diagnostics.has_errors(), "{text:?} gives nothing");
             continue;

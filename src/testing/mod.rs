@@ -15,3 +15,13 @@ mod reading;
 pub mod template;
 #[cfg(test)]
 mod tests;
+
+use krm_yaml::diagnostic::Diagnostics;
+
+/// Whether a message reports a mistake of the program. Other messages may quote these words.
+fn has_internal_error(diagnostics: &Diagnostics) -> bool {
+    diagnostics.iter().any(|one| {
+        let message = &one.message;
+        message.starts_with("internal error: ") || message.contains(": internal error: ")
+    })
+}

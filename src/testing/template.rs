@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::report;
 use crate::template::{self, Assignment, Format, Generation, Options, Template};
+use crate::testing::has_internal_error;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode, Value};
@@ -56,7 +57,7 @@ fn expand(text: &str) {
             *text = found.map(|found| found.pieces.concat()).unwrap_or_default();
         }
         let errors = report::text(&diagnostics, false);
-        assert!(!errors.contains("internal error"), "{text:?}\n{errors}");
+        assert!(!has_internal_error(&diagnostics), "{text:?}\n{errors}");
     }
     let _ = report::results(&diagnostics);
     let [yaml, json] = printed;

@@ -145,9 +145,13 @@ fn simplest(
         if !tree.simplify() {
             break;
         }
-        let tried = live(&tree.current(), is_real);
-        if tried.1.as_ref().is_some_and(|failure| failure.kind == kind) {
-            best = tried;
+        let simpler = live(&tree.current(), is_real);
+        if simpler
+            .1
+            .as_ref()
+            .is_some_and(|failure| failure.kind == kind)
+        {
+            best = simpler;
         } else if !tree.complicate() {
             break;
         }

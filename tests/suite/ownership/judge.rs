@@ -32,6 +32,7 @@ impl Failure {
 
 /// The kind of failure that two changes of places and names at once explain.
 pub(super) const TWICE: &str = "an object is created twice";
+pub(super) const NEW_VALUE: &str = "a generated value changes without a message";
 
 /// One run of our function.
 #[derive(Debug)]
@@ -348,10 +349,7 @@ fn values(run: &Run<'_>, owner: &Owner) -> Result<(), Failure> {
             .password()
             .is_some_and(|value| !known.contains(value));
         if is_new && !known.is_empty() && !run.warns("PASSWORD") {
-            return Err(Failure::new(
-                "a generated value changes without a message",
-                place(item),
-            ));
+            return Err(Failure::new(NEW_VALUE, place(item)));
         }
     }
     Ok(())
@@ -430,7 +428,7 @@ fn excuse_of(
             let name = made.named.rsplit('.').next().unwrap_or_default();
             let is_alike = |one: &Seen| one.kind == made.kind && one.name == name;
             let is_other =
-                |one: &&Seen| is_alike(one) && (one.stamp != made.stamp || !one.is_marked);
+                |one: &Seen| is_alike(one) && (one.stamp != made.stamp || !one.is_marked);
             if !taken.insert((made.kind.clone(), name.to_owned())) || seen.iter().any(is_other) {
                 return Some(format!("{} {name} is there already", made.kind));
             }

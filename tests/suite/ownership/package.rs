@@ -377,3 +377,11 @@ pub(super) fn created_by(files: &Files, package: &str, function: &Function) -> V
         }
     }
 }
+
+/// A text with `first` before its first line, and `rest` before the others.
+pub(super) fn indented(text: &str, first: &str, rest: &str) -> String {
+    let lines = text.lines().enumerate();
+    lines
+        .map(|(at, line)| [if at == 0 { first } else { rest }, line, "\n"].concat())
+        .collect()
+}

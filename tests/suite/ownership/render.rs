@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use krm_template::function::{self, Environment};
 use krm_yaml::diagnostic::Severity;
@@ -10,8 +11,8 @@ use krm_yaml::source::Source;
 
 use super::judge::{Failure, Run};
 use super::package::{
-    Files, Function, Object, below, directory, documents, file, functions, join, package_of,
-    packages,
+    Files, Function, Object, below, directory, documents, file, functions, indented, join,
+    package_of, packages,
 };
 
 /// An object as kpt keeps it between functions.
@@ -240,7 +241,8 @@ impl Kpt<'_> {
 }
 
 fn is_krm(path: &str) -> bool {
-    path.ends_with(".yaml") || path.rsplit('/').next() == Some("Kptfile")
+    Path::new(path).extension() == Some("yaml".as_ref())
+        || path.rsplit('/').next() == Some("Kptfile")
 }
 
 fn is_kpts(annotation: &str) -> bool {
@@ -250,13 +252,6 @@ fn is_kpts(annotation: &str) -> bool {
         "config.k8s.io/id",
     ];
     own.contains(&annotation) || annotation.starts_with("internal.config.kubernetes.io/")
-}
-
-fn indented(text: &str, first: &str, rest: &str) -> String {
-    let lines = text.lines().enumerate();
-    lines
-        .map(|(at, line)| format!("{}{line}\n", if at == 0 { first } else { rest }))
-        .collect()
 }
 
 /// The items of the ResourceList that a function of `package` returns.

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::judge::{Failure, TWICE, excuse, judge};
+use super::judge::{Failure, NEW_VALUE, TWICE, excuse, judge};
 use super::package::{
     Files, Function, INSTANCE, ORIGIN, Object, STAMP, below, created_by, directory, documents,
-    entry, file, functions, join, kptfile, package_of, packages, text,
+    entry, file, functions, indented, join, kptfile, package_of, packages, text,
 };
 use super::real;
 use super::render::{Kpt, Stop};
@@ -195,7 +195,9 @@ impl World {
         let files = match self.kpt(&self.files, seed).render(&package, judge) {
             Ok(files) => files,
             // Nothing tells whose the object is, and another is added beside it.
-            Err(Stop::Wrong(failure)) if failure.kind == TWICE && self.past.moves > 1 => {
+            Err(Stop::Wrong(failure))
+                if [TWICE, NEW_VALUE].contains(&failure.kind) && self.past.moves > 1 =>
+            {
                 return Ok(());
             }
             Err(Stop::Wrong(failure)) => return Err(failure),
@@ -325,7 +327,7 @@ impl World {
     }
 
     fn configs(&self) -> Vec<Place> {
-        self.all(|one| one.is_ours())
+        self.all(|one| ["Template", "TemplateInstance"].contains(&one.kind()))
     }
 
     fn get(&self, (path, index): &Place) -> Option<String> {
@@ -569,10 +571,7 @@ impl World {
         let indentation = header.split("objects:").next()?;
         let namespace = text.contains("\n  namespace: team\n").then_some("team");
         let object = object(stamp, number, how, namespace);
-        let lines: String = object
-            .lines()
-            .map(|line| format!("{indentation}{line}\n"))
-            .collect();
+        let lines = indented(&object, indentation, indentation);
         self.set(&at, format!("{text}{lines}"));
         Some(format!(
             "add object o{number} ({}) to {}",
@@ -901,6 +900,11 @@ impl World {
         let at = choose(&self.created(), place)?;
         let text = self.get(&at)?;
         let object = Object(&text);
+        // Nothing tells one without an origin from an object that is no longer created.
+        object.annotation(ORIGIN)?;
+        if self.is_renamed_later(&self.package(&at.0)) {
+            return None;
+        }
         let name = if how.is_multiple_of(4) {
             object.name().to_owned()
         } else {
@@ -941,6 +945,9 @@ impl World {
             1 => (INSTANCE, &[INSTANCE]),
             _ => ("both marks", &[INSTANCE, ORIGIN]),
         };
+        if self.is_renamed_later(&self.package(&at.0)) {
+            return None;
+        }
         self.set(
             &at,
             Object(&text).without_annotations(|key| dropped.contains(&key)),
@@ -952,17 +959,27 @@ impl World {
         ))
     }
 
+    /// Whether a later function of the package sets names or namespaces.
+    fn is_renamed_later(&self, package: &str) -> bool {
+        functions(&self.files, package)
+            .iter()
+            .any(|one| matches!(one, Function::Other(command) if !command.contains("label")))
+    }
+
+    fn has_copies(&self) -> bool {
+        let mut seen = BTreeSet::new();
+        self.created().iter().any(|at| {
+            let text = self.get(at);
+            let stamp = text.and_then(|text| Object(&text).stamp().map(str::to_owned));
+            !seen.insert((self.package(&at.0), stamp))
+        })
+    }
+
     /// As an older version wrote them.
     fn older_marks(&mut self) -> Option<String> {
         let marked = self.all(|one| one.annotation(ORIGIN).is_some());
-        let mut seen = BTreeSet::new();
-        let is_alone = self.created().iter().all(|at| {
-            let stamp = self
-                .get(at)
-                .and_then(|text| Object(&text).stamp().map(str::to_owned));
-            seen.insert((self.package(&at.0), stamp))
-        });
-        if marked.is_empty() || !is_alone || self.past.renamed {
+        let is_odd = self.has_copies() || self.past.renamed || self.past.moves > 0;
+        if marked.is_empty() || is_odd {
             return None;
         }
         for at in marked {
@@ -978,6 +995,10 @@ impl World {
     fn add_later(&mut self, place: u16, how: u16) -> Option<String> {
         let package = choose(&self.packages(|_| true), place)?;
         let command = choose(&["namespace prod", "prefix dev-", "label p"], how)?;
+        // It also renames what is no object of ours any more, and what copies are told by.
+        if !command.starts_with("label") && (self.past.damaged || self.has_copies()) {
+            return None;
+        }
         let function = Function::Other(format!("python3 later.py {command}"));
         if functions(&self.files, &package).contains(&function) {
             return None;
@@ -1058,7 +1079,7 @@ impl Draft {
         if self.value.is_empty() {
             body.push_str("  required: true\n- name: WHO\n  required: true\n");
         } else {
-            body.push_str(&format!("  value: {}\n", self.value));
+            body = body + "  value: " + &self.value + "\n";
         }
         body.push_str("- name: TEXT\n  value: one\n- name: PASSWORD\n  generate: expression\n  from: \"[a-zA-Z0-9]{16}\"\n");
         body.push_str("objects:\n");
@@ -1077,7 +1098,7 @@ impl Draft {
             return own + &body;
         }
         let inner = head("Template", "t") + &body;
-        let inner: String = inner.lines().map(|line| format!("    {line}\n")).collect();
+        let inner = indented(&inner, "    ", "    ");
         let namespace = namespace
             .map(|namespace| format!("  namespace: {namespace}\n"))
             .unwrap_or_default();
@@ -1113,8 +1134,5 @@ fn object(stamp: &str, number: usize, shape: u16, namespace: Option<&str>) -> St
         "metadata:\n  name: {name}\n  labels:\n    {STAMP}: {stamp}.o{number}\n    named: {named}\n"
     );
     let object = format!("apiVersion: {version}\nkind: {kind}\n{metadata}{rest}");
-    let lines = object.lines().enumerate();
-    lines
-        .map(|(at, line)| format!("{}{line}\n", if at == 0 { "- " } else { "  " }))
-        .collect()
+    indented(&object, "- ", "  ")
 }

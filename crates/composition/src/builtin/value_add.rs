@@ -119,13 +119,12 @@ fn add(
         context.diagnostics.push(error);
         return;
     }
-    let selected = match &target.selector {
-        Some(selector) => select(selector, &field.clone().key("selector"), resources, context),
-        None => {
-            let all = resources.iter().enumerate();
-            let all = all.filter(|(_, resource)| !resource.is_configuration);
-            Some(all.map(|(index, _)| index).collect())
-        }
+    let selected = if let Some(selector) = &target.selector {
+        select(selector, &field.clone().key("selector"), resources, context)
+    } else {
+        let all = resources.iter().enumerate();
+        let all = all.filter(|(_, resource)| !resource.is_configuration);
+        Some(all.map(|(index, _)| index).collect())
     };
     let path = ReplacementPath::parse(&target.field_path, '/');
     // Kustomize sets a namespace as it is.

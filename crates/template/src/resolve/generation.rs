@@ -44,6 +44,9 @@ impl Generation<'_> {
     }
 }
 
+/// The seed of values that nothing shows.
+const UNUSED: &[u8] = b"unused";
+
 /// A generated value.
 pub(crate) struct Generated {
     pub(crate) text: String,
@@ -105,8 +108,7 @@ impl<'d> Generator<'_, 'd> {
                     return Ok(value.into());
                 }
                 let is_used = referring.has(&parameter.name);
-                // No object shows a value that nothing refers to.
-                let seed = seed.as_deref().or((!is_used).then_some(&[]));
+                let seed = seed.as_deref().or((!is_used).then_some(UNUSED));
                 let Some(seed) = seed else {
                     return Err(no_value(parameter, earlier.has_objects()).into());
                 };

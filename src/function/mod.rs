@@ -9,13 +9,18 @@
 //! data. `objects` applies it to the items of a ResourceList, whose text is edited; `own` to the
 //! resources of a Composition in which one of our own kinds is a transformer.
 //!
-//! An annotation names the owner of an object: `KIND/NAMESPACE/NAME[/INSTANCE]` of the
+//! Two annotations are the mark of an object: its owner, `KIND/NAMESPACE/NAME[/INSTANCE]` of the
+//! functionConfig, and its origin, which is its identity as created and the place of the
 //! functionConfig. There is no other state: no lock file, no hash of the last run, no three-way
-//! merge. The annotation tells which objects the function may change, and which ones it no longer
-//! creates. Where objects are not written back, as in kustomize, there is none; paths on the items
-//! distinguish the two cases. An object of the same name without our annotation is an error with
-//! two ways out, not a merge. Objects are removed only if all instances were expanded without
-//! errors.
+//! merge. The mark proves whose an object is (`ownership`), finds it again under another name
+//! (`matching`), and allows to remove what is no longer created; nothing else is removed. Where
+//! objects are not written back, as in kustomize, there is none; paths on the items distinguish the
+//! two cases. An object of the same name without our mark is an error with two ways out, not a
+//! merge. Objects are removed only if all instances were expanded without errors.
+//!
+//! All kinds of functionConfig take one path: plan, expand, match, update, remove. What is found may
+//! depend on what else is created, which is known only afterwards; then the objects are created a
+//! second time (`creation`).
 
 mod changes;
 mod composed;

@@ -247,7 +247,8 @@ impl<'o> Ownership<'o> {
         let owner = item.owner.as_deref().unwrap_or_default();
         match (Owner::parse(owner), parsed) {
             (Some(parts), Some(Some((recorded, from)))) => {
-                let level = match from {
+                // Without a file, it leads nowhere.
+                let level = match from.filter(|_| item.file.is_some()) {
                     Some(from) => self.level_from(item, owner, &parts, from),
                     None => self.level_without(item, owner, &parts),
                 };

@@ -130,7 +130,7 @@ def three_times(clients, place):
     package = copy(INSTANCES, place / "package")
     clients.commit(package)
     clients.render(package)
-    files = [("A", f"sites/{name}.yaml") for name in ["blog", "docs", "shop"]]
+    files = [("A", f"sites/{name}-generated.yaml") for name in ["blog", "docs", "shop"]]
     same_changes(clients, package, *files)
     settled(clients, package)
     settled(clients, package)
@@ -151,7 +151,7 @@ def with_the_image(clients, place):
 def another_value(clients, place):
     package = rendered(clients, place)
     render_after(clients, package, ("REPLICAS: 3", "REPLICAS: 4"))
-    same_changes(clients, package, ("M", "sites/shop.yaml"))
+    same_changes(clients, package, ("M", "sites/shop-generated.yaml"))
     stat = clients.git(package, "diff", "--cached", "--stat")
     if "1 file changed, 1 insertion(+), 1 deletion(-)" not in stat:
         raise Failure(f"expected one line to change:\n{stat}")
@@ -162,7 +162,7 @@ def another_value(clients, place):
 def another_value_for_all(clients, place):
     package = rendered(clients, place)
     render_after(clients, package, ("nginx:1.28", "nginx:1.29"))
-    files = [("M", f"sites/{name}.yaml") for name in ["blog", "docs", "shop"]]
+    files = [("M", f"sites/{name}-generated.yaml") for name in ["blog", "docs", "shop"]]
     same_changes(clients, package, *files)
     settled(clients, package)
 
@@ -173,7 +173,7 @@ def one_instance_less(clients, place):
     blog = (package / CONFIG).read_text().split("  - name: ")
     blog = "  - name: " + next(part for part in blog if part.startswith("blog"))
     render_after(clients, package, (blog, ""))
-    same_changes(clients, package, ("D", "sites/blog.yaml"))
+    same_changes(clients, package, ("D", "sites/blog-generated.yaml"))
     settled(clients, package)
 
 
@@ -181,11 +181,11 @@ def one_instance_less(clients, place):
 def one_instance_less_among_others(clients, place):
     package = rendered(clients, place)
     own = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: own # by hand\ndata: {a: b}\n"
-    docs = package / "sites/docs.yaml"
+    docs = package / "sites/docs-generated.yaml"
     docs.write_text(own + "---\n" + docs.read_text())
     entry = "  - name: docs" + (package / CONFIG).read_text().split("  - name: docs")[1]
     render_after(clients, package, (entry, ""))
-    same_changes(clients, package, ("M", "sites/docs.yaml"))
+    same_changes(clients, package, ("M", "sites/docs-generated.yaml"))
     same_text(docs.read_bytes(), own.encode())
     settled(clients, package)
 
@@ -193,7 +193,7 @@ def one_instance_less_among_others(clients, place):
 @case("comments, labels and annotations that were added by hand stay, after another value too")
 def by_hand(clients, place):
     package = rendered(clients, place)
-    shop = package / "sites/shop.yaml"
+    shop = package / "sites/shop-generated.yaml"
     # An annotation on each object, a label, comments beside and above.
     edit(
         shop,
@@ -205,7 +205,7 @@ def by_hand(clients, place):
     settled(clients, package)
     before = shop.read_text()
     render_after(clients, package, ("REPLICAS: 3", "REPLICAS: 4"))
-    same_changes(clients, package, ("M", "sites/shop.yaml"))
+    same_changes(clients, package, ("M", "sites/shop-generated.yaml"))
     same_text(shop.read_bytes(), before.replace("replicas: 3", "replicas: 4").encode())
     settled(clients, package)
 
@@ -217,7 +217,7 @@ def another_name(clients, place):
     edit(package / CONFIG, ("NAME: shop", "NAME: store"))
     clients.commit(package)
     clients.render(package, "--results-dir", results)
-    same_changes(clients, package, ("M", "sites/shop.yaml"))
+    same_changes(clients, package, ("M", "sites/shop-generated.yaml"))
     said = (results / "results.yaml").read_text()
     removed = re.findall(r"message: '?removed:.*\n.*\n *resourceRef:\n.*\n *kind: (\w+)\n *name: (\S+)", said)
     if removed != [("ConfigMap", "shop-pages"), ("Deployment", "shop"), ("Service", "shop")]:
@@ -226,7 +226,7 @@ def another_name(clients, place):
     fresh = copy(INSTANCES, place / "fresh")
     shutil.copy(package / CONFIG, fresh / CONFIG)
     clients.render(fresh)
-    same_text((package / "sites/shop.yaml").read_bytes(), fresh / "sites/shop.yaml")
+    same_text((package / "sites/shop-generated.yaml").read_bytes(), fresh / "sites/shop-generated.yaml")
     settled(clients, package)
 
 
@@ -242,7 +242,7 @@ def by_hand_before(clients, place):
     same_changes(clients, package)
     adopt = '  annotations:\n    template.krm.dev/adopt: "true"\n    template.krm.dev/update: merge\n'
     render_after(clients, package, ("  annotations:\n", adopt))
-    files = [("A", f"sites/{name}.yaml") for name in ["blog", "docs", "shop"]]
+    files = [("A", f"sites/{name}-generated.yaml") for name in ["blog", "docs", "shop"]]
     same_changes(clients, package, ("M", "own.yaml"), *files)
     text = (package / "own.yaml").read_text()
     if "type: NodePort # ours" not in text or "port: 80" not in text:

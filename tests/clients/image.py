@@ -54,10 +54,12 @@ def many_deployments(clients, _place):
     numbers = itertools.count()
     kept = lambda labels: labels[0] + f"""\
     annotations:
-      internal.config.kubernetes.io/path: mongodb-ephemeral.yaml
+      internal.config.kubernetes.io/path: mongodb-ephemeral-generated.yaml
       internal.config.kubernetes.io/index: "{next(numbers)}"
       template.krm.dev/instance: Template//mongodb-ephemeral
+      template.krm.dev/origin: {next(kinds)} mongodb
 """
+    kinds = iter(["Service", "ReplicationController"])
     expected = re.sub(r"^    labels:\n(?:      .*\n)+", kept, expected, flags=re.MULTILINE)
     given = given.replace("\nitems: []\n", "\nitems:\n" + deployments)
     expected = expected.replace("\nitems:\n", "\nitems:\n" + deployments)

@@ -34,7 +34,7 @@ def render_after_a_change(clients, place):
     )
     # Comments in the file may be the user's own by now: they stay.
     expected = copy(package, place / "expected")
-    edit(expected / "database/mongodb-ephemeral.yaml", ("replicas: 1", "replicas: 3"))
+    edit(expected / "database/mongodb-ephemeral-generated.yaml", ("replicas: 1", "replicas: 3"))
     for _ in range(2):
         clients.render(package)
         same_tree(package, expected)
@@ -50,10 +50,11 @@ def render_after_an_addition(clients, place):
     )
     expected = copy(package, place / "expected")
     append(
-        expected / "database/mongodb-ephemeral.yaml",
+        expected / "database/mongodb-ephemeral-generated.yaml",
         "---\n# How to get in.\napiVersion: v1\nkind: Secret\nmetadata:\n  name: mongodb\n"
         "  labels:\n    template: mongodb-ephemeral-template\n  annotations:\n"
-        "    template.krm.dev/instance: Template//mongodb-ephemeral\nstringData:\n  user: app\n",
+        "    template.krm.dev/instance: Template//mongodb-ephemeral\n"
+        "    template.krm.dev/origin: Secret mongodb from template.yaml\nstringData:\n  user: app\n",
     )
     for _ in range(2):
         clients.render(package)
@@ -63,20 +64,23 @@ def render_after_an_addition(clients, place):
 @case("kpt fn render leaves objects in the file that somebody moved them to")
 def render_after_a_move(clients, place):
     package = copy(rendered(clients, place), place / "package")
-    (package / "database/mongodb-ephemeral.yaml").rename(package / "moved.yaml")
+    (package / "database/mongodb-ephemeral-generated.yaml").rename(package / "moved.yaml")
     expected = copy(package, place / "expected")
-    clients.render(package)
-    same_tree(package, expected)
+    # The place of the functionConfig as seen from the file.
+    edit(expected / "moved.yaml", (" from template.yaml", " from database/template.yaml"))
+    for _ in range(2):
+        clients.render(package)
+        same_tree(package, expected)
 
 
 @case("kpt fn render does not write over a file that has the name of its own")
 def render_beside_a_stranger(clients, place):
     package = unrendered(place / "package")
     stranger = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: stranger # not ours\n"
-    append(package / "database/mongodb-ephemeral.yaml", stranger)
+    append(package / "database/mongodb-ephemeral-generated.yaml", stranger)
     expected = copy(package, place / "expected")
-    generated = (rendered(clients, place) / "database/mongodb-ephemeral.yaml").read_text()
-    append(expected / "database/mongodb-ephemeral.yaml", "---\n" + generated)
+    generated = (rendered(clients, place) / "database/mongodb-ephemeral-generated.yaml").read_text()
+    append(expected / "database/mongodb-ephemeral-generated.yaml", "---\n" + generated)
     for _ in range(2):
         clients.render(package)
         same_tree(package, expected)
@@ -106,8 +110,10 @@ def eval_from_elsewhere(clients, place):
     template = (package / "database/template.yaml").rename(place / "template.yaml")
     (package / "database").rmdir()
     expected = copy(package, place / "expected")
-    generated = rendered(clients, place) / "database/mongodb-ephemeral.yaml"
-    shutil.copy(generated, expected / "mongodb-ephemeral.yaml")
+    generated = rendered(clients, place) / "database/mongodb-ephemeral-generated.yaml"
+    shutil.copy(generated, expected / "mongodb-ephemeral-generated.yaml")
+    # It is not known where the Template is.
+    edit(expected / "mongodb-ephemeral-generated.yaml", (" from template.yaml", ""))
     for _ in range(2):
         clients.eval(package, template)
         same_tree(package, expected)

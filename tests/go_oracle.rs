@@ -356,6 +356,14 @@ mod reading {
                     None => oracle.ask_refused(&text, &["sigs"]),
                 }
             }
+            for text in [
+                format!("k: [{scalar}, x]\n"),
+                format!("k: {{l: {scalar}}}\n"),
+            ] {
+                if let Some(value) = read(&text) {
+                    oracle.ask_lenient(&text, &value, &["sigs"]);
+                }
+            }
         }
         oracle.finish("keys and tags");
     }

@@ -63,7 +63,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) ignore_unknown_parameters: bool,
 
-    /// Treat references to undeclared parameters as errors
+    /// Treat references to undeclared parameters, and `$(NAME)` of declared ones in
+    /// OpenShift Templates, as errors
     #[arg(long)]
     pub(super) strict: bool,
 }

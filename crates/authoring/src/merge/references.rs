@@ -233,8 +233,8 @@ impl Walk<'_, '_> {
         Some(new)
     }
 
-    /// Finds references in the syntax of the proposal, which are errors in OpenShift's dialect where
-    /// they name a parameter.
+    /// Finds references in the syntax of the proposal, which are reported in OpenShift's dialect
+    /// where they name a parameter.
     fn foreign(&mut self, text: &str, node: Option<NodeId>, path: &Path<'_>) {
         for piece in pieces(text, Dialect::Proposal) {
             let Some(name) = piece.name().filter(|name| self.declared.contains(name)) else {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::declare::dialect::Dialect;
 use crate::declare::fields::report_fields;
 use crate::values::generate;
+use crate::values::given::unquoted;
 use crate::values::text::no_json_number;
 use krm_core::fields;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -368,21 +369,8 @@ fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
         }
         return;
     }
-    if !matches!(value.scalar(), Ok(Some(Scalar::String(_)))) {
-        let may_show = parameter.may_show();
-        let quoted = if may_show {
-            format!(", `\"{}\"`", value.raw())
-        } else {
-            String::new()
-        };
-        found.push(
-            Diagnostic::warning(format!("the value of parameter `{}` is not a string", parameter.name))
-                .rule("unquoted-value")
-                .at(value.place())
-                .conceal(!may_show)
-                .field(field())
-                .hint(format!("put it in quotes{quoted}: kustomize changes unquoted values before a function sees them")),
-        );
+    if let Some(warning) = unquoted(&parameter.name, value) {
+        found.push(warning.conceal(!parameter.may_show()).field(field()));
     }
 }
 

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use crate::declare::dialect::Dialect;
-use crate::declare::foreign::Usage;
 use crate::declare::legacy;
 use crate::declare::model::Template;
 use crate::declare::parameter::Parameter;
@@ -194,12 +193,10 @@ fn prepare<'d, R>(
     if diagnostics.has_errors() {
         return None;
     }
-    let usage = Usage::of(template);
     let mut substitution = Substitution {
         document: template.node().document(),
         dialect: template.dialect,
         parameters: &parameters,
-        usage: &usage,
         strict: options.strict,
         dollars: Dollars::default(),
         budget: options.budget,
@@ -213,7 +210,6 @@ fn prepare<'d, R>(
     let expansion = Expansion {
         template,
         parameters: &parameters,
-        usage: &usage,
         label_lines: labels.as_deref().and_then(labels::lines),
         labels,
         namespace: options.namespace.as_deref(),
@@ -252,7 +248,7 @@ fn template_labels(
             Some((_, old)) => *old = value,
             None => labels.push((key, value)),
         };
-    let (root, given) = (Path::Root(""), Path::Root("labels"));
+    let root = Path::Root("");
     let field = Path::Key(&root, "labels");
     let mut own: Vec<TemplateLabel<'_>> = Vec::new();
     for entry in template.labels().into_iter().flat_map(Cursor::children) {
@@ -287,8 +283,9 @@ fn template_labels(
         }
     }
     for (key, value) in &options.labels {
-        let key = substitution.text(key, None, &given);
-        set(key, substitution.text(value, None, &given));
+        let path = Path::Key(&field, key);
+        let key = substitution.text(key, None, &path);
+        set(key, substitution.text(value, None, &path));
     }
     Some(labels)
 }
@@ -347,7 +344,6 @@ impl Template {
 pub(crate) struct Expansion<'e, 'd> {
     template: &'d Template,
     pub(crate) parameters: &'e Parameters<'d>,
-    usage: &'e Usage<'d>,
     pub(crate) labels: Option<Vec<(String, String)>>,
     /// The labels as lines, if each takes one.
     label_lines: Option<Vec<EntryLine>>,
@@ -456,7 +452,6 @@ impl<'d> Expansion<'_, 'd> {
             document: node.document(),
             dialect: self.template.dialect,
             parameters: self.parameters,
-            usage: self.usage,
             strict: self.strict,
             dollars: Dollars::default(),
             budget: self.budget,

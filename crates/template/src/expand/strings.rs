@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use crate::declare::dialect::Dialect;
-use crate::declare::foreign::{self, Usage};
+use crate::declare::foreign;
 use crate::declare::parameter::ParameterType;
 use crate::declare::reference::{Part, has_dollar, parts, references, replace, whole_raw};
 use crate::expand::path::Path;
@@ -23,8 +23,6 @@ pub(crate) struct Substitution<'s, 'd> {
     pub(crate) document: &'d Document,
     pub(crate) dialect: Dialect,
     pub(crate) parameters: &'s Parameters<'d>,
-    /// The parameters that the Template refers to in its own syntax.
-    pub(crate) usage: &'s Usage<'s>,
     /// Whether a reference to no declared parameter is an error anywhere.
     pub(crate) strict: bool,
     /// Where the object has references.
@@ -409,7 +407,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
     }
 
     /// `$(NAME)` of a declared parameter in OpenShift's dialect. As `oc` leaves it, it stays. It is
-    /// an error where it can mean nothing else than the parameter.
+    /// an error where it can never be valid, and in strict mode where no shell may read it.
     fn proposals_references(&mut self, text: &str, spot: Spot<'_>) {
         if memchr::memchr(b'(', text.as_bytes()).is_none() {
             return;
@@ -422,7 +420,8 @@ impl<'s, 'd> Substitution<'s, 'd> {
                 continue;
             }
             let in_script = spot.expanding.is_some() || text.contains('\n');
-            let is_error = spot.path.needs_replacement() || !(in_script || self.usage.has(name));
+            let must_replace = spot.needs_replacement || spot.path.needs_replacement();
+            let is_error = must_replace || self.strict && !in_script;
             let diagnostic = foreign::diagnostic(self.dialect, name, spelling, is_error);
             let diagnostic = self.diagnostic(diagnostic, spot, spelling);
             self.diagnostics.push(diagnostic);

@@ -8,7 +8,6 @@
 //! for them. Generated values derive from one seed for each expansion, so both expansions create
 //! the same objects.
 
-use crate::declare::foreign::Usage;
 use crate::declare::model::Template;
 use crate::declare::parameter::Parameter;
 use crate::declare::reference::{parts, references};
@@ -291,7 +290,6 @@ struct Label {
 
 /// Returns all labels. Later labels override earlier ones.
 fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_>) -> Vec<Label> {
-    let usage = Usage::of(template);
     let label = |key: &str, value: &str, cause, place| {
         let keys = declared_references(template, parameters, key);
         let hides = keys.iter().any(|one| !one.may_show);
@@ -299,7 +297,6 @@ fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_
             document: template.node().document(),
             dialect: template.dialect,
             parameters,
-            usage: &usage,
             strict: false,
             dollars: Dollars::default(),
             budget: options.budget,

@@ -1,8 +1,9 @@
 //! Values that were given for parameters, and where each came from.
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
+use krm_yaml::scalar::{Style, is_timestamp};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, DuplicateKeys, Kind, Value};
+use krm_yaml::{Cursor, DuplicateKeys, Kind, Scalar, Value};
 
 /// A value for a parameter.
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ impl Assignment {
 /// them. All errors go to `diagnostics`.
 #[must_use]
 pub fn read_values(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
-    let mut given = from_mapping(mapping, diagnostics);
+    let mut given = entries(mapping, diagnostics);
     for one in &mut given {
         one.secret = true;
     }
@@ -89,7 +90,7 @@ pub fn from_node(
             );
             return Vec::new();
         }
-        return from_mapping(root, diagnostics);
+        return entries(root, diagnostics);
     }
     if let Some(meant) = root.get("template").filter(|meant| !meant.is_null()) {
         let name = meant.text().ok().flatten().unwrap_or_default();
@@ -112,8 +113,46 @@ pub fn from_node(
         .collect()
 }
 
-/// Reads a mapping with entries `NAME: value`. Reports malformed entries and names given twice.
+/// Reads a mapping in an object, with entries `NAME: value`. Reports malformed entries, names given
+/// twice, and values that kustomize may have changed.
 pub fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
+    let given = entries(mapping, diagnostics);
+    for entry in mapping.children().filter(|_| mapping.is_mapping()) {
+        let name = entry.key_text().unwrap_or_default();
+        let text = entry.text().ok().flatten().unwrap_or_default();
+        let is_kept = matches!(text.as_ref(), "true" | "false") || is_canonical(&text);
+        let warning = unquoted(&name, entry).filter(|_| !is_kept && !entry.is_null());
+        if let Some(warning) = warning {
+            // The value may be meant for a secret parameter, also under a misspelt name.
+            diagnostics.push(warning.conceal(true));
+        }
+    }
+    given
+}
+
+/// The warning for the value of a parameter that is not a string, or is a date: kustomize spells it
+/// anew before a function sees it.
+pub(crate) fn unquoted(name: &str, value: Cursor<'_>) -> Option<Diagnostic> {
+    if matches!(value.kind(), Kind::Mapping | Kind::Sequence) {
+        return None;
+    }
+    let is_plain = value.kind() == Kind::Scalar(Style::Plain);
+    let is_string = matches!(value.scalar(), Ok(Some(Scalar::String(_))));
+    if is_string && !(is_plain && is_timestamp(value.raw())) {
+        return None;
+    }
+    let warning = Diagnostic::warning(format!("the value of parameter `{name}` is not a string"));
+    let warning = warning.rule("unquoted-value").at(value.place());
+    Some(warning.hint("write it in quotes, as you meant it: kustomize changes unquoted values before a function sees them, as `1.10` to `1.1`"))
+}
+
+/// Whether kustomize spells a text as it is if it is a number.
+fn is_canonical(text: &str) -> bool {
+    text.parse::<i64>()
+        .is_ok_and(|number| number.to_string() == text)
+}
+
+fn entries(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
     if !mapping.is_mapping() {
         diagnostics.push(
             Diagnostic::error("expected a mapping from parameter names to values")

@@ -1,6 +1,6 @@
-//! Spellings that go-yaml allows and the parser does not: `[a]#comment`, `"it\'s"`, `[-]`, a byte
-//! order mark before a later document, and quoted scalars with lines that are not indented deeper
-//! than the block around them.
+//! Spellings that go-yaml allows and the parser does not: `[a]#comment`, `"it\'s"`, `[-]`, `[fd00::]`,
+//! a byte order mark before a later document, and quoted scalars with lines that are not indented
+//! deeper than the block around them.
 //!
 //! The parser gets a copy of the text with other spellings of the same length, so all places stay
 //! as they are; the text itself is never changed. A scan finds candidates. It knows little of YAML,
@@ -30,6 +30,8 @@ enum Spelling {
     Quote(usize),
     /// A `-` that is an item, an entry's value or its key, in braces or brackets.
     Dash(usize),
+    /// The `:` at the end of plain text in braces or brackets, before what ends the entry.
+    Colon(usize),
     /// A byte order mark after the line of a `---`, with the line break before it.
     Mark(Range<usize>),
     /// A quoted scalar of several lines in a block. The copy has it on one line.
@@ -84,6 +86,9 @@ impl Respelled {
                 Spelling::Dash(at) => {
                     token_at(&tokens, *at).is_some_and(|token| token.range == (*at..at + 1))
                 }
+                Spelling::Colon(at) => token_at(&tokens, *at).is_some_and(|token| {
+                    matches!(token.kind, TokenKind::Plain(_)) && token.range.end == at + 1
+                }),
                 Spelling::Mark(range) => {
                     token_at(&tokens, range.start).is_none()
                         && token_at(&tokens, range.end - 1).is_none()
@@ -127,7 +132,7 @@ fn respell(text: &str, bytes: &mut [u8], spelling: &Spelling) {
             put(at + 1..at + 1 + length, &vec![b'#'; length]);
         }
         Spelling::Quote(at) => put(at + 1..at + 2, b"\""),
-        Spelling::Dash(at) => put(*at..at + 1, b"x"),
+        Spelling::Dash(at) | Spelling::Colon(at) => put(*at..at + 1, b"x"),
         Spelling::Lines(range) => {
             let raw = text.get(range.clone()).unwrap_or_default();
             put(range.clone(), raw.replace(['\n', '\r'], " ").as_bytes());
@@ -343,6 +348,7 @@ impl Finder<'_> {
         loop {
             self.at = self.plain_line();
             if self.at < line_end(self.text, self.at) {
+                self.colon();
                 return;
             }
             let line = self.line_with_text(self.at);
@@ -355,6 +361,15 @@ impl Finder<'_> {
                 return;
             }
             self.at = text;
+        }
+    }
+
+    /// Finds the colon before the end of an entry at `at`.
+    fn colon(&mut self) {
+        let ends_entry = matches!(byte_at(self.text, self.at), Some(b',' | b']' | b'}'));
+        let last = self.at - 1;
+        if self.depth > 0 && ends_entry && byte_at(self.text, last) == Some(b':') {
+            self.found.push(Spelling::Colon(last));
         }
     }
 
@@ -378,7 +393,7 @@ impl Finder<'_> {
         let in_flow = self.depth > 0;
         let stops = |at: usize| match byte_at(text, at) {
             Some(b':') => byte_at(text, at + 1).is_none_or(|next| {
-                next.is_ascii_whitespace() || (in_flow && b",[]{}".contains(&next))
+                next.is_ascii_whitespace() || (in_flow && b"[{".contains(&next))
             }),
             Some(b'#') => matches!(byte_at(text, at - 1), Some(b' ' | b'\t')),
             Some(b',' | b'[' | b']' | b'{' | b'}') => in_flow,

@@ -134,14 +134,19 @@ fn check_key(document: &Document, node: &Node) -> Result<()> {
     check_flow_plain(document, key.clone())?;
     let bytes = document.text().as_bytes();
     let colon = skip_blank(document.text(), key.end);
-    let is_tight = bytes.get(colon) == Some(&b':')
+    let end = if bytes.get(colon) == Some(&b':') {
+        colon + 1
+    } else {
+        key.end
+    };
+    let is_tight = bytes.get(end - 1) == Some(&b':')
         && bytes
-            .get(colon + 1)
+            .get(end)
             .is_some_and(|byte| !byte.is_ascii_whitespace());
     if is_tight {
         return Err(refusal(
             &document.source,
-            key.start..colon + 1,
+            key.start..end,
             "in braces and brackets, some readers read this colon as part of the key",
             "write a space after the colon, or put the key in quotes",
         ));

@@ -20,6 +20,6 @@ pub(crate) use key::{float_key, integer_key};
 pub use pyyaml::resolve_pyyaml;
 pub(crate) use resolve::{is_integer, is_short_integer, is_surely_no_word, is_surely_string};
 pub use resolve::{is_non_finite, resolve};
-pub(crate) use timestamp::is_timestamp;
+pub use timestamp::is_timestamp;
 pub(crate) use write::may_be_typed;
 pub use write::{Context, key_needs_explicit, write_json_string, write_scalar, write_string};

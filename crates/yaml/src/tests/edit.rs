@@ -126,6 +126,30 @@ fn comments_between_a_key_and_its_value_stay() {
 }
 
 #[test]
+fn values_that_end_in_a_colon_stay_as_they_are() {
+    let text = "a: [10.0.0.1, fd00::]  # c\nb: { c: d, ip: fd00::}\n";
+    check(text, &["set b.c 1"], &text.replace("c: d", "c: 1"));
+    check(text, &[r#"push a "x""#], &text.replace("::]", "::, x]"));
+    check(text, &["remove a[0]"], &text.replace("10.0.0.1, ", ""));
+    check(text, &["remove b.c"], &text.replace("c: d, ", ""));
+    check(
+        "a: [\n  b,\n  fd00::,\n  c # d\n]\n",
+        &["remove a[2]"],
+        "a: [\n  b,\n  fd00::,\n]\n",
+    );
+    check(
+        "a: {b: c, ip: fd00::,\n  c: d} # e\n",
+        &["remove a.c"],
+        "a: {b: c, ip: fd00::,\n  } # e\n",
+    );
+    check(
+        "a: &x [b, fd00::]\nc: *x\n",
+        &["remove a"],
+        "c:\n- b\n- 'fd00::'\n",
+    );
+}
+
+#[test]
 fn set_scalars_keep_their_style() {
     check("a: b\n", &[r#"set a "c""#], "a: c\n");
     check("&k a: x\nb: *k\n", &["set a 1"], "&k a: 1\nb: *k\n");

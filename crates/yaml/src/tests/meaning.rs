@@ -163,6 +163,18 @@ fn spellings_that_only_go_yaml_allows_are_read() {
         r#"{"a":["-","b","-"],"c":{"d":"-"}}"#,
     );
     means("[-]", r#"["-"]"#);
+    means(
+        "a: [1.2.3.4, 2001:db8::]\nb: {ip: fd00::}\n",
+        r#"{"a":["1.2.3.4","2001:db8::"],"b":{"ip":"fd00::"}}"#,
+    );
+    means(
+        "[b:, c :, {d: e:, f: 'g:'}, h: i:, j\n k:]\n",
+        r#"["b:","c :",{"d":"e:","f":"g:"},{"h":"i:"},"j k:"]"#,
+    );
+    means(
+        "[fd00:: , -:, fd00:::]\n",
+        r#"[{"fd00:":null},"-:","fd00:::"]"#,
+    );
     // Text that looks like it.
     means("a: b]#c, [-]\nd: [e]#f\n", r#"{"a":"b]#c, [-]","d":["e"]}"#);
     means(
@@ -182,6 +194,9 @@ fn texts_that_go_yaml_refuses_too_stay_refused() {
         "a: [ - , b]\n",
         "a: [-\n  ]\n",
         "a: -\n",
+        "a: [b:[c]]\n",
+        "a: {b: c:{d: e}}\n",
+        "a: [::]\n",
         "a: \"\\q\"#c\n",
         "a: [b]#c\nd: [\n",
         "a: b\n\u{feff}---\nc: d\n",

@@ -177,7 +177,12 @@ fn texts_that_go_yaml_reads_differently_are_refused_with_a_hint() {
         ),
         (
             "space after the colon",
-            &["a: {b:}\n", "a: [b:, c]\n", "{a :}\n"],
+            &[
+                "a: {b:}\n",
+                "a: {b:, c: d}\n",
+                "{a :}\n",
+                "[fd00::, {b:}]\n",
+            ],
         ),
         (
             "write `\"\":`",

@@ -27,7 +27,7 @@ impl Rewrite<'_> {
         let text = document.text();
         let start = document.node(first).entry as usize;
         let end = document.node(last).value.end as usize;
-        let keeps_comma = after.is_none() && before.is_some_and(|before| self.is_dash(before));
+        let keeps_comma = after.is_none() && before.is_some_and(|before| self.needs_comma(before));
         let comma = skip_blank(text, end);
         let has_comma = byte_at(text, comma) == Some(b',');
         let ends_at = if has_comma { comma + 1 } else { end };
@@ -201,16 +201,17 @@ impl Rewrite<'_> {
         if needs_space { " " } else { "" }
     }
 
-    /// Whether a child in braces or brackets ends in a plain `-`. Before a space or a line break, it
-    /// would begin an item.
-    fn is_dash(&self, child: NodeId) -> bool {
+    /// Whether a child in braces or brackets ends in a plain `-` or in a colon. Before a space or a
+    /// line break, it would begin an item or end a key.
+    fn needs_comma(&self, child: NodeId) -> bool {
         let last = self.last_in(self.document.node(child));
         let part = if last.value.is_empty() {
             last.key
         } else {
             last.value
         };
-        part.end == last.value.end && self.document.slice(part.range()) == "-"
+        let text = self.document.slice(part.range());
+        part.end == last.value.end && (text == "-" || text.ends_with(':'))
     }
 
     /// The last node in a child that ends where the child ends, such as the value of a pair in

@@ -395,8 +395,10 @@ async fn end(work: &mut Work, outcome: &Result<Ended, Problem>) -> Result<()> {
     if outcome.is_err() {
         recovery::conclude(&records, &work.operation.value).await?;
     }
+    // Who sees that the operation is done may start the next one: only the lock is left to release.
+    records.forget_manifests(&work.target).await?;
     work.end(outcome).await;
-    records.forget_manifests(&work.target).await
+    Ok(())
 }
 
 /// A guard that counts a running change until it is dropped.

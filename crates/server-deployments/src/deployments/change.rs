@@ -303,15 +303,12 @@ impl Work {
         let revision = records.put(&self.target.key(), &busy, known).await?;
         let before = busy.resources.clone();
         let mut journal = self.journal(objects.map_or(0, <[Object]>::len) + before.len());
-        let done = match objects {
-            Some(objects) => {
-                let update = cluster.update(&user, &owner, &before, objects, prune, &mut journal);
-                update.await
-            }
-            None => {
-                let delete = cluster.delete(&user, &owner, &before, prune, &mut journal);
-                delete.await
-            }
+        let done = if let Some(objects) = objects {
+            let update = cluster.update(&user, &owner, &before, objects, prune, &mut journal);
+            update.await
+        } else {
+            let delete = cluster.delete(&user, &owner, &before, prune, &mut journal);
+            delete.await
         };
         let steps = match done {
             Ok(steps) => steps,

@@ -143,15 +143,23 @@ impl Outcome {
     fn result(self, is_read: bool) -> Result<Value, Refusal> {
         match self {
             Self::Answered { code, body, .. } if code.is_success() => Ok(body),
-            Self::Answered { code, body, .. } => Err(Refusal::of(code.as_u16(), body)),
+            Self::Answered { code, body, .. } => {
+                let refusal = Refusal::of(code.as_u16(), body);
+                if is_read || !code.is_server_error() {
+                    return Err(refusal);
+                }
+                Err(refusal.unclear())
+            }
             Self::Lost if is_read => {
                 Err(Status::unavailable("the cluster does not answer; try again").into())
             }
-            Self::Lost => Err(Status::unavailable(
-                "the cluster does not answer, so the change may or may not be complete; run it \
-                 again to complete it",
-            )
-            .into()),
+            Self::Lost => {
+                let refusal = Refusal::from(Status::unavailable(
+                    "the cluster does not answer, so the change may or may not be complete; run it \
+                     again to complete it",
+                ));
+                Err(refusal.unclear())
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::types::{Recorded, Step};
+use super::types::{Recorded, Step, What};
 use krm_template_server_core::status::Status;
 
 /// The maximum length of a message from the cluster.
@@ -21,6 +21,8 @@ pub struct Failure {
     pub object: Option<Box<Recorded>>,
     /// The steps before the error, in order.
     pub done: Vec<Step>,
+    /// Whether the cluster has changed, or may have changed.
+    pub has_changed: bool,
 }
 
 impl Failure {
@@ -47,6 +49,8 @@ impl std::error::Error for Failure {}
 pub(super) struct Refusal {
     pub(super) code: u16,
     pub(super) status: Value,
+    /// Whether the cluster may have made the requested change nevertheless.
+    pub(super) is_unclear: bool,
 }
 
 impl From<Box<Status>> for Refusal {
@@ -54,6 +58,7 @@ impl From<Box<Status>> for Refusal {
         Self {
             code: status.code,
             status: status.object(),
+            is_unclear: false,
         }
     }
 }
@@ -62,12 +67,25 @@ impl Refusal {
     /// Reads an error response of the cluster. A body other than a `Status` is not quoted.
     pub(super) fn of(code: u16, body: Value) -> Self {
         if body.get("kind").and_then(Value::as_str) == Some("Status") {
-            return Self { code, status: body }.bounded();
+            let refusal = Self {
+                code,
+                status: body,
+                is_unclear: false,
+            };
+            return refusal.bounded();
         }
         let why = format!("the cluster returned the code {code}");
         Self {
             code,
             ..Status::new(code, "", why).into()
+        }
+    }
+
+    /// Marks the error of a request after which the cluster may have changed.
+    pub(super) fn unclear(self) -> Self {
+        Self {
+            is_unclear: true,
+            ..self
         }
     }
 
@@ -92,10 +110,12 @@ impl Refusal {
     }
 
     pub(super) fn failure(self, object: Option<Recorded>, done: Vec<Step>) -> Failure {
+        let is_change = |step: &Step| matches!(step.what, What::Applied | What::Deleted);
         Failure {
             code: self.code,
             status: self.status,
             object: object.map(Box::new),
+            has_changed: self.is_unclear || done.iter().any(is_change),
             done,
         }
     }

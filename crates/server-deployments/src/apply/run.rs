@@ -200,7 +200,8 @@ impl<P: Progress> Run<'_, P> {
         let applied = self.api.send(Some(&self.caller), ask).await?;
         let uid = text(&applied, "uid");
         if uid.is_empty() {
-            return Err(Status::unavailable("the cluster's answer has no uid").into());
+            let refusal = Refusal::from(Status::unavailable("the cluster's answer has no uid"));
+            return Err(refusal.unclear());
         }
         let before = live.as_ref().map(|live| text(live, "resourceVersion"));
         let what = if before == Some(text(&applied, "resourceVersion")) {

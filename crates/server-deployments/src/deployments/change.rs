@@ -2,8 +2,9 @@
 //!
 //! The manifest is written first, under a new name. The write of the deployment then makes it the
 //! latest manifest: a server that stops before this write leaves the deployment unchanged. Objects
-//! are applied to the cluster between two writes of the deployment, and the operation records each
-//! of them.
+//! of the cluster are changed before it, between two writes of the deployment, and the operation
+//! records each of them. So a manifest becomes the latest one, and others are forgotten, only when
+//! the change is complete. The deployment keeps its manifests until all its objects are deleted.
 
 use std::sync::Arc;
 
@@ -112,11 +113,6 @@ impl Work {
         self.operation.value.state = Far::Running;
         self.operation.value.manifest = Some(name.clone());
         self.note().await?;
-        let kept: Vec<String> = match &self.known {
-            Some(known) => known.value.manifests.clone(),
-            None => Vec::new(),
-        };
-        self.forget_manifests(&kept).await?;
         match self.wanted.request.take() {
             Some(request) => self.place(&name, request).await,
             None => self.delete(&name).await,
@@ -154,16 +150,6 @@ impl Work {
         }
     }
 
-    /// Deletes all manifests except `kept`.
-    async fn forget_manifests(&self, kept: &[String]) -> Result<()> {
-        let prefix = self.target.manifests();
-        let is_kept = |key: &str| {
-            let name = key.strip_prefix(&prefix).unwrap_or_default();
-            kept.iter().any(|kept| kept == name)
-        };
-        self.tools.records.delete_all(&prefix, is_kept).await
-    }
-
     /// Creates or updates the deployment.
     async fn place(&mut self, name: &str, request: Request) -> Result<Ended, Problem> {
         let tools = Arc::clone(&self.tools);
@@ -173,25 +159,35 @@ impl Work {
             .made(name.to_owned(), request, wants_objects)
             .await?;
         let manifest = Bytes::from(made.manifest);
-        let mut deployment = self.next(name);
-        deployment.state = if wants_objects {
+        let mut deployment = self.next();
+        if self.known.is_none() {
+            deployment.add_manifest(name);
+        }
+        if wants_objects {
             self.check_room(&deployment, &made.objects)?;
-            State::Applying
-        } else {
-            State::Expanded
-        };
-        let records = &tools.records;
+        }
+        let (records, key) = (&tools.records, self.target.key());
         records
             .write(&self.target.manifest(name), manifest.clone())
             .await?;
-        let known = self.known.as_ref().map(|known| known.revision);
-        let revision = records.put(&self.target.key(), &deployment, known).await?;
-        self.forget_manifests(&deployment.manifests).await?;
+        let mut revision = self.known_revision();
         if let Some(cluster) = &tools.cluster {
-            deployment = self
-                .apply(cluster, deployment, revision, &made.objects)
+            deployment.state = State::Applying;
+            let applied = self
+                .change(cluster, deployment, Some(&made.objects))
                 .await?;
+            deployment = applied.value;
+            revision = Some(applied.revision);
+            deployment.state = State::Applied;
+            deployment.modified_at = time(Timestamp::now());
+            deployment.deployed_at = Some(deployment.modified_at.clone());
+        } else {
+            deployment.state = State::Expanded;
         }
+        if deployment.latest_manifest != name {
+            deployment.add_manifest(name);
+        }
+        records.put(&key, &deployment, revision).await?;
         Ok(Ended {
             message: deployment.message(),
             deployment,
@@ -200,8 +196,8 @@ impl Work {
         })
     }
 
-    /// Returns the deployment with the new manifest.
-    fn next(&self, name: &str) -> Deployment {
+    /// Returns the deployment before the change, with this operation. A new one has no manifest.
+    fn next(&self) -> Deployment {
         let now = time(Timestamp::now());
         let mut deployment = match &self.known {
             Some(known) => known.value.clone(),
@@ -219,11 +215,14 @@ impl Work {
                 resources: Vec::new(),
             },
         };
-        deployment.add_manifest(name);
         deployment.modified_at = now;
         deployment.operation.clone_from(&self.operation.value.name);
         deployment.errors.clear();
         deployment
+    }
+
+    fn known_revision(&self) -> Option<Revision> {
+        self.known.as_ref().map(|known| known.revision)
     }
 
     /// Checks that the record of all objects fits into the store, before any object is applied.
@@ -247,7 +246,8 @@ impl Work {
                 texts + REST
             })
             .sum();
-        let old = serde_json::to_vec(deployment).map_or(0, |bytes| bytes.len());
+        // The name of the manifest and the time that are added later are shorter.
+        let old = REST + serde_json::to_vec(deployment).map_or(0, |bytes| bytes.len());
         let limit = self.tools.max_object_bytes;
         if new + old <= limit {
             return Ok(());
@@ -263,71 +263,100 @@ impl Work {
         }
     }
 
-    /// Applies the objects, and deletes objects that are no longer part of the deployment.
-    async fn apply(
-        &mut self,
-        cluster: &Cluster,
-        mut deployment: Deployment,
-        revision: Revision,
-        objects: &[Object],
-    ) -> Result<Deployment, Problem> {
-        let (owner, user, prune) = (self.owner(), self.user.clone(), self.wanted.prune);
-        let before = deployment.resources.clone();
-        let mut journal = self.journal(objects.len() + before.len());
-        let done = cluster.update(&user, &owner, &before, objects, prune, &mut journal);
-        let done = done.await;
-        let now = time(Timestamp::now());
-        let problem = self.take_over(&mut deployment, &before, done);
-        if problem.is_none() {
-            deployment.state = State::Applied;
-            deployment.deployed_at = Some(now.clone());
-        }
-        deployment.modified_at = now;
-        let records = &self.tools.records;
-        records
-            .update(&self.target.key(), &deployment, revision)
-            .await?;
-        problem.map_or(Ok(deployment), Err)
-    }
-
-    /// Writes an empty manifest, deletes the objects, and then the deployment.
+    /// Deletes the objects, and then the deployment.
     async fn delete(&mut self, name: &str) -> Result<Ended, Problem> {
         let tools = Arc::clone(&self.tools);
-        let Some(known) = &self.known else {
+        let Some(mut revision) = self.known_revision() else {
             return Err(Status::not_found("", "deployments", &self.target.name).into());
         };
-        let known = known.revision;
-        let manifest = Bytes::from(empty_manifest(name, &self.target).to_string());
-        let mut deployment = self.next(name);
-        deployment.manifests = vec![name.to_owned()];
-        deployment.state = State::Deleting;
-        let (records, key) = (&tools.records, self.target.key());
-        records
-            .write(&self.target.manifest(name), manifest.clone())
-            .await?;
-        let mut revision = records.update(&key, &deployment, known).await?;
-        self.forget_manifests(&deployment.manifests).await?;
+        let mut deployment = self.next();
         if let Some(cluster) = tools.cluster.as_ref().filter(|_| !self.wanted.abandon) {
-            let (owner, user, prune) = (self.owner(), self.user.clone(), self.wanted.prune);
-            let before = deployment.resources.clone();
-            let mut journal = self.journal(before.len());
-            let done = cluster.delete(&user, &owner, &before, prune, &mut journal);
-            let done = done.await;
-            if let Some(problem) = self.take_over(&mut deployment, &before, done) {
-                records.update(&key, &deployment, revision).await?;
-                return Err(problem);
-            }
-            revision = records.update(&key, &deployment, revision).await?;
+            deployment.state = State::Deleting;
+            let deleted = self.change(cluster, deployment, None).await?;
+            deployment = deleted.value;
+            revision = deleted.revision;
         }
-        records.delete(&key, revision).await?;
-        self.forget_manifests(&[]).await?;
+        tools.records.delete(&self.target.key(), revision).await?;
         deployment.state = State::Deleted;
+        name.clone_into(&mut deployment.latest_manifest);
+        deployment.manifests = vec![name.to_owned()];
         Ok(Ended {
             message: deployment.message(),
             deployment,
-            manifest,
+            manifest: Bytes::from(empty_manifest(name, &self.target).to_string()),
             warnings: Vec::new(),
         })
+    }
+
+    /// Stores the `busy` deployment, and changes the cluster: applies `objects` and deletes those
+    /// that are no longer among them, or deletes all objects without them. Returns the deployment
+    /// with the objects in the cluster, which is not stored yet.
+    async fn change(
+        &mut self,
+        cluster: &Cluster,
+        mut busy: Deployment,
+        objects: Option<&[Object]>,
+    ) -> Result<Stored<Deployment>, Problem> {
+        let (owner, user, prune) = (self.owner(), self.user.clone(), self.wanted.prune);
+        let known = self.known_revision();
+        let records = &self.tools.records;
+        let revision = records.put(&self.target.key(), &busy, known).await?;
+        let before = busy.resources.clone();
+        let mut journal = self.journal(objects.map_or(0, <[Object]>::len) + before.len());
+        let done = if let Some(objects) = objects {
+            let update = cluster.update(&user, &owner, &before, objects, prune, &mut journal);
+            update.await
+        } else {
+            let delete = cluster.delete(&user, &owner, &before, prune, &mut journal);
+            delete.await
+        };
+        let steps = match done {
+            Ok(steps) => steps,
+            Err(failure) => return Err(self.failed(busy, revision, failure).await?),
+        };
+        busy.resources = apply::record(&before, &steps);
+        Ok(Stored {
+            value: busy,
+            revision,
+        })
+    }
+
+    /// Records a failed change of the cluster. If the cluster has not changed, the deployment is as
+    /// it was before the request.
+    async fn failed(
+        &mut self,
+        busy: Deployment,
+        revision: Revision,
+        failure: Failure,
+    ) -> Result<Problem> {
+        if let Some(object) = &failure.object {
+            self.operation.value.add(&Step {
+                object: Recorded::clone(object),
+                what: apply::What::Failed,
+                message: failure.message().to_owned(),
+            });
+        }
+        let resources = apply::record(&busy.resources, &failure.done);
+        let has_changed = failure.has_changed;
+        let problem = Problem::from(failure);
+        let deployment = match &self.known {
+            _ if has_changed => Some(Deployment {
+                state: State::Failed,
+                errors: problem.errors.clone(),
+                modified_at: time(Timestamp::now()),
+                ..busy
+            }),
+            known => known.as_ref().map(|known| known.value.clone()),
+        };
+        let (records, key) = (&self.tools.records, self.target.key());
+        match deployment {
+            Some(mut deployment) => {
+                deployment.resources = resources;
+                records.update(&key, &deployment, revision).await?;
+            }
+            None => records.delete(&key, revision).await?,
+        }
+        Ok(problem)
     }
 
     fn journal(&mut self, steps: usize) -> Journal<'_> {
@@ -336,34 +365,6 @@ impl Work {
             every: steps.div_ceil(MAX_NOTES).max(1),
             since: 0,
         }
-    }
-
-    /// Updates the records after an apply or a deletion, and returns its error.
-    fn take_over(
-        &mut self,
-        deployment: &mut Deployment,
-        before: &[Recorded],
-        done: Result<Vec<Step>, Failure>,
-    ) -> Option<Problem> {
-        let (steps, problem) = match done {
-            Ok(steps) => (steps, None),
-            Err(failure) => {
-                if let Some(object) = &failure.object {
-                    self.operation.value.add(&Step {
-                        object: Recorded::clone(object),
-                        what: apply::What::Failed,
-                        message: failure.message().to_owned(),
-                    });
-                }
-                (failure.done.clone(), Some(Problem::from(failure)))
-            }
-        };
-        deployment.resources = apply::record(before, &steps);
-        if let Some(problem) = &problem {
-            deployment.state = State::Failed;
-            deployment.errors.clone_from(&problem.errors);
-        }
-        problem
     }
 }
 
@@ -387,7 +388,7 @@ impl apply::Progress for Journal<'_> {
     }
 }
 
-/// Returns the manifest of a deployment that is being deleted.
+/// Returns the manifest of a deleted deployment.
 fn empty_manifest(name: &str, target: &Target) -> Value {
     json!({
         "name": name,

@@ -150,6 +150,8 @@ pub(super) struct LockWatcher(BTreeMap<String, (Revision, Instant)>);
 pub(super) struct StaleLock {
     /// The operation that held it.
     pub(super) operation: String,
+    /// The deployment.
+    pub(super) target: Target,
     key: String,
     revision: Revision,
 }
@@ -190,6 +192,7 @@ impl LockWatcher {
                     if let Ok(revision) = records.update(&item.key, &value, revision).await {
                         stale.push(StaleLock {
                             operation: value.operation,
+                            target: Target::of_lock(&item.key),
                             key: item.key.clone(),
                             revision,
                         });
@@ -208,27 +211,7 @@ impl LockWatcher {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use krm_template_server_core::ops::admission::Admission;
-    use krm_template_server_core::ops::limits::Limits;
-    use krm_template_server_core::ops::measured::Measured;
-    use krm_template_server_core::ops::metrics::Metrics;
-    use krm_template_server_core::store::Store;
-
-    #[derive(clap::Parser)]
-    struct Program {
-        #[command(flatten)]
-        limits: Limits,
-    }
-
-    fn records() -> Repository {
-        let program = <Program as clap::Parser>::parse_from(["server"]);
-        let admission = Admission::new(&program.limits);
-        let metrics = Arc::new(Metrics::new(admission, "", ""));
-        Repository::new(Arc::new(Measured::new(Store::memory(), metrics)), 1 << 20)
-    }
 
     fn web() -> Target {
         Target {
@@ -239,7 +222,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_operation_has_the_lock_until_it_gives_it_back() {
-        let records = records();
+        let records = Repository::memory();
         let held = Held::take(&records, &web(), "one").await.unwrap();
         let error = Held::take(&records, &web(), "two")
             .await
@@ -253,7 +236,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_lock_whose_holder_lives_is_never_stale() {
-        let records = records();
+        let records = Repository::memory();
         let held = Held::take(&records, &web(), "one").await.unwrap();
         let mut watcher = LockWatcher::default();
         for _ in 0..20 {
@@ -275,7 +258,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_holder_learns_that_its_lock_was_taken() {
-        let records = records();
+        let records = Repository::memory();
         let held = Held::take(&records, &web(), "one").await.unwrap();
         let mut watcher = LockWatcher::default();
         let stale = watcher.take_over(&records, true).await.unwrap();

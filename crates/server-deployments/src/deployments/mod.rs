@@ -22,7 +22,9 @@
 //! A change has one write that counts. Its manifest is written first, under a name that nothing
 //! refers to; the write of the deployment then makes it the newest one. So a server that ends at
 //! any moment leaves the deployment as it was, or as the request wants it. Objects of a cluster are
-//! applied between two such writes of the deployment, and the operation records each of them.
+//! changed before that write, and the operation records each of them. A change that is refused
+//! leaves the deployment as it was. One that ends half-way leaves its manifests, the objects that
+//! the cluster has now, and the state `failed` or `interrupted`.
 
 mod args;
 mod change;

@@ -39,6 +39,16 @@ impl Target {
         format!("{LOCKS}{}/{}", self.namespace, self.name)
     }
 
+    /// Returns the deployment of the lock with a key.
+    pub(super) fn of_lock(key: &str) -> Self {
+        let rest = key.strip_prefix(LOCKS).unwrap_or_default();
+        let (namespace, name) = rest.split_once('/').unwrap_or_default();
+        Self {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
     /// Returns the key prefix of its manifests.
     pub(super) fn manifests(&self) -> String {
         format!("/dm/manifests/{}/{}/", self.namespace, self.name)
@@ -64,7 +74,7 @@ pub enum State {
     Deleting,
     /// It is deleted. No deployment is stored with this state.
     Deleted,
-    /// Its last change ended with an error.
+    /// Its last change ended with an error after it had changed the cluster.
     Failed,
     /// Its last change was interrupted.
     Interrupted,
@@ -99,9 +109,9 @@ pub struct Deployment {
     pub latest_manifest: String,
     /// The names of the kept manifests, oldest first.
     pub manifests: Vec<String>,
-    /// The name of the last operation.
+    /// The name of the last operation that changed it.
     pub operation: String,
-    /// The errors of the last operation.
+    /// The errors of this operation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
     /// The objects in the cluster.

@@ -7,14 +7,17 @@ use tokio::time::sleep;
 
 use super::change::Tools;
 use super::lock::{BEAT, LockWatcher};
-use super::record::{ChangeKind, Lock, Operation, Progress, State};
-use super::repository::Repository;
+use super::record::{ChangeKind, Deployment, Lock, Operation, Progress, State};
+use super::repository::{Repository, Stored};
 use crate::apply;
 use krm_template_server_core::status::Result;
 use krm_template_server_core::store::Revision;
 
 /// The message of an interrupted operation.
 const INTERRUPTED: &str = "the server stopped before the operation was done; run the request again";
+
+/// The error of a deployment whose change a running server could not complete.
+const UNFINISHED: &str = "the server could not complete the operation; run the request again";
 
 /// The number of checks of the locks for each search for operations without a lock.
 const CHECKS: u32 = 12;
@@ -53,6 +56,7 @@ pub(super) async fn watch(tools: Weak<Tools>, mut watcher: LockWatcher) {
 async fn locks(records: &Repository, watcher: &mut LockWatcher, all: bool) -> Result<()> {
     for stale in watcher.take_over(records, all).await? {
         settle(records, &stale.operation).await?;
+        records.forget_manifests(&stale.target).await?;
         stale.release(records).await?;
     }
     Ok(())
@@ -68,26 +72,16 @@ async fn settle(records: &Repository, name: &str) -> Result<()> {
     if operation.value.state.is_final() {
         return Ok(());
     }
-    let target = operation.value.target();
-    let known = records.deployment(&target).await?;
+    let known = records.deployment(&operation.value.target()).await?;
     let end = match known {
-        None if operation.value.change == ChangeKind::Delete => {
-            records.delete_all(&target.manifests(), |_| false).await?;
-            Progress::Done
-        }
+        None if operation.value.change == ChangeKind::Delete => Progress::Done,
         None => Progress::Interrupted,
         Some(known) if known.value.operation != name => Progress::Interrupted,
-        Some(mut known) if known.value.state.is_busy() => {
-            let before = &known.value.resources;
-            known.value.resources = apply::record(before, &operation.value.steps);
-            known.value.state = State::Interrupted;
-            known.value.errors = vec![INTERRUPTED.to_owned()];
-            records
-                .update(&target.key(), &known.value, known.revision)
-                .await?;
-            Progress::Interrupted
-        }
         Some(known) => match known.value.state {
+            State::Applying | State::Deleting => {
+                interrupt(records, known, &operation.value, INTERRUPTED).await?;
+                Progress::Interrupted
+            }
             State::Failed => Progress::Failed,
             State::Interrupted => Progress::Interrupted,
             _ => Progress::Done,
@@ -100,6 +94,32 @@ async fn settle(records: &Repository, name: &str) -> Result<()> {
     records
         .update(&key, &operation.value, operation.revision)
         .await?;
+    Ok(())
+}
+
+/// Ends the change of an operation that failed on this server before it wrote its outcome.
+pub(super) async fn conclude(records: &Repository, operation: &Operation) -> Result<()> {
+    match records.deployment(&operation.target()).await? {
+        Some(known) if known.value.operation == operation.name && known.value.state.is_busy() => {
+            interrupt(records, known, operation, UNFINISHED).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes that the operation of a deployment was interrupted, and the objects that it changed.
+async fn interrupt(
+    records: &Repository,
+    mut known: Stored<Deployment>,
+    operation: &Operation,
+    why: &str,
+) -> Result<()> {
+    let deployment = &mut known.value;
+    deployment.resources = apply::record(&deployment.resources, &operation.steps);
+    deployment.state = State::Interrupted;
+    deployment.errors = vec![why.to_owned()];
+    let key = operation.target().key();
+    records.update(&key, deployment, known.revision).await?;
     Ok(())
 }
 
@@ -128,5 +148,127 @@ impl Orphans {
         }
         self.0 = seen;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::apply::{Recorded, Step, What};
+    use crate::deployments::record::Target;
+
+    fn object(name: &str) -> Recorded {
+        Recorded {
+            api_version: "v1".to_owned(),
+            kind: "ConfigMap".to_owned(),
+            name: name.to_owned(),
+            ..Recorded::default()
+        }
+    }
+
+    /// Returns a store with a deletion that has deleted one of two objects. Without `state`, it has
+    /// also deleted the deployment.
+    async fn stopped(state: Option<State>) -> (Repository, Target, Operation) {
+        let records = Repository::memory();
+        let target = Target {
+            namespace: "shop".to_owned(),
+            name: "web".to_owned(),
+        };
+        let mut operation = Operation::new(ChangeKind::Delete, &target, "jane");
+        operation.state = Progress::Running;
+        operation.add(&Step {
+            object: object("b"),
+            what: What::Deleted,
+            message: String::new(),
+        });
+        let key = Operation::key(&operation.name);
+        records.put(&key, &operation, None).await.unwrap();
+        let lock = Lock {
+            operation: operation.name.clone(),
+            beat: 1,
+        };
+        records.put(&target.lock(), &lock, None).await.unwrap();
+        let names = ["manifest-0001", "manifest-0002"];
+        if let Some(state) = state {
+            let deployment = Deployment {
+                name: target.name.clone(),
+                namespace: target.namespace.clone(),
+                state,
+                created_at: String::new(),
+                modified_at: String::new(),
+                deployed_at: Some(String::new()),
+                latest_manifest: names[1].to_owned(),
+                manifests: names.map(str::to_owned).to_vec(),
+                operation: operation.name.clone(),
+                errors: Vec::new(),
+                resources: ["a", "b"].map(object).to_vec(),
+            };
+            let put = records.put(&target.key(), &deployment, None).await;
+            put.unwrap();
+        }
+        for name in [names[0], names[1], "manifest-0003"] {
+            let manifest = Bytes::from_static(b"{}");
+            let written = records.write(&target.manifest(name), manifest).await;
+            written.unwrap();
+        }
+        (records, target, operation)
+    }
+
+    /// Returns the names of the stored manifests.
+    async fn manifests(records: &Repository, target: &Target) -> Vec<String> {
+        let prefix = target.manifests();
+        let items = records.page(&prefix, None).await.unwrap().items;
+        let names = items
+            .iter()
+            .filter_map(|item| item.key.strip_prefix(&prefix));
+        names.map(str::to_owned).collect()
+    }
+
+    async fn state(records: &Repository, operation: &Operation) -> Progress {
+        let key = Operation::key(&operation.name);
+        let found = records.get::<Operation>(&key).await.unwrap().unwrap();
+        found.value.state
+    }
+
+    #[tokio::test]
+    async fn an_interrupted_deletion_keeps_the_manifests_and_what_remains() {
+        let (records, target, operation) = stopped(Some(State::Deleting)).await;
+        let mut watcher = LockWatcher::default();
+        all(&records, &mut watcher).await.unwrap();
+        let found = records.deployment(&target).await.unwrap().unwrap().value;
+        assert_eq!(found.state, State::Interrupted);
+        assert_eq!(found.resources, [object("a")]);
+        // The third manifest belongs to no complete change.
+        let kept = ["manifest-0001", "manifest-0002"];
+        assert_eq!(manifests(&records, &target).await, kept);
+        assert_eq!(state(&records, &operation).await, Progress::Interrupted);
+        let lock = records.get::<Lock>(&target.lock()).await.unwrap();
+        assert_eq!(lock, None);
+    }
+
+    #[tokio::test]
+    async fn a_deletion_that_stopped_at_its_end_is_completed() {
+        let (records, target, operation) = stopped(None).await;
+        let mut watcher = LockWatcher::default();
+        all(&records, &mut watcher).await.unwrap();
+        assert_eq!(manifests(&records, &target).await, [""; 0]);
+        assert_eq!(state(&records, &operation).await, Progress::Done);
+    }
+
+    #[tokio::test]
+    async fn a_change_whose_outcome_cannot_be_written_keeps_what_remains() {
+        let (records, target, operation) = stopped(Some(State::Deleting)).await;
+        conclude(&records, &operation).await.unwrap();
+        let found = records.deployment(&target).await.unwrap().unwrap();
+        assert_eq!(found.value.state, State::Interrupted);
+        assert_eq!(found.value.resources, [object("a")]);
+        assert_eq!(found.value.errors, [UNFINISHED]);
+        // An outcome that is written stays.
+        let (records, target, operation) = stopped(Some(State::Applied)).await;
+        let before = records.deployment(&target).await.unwrap();
+        conclude(&records, &operation).await.unwrap();
+        assert_eq!(records.deployment(&target).await.unwrap(), before);
     }
 }

@@ -109,17 +109,17 @@ impl Repository {
         Ok(item.map(|item| item.value))
     }
 
-    /// Deletes all items with a prefix, except the ones that `keep` selects.
-    pub(super) async fn delete_all(
-        &self,
-        prefix: &str,
-        keep: impl Fn(&str) -> bool + Send,
-    ) -> Result<()> {
-        let mut after = None;
+    /// Deletes the manifests that the record of the deployment does not list. The caller holds the
+    /// lock: an operation writes its manifest first.
+    pub(super) async fn forget_manifests(&self, target: &Target) -> Result<()> {
+        let known = self.deployment(target).await?;
+        let kept = known.map_or_else(Vec::new, |known| known.value.manifests);
+        let kept: Vec<String> = kept.iter().map(|name| target.manifest(name)).collect();
+        let (prefix, mut after) = (target.manifests(), None);
         loop {
-            let page = self.page(prefix, after.as_deref()).await?;
+            let page = self.page(&prefix, after.as_deref()).await?;
             for item in &page.items {
-                if !keep(&item.key) {
+                if !kept.contains(&item.key) {
                     self.delete(&item.key, item.revision).await?;
                 }
             }
@@ -206,6 +206,27 @@ impl Repository {
         }
         let name = what.rsplit('/').next().unwrap_or(what);
         Err(too_large(name, length, self.limit))
+    }
+}
+
+#[cfg(test)]
+impl Repository {
+    /// Returns an empty store in memory.
+    pub(super) fn memory() -> Self {
+        use krm_template_server_core::ops::admission::Admission;
+        use krm_template_server_core::ops::limits::Limits;
+        use krm_template_server_core::ops::metrics::Metrics;
+        use krm_template_server_core::store::Store;
+
+        #[derive(clap::Parser)]
+        struct Program {
+            #[command(flatten)]
+            limits: Limits,
+        }
+        let program = <Program as clap::Parser>::parse_from(["server"]);
+        let admission = Admission::new(&program.limits);
+        let metrics = Arc::new(Metrics::new(admission, "", ""));
+        Self::new(Arc::new(Measured::new(Store::memory(), metrics)), 1 << 20)
     }
 }
 

@@ -381,9 +381,24 @@ async fn run(
             return Err(Status::unavailable(message).into());
         }
     };
-    work.end(&outcome).await;
-    held.release().await;
+    match end(&mut work, &outcome).await {
+        Ok(()) => held.release().await,
+        // The lock becomes stale, and a server ends the operation.
+        Err(error) => tracing::warn!(%error, "the end of a change cannot be stored"),
+    }
     outcome
+}
+
+/// Writes the outcome of a change.
+async fn end(work: &mut Work, outcome: &Result<Ended, Problem>) -> Result<()> {
+    let records = work.tools.records.clone();
+    if outcome.is_err() {
+        recovery::conclude(&records, &work.operation.value).await?;
+    }
+    // Who sees that the operation is done may start the next one: only the lock is left to release.
+    records.forget_manifests(&work.target).await?;
+    work.end(outcome).await;
+    Ok(())
 }
 
 /// A guard that counts a running change until it is dropped.

@@ -162,6 +162,16 @@ fn refusal(text: &str) -> String {
     format!("{}; {}", error.message, error.hints.join("; "))
 }
 
+fn refused(hint: &str, texts: &[&str]) {
+    for text in texts {
+        let refusal = refusal(text);
+        assert!(
+            refusal.contains(hint) || refusal.contains("BOM"),
+            "{text:?}: {refusal}"
+        );
+    }
+}
+
 #[test]
 fn texts_that_go_yaml_reads_differently_are_refused_with_a_hint() {
     for (hint, texts) in [
@@ -206,9 +216,17 @@ fn texts_that_go_yaml_reads_differently_are_refused_with_a_hint() {
                 "a: 'b'\n  \t\nc: d\n",
             ],
         ),
+    ] {
+        refused(hint, texts);
+    }
+}
+
+#[test]
+fn characters_that_go_yaml_reads_differently_are_refused_with_a_hint() {
+    for (hint, texts) in [
         (
             "`\\N`",
-            &["a: b\u{85}c\n", "# a\u{85}b: c\n", "a: | # b\u{85}\n  c\n"],
+            &["a: b\u{85}c\n", "# a\u{85}b: c\n", "a: | # b\u{85}\n  c\n"][..],
         ),
         ("`\\L`", &["a: b\u{2028}\n", "a:\u{2028} b\n"]),
         ("`\\P`", &["a: [b\u{2029}c]\n", "b\u{2029}c: a\n"]),
@@ -221,13 +239,7 @@ fn texts_that_go_yaml_reads_differently_are_refused_with_a_hint() {
         ("`\\x7F`", &["a: \u{7f}\n"]),
         ("remove it", &["a: b\n\u{feff}c: d\n"]),
     ] {
-        for text in texts {
-            let refusal = refusal(text);
-            assert!(
-                refusal.contains(hint) || refusal.contains("BOM"),
-                "{text:?}: {refusal}"
-            );
-        }
+        refused(hint, texts);
     }
 }
 

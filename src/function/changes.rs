@@ -94,8 +94,15 @@ fn listed(all: impl Iterator<Item = String>, count: usize, before_last: &str) ->
     format!("{}{before_last}{last}", named.join(", "))
 }
 
-/// A value as JSON, at most [`MAX_SHOWN`] characters of it.
+/// A scalar as JSON, at most [`MAX_SHOWN`] characters of it. Of other values nothing is shown: a part
+/// may be a secret.
 pub(super) fn shown(value: &Value<'_>) -> String {
+    if value.entries().is_some() {
+        return "{…}".to_owned();
+    }
+    if value.items().is_some() {
+        return "[…]".to_owned();
+    }
     let json = value.to_json();
     if json.chars().count() <= MAX_SHOWN {
         return json;

@@ -8,8 +8,12 @@ use crate::krm::annotations::KEEP;
 use krm_yaml::Value;
 
 /// Keeps the fields that the old object asks for. Returns what to say about those that the Template
-/// would have changed.
-pub(super) fn keep<'v>(value: &mut Value<'v>, old: &Value<'v>) -> Vec<String> {
+/// would have changed. `hides` tells whether the text of a part is a secret.
+pub(super) fn keep<'v>(
+    value: &mut Value<'v>,
+    old: &Value<'v>,
+    hides: &dyn Fn(&Value<'_>) -> bool,
+) -> Vec<String> {
     let Some(paths) = old.str_at(&["metadata", "annotations", KEEP]) else {
         return Vec::new();
     };
@@ -29,7 +33,8 @@ pub(super) fn keep<'v>(value: &mut Value<'v>, old: &Value<'v>) -> Vec<String> {
             let text = |one: &Option<Value<'_>>, none: &str| {
                 one.as_ref().map_or_else(|| none.to_owned(), shown)
             };
-            let is_secret = old.str_at(&["kind"]) == Some("Secret");
+            let is_hidden = would_be.as_ref().is_some_and(hides);
+            let is_secret = is_hidden || old.str_at(&["kind"]) == Some("Secret");
             kept.push(if is_secret {
                 format!("kept `{path}`")
             } else {

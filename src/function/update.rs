@@ -56,7 +56,7 @@ pub(super) fn update<'v>(
         Manner::Replace => keep_metadata(&mut value, &old_value),
     }
     keep_namespace(&mut value, &old_value);
-    let kept = keep::keep(&mut value, &old_value);
+    let kept = keep::keep(&mut value, &old_value, hides);
     let mut changes = Changes::of(&old_value, &value, hides);
     changes.kept = kept;
     for (key, text) in marks {

@@ -15,7 +15,7 @@ pub const LEGACY_PATH: &str = "config.kubernetes.io/path";
 pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 /// The directory of the package that an object belongs to, as `kpt fn render` sends it.
 pub const PACKAGE_PATH: &str = "internal.config.kubernetes.io/package-path";
-/// What kpt calls an object of which a selector of the pipeline has to choose.
+/// The identity of an object for the selectors of a pipeline: kpt sends it if there are any.
 pub const RESOURCE_ID: &str = "internal.config.k8s.io/kpt-resource-id";
 /// Keeps an object out of the cluster; any value but `"false"` counts.
 pub const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";

@@ -50,7 +50,7 @@ const UNUSED: &[u8] = b"unused";
 /// A generated value.
 pub(crate) struct Generated {
     pub(crate) text: String,
-    /// What to say about it.
+    /// The warning that it is not an earlier one.
     pub(crate) warning: Option<Diagnostic>,
 }
 

@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::object::draft::{Draft, Texts, values_as_text};
-use crate::object::json;
+use crate::object::json::{self, MAX_COMPLAINTS, Path};
 use crate::object::schema;
-use crate::object::types::{self, Complaints, MAX_COMPLAINTS};
+use crate::object::types::{self, Complaints};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
 use krm_template_server_core::groups::Group;
@@ -30,9 +30,10 @@ pub fn template(
     validation: FieldValidation,
 ) -> Result<(Draft, Vec<String>)> {
     let body = Body::read(format, body)?;
-    let mut texts = texts(&body.json)?;
-    let (object, warnings) = read(group, &body, &mut texts, validation)?;
-    Ok((Draft::new(group, &object, &texts, body.kept), warnings))
+    let read = read(group, &body, validation, Objects::Kept)?;
+    let yaml = body.kept.clone();
+    let draft = Draft::new(group, read.object, &read.texts, yaml);
+    Ok((draft, read.warnings))
 }
 
 /// Checks the Template in the body of a request like [`template`], without keeping it. Returns the
@@ -47,40 +48,53 @@ pub fn check(
     validation: FieldValidation,
 ) -> Result<Vec<String>> {
     let body = Body::read(format, body)?;
-    let mut texts = texts(&body.json)?;
-    if let Some(objects) = texts.get_mut("objects")
-        && objects.get().starts_with('[')
-    {
-        // Only the keys of objects are checked.
-        *objects = serde_json::from_str("[]").unwrap_or(objects);
-    }
-    read(group, &body, &mut texts, validation).map(|(_, warnings)| warnings)
+    read(group, &body, validation, Objects::Checked).map(|read| read.warnings)
 }
 
-/// Parses the fields of a body. `null` has none.
-fn texts(json: &str) -> Result<Texts<'_>> {
-    let texts: std::result::Result<Option<Texts<'_>>, String> = json::parse(json);
-    texts.map(Option::unwrap_or_default).map_err(|why| {
-        let other = json::value(json).map(|other| json::wrong_type("", "object", &other));
-        unrecognized(&other.unwrap_or(why))
-    })
+/// The use of the field `objects`.
+#[derive(Clone, Copy, PartialEq)]
+enum Objects {
+    Kept,
+    /// The items of the list are left out. In our group, their keys are checked.
+    Checked,
 }
 
-/// Reads and checks an object. Returns it with texts for `Warning` headers. Removes the texts of
-/// changed fields.
-fn read(
+/// A checked object.
+struct Read<'b> {
+    object: Value,
+    /// The texts of unchanged fields.
+    texts: Texts<'b>,
+    /// The texts for `Warning` headers.
+    warnings: Vec<String>,
+}
+
+/// Reads and checks an object.
+fn read<'b>(
     group: Group,
-    body: &Body<'_>,
-    texts: &mut Texts<'_>,
+    body: &'b Body<'_>,
     validation: FieldValidation,
-) -> Result<(Value, Vec<String>)> {
-    // In OpenShift's group, objects are not checked.
-    let unchecked = (group == Group::OpenShift).then_some("objects");
-    let repeated = types::repeated_keys(&body.json, unchecked).map_err(|why| unrecognized(&why))?;
-    let fields = texts.iter();
-    let fields = fields.map(|(key, text)| Ok((key.clone(), json::value(text.get())?)));
-    let fields: std::result::Result<Map<String, Value>, String> = fields.collect();
-    let mut object = Value::Object(fields.map_err(|why| unrecognized(&why))?);
+    objects: Objects,
+) -> Result<Read<'b>> {
+    let fields = fields(&body.json)?;
+    let (mut object, mut repeated) = (Map::new(), Vec::new());
+    for (key, text) in &fields {
+        let path = &Path::Key(&Path::Root, key);
+        if object.contains_key(key) {
+            json::add_repeated(path, &mut repeated);
+        }
+        let value = if key == "objects" {
+            items(group, text.get(), objects, &mut repeated)
+        } else {
+            json::value_at(path, text.get(), &mut repeated)
+        };
+        // An error of the whole has its position in the body.
+        let value =
+            value.map_err(|why| unrecognized(&json::value(&body.json).err().unwrap_or(why)))?;
+        object.insert(key.clone(), value);
+    }
+    let is_used = |(key, _): &(String, _)| objects == Objects::Kept || key == "parameters";
+    let mut texts: Texts<'_> = fields.into_iter().filter(is_used).collect();
+    let mut object = Value::Object(object);
     let mut warnings = checked(group, &object, &repeated, &body.repeated, validation)?;
     if !repeated.is_empty() {
         texts.retain(|key, _| key == "objects");
@@ -90,7 +104,44 @@ fn read(
         texts.shift_remove("parameters");
     }
     warnings.extend(changed);
-    Ok((object, warnings))
+    Ok(Read {
+        object,
+        texts,
+        warnings,
+    })
+}
+
+/// Reads the field `objects`. In OpenShift's group, keys of objects are not checked.
+fn items(
+    group: Group,
+    text: &str,
+    objects: Objects,
+    repeated: &mut Vec<String>,
+) -> std::result::Result<Value, String> {
+    let is_left_out = objects == Objects::Checked && text.starts_with('[');
+    if group == Group::OpenShift {
+        return if is_left_out {
+            Ok(Value::Array(Vec::new()))
+        } else {
+            json::value(text)
+        };
+    }
+    let path = &Path::Key(&Path::Root, "objects");
+    let value = json::value_at(path, text, repeated)?;
+    Ok(if is_left_out {
+        Value::Array(Vec::new())
+    } else {
+        value
+    })
+}
+
+/// Parses the fields of a body. `null` has none.
+fn fields(json: &str) -> Result<Vec<(String, &RawValue)>> {
+    let fields = json::fields(json).map_err(|why| {
+        let other = json::value(json).map(|other| json::wrong_type("", "object", &other));
+        unrecognized(&other.unwrap_or(why))
+    })?;
+    Ok(fields.0)
 }
 
 /// Checks the kind, version and fields of a body. `lines` are the duplicate keys of a YAML text.
@@ -155,8 +206,7 @@ pub(crate) fn undeclared(group: Group, object: &Value) -> Option<String> {
 /// Finds duplicate keys in a JSON body. Returns texts such as `duplicate field "a"`.
 #[must_use]
 pub fn repeated_keys(body: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(body);
-    types::repeated_keys(&text, None).unwrap_or_default()
+    json::repeated_keys(&String::from_utf8_lossy(body)).unwrap_or_default()
 }
 
 /// Checks the result of a patch. Returns it with texts for `Warning` headers.
@@ -195,7 +245,7 @@ pub fn patched(
     let mut warnings = warnings.map_err(|why| refused(&why))?;
     let mut object = object.clone();
     warnings.extend(as_text(group, &mut object, None));
-    let mut draft = Draft::new(group, &object, &Texts::new(), None);
+    let mut draft = Draft::new(group, object, &Texts::new(), None);
     if let Some(old) = old {
         draft.keep_spelling(old);
     }
@@ -206,8 +256,9 @@ pub fn patched(
 #[must_use]
 pub fn group(format: Format, body: &[u8]) -> Option<Group> {
     let body = Body::read(format, body).ok()?;
-    let texts = texts(&body.json).ok()?;
-    let version: String = serde_json::from_str(texts.get("apiVersion")?.get()).ok()?;
+    let fields = fields(&body.json).ok()?;
+    let version = fields.iter().rfind(|(key, _)| key == "apiVersion")?.1;
+    let version: String = serde_json::from_str(version.get()).ok()?;
     Group::ALL
         .into_iter()
         .find(|group| group.api_version() == version)
@@ -234,7 +285,8 @@ impl<'b> Body<'b> {
         let read = match format {
             // As in Go, invalid UTF-8 becomes U+FFFD.
             Format::Json => Ok(Self {
-                json: String::from_utf8_lossy(body),
+                json: std::str::from_utf8(body)
+                    .map_or_else(|_| String::from_utf8_lossy(body), Cow::Borrowed),
                 kept: None,
                 repeated: Vec::new(),
             }),

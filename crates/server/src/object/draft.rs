@@ -25,6 +25,8 @@ pub struct Draft {
     /// Fields keep the JSON text of the client. In OpenShift's group, `objects` is always present,
     /// and other empty fields are omitted.
     fields: Vec<(String, String)>,
+    /// The values of fields that have just been parsed, until [`Draft::take_value`].
+    parsed: Map<String, Value>,
     /// The text of the body, if it was YAML.
     yaml: Option<String>,
 }
@@ -33,26 +35,33 @@ impl Draft {
     /// Creates a Template from a checked object. `texts` has the JSON text of unchanged fields.
     pub(crate) fn new(
         group: Group,
-        object: &Value,
+        object: Value,
         texts: &Texts<'_>,
         yaml: Option<String>,
     ) -> Self {
         let mut fields: Vec<(String, String)> = Vec::new();
-        for (key, value) in object.as_object().into_iter().flatten() {
-            if matches!(key.as_str(), "kind" | "apiVersion" | "metadata")
-                || group == Group::OpenShift && is_left_out(key, value)
-            {
-                continue;
+        let (mut parsed, mut metadata) = (Map::new(), Value::Null);
+        for (key, mut value) in entries(object) {
+            match key.as_str() {
+                "kind" | "apiVersion" => continue,
+                "metadata" => {
+                    metadata = value;
+                    continue;
+                }
+                _ if group == Group::OpenShift && is_left_out(&key, &value) => continue,
+                _ => {}
             }
             let mut text = String::new();
-            match texts.get(key) {
+            match texts.get(&key) {
                 _ if key == "labels" && group == Group::OpenShift => {
-                    json::write(&without_nulls(value.clone()), &mut text);
+                    value = without_nulls(value);
+                    json::write(&value, &mut text);
                 }
                 Some(unchanged) => json::compact(unchanged.get(), &mut text),
-                None => json::write(value, &mut text),
+                None => json::write(&value, &mut text),
             }
             fields.push((key.clone(), text));
+            parsed.insert(key, value);
         }
         if group == Group::OpenShift && !fields.iter().any(|(name, _)| name == "objects") {
             let is_after = |(name, _): &(String, _)| matches!(&**name, "parameters" | "labels");
@@ -61,8 +70,9 @@ impl Draft {
         }
         Self {
             group,
-            metadata: object.get("metadata").map_or_else(Map::new, metadata),
+            metadata: self::metadata(metadata),
             fields,
+            parsed,
             yaml,
         }
     }
@@ -77,10 +87,11 @@ impl Draft {
         let fields = fields.into_iter().filter(is_field);
         Self {
             group,
-            metadata: self::metadata(&metadata.unwrap_or_default()),
+            metadata: self::metadata(metadata.unwrap_or_default()),
             fields: fields
                 .map(|(key, text)| (key, text.get().to_owned()))
                 .collect(),
+            parsed: Map::new(),
             yaml,
         }
     }
@@ -160,9 +171,20 @@ impl Draft {
         }
     }
 
+    /// Returns the complete object like [`Draft::to_value`], without parsing what has just been
+    /// parsed.
+    pub(crate) fn take_value(&mut self) -> Value {
+        let parsed = std::mem::take(&mut self.parsed);
+        self.value_with(parsed)
+    }
+
     /// Returns the complete object, with `kind` and `apiVersion`.
     #[must_use]
     pub fn to_value(&self) -> Value {
+        self.value_with(Map::new())
+    }
+
+    fn value_with(&self, mut parsed: Map<String, Value>) -> Value {
         let mut object = Map::new();
         object.insert("kind".to_owned(), Value::from("Template"));
         object.insert(
@@ -171,8 +193,9 @@ impl Draft {
         );
         object.insert("metadata".to_owned(), Value::Object(self.metadata.clone()));
         for (key, text) in &self.fields {
-            let value = json::value(text).unwrap_or_default();
-            object.insert(key.clone(), value);
+            let value = parsed.get_mut(key).map(Value::take);
+            let value = value.or_else(|| json::value(text).ok());
+            object.insert(key.clone(), value.unwrap_or_default());
         }
         Value::Object(object)
     }
@@ -192,9 +215,17 @@ fn without_nulls(mut labels: Value) -> Value {
     labels
 }
 
+/// Returns the fields of an object, none of another value.
+fn entries(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(entries) => entries,
+        _ => Map::new(),
+    }
+}
+
 /// Returns the fields of `metadata` without empty ones, as Go decodes and encodes them.
-fn metadata(metadata: &Value) -> Map<String, Value> {
-    let mut fields = metadata.as_object().cloned().unwrap_or_default();
+fn metadata(metadata: Value) -> Map<String, Value> {
+    let mut fields = entries(metadata);
     fields.retain(|key, value| {
         // An empty list resets the managers.
         !OBJECT_META.has(key) || !is_empty(value) || (key == "managedFields" && value.is_array())

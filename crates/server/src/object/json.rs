@@ -7,28 +7,110 @@ use std::io;
 use std::marker::PhantomData;
 
 use krm_yaml::MAX_DEPTH;
+use memchr::{memchr, memchr2};
 use serde::de::{Deserialize, DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serialize;
 use serde_json::error::Category;
 use serde_json::ser::{Formatter, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Deserializer, Map, Value};
 
-/// Parses a complete text with at most [`MAX_DEPTH`] levels.
+/// The maximum number of errors about unknown and duplicate fields.
+pub(crate) const MAX_COMPLAINTS: usize = 100;
+
+/// The path of a value in an object, such as `parameters[0].name`.
+pub(crate) enum Path<'p> {
+    Root,
+    Key(&'p Self, &'p str),
+    Index(&'p Self, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Key(Self::Root, key) => out.write_str(key),
+            Self::Key(parent, key) => write!(out, "{parent}.{key}"),
+            Self::Index(parent, index) => write!(out, "{parent}[{index}]"),
+        }
+    }
+}
+
+/// The fields of an object in their order, with duplicates, each with the text of its value.
+#[derive(Default)]
+pub(crate) struct Fields<'t>(pub(crate) Vec<(String, &'t RawValue)>);
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Fields<'de>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Fields<'de>, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = entries.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+        value.deserialize_map(Entries)
+    }
+}
+
+/// Parses a complete text as an object with at most [`MAX_DEPTH`] levels. `null` has no fields.
 ///
 /// # Errors
 /// The reason and the position, without the text there.
-pub(crate) fn parse<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, String> {
-    parse_with(PhantomData, text)
+pub(crate) fn fields(text: &str) -> Result<Fields<'_>, String> {
+    check_depth(text)?;
+    let fields: Option<Fields<'_>> = parse(PhantomData, text)?;
+    Ok(fields.unwrap_or_default())
 }
 
-/// Parses a complete text like [`parse`], with a seed.
-pub(crate) fn parse_with<'t, T: DeserializeSeed<'t>>(
-    seed: T,
-    text: &'t str,
-) -> Result<T::Value, String> {
-    if !is_shallow(text) {
-        return Err(format!("nested more than {MAX_DEPTH} levels deep"));
+/// Parses a complete text as a [`Value`] with at most [`MAX_DEPTH`] levels. The last of duplicate
+/// keys wins.
+///
+/// # Errors
+/// The same as [`fields`].
+pub(crate) fn value(text: &str) -> Result<Value, String> {
+    check_depth(text)?;
+    value_at(&Path::Root, text, &mut Vec::new())
+}
+
+/// Finds duplicate keys in a complete text. Returns texts such as `duplicate field "a"`, up to
+/// [`MAX_COMPLAINTS`].
+///
+/// # Errors
+/// The same as [`fields`].
+pub(crate) fn repeated_keys(text: &str) -> Result<Vec<String>, String> {
+    check_depth(text)?;
+    let mut repeated = Vec::new();
+    value_at(&Path::Root, text, &mut repeated).map(|_| repeated)
+}
+
+/// Parses the text at `path`, which is one of [`Fields`], like [`value`]. Adds its duplicate keys to
+/// `repeated` like [`repeated_keys`].
+pub(crate) fn value_at(
+    path: &Path<'_>,
+    text: &str,
+    repeated: &mut Vec<String>,
+) -> Result<Value, String> {
+    parse(Reader { path, repeated }, text).map(Part::into_value)
+}
+
+/// Adds the text for a duplicate field.
+pub(crate) fn add_repeated(path: &Path<'_>, repeated: &mut Vec<String>) {
+    if repeated.len() < MAX_COMPLAINTS {
+        repeated.push(format!("duplicate field {:?}", path.to_string()));
     }
+}
+
+fn parse<'t, T: DeserializeSeed<'t>>(seed: T, text: &'t str) -> Result<T::Value, String> {
     let mut deserializer = Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
     let value = seed.deserialize(&mut deserializer);
@@ -43,14 +125,6 @@ pub(crate) fn parse_with<'t, T: DeserializeSeed<'t>>(
             ),
             _ => error.to_string(),
         })
-}
-
-/// Parses a complete text as a [`Value`]. The last of duplicate keys wins.
-///
-/// # Errors
-/// The same as [`parse`].
-pub(crate) fn value(text: &str) -> Result<Value, String> {
-    parse::<Part>(text).map(Part::into_value)
 }
 
 /// A value, or the digits of a number.
@@ -74,15 +148,21 @@ impl Part {
     }
 }
 
-impl<'de> Deserialize<'de> for Part {
-    fn deserialize<D: serde::Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
-        value.deserialize_any(Parts)
+/// Reads a value and finds its duplicate keys.
+struct Reader<'r> {
+    path: &'r Path<'r>,
+    repeated: &'r mut Vec<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Part;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, value: D) -> Result<Part, D::Error> {
+        value.deserialize_any(self)
     }
 }
 
-struct Parts;
-
-impl<'de> Visitor<'de> for Parts {
+impl<'de> Visitor<'de> for Reader<'_> {
     type Value = Part;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -115,7 +195,10 @@ impl<'de> Visitor<'de> for Parts {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Part, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element::<Part>()? {
+        while let Some(item) = items.next_element_seed(Reader {
+            path: &Path::Index(self.path, list.len()),
+            repeated: self.repeated,
+        })? {
             list.push(item.into_value());
         }
         Ok(Part::Value(Value::Array(list)))
@@ -123,7 +206,15 @@ impl<'de> Visitor<'de> for Parts {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Part, A::Error> {
         let mut object = Map::new();
-        while let Some((key, value)) = entries.next_entry::<String, Part>()? {
+        while let Some(key) = entries.next_key::<String>()? {
+            let path = &Path::Key(self.path, &key);
+            if object.contains_key(&key) {
+                add_repeated(path, self.repeated);
+            }
+            let value = entries.next_value_seed(Reader {
+                path,
+                repeated: self.repeated,
+            })?;
             if let Part::Digits(digits) = &value
                 && key == Part::NUMBER
             {
@@ -134,6 +225,25 @@ impl<'de> Visitor<'de> for Parts {
         }
         Ok(Part::Value(Value::Object(object)))
     }
+}
+
+/// The parser, which is recursive, needs so much of the stack.
+fn check_depth(text: &str) -> Result<(), String> {
+    if opening(text) <= MAX_DEPTH || is_shallow(text) {
+        return Ok(());
+    }
+    Err(format!("nested more than {MAX_DEPTH} levels deep"))
+}
+
+/// Counts opening brackets, also in strings, many at a time.
+fn opening(text: &str) -> usize {
+    const PART: usize = 128;
+    let count = |part: &[u8]| {
+        let brackets = part.iter().map(|byte| matches!(byte, b'{' | b'['));
+        brackets.fold(0_u8, |sum, one| sum.wrapping_add(u8::from(one)))
+    };
+    let parts = text.as_bytes().chunks(PART);
+    parts.map(|part| usize::from(count(part))).sum()
 }
 
 fn is_shallow(text: &str) -> bool {
@@ -157,21 +267,26 @@ fn parts(text: &str) -> impl Iterator<Item = (&str, bool)> {
     std::iter::from_fn(move || {
         let is_string = rest.starts_with('"');
         let end = if is_string {
-            let mut is_escaped = false;
-            let mut inside = rest.bytes().skip(1);
-            let end = inside.position(|byte| {
-                let is_end = byte == b'"' && !is_escaped;
-                is_escaped = byte == b'\\' && !is_escaped;
-                is_end
-            });
-            end.map(|end| end + 2)
+            end_of_string(rest.as_bytes())
         } else {
-            rest.find('"')
+            memchr(b'"', rest.as_bytes())
         };
         let (part, after) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
         rest = after;
         (!part.is_empty()).then_some((part, is_string))
     })
+}
+
+/// Returns the length of the string at the start of `text`, with its quotes.
+fn end_of_string(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        let special = at + memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text.get(special) == Some(&b'"') {
+            return Some(special + 1);
+        }
+        at = special + 2;
+    }
 }
 
 /// Returns the name of a value's type.
@@ -234,22 +349,39 @@ pub(crate) const fn is_special(byte: u8) -> bool {
 
 /// Appends a value as compact JSON.
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T, out: &mut String) {
-    let mut bytes = Vec::new();
     // Writing to memory cannot fail.
-    _ = value.serialize(&mut Serializer::with_formatter(&mut bytes, Safe));
-    out.push_str(&String::from_utf8_lossy(&bytes));
+    _ = value.serialize(&mut Serializer::with_formatter(Text(out), Safe));
+}
+
+/// A text to which the serializer writes. It writes whole characters at a time.
+struct Text<'o>(&'o mut String);
+
+impl io::Write for Text<'_> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        let text = std::str::from_utf8(part).map_err(io::Error::other)?;
+        self.0.push_str(text);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Appends a text as a JSON string, with quotes and escapes.
 pub(crate) fn quote(text: &str, out: &mut String) {
-    // Checks all bytes without a branch for each.
-    if text
-        .bytes()
-        .fold(false, |found, byte| found | is_special(byte))
-    {
-        return write(text, out);
+    if is_plain(text) {
+        out.extend(["\"", text, "\""]);
+    } else {
+        write(text, out);
     }
-    out.extend(["\"", text, "\""]);
+}
+
+/// Returns `true` if [`quote`] adds only quotes.
+pub(crate) fn is_plain(text: &str) -> bool {
+    // Checks all bytes without a branch for each.
+    let bytes = text.bytes();
+    !bytes.fold(false, |found, byte| found | is_special(byte))
 }
 
 /// Appends valid JSON without its white space, like Go's `json.Compact`. Keeps the spelling of
@@ -323,9 +455,9 @@ mod tests {
             assert_eq!(value(text), Err(error.to_owned()), "{text}");
         }
         let text = r#"{"a": "secret"}"#;
-        let error = parse::<std::collections::BTreeMap<String, bool>>(text);
+        let fields = PhantomData::<std::collections::BTreeMap<String, bool>>;
         let expected = "unexpected value at line 1 column 14".to_owned();
-        assert_eq!(error, Err(expected));
+        assert_eq!(parse(fields, text), Err(expected));
     }
 
     #[test]

@@ -1,15 +1,10 @@
-//! The types of fields, with the errors for values of the wrong type, unknown fields and duplicate
-//! fields.
+//! The types of fields, with the errors for values of the wrong type and unknown fields.
 //!
 //! Source: `ObjectMeta` of `k8s.io/apimachinery`, `Template` of `github.com/openshift/api`.
 
-use std::collections::BTreeSet;
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::object::json;
+use crate::object::json::{self, MAX_COMPLAINTS, Path};
 use krm_template_server_core::groups::Group;
 
 /// The type of a field.
@@ -170,9 +165,6 @@ pub(crate) struct Complaints {
     as_text: Option<String>,
 }
 
-/// The maximum number of errors about unknown and duplicate fields.
-pub(crate) const MAX_COMPLAINTS: usize = 100;
-
 impl Complaints {
     /// Returns the error that prevents a server-side apply: an unknown field, or a wrong type.
     ///
@@ -184,24 +176,6 @@ impl Complaints {
             .or(self.mismatch)
             .or(self.as_text)
             .map(|why| format!(".{why}"))
-    }
-}
-
-/// The path of a value in an object, such as `parameters[0].name`.
-enum Path<'p> {
-    Root,
-    Key(&'p Self, &'p str),
-    Index(&'p Self, usize),
-}
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Root => Ok(()),
-            Self::Key(Self::Root, key) => out.write_str(key),
-            Self::Key(parent, key) => write!(out, "{parent}.{key}"),
-            Self::Index(parent, index) => write!(out, "{parent}[{index}]"),
-        }
     }
 }
 
@@ -270,99 +244,5 @@ fn value_of(value: &Value, wanted: Type, path: &Path<'_>, complaints: &mut Compl
         (_, Type::Integer) => mismatch("64-bit integer"),
         (_, Type::List(_)) => mismatch("array"),
         (_, Type::Texts | Type::Struct(_) | Type::Object) => mismatch("object"),
-    }
-}
-
-/// Finds duplicate keys at any depth, except in the field `skipped` of the outermost object. Returns
-/// texts such as `duplicate field "a"`.
-///
-/// # Errors
-/// The reason if the text is not JSON.
-pub(crate) fn repeated_keys(text: &str, skipped: Option<&str>) -> Result<Vec<String>, String> {
-    let mut found = Vec::new();
-    let keys = Keys {
-        path: &Path::Root,
-        skipped,
-        found: &mut found,
-    };
-    json::parse_with(keys, text)?;
-    Ok(found)
-}
-
-/// Finds duplicate keys in a value.
-struct Keys<'k> {
-    path: &'k Path<'k>,
-    skipped: Option<&'k str>,
-    found: &'k mut Vec<String>,
-}
-
-impl<'de> DeserializeSeed<'de> for Keys<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
-        value.deserialize_any(self)
-    }
-}
-
-/// Numbers that are not 64-bit integers are visited as maps, because their digits are kept.
-impl<'de> Visitor<'de> for Keys<'_> {
-    type Value = ();
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let mut index = 0;
-        while let Some(()) = items.next_element_seed(Keys {
-            path: &Path::Index(self.path, index),
-            skipped: None,
-            found: self.found,
-        })? {
-            index += 1;
-        }
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        let mut seen = BTreeSet::new();
-        while let Some(key) = entries.next_key::<String>()? {
-            let path = &Path::Key(self.path, &key);
-            if seen.contains(&key) && self.found.len() < MAX_COMPLAINTS {
-                let path = path.to_string();
-                self.found.push(format!("duplicate field {path:?}"));
-            }
-            if self.skipped == Some(&key) {
-                entries.next_value::<IgnoredAny>()?;
-            } else {
-                entries.next_value_seed(Keys {
-                    path,
-                    skipped: None,
-                    found: self.found,
-                })?;
-            }
-            seen.insert(key);
-        }
-        Ok(())
     }
 }

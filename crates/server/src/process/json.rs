@@ -25,9 +25,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) const fn new(style: Style, limit: usize) -> Self {
+    pub(super) fn new(style: Style, limit: usize) -> Self {
+        /// Most answers are not much longer.
+        const CAPACITY: usize = 2048;
         Self {
-            text: String::new(),
+            text: String::with_capacity(CAPACITY),
             style,
             limit,
             is_over: false,
@@ -53,8 +55,12 @@ impl Writer {
     }
 
     pub(super) fn string(&mut self, text: &str) {
-        if self.has_room(longest(text)) {
-            json::quote(text, &mut self.text);
+        if json::is_plain(text) {
+            if self.has_room(text.len()) {
+                self.text.extend(["\"", text, "\""]);
+            }
+        } else if self.has_room(longest(text)) {
+            json::write(text, &mut self.text);
         }
     }
 

@@ -29,18 +29,10 @@ pub(super) async fn process(call: &Call<'_>) -> Result<Answer> {
             decode::template(call.group, format, &call.body, options.field_validation)?;
         meta::namespace(&draft, call.namespace)?;
     }
-    let body = text(&call.body)?;
+    let body = call.body.clone();
     let job = Job::new(call, shown, body.len())?;
     let processed = job
-        .run(move |request| {
-            process::template(
-                request,
-                Text {
-                    text: &body,
-                    syntax: syntax(format),
-                },
-            )
-        })
+        .run(move |request| process::template(request, text(&body, format)?))
         .await?;
     warnings.extend(processed.warnings);
     let mut answer = render::processed(call, shown, processed.body)?;
@@ -54,16 +46,10 @@ pub(super) async fn process_stored(call: &Call<'_>, name: &str) -> Result<Answer
     WriteOptions::create(call.query)?;
     let format = content::of_object(call.content_type())?;
     let template = stored_text(call, name).await?;
-    let body = text(&call.body)?;
+    let body = call.body.clone();
     let job = Job::new(call, shown, template.text.len() + body.len())?;
     let processed = job
-        .run(move |request| {
-            let parameters = Text {
-                text: &body,
-                syntax: syntax(format),
-            };
-            process::stored(request, template.text(), parameters)
-        })
+        .run(move |request| process::stored(request, template.text(), text(&body, format)?))
         .await?;
     let mut answer = render::processed(call, shown, processed.body)?;
     answer::warn(&mut answer, &processed.warnings);
@@ -275,10 +261,13 @@ fn labels(query: &Query) -> Result<Vec<(String, String)>> {
         .collect()
 }
 
-fn text(body: &[u8]) -> Result<String> {
+fn text(body: &[u8], format: Format) -> Result<Text<'_>> {
     let text = std::str::from_utf8(body);
-    text.map(str::to_owned)
-        .map_err(|_| Status::bad_request("the body is not UTF-8 text"))
+    let text = text.map_err(|_| Status::bad_request("the body is not UTF-8 text"))?;
+    Ok(Text {
+        text,
+        syntax: syntax(format),
+    })
 }
 
 const fn syntax(format: Format) -> Syntax {

@@ -252,7 +252,7 @@ const fn writer<'w>(manager: &'w str, time: &'w str) -> Writer<'w> {
 fn own(call: &Call<'_>, old: Option<&Draft>, draft: &mut Draft, manager: &str) {
     let time = call.time();
     let old = old.map(Draft::to_value);
-    let mut value = draft.to_value();
+    let mut value = draft.take_value();
     managed::track_update(
         call.group,
         old.as_ref(),

@@ -32,10 +32,23 @@ def image_dynamic(clients, place):
     shutil.copy(ROOT / "Dockerfile", place)
     shutil.copytree(ROOT / "docker", place / "docker")
     shutil.copy(shutil.which("sh"), place / "dynamic")
-    build = ["docker", "build", "--target", "prebuilt", "--build-arg", "BINARY=dynamic", place]
-    result = clients.run(*build, fails=True)
+    build = ["docker", "build", "--target", "prebuilt", "--build-arg", "BINARY=dynamic"]
+    result = clients.run(*build, "--build-arg", "LICENSES=docker", place, fails=True)
     if b"fails if BINARY is not static" not in result.stdout + result.stderr:
         raise Failure(said(result))
+
+
+@case("the image has the licenses of the crates in the binary")
+def image_licenses(clients, place):
+    container = clients.run("docker", "create", IMAGE).stdout.decode().strip()
+    clients.run("docker", "cp", f"{container}:/licenses/crates", place)
+    clients.run("docker", "rm", container)
+    named = re.findall(r"^(\S+) (\S+) \(", (place / "crates").read_text(), flags=re.MULTILINE)
+    # A place where a crate can panic names its file.
+    linked = re.findall(rb"/registry/src/[^/]+/([^/]+)/", clients.binary.read_bytes())
+    missing = {crate.decode() for crate in linked} - {"-".join(crate) for crate in named}
+    if not linked or missing:
+        raise Failure(f"of {len(linked)} places, no license is named for {missing}")
 
 
 @case(f"the image is smaller than {IMAGE_LIMIT // 1_000_000} MB")

@@ -256,11 +256,16 @@ objects:
         for color in ["NO_COLOR=1", "CLICOLOR_FORCE=1"] {
             let line = format!("{color} {} {arguments}", program::PATH);
             let mut script = Command::new("script");
-            script.args(["-qec", &line, "/dev/null"]).current_dir(&folder);
+            script
+                .args(["-qec", &line, "/dev/null"])
+                .current_dir(&folder);
             let output = program::run(&mut script, Vec::new())?;
             let text = String::from_utf8(output.stdout)?;
             let is_hostile = |text: &str| text.contains(['\u{202e}', '\u{7}', '\u{9b}']);
-            let escapes = text.matches("\u{1b}[").filter(|_| color == "NO_COLOR=1").count();
+            let escapes = text
+                .matches("\u{1b}[")
+                .filter(|_| color == "NO_COLOR=1")
+                .count();
             if text.is_empty() || is_hostile(&text) || escapes > 0 || text.contains("\u{1b}[2J") {
                 return Err(format!("{line}: {text:?}").into());
             }

@@ -213,7 +213,11 @@ fn imports() -> Result<(), Failed> {
     fs::create_dir(folder.join("app/t"))?;
     fs::write(folder.join("app/t/a.txt"), "1\n")?;
     fs::write(folder.join("app/t/a.jinja"), "resources: []\n")?;
-    let schema = |file: &str| format!("imports:\n- path: {file}\n  name: x\n");
+    let imports = |file: &str, name: &str| format!("imports:\n- path: {file}\n  name: {name}\n");
+    fs::write(
+        folder.join("app/t/a.jinja.schema"),
+        imports("../../file", "y"),
+    )?;
     let absolute = folder.join("file").display().to_string();
     for (file, expected) in [
         ("t/a.txt", ""),
@@ -232,8 +236,7 @@ fn imports() -> Result<(), Failed> {
         ("up/f*", "leads to `"),
         ("t/a.jinja", "`file` is not in or below `app`"),
     ] {
-        fs::write(folder.join("app/t/a.jinja.schema"), schema("../../file"))?;
-        let config = format!("{}resources: []\n", schema(file));
+        let config = format!("{}resources: []\n", imports(file, "x"));
         fs::write(folder.join("app/config.yaml"), config)?;
         for command in ["expand", "validate", "types"] {
             let arguments = ["deployment", command, "app/config.yaml"];

@@ -478,11 +478,6 @@ mod tests {
 
     use super::Python;
     use crate::interruption::Interruption;
-    use crate::io::print_error;
-    #[cfg(target_os = "linux")]
-    use crate::sandbox::{self, QUESTION};
-    #[cfg(target_os = "linux")]
-    use crate::subprocess::{self, Limits};
     use krm_template_deployment_manager::python::Interpreter as _;
 
     /// Asks a program with this shell script once, and again after an answer.

@@ -189,7 +189,7 @@ mod tests {
             r#"{name: A, description: "the first\nof two"}, {name: B, value: "\e[1m"}"#,
             None,
             &expect![[r#"
-                A  string           the first of two
+                A  string                the first of two
                 B  string     \u{1b}[1m
             "#]],
         );

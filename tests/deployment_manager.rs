@@ -16,6 +16,8 @@ mod compare;
 mod needs;
 #[path = "deployment-manager/python.rs"]
 mod python;
+#[path = "deployment-manager/sandbox.rs"]
+mod sandbox;
 #[path = "deployment-manager/templates.rs"]
 mod templates;
 #[path = "deployment-manager/unit.rs"]
@@ -43,6 +45,9 @@ const OPTIONS: Options = Options {
 };
 
 fn main() -> ExitCode {
+    if let Some(code) = krm_template_exec::python::enter_sandbox() {
+        return code;
+    }
     let arguments = Arguments::from_args();
     let mut trials = vec![
         needs::shared_data("jinja/expansions", |shared| {
@@ -67,6 +72,7 @@ fn main() -> ExitCode {
     ];
     trials.extend(command::trials());
     trials.extend(templates::trials());
+    trials.extend(sandbox::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -107,7 +113,7 @@ pub(crate) fn report(
 
 /// Expands a request with Python.
 pub(crate) fn run(request: &Request) -> Result<Expansion<'_>, ExpandError> {
-    expand(request, &mut python::Python::default())
+    expand(request, python::interpreter().as_mut())
 }
 
 /// A folder of `expand/`.

@@ -35,6 +35,7 @@ pub(super) fn run(console: Console) -> anyhow::Result<u8> {
     let disk = Disk {
         console,
         restrictor: LoadRestrictor::RootOnly,
+        owner: "the Composition",
         way_out: "copy it there, or refer to a directory with a Composition that adds it",
     };
     let mut output = function::run(&source, &environment(&disk));

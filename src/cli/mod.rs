@@ -30,7 +30,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
-use krm_template_exec::status::{FAILED, OK, USAGE};
+use krm_template_exec::status::FAILED;
 
 const ABOUT: &str = "Expand Templates into Kubernetes objects and keep your YAML as you wrote it";
 
@@ -125,6 +125,10 @@ enum Command {
 /// Parses the arguments and runs the command.
 #[must_use]
 pub fn main() -> ExitCode {
+    #[cfg(feature = "deployment-manager")]
+    if let Some(code) = krm_template_exec::python::enter_sandbox() {
+        return code;
+    }
     // Without arguments there is nothing to parse, so the function starts faster.
     if std::env::args_os().nth(1).is_none() {
         return finish(function::run(Console::default()));
@@ -163,12 +167,7 @@ fn refuse(mut error: clap::Error) -> ExitCode {
         error.remove(ContextKind::SuggestedSubcommand);
         error.insert(ContextKind::Suggested, tip);
     }
-    match error.print() {
-        // A failure to print cannot be reported.
-        _ if error.use_stderr() => ExitCode::from(USAGE),
-        Ok(()) => finish(io::flush().map(|()| OK)),
-        Err(error) => finish(io::unless_gone(&error).map(|()| OK)),
-    }
+    finish(io::refuse(&error))
 }
 
 /// All commands and options, as the Markdown of `docs/reference.md`.

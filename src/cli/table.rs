@@ -2,6 +2,7 @@
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
 
+use crate::krm::visible::on_one_line;
 use crate::template::{DefaultValue, Parameter, Template};
 use krm_yaml::Value;
 
@@ -33,7 +34,7 @@ pub(super) fn plain<const N: usize>(
     rows: impl Iterator<Item = [String; N]>,
     width: Option<u16>,
 ) -> String {
-    let rows = rows.map(|row| row.map(|cell| cell.replace(char::is_control, "·")));
+    let rows = rows.map(|row| row.map(|cell| on_one_line(&cell).into_owned()));
     lines(Some(head), rows, 1, width)
 }
 
@@ -134,10 +135,10 @@ fn row(parameter: &Parameter, default: &DefaultValue<'_>) -> [String; 5] {
     ]
 }
 
-/// A text on one line, without control characters.
+/// A text on one line, with single spaces.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").replace(char::is_control, "·")
+    on_one_line(&words.join(" ")).into_owned()
 }
 
 /// A text cut to the width of a narrow column.
@@ -188,8 +189,8 @@ mod tests {
             r#"{name: A, description: "the first\nof two"}, {name: B, value: "\e[1m"}"#,
             None,
             &expect![[r#"
-                A  string           the first of two
-                B  string     ·[1m
+                A  string                the first of two
+                B  string     \u{1b}[1m
             "#]],
         );
     }

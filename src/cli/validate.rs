@@ -249,7 +249,9 @@ fn check_one(source: &Arc<Source>, is_named: bool, disabled: &[String]) -> Optio
 
 fn print(format: OutputFormat, findings: &Diagnostics) -> anyhow::Result<()> {
     let text = match format {
-        OutputFormat::Text => report::findings_text(findings, io::stdout_color()),
+        OutputFormat::Text => {
+            return io::print_text(&report::findings_text(findings, io::stdout_color()));
+        }
         OutputFormat::Json => format!("{:#}\n", report::findings(findings)),
         OutputFormat::Sarif => {
             let rules = lint::RULES.iter().map(|rule| SarifRule {

@@ -226,7 +226,10 @@ impl Case {
         let name = OUTPUTS.into_iter().find(|name| self.get(name).is_some());
         let name = name.unwrap_or_else(|| output_name(&stdout));
         let written = tree(&place.join(OUT))?.into_iter();
-        let written = written.map(|(name, bytes)| (format!("{FILES}{name}"), bytes));
+        let written = written.map(|(name, bytes)| {
+            let bytes = without_salt(&name, bytes);
+            (format!("{FILES}{name}"), bytes)
+        });
         let streams = [(name, stdout), (STDERR, output.stderr)].into_iter();
         let streams = streams.filter(|(_, bytes)| !bytes.is_empty());
         let exit = (EXIT, format!("{}\n", output.exit).into_bytes());
@@ -373,6 +376,22 @@ fn without_assets(html: &[u8]) -> Result<Vec<u8>, String> {
         text = text.replace(&format!("'sha256-{hash}'"), "'sha256-…'");
     }
     Ok(text.into_bytes())
+}
+
+/// A file that was written, without what is random: the salt, and digests with it.
+fn without_salt(name: &str, bytes: Vec<u8>) -> Vec<u8> {
+    const SALTED: &[u8] = b"# salted ";
+    if name == ".krm-template.salt" {
+        return b"random\n".to_vec();
+    }
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let lines = lines.map(|line| match line.strip_prefix(SALTED) {
+        Some(entry) if name == ".krm-template.sha256" => {
+            [SALTED, entry.get(64..).unwrap_or_default()].concat()
+        }
+        _ => line.to_vec(),
+    });
+    lines.flatten().collect()
 }
 
 /// The files below a folder, by their paths in it.

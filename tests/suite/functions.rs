@@ -154,7 +154,7 @@ fn escapes() -> Result<(), Failed> {
         "printf '\\033[31mred\\033]0;title\\007\\n' >&2; cat\n",
     )?;
     let output = shell(&folder, "$BUILD")?;
-    says(&output, "0", "␛[31mred␛]0;title␇")?;
+    says(&output, "0", "\\u{1b}[31mred\\u{1b}]0;title\\u{7}")?;
     if output.stderr.contains(&0x1b) {
         return Err("there is an escape sequence".into());
     }

@@ -144,7 +144,7 @@ fn warnings() -> Result<(), Failed> {
     )?;
     let said = said(cluster.export(&["--from-cluster", "deploy"])?, "0")?;
     let expected = "`kubectl get` succeeded\n  \
-                    help: it wrote to standard error:\n        Warning: ·[31mA is old\n        It is gone in 2\n";
+                    help: it wrote to standard error:\n        Warning: \\u{1b}[31mA is old\n        It is gone in 2\n";
     if said.starts_with(expected) {
         Ok(())
     } else {

@@ -28,6 +28,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("manners/the_version_names_a_commit_or_none", version),
         Trial::test("manners/a_broken_pipe_is_silent", broken_pipe),
         Trial::test("manners/a_full_disk_is_an_error", full_disk),
+        needs::ignored(
+            Trial::test("manners/a_terminal_obeys_no_text_of_others", terminal),
+            (!has_script()).then(|| "needs the program script".to_owned()),
+        ),
     ]
 }
 
@@ -210,5 +214,70 @@ fn broken_pipe() -> Result<(), Failed> {
     } else {
         let stderr = String::from_utf8_lossy(&output.stderr);
         Err(format!("{}: {stderr}", output.status).into())
+    }
+}
+
+/// Whether the program is there that gives another one a terminal.
+fn has_script() -> bool {
+    let version = Command::new("script").arg("--version").output();
+    version.is_ok_and(|output| output.stdout.starts_with(b"script from util-linux"))
+}
+
+/// Names and values with control characters: on a terminal, in colours, and in a pipe.
+fn terminal() -> Result<(), Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminal");
+    fs::create_dir_all(&folder)?;
+    let template = r#"
+apiVersion: template.krm.dev/v1alpha1
+kind: Template
+metadata: {name: t}
+parameters:
+- {name: A, value: "x\u202Ey\ez"}
+objects:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: $(A), "k\u202E\e[2J": b}}
+"#;
+    fs::write(folder.join("template.yaml"), template)?;
+    fs::write(folder.join("old.yaml"), "a: \u{202e}\n")?;
+    for arguments in [
+        "process -f template.yaml",
+        "process -f template.yaml -o json",
+        "process -f template.yaml --dump-parameters",
+        "process -f template.yaml --diff-against old.yaml",
+        "process -f template.yaml -p 'B\u{1b}[2J\u{202e}=c'",
+        "process -f 'none\u{1b}[2J\u{202e}.yaml'",
+        "process '--none\u{1b}[2J\u{202e}'",
+        "explain configmap/a -f template.yaml",
+        "explain 'configmap/a.data.a' -f template.yaml",
+        "explain 'configmap/b\u{1b}[2J\u{202e}' -f template.yaml",
+        "parameters -f template.yaml",
+        "validate template.yaml",
+        "validate 'none\u{1b}[2J\u{202e}.yaml'",
+    ] {
+        for color in ["NO_COLOR=1", "CLICOLOR_FORCE=1"] {
+            let line = format!("{color} {} {arguments}", program::PATH);
+            let mut script = Command::new("script");
+            script
+                .args(["-qec", &line, "/dev/null"])
+                .current_dir(&folder);
+            let output = program::run(&mut script, Vec::new())?;
+            let text = String::from_utf8(output.stdout)?;
+            let is_hostile = |text: &str| text.contains(['\u{202e}', '\u{7}', '\u{9b}']);
+            let escapes = text
+                .matches("\u{1b}[")
+                .filter(|_| color == "NO_COLOR=1")
+                .count();
+            if text.is_empty() || is_hostile(&text) || escapes > 0 || text.contains("\u{1b}[2J") {
+                return Err(format!("{line}: {text:?}").into());
+            }
+        }
+    }
+    // Data in a pipe is as it is.
+    let mut command = program::command(&folder);
+    let output = program::run(command.args(["process", "-f", "template.yaml"]), Vec::new())?;
+    let text = String::from_utf8(output.stdout)?;
+    if text.contains("\\u202E") || text.contains('\u{202e}') {
+        Ok(())
+    } else {
+        Err(text.into())
     }
 }

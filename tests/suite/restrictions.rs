@@ -7,7 +7,7 @@ use std::process::Command;
 use krm_template::files::MAX_FILE;
 use libtest_mimic::{Failed, Trial};
 
-use crate::program;
+use crate::{needs, program};
 
 pub(crate) fn trials() -> Vec<Trial> {
     if cfg!(not(unix)) {
@@ -20,6 +20,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("restrictions/a_file_that_is_too_large_is_refused", large),
         Trial::test("restrictions/kustomize_is_held_to_the_same", kustomize),
         Trial::test("restrictions/a_function_is_held_to_the_same", function),
+        needs::ignored(
+            Trial::test("restrictions/imports_are_held_to_the_same", imports),
+            program::needs(program::DEPLOYMENT_MANAGER),
+        ),
     ]
 }
 
@@ -196,6 +200,64 @@ fn function() -> Result<(), Failed> {
         };
         if !is_right {
             return Err(format!("{path} {file}: exit {}\n{stderr}", output.exit).into());
+        }
+    }
+    Ok(())
+}
+
+/// Imports of a Deployment Manager configuration, also those of a schema in its directory.
+fn imports() -> Result<(), Failed> {
+    let folder = folder("imports")?;
+    std::os::unix::fs::symlink("../file", folder.join("app/link"))?;
+    std::os::unix::fs::symlink("..", folder.join("app/up"))?;
+    fs::create_dir(folder.join("app/t"))?;
+    fs::write(folder.join("app/t/a.txt"), "1\n")?;
+    fs::write(folder.join("app/t/a.jinja"), "resources: []\n")?;
+    let imports = |file: &str, name: &str| format!("imports:\n- path: {file}\n  name: {name}\n");
+    fs::write(
+        folder.join("app/t/a.jinja.schema"),
+        imports("../../file", "y"),
+    )?;
+    let absolute = folder.join("file").display().to_string();
+    for (file, expected) in [
+        ("t/a.txt", ""),
+        ("../app/t/a.txt", ""),
+        (
+            "../file",
+            "`file` is not in or below `app`, the directory of the configuration",
+        ),
+        (
+            "../f*",
+            "`file` is not in or below `app`, the directory of the configuration",
+        ),
+        (&*absolute, "is not in or below `app`"),
+        ("link", "`app/link` leads to `"),
+        ("up/file", "`app/up/file` leads to `"),
+        ("up/f*", "leads to `"),
+        ("t/a.jinja", "`file` is not in or below `app`"),
+    ] {
+        let config = format!("{}resources: []\n", imports(file, "x"));
+        fs::write(folder.join("app/config.yaml"), config)?;
+        for command in ["expand", "validate", "types"] {
+            let arguments = ["deployment", command, "app/config.yaml"];
+            let mut given = program::command(&folder);
+            let output = program::run(given.args(arguments), Vec::new())?;
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            let hint = "use `--load-restrictor LoadRestrictionsNone`";
+            let is_refused = stderr.contains(expected) && stderr.contains(hint);
+            if (output.exit == "0") != expected.is_empty()
+                || !(expected.is_empty() || is_refused)
+                || stderr.contains("secret")
+            {
+                return Err(format!("{command} {file}: exit {}\n{stderr}", output.exit).into());
+            }
+            let mut lifted = program::command(&folder);
+            let all = ["--load-restrictor", "LoadRestrictionsNone"];
+            let output = program::run(lifted.args(arguments).args(all), Vec::new())?;
+            if output.exit != "0" {
+                let stderr = String::from_utf8_lossy(&output.stderr);
+                return Err(format!("{command} {file}, without a limit: {stderr}").into());
+            }
         }
     }
     Ok(())

@@ -17,6 +17,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("writing/a_device_is_written_and_not_read", device),
         Trial::test("writing/a_file_is_written_whole_or_not_at_all", no_space),
         Trial::test("writing/links_are_not_followed_unless_asked", links),
+        Trial::test("writing/files_with_secrets_are_for_their_owner", secrets),
+        Trial::test("writing/the_record_confirms_no_guess_of_a_secret", record),
     ]
 }
 
@@ -136,4 +138,104 @@ fn links() -> Result<(), Failed> {
     expect("file", &fs::read_to_string(folder.join("file"))?, "mine")?;
     let written = folder.join("out/service_shop.yaml");
     expect("link", &written.is_symlink().to_string(), "false")
+}
+
+/// A Secret, an object with the value of a secret parameter, and one without.
+const SECRETS: &str = "\
+apiVersion: template.krm.dev/v1alpha1
+kind: Template
+metadata: {name: t}
+parameters:
+- {name: PASSWORD, secret: true}
+- {name: TEXT, value: a}
+objects:
+- {apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {a: $(TEXT)}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {a: $(PASSWORD)}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: $(TEXT)}}
+";
+
+/// The modes of the files in `out`, by their names.
+#[cfg(unix)]
+fn modes(folder: &Path) -> Result<String, Failed> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut modes = Vec::new();
+    for (path, _) in listing(&folder.join("out"))? {
+        let name = path.file_name().unwrap_or_default().display().to_string();
+        let mode = fs::metadata(&path)?.permissions().mode() & 0o777;
+        modes.push(format!("{name} {mode:o}"));
+    }
+    Ok(modes.join("\n"))
+}
+
+#[cfg(not(unix))]
+fn modes(_: &Path) -> Result<String, Failed> {
+    Ok(String::new())
+}
+
+fn secrets() -> Result<(), Failed> {
+    let folder = folder("secrets")?;
+    fs::write(folder.join("template.yaml"), SECRETS)?;
+    let run = |umask: &str, more: &str| {
+        shell(
+            &folder,
+            &format!(
+                "umask {umask}; \"$PROGRAM\" process -f template.yaml --output-dir out {more}"
+            ),
+        )
+    };
+    let all = ".krm-template.salt 600\n.krm-template.sha256 644\nconfigmap_b.yaml 600\n\
+               configmap_c.yaml 644\nsecret_a.yaml 600";
+    expect("exit", &run("022", "PASSWORD=one")?.exit, "0")?;
+    expect("modes", &modes(&folder)?, all)?;
+    // An older file with wider permissions, with the same text and with another one.
+    shell(&folder, "chmod 644 out/*; chmod 640 out/configmap_c.yaml")?;
+    let output = run("022", "PASSWORD=two")?;
+    expect(
+        "stderr",
+        &String::from_utf8_lossy(&output.stderr),
+        "out: 0 new, 2 changed, 1 unchanged",
+    )?;
+    let all = all.replace("configmap_c.yaml 644", "configmap_c.yaml 640");
+    expect("modes", &modes(&folder)?, &all)?;
+    // Narrower permissions stay.
+    shell(&folder, "chmod 700 out/secret_a.yaml")?;
+    expect("exit", &run("022", "PASSWORD=two TEXT=b")?.exit, "0")?;
+    let all = all.replace("secret_a.yaml 600", "secret_a.yaml 700");
+    expect("modes", &modes(&folder)?, &all)
+}
+
+fn record() -> Result<(), Failed> {
+    let folder = folder("record")?;
+    fs::write(folder.join("template.yaml"), SECRETS)?;
+    let run = "\"$PROGRAM\" process -f template.yaml --output-dir out";
+    expect(
+        "exit",
+        &shell(&folder, &format!("{run} PASSWORD=one"))?.exit,
+        "0",
+    )?;
+    let output = shell(
+        &folder,
+        "cd out; for file in *.yaml; do grep -c $(sha256sum < $file | cut -c1-64) .krm-template.*; done; \
+         sha256sum --quiet -c .krm-template.sha256",
+    )?;
+    let found = ".krm-template.salt:0\n.krm-template.sha256:0\n.krm-template.salt:0\n\
+                 .krm-template.sha256:1\n.krm-template.salt:0\n.krm-template.sha256:0";
+    expect("digests", &String::from_utf8_lossy(&output.stdout), found)?;
+    // It still tells what was changed by hand.
+    let change = "echo '# mine' >> out/secret_a.yaml";
+    expect("exit", &shell(&folder, change)?.exit, "0")?;
+    let output = shell(&folder, &format!("{run} PASSWORD=two"))?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if output.exit != "1" || !stderr.contains("`out/secret_a.yaml` was changed after") {
+        return Err(stderr.into_owned().into());
+    }
+    // Without the salt, as in another copy of the repository, it tells nothing.
+    shell(&folder, "rm out/.krm-template.salt")?;
+    let output = shell(&folder, &format!("{run} PASSWORD=two"))?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if output.exit != "1" || !stderr.contains("`out/configmap_b.yaml` has secrets, and without") {
+        return Err(stderr.into_owned().into());
+    }
+    let output = shell(&folder, &format!("{run} PASSWORD=two --overwrite"))?;
+    expect("exit", &output.exit, "0")
 }

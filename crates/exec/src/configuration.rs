@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::console::Console;
-use crate::disk::{Disk, LoadRestrictor};
+use crate::disk::{Disk, LoadRestrictor, WAY_OUT};
 use crate::interruption::Interruption;
 use crate::python::PythonArguments;
 use crate::status::{FAILED, USAGE};
@@ -41,6 +41,14 @@ pub struct Running {
     #[arg(long = "import", value_name = "NAME=FILE")]
     imports: Vec<String>,
 
+    /// Which files the configuration may import, as in `build`
+    #[arg(
+        long,
+        value_name = "RESTRICTION",
+        default_value = "LoadRestrictionsRootOnly"
+    )]
+    load_restrictor: LoadRestrictor,
+
     /// Do not check properties against schemas, nor set defaults
     #[arg(long)]
     no_validate_schema: bool,
@@ -62,7 +70,12 @@ pub struct Running {
 ///
 /// # Errors
 /// With the exit status, if there is something wrong.
-pub fn request(path: &str, imports: &[String], env: &[String]) -> Result<Request, u8> {
+pub fn request(
+    path: &str,
+    imports: &[String],
+    env: &[String],
+    load_restrictor: LoadRestrictor,
+) -> Result<Request, u8> {
     let console = Console::default();
     let mut diagnostics = check_config(path);
     if diagnostics.has_errors() {
@@ -72,6 +85,7 @@ pub fn request(path: &str, imports: &[String], env: &[String]) -> Result<Request
     let running = Running {
         imports: imports.to_vec(),
         env: env.to_vec(),
+        load_restrictor,
         ..Running::default()
     };
     let config = diagnostics.take(console.read(path));
@@ -93,17 +107,18 @@ pub fn check_config(path: &str) -> Diagnostics {
     diagnostics
 }
 
-/// The files of this machine; an import may be anywhere.
-#[must_use]
-pub fn disk(console: Console) -> Disk {
-    Disk {
-        console,
-        restrictor: LoadRestrictor::None,
-        way_out: "",
-    }
-}
-
 impl Running {
+    /// The files that a configuration may import.
+    #[must_use]
+    pub fn disk(&self, console: Console) -> Disk {
+        Disk {
+            console,
+            restrictor: self.load_restrictor,
+            owner: "the configuration",
+            way_out: WAY_OUT,
+        }
+    }
+
     /// The options of the expansion.
     #[must_use]
     pub fn options(&self) -> Options {
@@ -128,7 +143,7 @@ impl Running {
             path => join(path, ".."),
         };
         let config = Config::new(config);
-        let imports = collect(&config, &directory, &disk(console), given);
+        let imports = collect(&config, &directory, &self.disk(console), given);
         let imports = imports.map_err(|errors| diagnostics.append(errors)).ok()?;
         let name = self.name.clone().unwrap_or_else(|| name_of(path));
         let mut env = Env::from([("deployment".to_owned(), Value::string(name.clone()))]);

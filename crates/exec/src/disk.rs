@@ -1,4 +1,4 @@
-//! The real file system, as a Composition sees it.
+//! The real file system, as a Composition or a configuration sees it.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -14,10 +14,11 @@ use krm_yaml::diagnostic::{Diagnostic, Result};
 /// Directories whose files the kernel generates.
 const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// Which files a Composition may name, as kustomize has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// Which files a Composition or configuration may name, as kustomize has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum LoadRestrictor {
-    /// Files in or below the directory of the Composition
+    /// Files in or below its directory
+    #[default]
     #[value(name = "LoadRestrictionsRootOnly")]
     RootOnly,
     /// All files
@@ -25,12 +26,18 @@ pub enum LoadRestrictor {
     None,
 }
 
+/// The hint where an option lifts the restriction.
+pub const WAY_OUT: &str =
+    "to allow files outside of it, use `--load-restrictor LoadRestrictionsNone`";
+
 /// The files of this machine, by paths relative to the working directory.
 pub struct Disk {
     /// Reports which files are read.
     pub console: Console,
     /// Which files may be read.
     pub restrictor: LoadRestrictor,
+    /// The owner of the root directories, in the user's words.
+    pub owner: &'static str,
     /// A hint how to read other files.
     pub way_out: &'static str,
 }
@@ -48,7 +55,8 @@ impl Disk {
         }
         let target = real.display().to_string();
         let target = files::is_below(root, path).then_some(target.as_str());
-        Err(files::outside(path, root, target).hint(self.way_out).into())
+        let error = files::outside(path, root, target, self.owner);
+        Err(error.hint(self.way_out).into())
     }
 }
 

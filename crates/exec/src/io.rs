@@ -1,5 +1,6 @@
 //! Files and standard streams.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, IsTerminal, Read, Write};
 use std::path::Path;
@@ -9,7 +10,9 @@ use anyhow::anyhow;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::reason::{reason, refuse_folder};
-use crate::staged::Staged;
+use crate::staged::{Access, Staged};
+use crate::status::{OK, USAGE};
+use krm_core::visible::{visible, visible_in_color};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
@@ -163,7 +166,7 @@ pub fn write(path: &str, text: &str) -> anyhow::Result<()> {
         _ => {
             let mut staged = Staged::default();
             staged.make_folder(path.parent().unwrap_or(path))?;
-            staged.add(path, text)?;
+            staged.add(path, text, Access::Usual)?;
             staged.commit()
         }
     }
@@ -229,11 +232,31 @@ pub fn stdin_is_terminal() -> bool {
     std::io::stdin().is_terminal()
 }
 
-/// Writes to standard output. A closed pipe is not an error.
+/// Writes data to standard output. A closed pipe is not an error.
+///
+/// Files and pipes get the data as it is. A terminal would obey control characters in it, and has
+/// no use for them, so it shows escapes.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn print<'t>(pieces: impl IntoIterator<Item = &'t str>) -> anyhow::Result<()> {
+    if std::io::stdout().is_terminal() {
+        write_all(pieces.into_iter().map(visible))
+    } else {
+        write_all(pieces.into_iter().map(Cow::Borrowed))
+    }
+}
+
+/// Writes a text for people to standard output, with escapes for hidden characters. A closed pipe
+/// is not an error.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn print_text(text: &str) -> anyhow::Result<()> {
+    write_all([shown(text, stdout_color())])
+}
+
+fn write_all<'t>(pieces: impl IntoIterator<Item = Cow<'t, str>>) -> anyhow::Result<()> {
     let mut stdout = BufWriter::new(std::io::stdout().lock());
     let mut pieces = pieces.into_iter();
     let printed = pieces
@@ -242,21 +265,17 @@ pub fn print<'t>(pieces: impl IntoIterator<Item = &'t str>) -> anyhow::Result<()
     printed.or_else(|error| unless_gone(&error))
 }
 
-/// Flushes standard output. A closed pipe is not an error.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn flush() -> anyhow::Result<()> {
-    std::io::stdout()
-        .flush()
-        .or_else(|error| unless_gone(&error))
+/// A text for people, which may have our own colours.
+fn shown(text: &str, color: bool) -> Cow<'_, str> {
+    if color {
+        visible_in_color(text)
+    } else {
+        visible(text)
+    }
 }
 
 /// The error for standard output, unless it is a closed pipe.
-///
-/// # Errors
-/// With the reason.
-pub fn unless_gone(error: &std::io::Error) -> anyhow::Result<()> {
+fn unless_gone(error: &std::io::Error) -> anyhow::Result<()> {
     if error.kind() == ErrorKind::BrokenPipe {
         return Ok(());
     }
@@ -264,9 +283,23 @@ pub fn unless_gone(error: &std::io::Error) -> anyhow::Result<()> {
     Err(anyhow!("standard output cannot be written: {reason}"))
 }
 
-/// Writes to standard error. A failure cannot be reported.
+/// Writes to standard error, with escapes for hidden characters. A failure cannot be reported.
 pub fn print_error(text: &str) {
+    let text = shown(text, color());
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Prints invalid arguments, the help or the version. Returns the exit status.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub fn refuse(error: &clap::Error) -> anyhow::Result<u8> {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        print_error(&text);
+        return Ok(USAGE);
+    }
+    print_text(&text).map(|()| OK)
 }
 
 /// Whether messages are coloured: on a terminal, unless the environment overrides it.

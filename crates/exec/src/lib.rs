@@ -11,6 +11,8 @@ pub mod io;
 #[cfg(feature = "deployment-manager")]
 pub mod python;
 pub mod reason;
+#[cfg(all(feature = "deployment-manager", target_os = "linux"))]
+mod sandbox;
 pub mod staged;
 pub mod status;
 pub mod subprocess;

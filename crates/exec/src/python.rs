@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::Arc;
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,8 +14,23 @@ use clap::Args;
 
 use crate::group::Group;
 use crate::interruption::Interruption;
+use crate::io::print_error;
+#[cfg(target_os = "linux")]
+use crate::sandbox::{self, QUESTION};
+#[cfg(target_os = "linux")]
+use crate::subprocess::{self, Limits};
 use krm_template_deployment_manager::python::{Forbidden, Interpreter, Interpreters, RUNNER};
 use krm_yaml::diagnostic::{Diagnostic, Result};
+
+#[cfg(target_os = "linux")]
+pub use crate::sandbox::enter as enter_sandbox;
+
+/// Does nothing: only Linux has a sandbox.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub const fn enter_sandbox() -> Option<std::process::ExitCode> {
+    None
+}
 
 /// The interpreter that is run if no other is named.
 const PROGRAM: &str = "python3";
@@ -58,6 +75,8 @@ impl PythonArguments {
             limit: LIMIT,
             printed: Printed::Forwarded,
             interruption: interruption.clone(),
+            #[cfg(target_os = "linux")]
+            found: Arc::default(),
         })
     }
 }
@@ -71,6 +90,8 @@ pub fn interpreters(program: &str, limit: Duration) -> Arc<dyn Interpreters> {
         limit,
         printed: Printed::Dropped,
         interruption: Interruption::never(),
+        #[cfg(target_os = "linux")]
+        found: Arc::default(),
     })
 }
 
@@ -80,7 +101,13 @@ struct Allowed {
     limit: Duration,
     printed: Printed,
     interruption: Interruption,
+    #[cfg(target_os = "linux")]
+    found: Found,
 }
+
+/// What the interpreter consists of, once that is known.
+#[cfg(target_os = "linux")]
+type Found = Arc<OnceLock<sandbox::Interpreter>>;
 
 /// Where the templates' output goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +122,8 @@ impl Interpreters for Allowed {
         let mut python = Python::new(&self.program, &self.interruption);
         python.limit = self.limit;
         python.printed = self.printed;
+        #[cfg(target_os = "linux")]
+        python.found.clone_from(&self.found);
         Box::new(python)
     }
 }
@@ -109,6 +138,8 @@ struct Python {
     has_answered: bool,
     state: State,
     interruption: Interruption,
+    #[cfg(target_os = "linux")]
+    found: Found,
 }
 
 enum State {
@@ -145,11 +176,13 @@ impl Python {
             has_answered: false,
             state: State::New,
             interruption: interruption.clone(),
+            #[cfg(target_os = "linux")]
+            found: Arc::default(),
         }
     }
 
-    /// The command that runs the runner.
-    fn command(&self) -> Command {
+    /// The command that runs the interpreter.
+    fn interpreter(&self) -> Command {
         // It runs in another directory, so a relative path is made absolute.
         let program = if self.program.contains('/') {
             let here = std::env::current_dir().unwrap_or_default();
@@ -157,26 +190,44 @@ impl Python {
         } else {
             PathBuf::from(&self.program)
         };
-        let mut command = Command::new(program);
-        command
-            .args(["-s", "-B", "-c", RUNNER])
-            .env_clear()
-            .env("PYTHONHASHSEED", "0")
-            .env("PYTHONUTF8", "1")
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        if let Some(path) = std::env::var_os("PATH") {
-            command.env("PATH", path);
+        Command::new(program)
+    }
+
+    /// The same in the sandbox, if there is one.
+    #[cfg(target_os = "linux")]
+    fn sandboxed(&self) -> Result<Command, Failure> {
+        if !sandbox::is_ready() {
+            return Ok(self.interpreter());
         }
-        command
+        if let Some(found) = self.found.get() {
+            return Ok(found.command());
+        }
+        let mut command = self.interpreter();
+        let limits = Limits {
+            time: self.limit,
+            output: MAX_ANSWER,
+        };
+        let command = with_program(&mut command, QUESTION);
+        let ended = subprocess::run(command, String::new(), limits, &self.interruption);
+        // That has ended with the program.
+        self.interruption.keep(true);
+        let ended = ended?;
+        let found = sandbox::Interpreter::parse(&ended.stdout);
+        match found.filter(|_| ended.status.success()) {
+            Some(found) => Ok(self.found.get_or_init(|| found).command()),
+            None => Err(Failure::Unusable(ended.status)),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn sandboxed(&self) -> Result<Command, Failure> {
+        Ok(self.interpreter())
     }
 
     /// The answer to a request.
     fn answer(&mut self, line: &str) -> Result<String, Failure> {
         if matches!(self.state, State::New) {
-            let process = Process::start(&mut self.command(), self.printed)?;
+            let process = Process::start(&mut self.sandboxed()?, self.printed)?;
             self.state = State::Running(process);
         }
         let State::Running(process) = &mut self.state else {
@@ -235,6 +286,7 @@ impl Python {
             Failure::Interrupted => Diagnostic::error(format!("`{program}` was interrupted")),
             Failure::Gone => Diagnostic::error(format!("`{program}` is not running any more"))
                 .hint("the first error of a Python template says why"),
+            Failure::Unusable(status) => self.ended(Some(*status)),
             Failure::Ended => self.ended(status),
         }
     }
@@ -286,13 +338,46 @@ enum Failure {
     TooMuch,
     /// This program was asked to end.
     Interrupted,
+    /// It does not say what it consists of.
+    Unusable(ExitStatus),
     /// It ended, or closed its output.
     Ended,
     Gone,
 }
 
+#[cfg(target_os = "linux")]
+impl From<subprocess::Failure> for Failure {
+    fn from(failure: subprocess::Failure) -> Self {
+        match failure {
+            subprocess::Failure::Missing => Self::Missing,
+            subprocess::Failure::System(error) => Self::System(error),
+            subprocess::Failure::TimedOut(_) => Self::TimedOut,
+            subprocess::Failure::TooMuch => Self::TooMuch,
+            subprocess::Failure::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+/// Has an interpreter run `program`, alone with the path.
+fn with_program<'c>(command: &'c mut Command, program: &str) -> &'c mut Command {
+    command
+        .args(["-s", "-B", "-c", program])
+        .env_clear()
+        .env("PYTHONHASHSEED", "0")
+        .env("PYTHONUTF8", "1")
+        .current_dir("/");
+    if let Some(path) = std::env::var_os("PATH") {
+        command.env("PATH", path);
+    }
+    command
+}
+
 impl Process {
     fn start(command: &mut Command, printed: Printed) -> Result<Self, Failure> {
+        with_program(command, RUNNER)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut group = Group::start(command).map_err(|error| match error.kind() {
             ErrorKind::NotFound => Failure::Missing,
             _ => Failure::System(error),
@@ -364,12 +449,15 @@ fn read(stream: impl Read, answers: &SyncSender<Event>) {
     }
 }
 
-/// Forwards the output of templates to standard error, or drops it.
+/// Forwards the output of templates to standard error by lines, or drops it.
 fn forward(mut stream: impl Read, printed: Printed) {
     if printed == Printed::Forwarded {
-        let mut kept = stream.by_ref().take(MAX_PRINTED);
-        // A failure to print cannot be reported.
-        let _ = std::io::copy(&mut kept, &mut std::io::stderr());
+        let mut kept = BufReader::new(stream.by_ref().take(MAX_PRINTED));
+        let mut line = Vec::new();
+        while let Ok(1..) = kept.read_until(b'\n', &mut line) {
+            print_error(&String::from_utf8_lossy(&line));
+            line.clear();
+        }
     }
     let _ = std::io::copy(&mut stream, &mut std::io::sink());
 }

@@ -1,6 +1,9 @@
 //! Writes several files so that all of them change or none does.
+//!
+//! A file with secrets is for its owner only, from its first byte. It keeps no wider permissions of
+//! an older file: these are often left from a version without the secret, or from another program.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +14,15 @@ use crate::reason::{reason, refuse_folder};
 
 /// Begins the name of a file that is not complete yet.
 const UNFINISHED: &str = ".krm-template-";
+
+/// Who may read a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Those whom the umask and the permissions of an older file allow.
+    Usual,
+    /// The owner: it has secrets.
+    Owner,
+}
 
 /// Files that are written under temporary names. Dropped, they are removed.
 #[derive(Default)]
@@ -25,8 +37,8 @@ impl Staged {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn add(&mut self, path: &Path, text: &str) -> anyhow::Result<()> {
-        self.write(path, text)
+    pub fn add(&mut self, path: &Path, text: &str, access: Access) -> anyhow::Result<()> {
+        self.write(path, text, access)
             .map_err(|error| anyhow!("`{}` cannot be written: {}", path.display(), reason(&error)))
     }
 
@@ -46,14 +58,17 @@ impl Staged {
         fs::create_dir_all(folder).map_err(|error| refuse_folder(folder, &error))
     }
 
-    fn write(&mut self, path: &Path, text: &str) -> std::io::Result<()> {
+    fn write(&mut self, path: &Path, text: &str, access: Access) -> std::io::Result<()> {
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
         let mut builder = Builder::new();
         builder.prefix(UNFINISHED);
+        // Without permissions, a temporary file has the mode 0600.
         #[cfg(unix)]
-        builder.permissions(permissions());
+        if access == Access::Usual {
+            builder.permissions(permissions());
+        }
         let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
         file.write_all(text.as_bytes())?;
         if let Ok(old) = fs::symlink_metadata(path)
@@ -62,7 +77,9 @@ impl Staged {
             if old.permissions().readonly() {
                 return Err(ErrorKind::PermissionDenied.into());
             }
-            file.as_file().set_permissions(old.permissions())?;
+            if access == Access::Usual || !is_open(&old) {
+                file.as_file().set_permissions(old.permissions())?;
+            }
         }
         self.files.push((file.into_temp_path(), path.to_owned()));
         Ok(())
@@ -103,6 +120,19 @@ impl Drop for Staged {
 #[cfg(unix)]
 fn permissions() -> fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o666)
+}
+
+/// Whether others than the owner have permissions for a file.
+#[must_use]
+pub fn is_open(file: &Metadata) -> bool {
+    #[cfg(unix)]
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.permissions());
+    #[cfg(not(unix))]
+    let mode = {
+        let _ = file;
+        0
+    };
+    mode & 0o077 != 0
 }
 
 /// Keeps others that run this program from writing to a folder at the same time, as long as what

@@ -22,8 +22,8 @@ pub const MAX_FILE: u64 = 64 << 20;
 /// Reads files for layers without I/O. Paths are separated by slashes, and relative to where the
 /// files are taken from; they may begin with `..`.
 ///
-/// Whoever names a file has a root, the directory of the Composition that it is named in, and may
-/// read what is in or below that, as with kustomize. Directories that have a root of their own may
+/// Whoever names a file has a root, the directory of the Composition or configuration that it is
+/// named in, and may read what is in or below that, as with kustomize. Directories that have a root of their own may
 /// be anywhere.
 pub trait Files {
     /// The kind of entry at `path`; `None` if there is none, or it cannot be told.
@@ -37,7 +37,7 @@ pub trait Files {
         if is_below(root, path) {
             Ok(())
         } else {
-            Err(outside(path, root, None).into())
+            Err(outside(path, root, None, "the Composition").into())
         }
     }
 
@@ -151,12 +151,13 @@ pub fn is_below(root: &str, path: &str) -> bool {
     rest.is_some_and(|rest| rest.split('/').all(|part| part != ".."))
 }
 
-/// Refuses a file outside of `root`; a link is in it, and leads to `target`.
+/// Refuses a file outside of `root`, the directory of `owner`; a link is in it, and leads to
+/// `target`.
 #[must_use]
-pub fn outside(path: &str, root: &str, target: Option<&str>) -> Diagnostic {
+pub fn outside(path: &str, root: &str, target: Option<&str>, owner: &str) -> Diagnostic {
     let root = match root {
-        "." => "the directory of the Composition".to_owned(),
-        root => format!("`{root}`, the directory of the Composition"),
+        "." => format!("the directory of {owner}"),
+        root => format!("`{root}`, the directory of {owner}"),
     };
     Diagnostic::error(match target {
         Some(target) => {

@@ -22,5 +22,6 @@ pub mod selection;
 pub mod threads;
 pub mod typed;
 pub mod validation;
+pub mod visible;
 
 pub use identity::Identity;

@@ -1,5 +1,6 @@
 //! The rules for names and labels, which Kubernetes checks letter by letter.
 
+use crate::visible::on_one_line;
 use krm_yaml::diagnostic::Diagnostic;
 
 /// The longest name of most objects, and prefix of a label.
@@ -140,19 +141,6 @@ pub fn check_object_name(group: &str, kind: &str, name: &str) -> Option<Diagnost
         "a"
     };
     (!form.fits(name)).then(|| not_the_name(name, &format!("{article} {kind}"), form))
-}
-
-/// A text on one line, whatever is in it.
-fn on_one_line(text: &str) -> String {
-    let mut line = String::new();
-    for c in text.chars() {
-        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
-            line.extend(c.escape_default());
-        } else {
-            line.push(c);
-        }
-    }
-    line
 }
 
 /// The error for a name of `what` without the form.

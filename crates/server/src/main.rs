@@ -13,6 +13,7 @@ use clap::Parser as _;
 use tokio::net::TcpListener;
 
 use crate::args::{Args, Command, Serve, StoreAction};
+use krm_template_exec::io as terminal;
 use krm_template_server::process;
 use krm_template_server::serve::{self, App, Documents, State};
 use krm_template_server_core::ops::admission::Admission;
@@ -33,13 +34,19 @@ use krm_template_server_deployments::{
 const RELOAD: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    #[cfg(feature = "deployments")]
+    if let Some(code) = krm_template_exec::python::enter_sandbox() {
+        return code;
+    }
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return terminal::refuse(&error).map_or(ExitCode::FAILURE, ExitCode::from),
+    };
     let done = runtime().and_then(|runtime| runtime.block_on(run(args)));
     match done {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            // Nothing else can be done if standard error is closed.
-            let _ = writeln!(io::stderr(), "krm-template-server: error: {error:#}");
+            terminal::print_error(&format!("krm-template-server: error: {error:#}\n"));
             ExitCode::FAILURE
         }
     }

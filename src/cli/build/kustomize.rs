@@ -8,7 +8,7 @@ use super::copy::Copy;
 use super::installed::Installed;
 use super::programs::Programs;
 use crate::composition::Kustomize;
-use krm_template_exec::disk::LoadRestrictor;
+use krm_template_exec::disk::{LoadRestrictor, WAY_OUT};
 use krm_template_exec::subprocess::{Failure, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
@@ -27,9 +27,6 @@ const PROGRAMS: [(&[&str], &[&str]); 2] = [
 const OUTSIDE: &str = "security; file";
 
 /// The hint for a file outside of the directory that names it.
-pub(super) const WAY_OUT: &str =
-    "to allow files outside of it, use `--load-restrictor LoadRestrictionsNone`";
-
 impl Programs {
     pub(super) fn run_kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
         if build.calls_helm && !self.helm {

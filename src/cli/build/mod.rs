@@ -20,7 +20,7 @@ use crate::composition::{self, Format, Step};
 use crate::function::Environment;
 use crate::function::InProcess;
 use krm_template_exec::console::Console;
-use krm_template_exec::disk::{Disk, LoadRestrictor};
+use krm_template_exec::disk::{Disk, LoadRestrictor, WAY_OUT};
 use krm_template_exec::interruption::Interruption;
 use krm_template_exec::io;
 #[cfg(feature = "deployment-manager")]
@@ -116,7 +116,8 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let disk = Disk {
         console,
         restrictor: arguments.load_restrictor,
-        way_out: kustomize::WAY_OUT,
+        owner: "the Composition",
+        way_out: WAY_OUT,
     };
     let mut diagnostics = Diagnostics::new();
     let path = arguments.path.as_str();

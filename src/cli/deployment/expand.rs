@@ -11,6 +11,7 @@ use crate::deployment_manager::instances::{manifest, type_instances};
 use crate::deployment_manager::model::Request;
 use crate::deployment_manager::objects;
 use crate::krm::scope::set_namespace;
+use crate::krm::visible::on_one_line;
 use crate::template::{Format, Object, Printer};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
@@ -248,7 +249,7 @@ impl Arguments {
         };
         let lines = names
             .into_iter()
-            .map(|(kind, name)| format!("{kind}/{name}\n"));
+            .map(|(kind, name)| format!("{}/{}\n", on_one_line(kind), on_one_line(name)));
         lines.collect()
     }
 }

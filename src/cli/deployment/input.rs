@@ -5,7 +5,7 @@ use clap::Args;
 use crate::deployment_manager::expansion::Expansion;
 use crate::deployment_manager::model::Request;
 use crate::deployment_manager::{properties, request, template, yaml};
-use krm_template_exec::configuration::{Running, check_config, disk};
+use krm_template_exec::configuration::{Running, check_config};
 use krm_template_exec::console::Console;
 use krm_template_exec::interruption::Interruption;
 use krm_template_exec::status::{FAILED, USAGE};
@@ -152,7 +152,7 @@ impl Input {
         }
         if let Some(path) = &self.template {
             diagnostics.take(console.read(path))?;
-            let disk = disk(console);
+            let disk = self.running.disk(console);
             let properties = self.read_properties(console, diagnostics)?;
             let made = template::config(path, properties, &disk);
             let config = made.map_err(|errors| diagnostics.append(errors)).ok()?;

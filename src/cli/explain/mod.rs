@@ -9,7 +9,8 @@ use clap::Args;
 use self::object::{Query, TracedObject};
 use crate::cli::expansion::{self, Expansions};
 use krm_template_exec::console::Console;
-use krm_template_exec::status::USAGE;
+use krm_template_exec::io;
+use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Show where an object or one of its fields comes from
@@ -51,7 +52,12 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         &mut diagnostics,
         &|expansions, diagnostics| explain(&query, expansions, diagnostics),
     );
-    console.finish(&diagnostics, text.flatten())
+    console.report(&diagnostics);
+    let Some(text) = text.flatten() else {
+        return Ok(FAILED);
+    };
+    io::print_text(&text)?;
+    Ok(OK)
 }
 
 /// The explanation of the requested object or field, unless there is an error.

@@ -14,6 +14,7 @@ use crate::cli::suggested::Suggested;
 use crate::export::{self, Exported, FieldPattern, Format, GROUPS, Options};
 use crate::krm::label_selector::LabelSelector;
 use crate::krm::names::check_object_name;
+use crate::krm::visible::on_one_line;
 use crate::template::{Dialect, OWN_GROUP};
 use krm_template_exec::console::Console;
 use krm_template_exec::interruption::Interruption;
@@ -273,7 +274,7 @@ fn info_lines(diagnostics: &Diagnostics) -> String {
     for message in all.filter(|one| one.severity == Severity::Info) {
         add_line(&mut lines, &message.message);
         for hint in &message.hints {
-            let hint: Vec<Cow<'_, str>> = hint.lines().map(plain).collect();
+            let hint: Vec<Cow<'_, str>> = hint.lines().map(on_one_line).collect();
             lines.extend(["  help: ", &hint.join("\n        "), "\n"]);
         }
     }
@@ -282,17 +283,8 @@ fn info_lines(diagnostics: &Diagnostics) -> String {
 
 /// Adds a line about a name of the input, which may have control characters.
 fn add_line(lines: &mut String, line: &str) {
-    lines.push_str(&plain(line));
+    lines.push_str(&on_one_line(line));
     lines.push('\n');
-}
-
-fn plain(line: &str) -> Cow<'_, str> {
-    // Without an early exit, the compiler looks at several bytes at a time.
-    let is_plain = |all: bool, byte: u8| all & matches!(byte, b' '..=b'~');
-    if line.bytes().fold(true, is_plain) {
-        return Cow::Borrowed(line);
-    }
-    Cow::Owned(line.replace(char::is_control, "·"))
 }
 
 /// How to give values to the secrets.

@@ -1,10 +1,11 @@
 //! `--output-dir`: a file for each object, named as kpt names them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::cli::expansion::Expansion;
 use crate::krm::identity::group;
 use crate::krm::lists;
-use crate::template::{self, Assignment, Format, Object, Options, Template};
+use crate::template::{self, Format, Object, Parameter};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Position, Value};
 
@@ -15,6 +16,8 @@ pub(in crate::cli) struct File {
     text: String,
     /// The object, in the user's words.
     object: String,
+    /// Whether it has a secret: it is a Secret, or refers to a secret parameter.
+    is_secret: bool,
     /// The API group of the object, which distinguishes objects of the same kind and name.
     group: String,
 }
@@ -28,21 +31,46 @@ impl File {
     pub(super) fn text(&self) -> &str {
         &self.text
     }
+
+    pub(super) const fn is_secret(&self) -> bool {
+        self.is_secret
+    }
 }
 
-/// Expands `template` and adds a file for each object. Returns the message of the Template.
+/// Expands a Template and adds a file for each object. Returns the message of the Template.
 pub(super) fn files(
-    template: &Template,
-    given: &[Assignment],
-    options: &Options<'_>,
+    expansion: &Expansion<'_>,
     format: Format,
     files: &mut Vec<File>,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
+    let Expansion {
+        template,
+        given,
+        options,
+        ..
+    } = expansion;
+    let secret = paths_of_secrets(expansion, format);
     let sink = &mut |object: Object<'_>, found: &mut Diagnostics| {
-        files.extend(file(&object, format, found));
+        files.extend(file(&object, format, found).map(|mut file| {
+            file.is_secret |= secret.contains(&file.path);
+            file
+        }));
     };
     template::process(template, given, options, diagnostics, sink)
+}
+
+/// The paths of the objects with values of secret parameters.
+fn paths_of_secrets(expansion: &Expansion<'_>, format: Format) -> BTreeSet<String> {
+    let parameters = expansion.template.parameters();
+    if parameters.iter().all(Parameter::may_show) {
+        return BTreeSet::new();
+    }
+    // The expansion itself reports everything.
+    let trace = expansion.trace(&mut Diagnostics::new());
+    let objects = trace.iter().flat_map(|trace| &trace.objects);
+    let secret = objects.filter(|one| one.fields.iter().any(|field| one.is_secret(field)));
+    secret.map(|one| path(&one.value, format)).collect()
 }
 
 /// The file of an object.
@@ -64,6 +92,7 @@ pub(in crate::cli) fn file(
     Some(File {
         path: path(&object.value, format),
         text,
+        is_secret: kind == "Secret",
         object: format!("{kind} {namespace}{slash}{name}"),
         group: group_of(&object.value),
     })

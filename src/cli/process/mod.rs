@@ -14,6 +14,7 @@ pub(super) use self::arguments::Arguments;
 use self::mask::Secrets;
 use self::output::Output;
 use crate::cli::expansion::{Expansion, Expansions};
+use crate::krm::visible::visible;
 use crate::template::{Format, Mapping, SourceMap};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
@@ -63,7 +64,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
 /// Prints a diff. Returns the exit status.
 fn show(diff: &str) -> anyhow::Result<u8> {
     if io::stdout_color() {
-        io::print([diff::colored(diff).as_str()])?;
+        io::print_text(&diff::colored(&visible(diff)))?;
     } else {
         io::print([diff])?;
     }

@@ -63,7 +63,7 @@ impl Output {
         match self {
             Self::Objects(printer) => return printer.add(template, given, options, diagnostics),
             Self::Files(format, files) => {
-                return directory::files(template, given, options, *format, files, diagnostics);
+                return directory::files(expansion, *format, files, diagnostics);
             }
             Self::Templates(texts) => {
                 texts.extend(template::processed(template, given, options, diagnostics));

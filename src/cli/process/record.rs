@@ -2,6 +2,11 @@
 //!
 //! A record, since an annotation on the objects would change what is applied. Files are written
 //! under temporary names, and renamed when all of them are complete.
+//!
+//! The record may be in a repository that the files with secrets are not in, and the digest of such
+//! a file would confirm guesses of a short secret. Its digest is therefore salted. The salt is in a
+//! file for the owner only, who can read the secrets anyway; without it, such a file is replaced
+//! only if asked. Leaving digests out would do that at each change of a secret.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,81 +14,163 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use anyhow::anyhow;
 use sha2::{Digest as _, Sha256};
 
 /// The file in the folder.
 pub(super) const NAME: &str = ".krm-template.sha256";
-/// The first line of it.
+/// The file with the salt.
+pub(super) const SALT: &str = ".krm-template.salt";
+/// The first line of the record.
 const HEAD: &str = "# What `krm-template process --output-dir` wrote here.\n";
+/// Begins the line of a salted digest, which is a comment for `sha256sum`.
+const SALTED: &str = "# salted ";
 /// How long a record may be: more than a million files.
 const MAX_LENGTH: u64 = 256 << 20;
 
 /// The digest of each file, by its path in the folder, with `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
-    digests: BTreeMap<String, String>,
+    digests: BTreeMap<String, Recorded>,
+    /// Random digits; empty if there are none.
+    salt: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Recorded {
+    digest: String,
+    is_salted: bool,
+}
+
+/// What a record says about a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Knowledge {
+    /// The file is not in it.
+    Nothing,
+    /// The salt of its digest is missing.
+    NoSalt,
+    /// The file has the recorded content.
+    Same,
+    /// It has other content.
+    Changed,
 }
 
 impl Record {
     /// The record of a folder; an empty one if there is none that can be read.
     pub(super) fn of(folder: &Path) -> Self {
-        let path = folder.join(NAME);
-        let is_file = std::fs::symlink_metadata(&path)
-            .is_ok_and(|there| there.is_file() && there.len() <= MAX_LENGTH);
-        #[expect(clippy::disallowed_methods, reason = "this is the command line")]
-        let text = std::fs::read_to_string(path).ok().filter(|_| is_file);
-        Self::parse(&text.unwrap_or_default())
+        let salt = read(&folder.join(SALT)).trim_end().to_owned();
+        Self::parse(&read(&folder.join(NAME)), salt)
     }
 
-    fn parse(text: &str) -> Self {
-        let lines = text.lines().filter(|line| !line.starts_with('#'));
-        let entries = lines.filter_map(|line| line.split_once("  "));
+    fn parse(text: &str, salt: String) -> Self {
+        let entries = text.lines().filter_map(|line| {
+            let salted = line.strip_prefix(SALTED);
+            let entry = salted.or(Some(line).filter(|line| !line.starts_with('#')));
+            let (digest, path) = entry?.split_once("  ")?;
+            let recorded = Recorded {
+                digest: digest.to_owned(),
+                is_salted: salted.is_some(),
+            };
+            Some((path.to_owned(), recorded))
+        });
         Self {
-            digests: entries
-                .map(|(digest, path)| (path.to_owned(), digest.to_owned()))
-                .collect(),
+            digests: entries.collect(),
+            salt,
         }
     }
 
     /// The text of the file.
     pub(super) fn text(&self) -> String {
         let mut text = HEAD.to_owned();
-        for (path, digest) in &self.digests {
+        for (path, recorded) in &self.digests {
+            let start = if recorded.is_salted { SALTED } else { "" };
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{digest}  {path}");
+            let _ = writeln!(text, "{start}{}  {path}", recorded.digest);
         }
         text
     }
 
-    /// Whether `path` is one of the files.
-    pub(super) fn knows(&self, path: &str) -> bool {
-        self.digests.contains_key(path)
+    /// The text of the file with the salt.
+    pub(super) fn salt(&self) -> String {
+        format!("{}\n", self.salt)
     }
 
-    /// Whether `path` was written with the content that has this digest.
-    pub(super) fn holds(&self, path: &str, digest: &str) -> bool {
-        self.digests.get(path).is_some_and(|known| known == digest)
+    /// Makes the salt if there is none.
+    ///
+    /// # Errors
+    /// If the system has no random bytes.
+    pub(super) fn add_salt(&mut self) -> anyhow::Result<()> {
+        if self.salt.is_empty() {
+            let mut bytes = [0; 32];
+            getrandom::fill(&mut bytes)
+                .map_err(|error| anyhow!("the system has no random numbers: {error}"))?;
+            self.salt = hex(&bytes);
+        }
+        Ok(())
+    }
+
+    /// What the record says about the file `name` with the content of `path`.
+    pub(super) fn look_up(&self, name: &str, path: &Path) -> io::Result<Knowledge> {
+        let Some(recorded) = self.digests.get(name) else {
+            return Ok(Knowledge::Nothing);
+        };
+        if recorded.is_salted && self.salt.is_empty() {
+            return Ok(Knowledge::NoSalt);
+        }
+        let found = digest_of(path, &self.start(name, recorded.is_salted))?;
+        Ok(if found == recorded.digest {
+            Knowledge::Same
+        } else {
+            Knowledge::Changed
+        })
     }
 
     /// Enters a file with the digest of its content.
-    pub(super) fn enter(&mut self, path: &str, digest: String) {
-        self.digests.insert(path.to_owned(), digest);
+    pub(super) fn enter(&mut self, path: &str, text: &str, is_secret: bool) {
+        let recorded = Recorded {
+            digest: digest(text, &self.start(path, is_secret)),
+            is_salted: is_secret,
+        };
+        self.digests.insert(path.to_owned(), recorded);
     }
 
     /// Removes files that no longer exist.
     pub(super) fn keep(&mut self, is_there: impl Fn(&str) -> bool) {
         self.digests.retain(|path, _| is_there(path));
     }
+
+    /// What comes before the content of a file in its digest. With the path, equal secrets differ.
+    fn start(&self, path: &str, is_salted: bool) -> String {
+        if is_salted {
+            format!("{} {path}\n", self.salt)
+        } else {
+            String::new()
+        }
+    }
 }
 
-/// The digest of a text.
-pub(super) fn digest(text: &str) -> String {
-    hex(&Sha256::digest(text))
+/// The text of a file; nothing if it cannot be read.
+#[expect(clippy::disallowed_methods, reason = "this is the command line")]
+fn read(path: &Path) -> String {
+    let is_file = std::fs::symlink_metadata(path)
+        .is_ok_and(|there| there.is_file() && there.len() <= MAX_LENGTH);
+    let text = is_file.then(|| std::fs::read_to_string(path).ok());
+    text.flatten().unwrap_or_default()
 }
 
-/// The digest of a file, which is read in chunks.
-pub(super) fn digest_of(path: &Path) -> io::Result<String> {
-    let mut hasher = Hasher(Sha256::new());
+/// Whether a file has this content.
+pub(super) fn holds(path: &Path, text: &str) -> io::Result<bool> {
+    Ok(digest_of(path, "")? == digest(text, ""))
+}
+
+/// The digest of `start` and a text.
+fn digest(text: &str, start: &str) -> String {
+    hex(&Sha256::new_with_prefix(start).chain_update(text).finalize())
+}
+
+/// The digest of `start` and a file, which is read in chunks.
+fn digest_of(path: &Path, start: &str) -> io::Result<String> {
+    let mut hasher = Hasher(Sha256::new_with_prefix(start));
     io::copy(&mut File::open(path)?, &mut hasher)?;
     Ok(hex(&hasher.0.finalize()))
 }
@@ -112,24 +199,51 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Record, digest};
+    use super::{Knowledge, Record, digest};
 
     #[test]
     fn a_record_reads_back_and_tells_its_files_from_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        std::fs::write(&file, "a\n").unwrap();
         let mut record = Record::default();
-        record.enter("ns/a  b.yaml", digest("a\n"));
-        record.enter("c.yaml", digest(""));
-        let read = Record::parse(&record.text());
+        record.add_salt().unwrap();
+        record.enter("ns/a  b.yaml", "a\n", false);
+        record.enter("c.yaml", "", false);
+        record.enter("secret.yaml", "a\n", true);
+        let read = Record::parse(&record.text(), record.salt.clone());
         assert_eq!(read, record);
-        assert!(read.holds("ns/a  b.yaml", &digest("a\n")));
-        assert!(!read.holds("ns/a  b.yaml", &digest("changed")));
-        assert!(!read.knows("d.yaml"));
+        for (name, expected) in [
+            ("ns/a  b.yaml", Knowledge::Same),
+            ("secret.yaml", Knowledge::Same),
+            ("c.yaml", Knowledge::Changed),
+            ("d.yaml", Knowledge::Nothing),
+        ] {
+            assert_eq!(read.look_up(name, &file).unwrap(), expected, "{name}");
+        }
+        let without_salt = Record::parse(&record.text(), String::new());
+        let found = without_salt.look_up("secret.yaml", &file).unwrap();
+        assert_eq!(found, Knowledge::NoSalt);
+    }
+
+    #[test]
+    fn digests_of_secrets_confirm_no_guess() {
+        let record = |path: &str| {
+            let mut record = Record::default();
+            record.add_salt().unwrap();
+            record.enter(path, "password\n", true);
+            record.text()
+        };
+        let (first, second) = (record("a"), record("a"));
+        assert!(!first.contains(&digest("password\n", "")), "{first}");
+        assert_ne!(first, second);
     }
 
     #[test]
     fn what_is_not_a_record_knows_no_files() {
         for text in ["", "# only\n", "\u{0}\u{1}", "one\ntwo three\n"] {
-            assert_eq!(Record::parse(text), Record::default(), "{text:?}");
+            let record = Record::parse(text, String::new());
+            assert_eq!(record, Record::default(), "{text:?}");
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Tables of declared parameters and of their values.
 
-use std::borrow::Cow;
-
 use crate::cli::table;
+use crate::krm::visible::on_one_line;
 use crate::template::{self, Assignment, Options, Parameter, Template};
 use krm_yaml::diagnostic::Diagnostics;
 
@@ -25,7 +24,7 @@ pub(super) fn declared(template: &Template) -> String {
             generator,
             &value,
         ]
-        .map(one_line)
+        .map(|cell| on_one_line(cell).into_owned())
     });
     table::like_oc(head, rows)
 }
@@ -56,7 +55,8 @@ pub(super) fn in_force(
                 MASK
             };
             let origin = effective.origin.to_string();
-            rows.push([&parameter.name, value, &origin].map(one_line));
+            let cells = [parameter.name.as_str(), value, &origin];
+            rows.push(cells.map(|cell| on_one_line(cell).into_owned()));
         }
     })?;
     let head = ["NAME", "VALUE", "FROM"];
@@ -70,20 +70,9 @@ pub(super) fn under_headings(tables: Vec<(String, String)>) -> Vec<String> {
     for (name, table) in tables {
         if are_several {
             let gap = if pieces.is_empty() { "" } else { "\n" };
-            pieces.push(format!("{gap}{name}:\n"));
+            pieces.push(format!("{gap}{}:\n", on_one_line(&name)));
         }
         pieces.push(table);
     }
     pieces
-}
-
-/// A text without line breaks and tabs, which would break the table.
-fn one_line(text: &str) -> String {
-    let clean = |c: char| match c {
-        '\n' => Cow::Borrowed("\\n"),
-        '\t' => Cow::Borrowed("\\t"),
-        c if c.is_control() => Cow::Owned(c.escape_default().to_string()),
-        c => Cow::Owned(c.to_string()),
-    };
-    text.chars().map(clean).collect()
 }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 
 use crate::cli::process::directory::File;
-use crate::cli::process::record::{self, Record};
+use crate::cli::process::record::{self, Knowledge, Record};
 use krm_template_exec::io;
 use krm_template_exec::reason::reason;
-use krm_template_exec::staged::{self, Staged};
+use krm_template_exec::staged::{self, Access, Staged, is_open};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// The maximum number of foreign files named in messages.
@@ -31,7 +31,7 @@ enum FileState {
     Nothing,
     /// A file with the same text.
     Same,
-    /// A file that this program wrote.
+    /// A file that this program wrote, or one with the same text that others may read.
     Ours,
     /// Something else, with its description.
     Foreign(&'static str),
@@ -55,18 +55,20 @@ impl Writing {
         let old = Record::of(root);
         let mut record = old.clone();
         record.keep(|path| root.join(path).exists());
+        if files.iter().any(File::is_secret) {
+            record.add_salt()?;
+        }
         let (mut new, mut changed) = (Vec::new(), Vec::new());
         let mut foreign = Vec::new();
         for file in files {
             let path = PathBuf::from(io::path_in(folder, file.path()));
-            let digest = record::digest(file.text());
-            match look(root, file.path(), &path, &digest, &old)? {
+            match look(root, file, &path, &old)? {
                 FileState::Same => {}
                 FileState::Nothing => new.push((path, file)),
                 FileState::Foreign(why) if !overwrite => foreign.push((path, why)),
                 FileState::Ours | FileState::Foreign(_) => changed.push((path, file)),
             }
-            record.enter(file.path(), digest);
+            record.enter(file.path(), file.text(), file.is_secret());
         }
         if !foreign.is_empty() {
             refuse(&foreign, diagnostics);
@@ -74,10 +76,18 @@ impl Writing {
         }
         for (path, file) in new.iter().chain(&changed) {
             staged.make_folder(path.parent().unwrap_or(root))?;
-            staged.add(path, file.text())?;
+            let access = if file.is_secret() {
+                Access::Owner
+            } else {
+                Access::Usual
+            };
+            staged.add(path, file.text(), access)?;
         }
         if record != old {
-            staged.add(&root.join(record::NAME), &record.text())?;
+            staged.add(&root.join(record::NAME), &record.text(), Access::Usual)?;
+        }
+        if record.salt() != old.salt() {
+            staged.add(&root.join(record::SALT), &record.salt(), Access::Owner)?;
         }
         let (new, changed) = (new.len(), changed.len());
         let same = files.len() - new - changed;
@@ -95,14 +105,8 @@ impl Writing {
     }
 }
 
-/// The state of `path`, which is `name` in the directory `root`.
-fn look(
-    root: &Path,
-    name: &str,
-    path: &Path,
-    digest: &str,
-    record: &Record,
-) -> anyhow::Result<FileState> {
+/// The state of `path`, where `file` is to be in the directory `root`.
+fn look(root: &Path, file: &File, path: &Path, record: &Record) -> anyhow::Result<FileState> {
     let unable = |error: &std::io::Error| {
         let reason = reason(error);
         anyhow!("`{}` cannot be written: {reason}", path.display())
@@ -124,15 +128,22 @@ fn look(
     if let Some(what) = special(&there) {
         return Ok(FileState::Foreign(what));
     }
-    let found = record::digest_of(path).map_err(|error| unable(&error))?;
-    Ok(if found == digest {
-        FileState::Same
-    } else if record.holds(name, &found) {
-        FileState::Ours
-    } else if record.knows(name) {
-        FileState::Foreign("was changed after krm-template wrote it")
-    } else {
-        FileState::Foreign("exists, and krm-template did not write it")
+    if record::holds(path, file.text()).map_err(|error| unable(&error))? {
+        let is_sound = !(file.is_secret() && is_open(&there));
+        return Ok(if is_sound {
+            FileState::Same
+        } else {
+            FileState::Ours
+        });
+    }
+    let known = record.look_up(file.path(), path);
+    Ok(match known.map_err(|error| unable(&error))? {
+        Knowledge::Same => FileState::Ours,
+        Knowledge::Changed => FileState::Foreign("was changed after krm-template wrote it"),
+        Knowledge::NoSalt => FileState::Foreign(
+            "has secrets, and without `.krm-template.salt` it is unknown whether it was changed",
+        ),
+        Knowledge::Nothing => FileState::Foreign("exists, and krm-template did not write it"),
     })
 }
 

@@ -436,6 +436,7 @@ fn composition(one: &Found<'_>, console: Console) -> Diagnostics {
     let disk = Disk {
         console,
         restrictor: LoadRestrictor::RootOnly,
+        owner: "the Composition",
         way_out: "move it there",
     };
     #[cfg_attr(

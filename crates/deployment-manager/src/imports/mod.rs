@@ -23,8 +23,9 @@ pub const MAX_FILE: usize = 1 << 20;
 /// How many bytes all imported files may have together.
 pub const MAX_FILES: usize = 16 << 20;
 
-/// Collects all imports of a configuration, also indirect ones. `given` are imports that win over
-/// those of files, and the contents of addresses.
+/// Collects all imports of a configuration, also indirect ones. All are read from its `directory` as
+/// the root. `given` are imports that win over those of files, and the contents of addresses; the
+/// directory of each is the root of what it imports.
 ///
 /// # Errors
 /// With all imports that cannot be read.
@@ -48,15 +49,16 @@ pub fn collect(
     for import in given {
         let (name, path) = (import.name.clone(), import.content.name().to_owned());
         collector.add(import);
-        collector.schema(&name, &path, NOWHERE);
+        let root = join(&path, "..");
+        collector.schema(&name, &path, &root, NOWHERE);
     }
     // Errors in the texts are reported when they are expanded.
     if let Ok(document) = config.document() {
-        collector.list(document, directory);
+        collector.list(document, directory, directory);
     }
-    while let Some((source, directory)) = collector.waiting.pop_front() {
+    while let Some((source, directory, root)) = collector.waiting.pop_front() {
         if let Ok(document) = Document::parse(&source) {
-            collector.list(&Arc::new(document), &directory);
+            collector.list(&Arc::new(document), &directory, &root);
         }
     }
     if collector.errors.has_errors() {
@@ -80,15 +82,15 @@ struct Collector<'f> {
     files: &'f dyn Files,
     given: BTreeMap<String, Import>,
     found: Imports,
-    /// Schemas whose imports are not collected yet, with their directories.
-    waiting: VecDeque<(Arc<Source>, String)>,
+    /// Schemas whose imports are not collected yet, with their directories and roots.
+    waiting: VecDeque<(Arc<Source>, String, String)>,
     errors: Diagnostics,
     bytes: usize,
 }
 
 impl Collector<'_> {
     /// Adds the imports of a configuration or a schema.
-    fn list(&mut self, document: &Arc<Document>, directory: &str) {
+    fn list(&mut self, document: &Arc<Document>, directory: &str, root: &str) {
         let mut roots = document.roots();
         if roots.next().and_then(|root| root.get("imports")).is_none() {
             return;
@@ -110,7 +112,7 @@ impl Collector<'_> {
             return self.fail(error, at(imports));
         };
         for item in items {
-            self.item(document.source(), directory, at(item));
+            self.item(document.source(), (directory, root), at(item));
         }
     }
 
@@ -121,7 +123,7 @@ impl Collector<'_> {
         });
     }
 
-    fn item(&mut self, source: &Arc<Source>, directory: &str, item: Located<'_>) {
+    fn item(&mut self, source: &Arc<Source>, (directory, root): (&str, &str), item: Located<'_>) {
         let file = source.name();
         let path = item.value.get("path").filter(|path| !is_falsy(path));
         let Some(path) = path.and_then(Value::as_str) else {
@@ -145,7 +147,7 @@ impl Collector<'_> {
         let full = join(directory, path);
         let is_file = self.files.entry(&full) == Some(Entry::File);
         if is_file || !glob::is_pattern(path) {
-            return self.file(name.unwrap_or(path), &full, item);
+            return self.file(name.unwrap_or(path), &full, root, item);
         }
         let matches = glob::matches(self.files, &full);
         if name.is_some() && matches.len() > 1 {
@@ -162,17 +164,21 @@ impl Collector<'_> {
             return self.fail(error, item);
         }
         for full in matches {
+            // One error is enough for all of them.
+            if let Err(error) = self.files.check(&full, root) {
+                return self.fail(*error, item);
+            }
             let own = glob::relative(directory, &full);
-            self.file(name.unwrap_or(own), &full, item);
+            self.file(name.unwrap_or(own), &full, root, item);
         }
     }
 
     /// Imports a file; a template with its schema.
-    fn file(&mut self, name: &str, path: &str, item: Located<'_>) {
+    fn file(&mut self, name: &str, path: &str, root: &str, item: Located<'_>) {
         if !self.accepts(name, path, item) {
             return;
         }
-        match self.read(path) {
+        match self.read(path, root) {
             Ok(content) => self.add(Import {
                 name: name.to_owned(),
                 path: path.to_owned(),
@@ -180,11 +186,11 @@ impl Collector<'_> {
             }),
             Err(error) => return self.fail(*error, item),
         }
-        self.schema(name, path, item);
+        self.schema(name, path, root, item);
     }
 
     /// Imports the schema of a template, if there is one.
-    fn schema(&mut self, name: &str, path: &str, item: Located<'_>) {
+    fn schema(&mut self, name: &str, path: &str, root: &str, item: Located<'_>) {
         let (name, path) = (format!("{name}.schema"), format!("{path}.schema"));
         if !is_template(path.trim_end_matches(".schema"))
             || self.given.contains_key(&name)
@@ -193,10 +199,11 @@ impl Collector<'_> {
         {
             return;
         }
-        match self.read(&path) {
+        match self.read(&path, root) {
             Ok(content) => {
                 let directory = join(&path, "..");
-                self.waiting.push_back((Arc::clone(&content), directory));
+                let waiting = (Arc::clone(&content), directory, root.to_owned());
+                self.waiting.push_back(waiting);
                 self.add(Import {
                     name,
                     path,
@@ -234,8 +241,8 @@ impl Collector<'_> {
         self.found.insert(import);
     }
 
-    fn read(&mut self, path: &str) -> krm_yaml::diagnostic::Result<Arc<Source>> {
-        let source = self.files.source(path, &join(path, ".."))?;
+    fn read(&mut self, path: &str, root: &str) -> krm_yaml::diagnostic::Result<Arc<Source>> {
+        let source = self.files.source(path, root)?;
         let length = source.text().len();
         self.bytes += length;
         if length > MAX_FILE {

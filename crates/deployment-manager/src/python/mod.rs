@@ -5,8 +5,9 @@
 //! time; requests and answers are a line of JSON each.
 //!
 //! The runner finds parts that a result shares with the properties by identity, since a change of
-//! one is a change of the other. Its audit hook and limits protect from mistakes, not from
-//! attackers, so Python is off unless `--allow-python` is given.
+//! one is a change of the other. Its audit hook and limits protect from mistakes, and the
+//! program runs it in a sandbox where the kernel has one. Python is off unless `--allow-python` is
+//! given.
 
 mod answer;
 mod call;

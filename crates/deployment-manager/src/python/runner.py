@@ -214,7 +214,7 @@ class Modules:
 
 
 # ---------------------------------------------------------------------------
-# The sandbox: defence in depth, not a wall
+# What templates may do: for mistakes, and in words. On Linux, a sandbox of the kernel is around it.
 # ---------------------------------------------------------------------------
 
 # Audit events begin with the name of a module. All events of these are refused …
@@ -222,11 +222,35 @@ REFUSED = frozenset(
     """
     _winapi ctypes ensurepip fcntl ftplib gc http imaplib mmap msvcrt nntplib os poplib pty
     resource shutil signal smtplib socket sqlite3 subprocess syslog telnetlib tempfile urllib
-    webbrowser winreg
+    webbrowser winreg builtins.breakpoint builtins.input cpython.PyInterpreterState_New
+    sys.addaudithook sys.remote_exec sys.setprofile sys.settrace
     """.split()
-) | {"builtins.breakpoint", "builtins.input", "sys.addaudithook", "sys.setprofile", "sys.settrace"}
+)
 # … but not these, which importing a module needs.
 READS = frozenset(["open", "os.listdir", "os.scandir"])
+
+# Some functions raise no event. These modules have them …
+SILENT_MODULES = frozenset(
+    """
+    _curses _dbm _gdbm _interpchannels _interpqueues _interpreters _multiprocessing _posixshmem
+    _remote_debugging _testcapi _testinternalcapi _tkinter _xxinterpchannels _xxsubinterpreters nis
+    ossaudiodev readline spwd
+    """.split()
+)
+# … and these functions of other modules are the ones that reach outside of the process.
+SILENT_FUNCTIONS = {
+    "_posixsubprocess": "fork_exec",
+    "_signal": "pidfd_send_signal",
+    "posix": """
+        chroot initgroups login_tty mkfifo mknod nice openpty pidfd_open posix_openpt
+        sched_setaffinity sched_setparam sched_setscheduler setegid seteuid setgid setgroups setns
+        setpgid setpgrp setpriority setregid setresgid setresuid setreuid setsid setuid sync
+        tcsetpgrp unshare
+    """,
+    "time": "clock_settime clock_settime_ns",
+}
+# Modules with the same functions.
+ALIASES = {"_signal": "signal", "posix": "os"}
 
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -241,33 +265,79 @@ class Overtime(BaseException):
 
 def refuse_all_but(directories):
     """Refuses what a template may not do; it may read in these directories."""
-    real, below = os.path.realpath, tuple(os.path.join(each, "") for each in directories)
-
-    def may_read(path):
-        if type(path) is bytes:
-            path = os.fsdecode(path)
-        # Other types may tell another path the second time.
-        return type(path) is str and (real(path) + os.sep).startswith(below)
-
-    def hook(event, arguments):
-        if event in READS:
+    # A template can change everything that has a name here or in another module, so the hook uses
+    # only its own parameters and methods of `str`.
+    def hook(
+        event,
+        arguments,
+        below=tuple(os.path.join(each, "") for each in directories),
+        reads=READS,
+        refused=REFUSED,
+        modules=SILENT_MODULES,
+        write_flags=WRITE_FLAGS,
+        separator=os.sep,
+        error=Refused,
+        type_of=type,
+        integer=int,
+        string=str,
+    ):
+        if event in reads:
             path = arguments[0]
             mode, flags = arguments[1:3] if event == "open" else ("r", 0)
-            if isinstance(path, int):
+            if type_of(path) is integer:
                 return  # A file that is open already.
-            if set(mode or "") & set("wax+") or (flags or 0) & WRITE_FLAGS:
-                raise Refused("a template may not write `%s`" % (path,))
-            if not may_read(path):
-                raise Refused("a template may not read `%s`" % (path,))
-        elif event in REFUSED or event.partition(".")[0] in REFUSED:
-            raise Refused("a template may not use %s" % event)
+            for letter in mode or "":
+                if letter in "wax+":
+                    flags = write_flags
+            if (flags or 0) & write_flags:
+                raise error("a template may not write `%s`" % (path,))
+            # Other types may tell another path the second time. Links are those of the interpreter.
+            whole = path + separator if type_of(path) is string else ""
+            if not whole.startswith(below) or "/../" in whole.replace("\\", "/"):
+                raise error("a template may not read `%s`" % (path,))
+        elif event in refused or event.partition(".")[0] in refused:
+            raise error("a template may not use %s" % event)
+        elif event == "import" and arguments[0] in modules:
+            raise error("a template may not import %s" % arguments[0])
 
     sys.addaudithook(hook)
 
 
 def interpreter_directories():
-    """The directories of the interpreter's own modules."""
-    return sorted({os.path.realpath(path) for path in sys.path if os.path.isabs(path)})
+    """The directories of the interpreter's own modules, also by their names without links."""
+    paths = [path for path in sys.path if os.path.isabs(path)]
+    return sorted({*paths, *map(os.path.realpath, paths)})
+
+
+def refuse_silent_functions():
+    """Replaces the functions that raise no event."""
+
+    def refusing(name):
+        def refuse(*arguments, **options):
+            raise Refused("a template may not use %s" % name)
+
+        return refuse
+
+    # A built-in module that is loaded later, or again, would have the functions.
+    for name in sys.builtin_module_names:
+        if name in SILENT_MODULES:
+            sys.modules[name] = None
+        elif name not in sys.modules:
+            try:
+                importlib.import_module(name)
+            except ImportError:
+                pass
+    sys.modules["_imp"].create_builtin = refusing("_imp.create_builtin")
+    for module, names in SILENT_FUNCTIONS.items():
+        try:
+            modules = [importlib.import_module(module)]
+        except ImportError:
+            continue  # Another system.
+        modules.extend(filter(None, [sys.modules.get(ALIASES.get(module))]))
+        for name in names.split():
+            for each in modules:
+                if hasattr(each, name):
+                    setattr(each, name, refusing("%s.%s" % (ALIASES.get(module, module), name)))
 
 
 def limit_resources():
@@ -513,6 +583,8 @@ def take_streams():
 
     What a template prints goes to standard error, and it has nothing to read.
     """
+    # Of the program that started this one.
+    os.closerange(3, 1024)
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -526,6 +598,7 @@ def main():
     warnings.simplefilter("ignore")
     sys.path[:] = [path for path in sys.path if os.path.isabs(path)]
     limit_resources()
+    refuse_silent_functions()
     refuse_all_but(interpreter_directories())
     imports = {}
     for line in requests:

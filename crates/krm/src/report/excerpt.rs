@@ -3,9 +3,10 @@
 //! The text may be huge and have huge lines (JSON on one line), so only what is shown is copied,
 //! and a long line is cut to a window around the first place in it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::report::visible::visible;
+use crate::visible::is_hidden;
 
 /// Lines of more bytes are cut.
 const LONG: usize = 160;
@@ -102,7 +103,7 @@ impl Excerpt {
         }
         let at = self.text.len();
         let part = text.get(shown.clone()).unwrap_or_default();
-        self.text.push_str(&visible(part));
+        self.text.push_str(&of_same_length(part));
         let goes_on = shown.end < line.end;
         if goes_on {
             self.text.push(CUT);
@@ -135,6 +136,24 @@ impl Excerpt {
     pub(super) const fn last_line(&self) -> usize {
         self.first_line + self.lines.len().saturating_sub(1)
     }
+}
+
+/// A part of a line without hidden characters. Byte offsets stay; the renderer replaces those of
+/// one byte.
+fn of_same_length(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.len_utf8() {
+            2 if is_hidden(c) => shown.push('·'),
+            3 if is_hidden(c) => shown.push('\u{fffd}'),
+            4 if is_hidden(c) => shown.push_str("··"),
+            _ => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// The part of `line` to show, so that `around` is in it.

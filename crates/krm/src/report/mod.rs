@@ -13,9 +13,7 @@ mod results;
 mod sarif;
 mod simple;
 mod unified;
-mod visible;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
@@ -27,9 +25,10 @@ use annotate_snippets::{
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Origin, Place, Positions};
 
+use crate::visible::{on_one_line, visible};
+
 use excerpt::{Excerpt, Spot};
-use simple::{Simple, is_simple, subject};
-use visible::visible;
+use simple::{Simple, subject};
 
 pub use findings::findings;
 pub use read::read_results;
@@ -231,7 +230,7 @@ impl TextRenderer {
     /// Adds the line ` --> name:line:column`. It is written here because an excerpt may begin in
     /// the middle of its line, and the renderer would count columns from there.
     fn arrow(&self, text: &mut String, place: &Place, spot: &Spot, margin: usize) {
-        let name = clean(place.source.name());
+        let name = on_one_line(place.source.name());
         let (on, off) = if self.color {
             (
                 DEFAULT_LINE_NUM_STYLE.render().to_string(),
@@ -246,9 +245,9 @@ impl TextRenderer {
         let at = [&*name, ":", &line, ":", &column];
         match place.origin() {
             Some(Origin { file, field }) => {
-                add(&[&*clean(file)]);
+                add(&[&*on_one_line(file)]);
                 if !field.is_empty() {
-                    add(&[", field ", &*clean(field)]);
+                    add(&[", field ", &*on_one_line(field)]);
                 }
                 add(&[" ("]);
                 add(&at);
@@ -303,16 +302,7 @@ fn notes(diagnostic: &Diagnostic) -> Vec<Message<'_>> {
         .collect()
 }
 
-/// A name on one line, without control characters.
-fn clean(text: &str) -> Cow<'_, str> {
-    if is_simple(text) {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(plain(text).replace('\n', "␊"))
-    }
-}
-
-/// The same for what the renderer takes as it is: the other control characters are shown, too.
+/// A text for what the renderer takes as it is: tabs become spaces, too.
 fn plain(text: &str) -> String {
     normalize_untrusted_str(&visible(text))
 }

@@ -85,7 +85,7 @@ impl<'d> Simple<'d> {
 }
 
 /// Whether each character takes a column.
-pub(super) fn is_simple(text: &str) -> bool {
+fn is_simple(text: &str) -> bool {
     // Not `all`: without a way out of the loop, it looks at several bytes at a time.
     let is_other = |byte: u8| !(b' '..=b'~').contains(&byte);
     !text.bytes().fold(false, |any, byte| any | is_other(byte))

@@ -1,6 +1,7 @@
 //! Command-line arguments of the client.
 
 use clap::{Subcommand, ValueEnum};
+use krm_template_exec::disk::LoadRestrictor;
 
 /// Creates, changes and shows deployments of a server
 #[derive(Clone, Debug, clap::Args)]
@@ -154,6 +155,14 @@ pub(super) struct Configuration {
     /// One more import, which wins over those of the configuration; repeatable
     #[arg(long = "import", value_name = "NAME=FILE")]
     pub(super) imports: Vec<String>,
+
+    /// Which files the configuration may import, and so send to the server
+    #[arg(
+        long,
+        value_name = "RESTRICTION",
+        default_value = "LoadRestrictionsRootOnly"
+    )]
+    pub(super) load_restrictor: LoadRestrictor,
 
     /// The project, `env["project"]`
     #[arg(long, value_name = "ID")]

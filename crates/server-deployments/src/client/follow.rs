@@ -1,9 +1,11 @@
 //! Follows an operation until it ends, and prints its steps on a terminal.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use anyhow::bail;
+use krm_core::visible::on_one_line;
+use krm_template_exec::io;
 use serde_json::Value;
 use tokio::time::sleep;
 
@@ -20,17 +22,20 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// If the operation fails or is interrupted.
 pub(super) async fn follow(connection: &Connection, name: &str) -> anyhow::Result<()> {
     let path = format!("/operations/{}", encoded(name));
-    let is_terminal = io::stderr().is_terminal();
+    let is_terminal = std::io::stderr().is_terminal();
     let mut printed: Vec<String> = Vec::new();
     let mut pause = FIRST;
     loop {
         let operation = connection.get(&path).await?;
         if is_terminal {
-            print_steps(&operation, &mut printed)?;
+            print_steps(&operation, &mut printed);
         }
         let text = |field: &str| operation.get(field).and_then(Value::as_str);
         match text("state").unwrap_or_default() {
-            "done" => return print_warnings(&operation),
+            "done" => {
+                print_warnings(&operation);
+                return Ok(());
+            }
             "failed" => {
                 let error = operation.get("error").cloned().unwrap_or_default();
                 let object = operation.pointer("/errors/0").and_then(Value::as_str);
@@ -52,25 +57,23 @@ pub(super) async fn follow(connection: &Connection, name: &str) -> anyhow::Resul
 }
 
 /// Prints the warnings of an operation.
-fn print_warnings(operation: &Value) -> anyhow::Result<()> {
+fn print_warnings(operation: &Value) {
     let warnings = operation.get("warnings").and_then(Value::as_array);
     for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
-        writeln!(io::stderr(), "warning: {warning}")?;
+        io::print_error(&format!("warning: {warning}\n"));
     }
-    Ok(())
 }
 
 /// Prints new steps, and adds them to `printed`.
-fn print_steps(operation: &Value, printed: &mut Vec<String>) -> io::Result<()> {
+fn print_steps(operation: &Value, printed: &mut Vec<String>) {
     let steps = operation.get("steps").and_then(Value::as_array);
     for step in steps.into_iter().flatten() {
         let line = line(step);
         if !printed.contains(&line) {
-            writeln!(io::stderr(), "{line}")?;
+            io::print_error(&format!("{}\n", on_one_line(&line)));
             printed.push(line);
         }
     }
-    Ok(())
 }
 
 /// Formats a step, such as `applied    Service shop/web`.

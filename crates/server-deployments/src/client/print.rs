@@ -1,30 +1,20 @@
 //! Output of the client for people.
 
-use std::io::{self, Write as _};
-
+use krm_core::visible::on_one_line;
 use serde_json::Value;
-
-/// Writes to standard output. A closed pipe is not an error.
-pub(super) fn out(text: &[u8]) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(text).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written,
-    }
-}
 
 /// Formats the strings of a list, one per line.
 pub(super) fn lines(list: &Value) -> String {
     let items = list.as_array().into_iter().flatten();
-    let texts = items.filter_map(Value::as_str);
-    texts.flat_map(|text| [text, "\n"]).collect()
+    let texts = items.filter_map(Value::as_str).map(on_one_line);
+    texts.map(|text| text + "\n").collect()
 }
 
 /// Formats fields of objects as a table.
 pub(super) fn table(rows: &[Value], columns: &[(&str, &str)]) -> String {
     let cell = |row: &Value, field: &str| {
         let text = row.get(field).and_then(Value::as_str);
-        text.unwrap_or_default().to_owned()
+        on_one_line(text.unwrap_or_default()).into_owned()
     };
     let head = columns.iter().map(|(title, _)| (*title).to_owned());
     let mut lines: Vec<Vec<String>> = vec![head.collect()];

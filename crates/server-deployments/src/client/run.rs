@@ -1,10 +1,9 @@
 //! Runs the subcommands of the client.
 
-use std::io::{self, Write as _};
-
 use anyhow::Context as _;
 use http::Method;
 use krm_template_exec::configuration::request;
+use krm_template_exec::io;
 use serde_json::{Map, Value, json};
 
 use super::args::{Action, Args, ChangeOptions, Configuration, Output};
@@ -91,8 +90,12 @@ fn body(name: &str, configuration: &Configuration) -> anyhow::Result<Result<Vec<
     if let Some(project) = &configuration.project {
         env.push(format!("project={project}"));
     }
-    let request = request(&configuration.config, &configuration.imports, &env);
-    let request = match request {
+    let request = match request(
+        &configuration.config,
+        &configuration.imports,
+        &env,
+        configuration.load_restrictor,
+    ) {
         Ok(request) => request,
         Err(status) => return Ok(Err(status)),
     };
@@ -165,7 +168,7 @@ impl Session {
             let (manifest, message) = (text("manifest"), text("message"));
             format!("deployment {name} {what} ({manifest}): {message}\n")
         };
-        print::out(text.as_bytes())?;
+        io::print_text(&text)?;
         Ok(0)
     }
 
@@ -180,9 +183,9 @@ impl Session {
             self.connection.get(path).await?;
         }
         for warning in &answer.warnings {
-            writeln!(io::stderr(), "warning: {warning}")?;
+            io::print_error(&format!("warning: {warning}\n"));
         }
-        print::out(&answer.body)?;
+        io::print([String::from_utf8_lossy(&answer.body).as_ref()])?;
         Ok(0)
     }
 
@@ -200,7 +203,7 @@ impl Session {
         let message = deployment.get("message").and_then(Value::as_str);
         let message = message.unwrap_or_default().to_owned();
         let table = print::table(&[deployment], &COLUMNS);
-        print::out(format!("{table}{message}\n").as_bytes())?;
+        io::print_text(&format!("{table}{message}\n"))?;
         Ok(0)
     }
 
@@ -209,7 +212,7 @@ impl Session {
             return self.show(path, output).await;
         }
         let list = self.connection.get(path).await?;
-        print::out(text(&list).as_bytes())?;
+        io::print_text(&text(&list))?;
         Ok(0)
     }
 

@@ -24,6 +24,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("client/a_namespace_is_part_of_each_command", namespaces),
         trial("client/a_token_and_an_authority_are_used", secured),
         trial("client/the_commands_of_the_documentation_run", documented),
+        trial("client/files_outside_of_the_folder_are_not_sent", confined),
+        trial("client/what_a_terminal_would_obey_is_escaped", hostile),
     ]
 }
 
@@ -344,4 +346,52 @@ fn secured() {
         "{distrusting}"
     );
     assert!(distrusting.contains("certificate"), "{distrusting}");
+}
+
+fn confined() {
+    let client = Client::with("http://127.0.0.1:1", &[]);
+    std::fs::create_dir(client.folder.path().join("app")).unwrap();
+    client.write("secret", "canary");
+    std::os::unix::fs::symlink("../secret", client.folder.path().join("app/link")).unwrap();
+    for import in ["../secret", "link"] {
+        let text = format!("imports: [{{path: {import}}}]\nresources: []\n");
+        client.write("app/config.yaml", &text);
+        for command in ["create", "update"] {
+            let command = format!("{command} web --config app/config.yaml");
+            let said = client.fails(1, &command);
+            assert!(
+                said.contains("the directory of the configuration"),
+                "{said}"
+            );
+            assert!(
+                said.contains("use `--load-restrictor LoadRestrictionsNone`"),
+                "{said}"
+            );
+            let all = format!("{command} --load-restrictor LoadRestrictionsNone");
+            let said = client.fails(1, &all);
+            assert!(said.contains("the server cannot be reached"), "{said}");
+        }
+    }
+}
+
+fn hostile() {
+    let program = Program::start(&[]);
+    let client = Client::of(&program);
+    client.write(
+        "config.yaml",
+        "resources:\n- {name: \"a\\e[2J\\u202E\", type: \"T\\e]0;title\\a\\nb\"}\n",
+    );
+    client.prints("create web --config config.yaml");
+    assert_eq!(client.prints("types"), "T\\u{1b}]0;title\\u{7}\\nb\n");
+    let all = client.prints("types all");
+    assert!(all.contains("a\\u{1b}[2J\\u{202e} "), "{all}");
+    assert!(!all.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{all}");
+    // Data is as it is.
+    let json = client.prints("types -o json");
+    assert_eq!(
+        serde_json::from_str::<Value>(&json).unwrap(),
+        serde_json::json!(["T\u{1b}]0;title\u{7}\nb"])
+    );
+    let said = client.fails(2, "get \u{1b}[2J --no-such-option\u{202e}");
+    assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said}");
 }

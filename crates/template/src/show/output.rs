@@ -6,6 +6,7 @@ use crate::values::given::Assignment;
 use krm_core::identity::group;
 use krm_core::lists;
 use krm_core::threads;
+use krm_core::visible::on_one_line;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Document, Position, View};
 
@@ -291,17 +292,17 @@ impl Writer {
     /// Prints the name of an object like `oc process -o name`.
     fn name(&mut self, object: View<'_>) {
         let text = |keys: &[&str]| object.str_at(keys).filter(|text| !text.is_empty());
-        self.text
-            .push_str(&text(&["kind"]).unwrap_or_default().to_lowercase());
+        let kind = text(&["kind"]).unwrap_or_default().to_lowercase();
+        self.text.push_str(&on_one_line(&kind));
         let api_version = text(&["apiVersion"]).unwrap_or_default();
         let group = group(&api_version);
         if !group.is_empty() {
             self.text.push('.');
-            self.text.push_str(group);
+            self.text.push_str(&on_one_line(group));
         }
         let name = text(&["metadata", "name"]).or_else(|| text(&["metadata", "generateName"]));
         self.text.push('/');
-        self.text.push_str(&name.unwrap_or_default());
+        self.text.push_str(&on_one_line(&name.unwrap_or_default()));
         self.text.push('\n');
     }
 

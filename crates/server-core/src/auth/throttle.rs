@@ -51,7 +51,7 @@ fn network(peer: IpAddr) -> IpAddr {
             let bits = address.to_bits() >> 64 << 64;
             IpAddr::V6(Ipv6Addr::from_bits(bits))
         }
-        address => address,
+        address @ IpAddr::V4(_) => address,
     }
 }
 

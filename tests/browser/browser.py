@@ -21,6 +21,8 @@ from support import Failure  # noqa: E402
 # The machine may be slow; what is waited for decides, not this.
 WAIT_SECONDS = 60
 ACCESSIBILITY = (Path(__file__).resolve().parent / "accessibility.js").read_text()
+# A name of a stranger, which has the address of this machine.
+STRANGER = "evil.example"
 SIZES = {320: 780, 768: 1024, 1440: 900}
 # Roles of controls, which must have a name.
 NAMED = {"button", "link", "textbox", "searchbox", "combobox", "radio", "checkbox", "spinbutton", "switch"}
@@ -38,6 +40,7 @@ class Browser:
         # As root, the sandbox of the browser cannot start.
         if os.geteuid() == 0:
             options.add_argument("--no-sandbox")
+        options.add_argument(f"--host-resolver-rules=MAP {STRANGER} 127.0.0.1")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         options.set_capability("acceptInsecureCerts", True)
         preferences = {"download.default_directory": str(downloads), "download.prompt_for_download": False}

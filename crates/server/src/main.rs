@@ -102,7 +102,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     logging::start(&args.logging)?;
     #[cfg(feature = "deployments")]
     let args = checked(args)?;
-    let auth = auth::start(&args.auth, args.listen).await?;
+    let mut auth = auth::start(&args.auth, args.listen).await?;
     for warning in &auth.warnings {
         tracing::warn!("{warning}");
     }
@@ -111,6 +111,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
         .await
         .with_context(|| format!("cannot listen on {}", args.listen))?;
     let address = listener.local_addr().context("the socket has no address")?;
+    auth.authenticator.listens_on(address);
     let (shutdown, reload) = shutdown::listen(args.shutdown).context("cannot handle signals")?;
     let admission = Admission::new(&args.limits);
     let metrics = Arc::new(Metrics::new(

@@ -200,14 +200,15 @@ fn container(variant: &str) -> Result<(), Failed> {
     same(at(context, "/capabilities/drop"), &json!(["ALL"]))
 }
 
-/// Checks that only a server with `--apply` may impersonate groups, and only the group `editors`.
+/// Checks that only a server with `--apply` may impersonate: users, and the group `editors`, but no
+/// service accounts.
 fn impersonation(variant: &str) -> Result<(), Failed> {
     let objects = built(variant)?;
     let deployment = only(&objects, "Deployment")?;
     let args = at(&deployment, "/spec/template/spec/containers/0/args").as_array();
     let applies = args.is_some_and(|args| args.contains(&json!("--apply")));
     same(&json!(applies), &json!(variant == "aggregated-apply"))?;
-    let mut groups = Vec::new();
+    let mut core = Vec::new();
     for role in objects
         .iter()
         .filter(|one| at(one, "/kind") == "ClusterRole")
@@ -216,18 +217,17 @@ fn impersonation(variant: &str) -> Result<(), Failed> {
             if at(rule, "/verbs") != &json!(["impersonate"]) {
                 continue;
             }
-            let resources = at(rule, "/resources").as_array();
-            if resources.is_some_and(|resources| resources.contains(&json!("groups"))) {
-                groups.push(at(rule, "/resourceNames").clone());
+            if at(rule, "/apiGroups") == &json!([""]) {
+                core.push(json!([at(rule, "/resources"), at(rule, "/resourceNames")]));
             }
         }
     }
     let expected = if applies {
-        json!([["editors"]])
+        json!([[["users"], null], [["groups"], ["editors"]]])
     } else {
         json!([])
     };
-    same(&json!(groups), &expected)
+    same(&json!(core), &expected)
 }
 
 /// Checks the options of the container: with `--help` after them, the program exits with 0 only if

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use anyhow::bail;
 use http::HeaderName;
 
+use super::site::AllowedHost;
+
 /// The arguments for authentication, authorization and TLS.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
@@ -15,13 +17,20 @@ pub struct Args {
     /// How users are authenticated; may be repeated
     ///
     /// `none` (the default): everyone is system:anonymous and may do everything, on a loopback
-    /// address only. `tokens=FILE`: bearer tokens from a CSV file of token, user, uid and
-    /// "group,group"; a token may be written as sha256:HEX. `client-certificates=CA`: client
-    /// certificates signed by a CA in a PEM file; CN is the user, O are the groups. `front-proxy`:
-    /// headers of kube-apiserver's aggregation layer, with its certificate only. `token-review`:
-    /// bearer tokens that a cluster reviews.
+    /// address and for its hosts only (--allow-host). `tokens=FILE`: bearer tokens from a CSV file
+    /// of token, user, uid and "group,group"; a token may be written as sha256:HEX.
+    /// `client-certificates=CA`: client certificates signed by a CA in a PEM file; CN is the user,
+    /// O are the groups. `front-proxy`: headers of kube-apiserver's aggregation layer, with its
+    /// certificate only. `token-review`: bearer tokens that a cluster reviews.
     #[arg(long = "auth", value_name = "WAY")]
     pub auth: Vec<Way>,
+
+    /// Another host under which clients reach a server without users; may be repeated
+    ///
+    /// With `--auth none`, the server refuses requests whose host is not a loopback name or address
+    /// with its port, because a web page could have sent them. A host without a port has every port.
+    #[arg(long = "allow-host", value_name = "HOST[:PORT]")]
+    pub allow_hosts: Vec<AllowedHost>,
 
     /// A file or folder with RBAC roles and bindings
     ///
@@ -192,6 +201,9 @@ impl Args {
                      everything: set --auth, such as --auth tokens=FILE"
                 );
             }
+        }
+        if !self.allow_hosts.is_empty() && !self.is_anonymous() {
+            bail!("--allow-host is used by --auth none only");
         }
         if self.tls_cert.is_none() {
             if !is_loopback {

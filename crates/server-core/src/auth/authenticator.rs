@@ -1,14 +1,19 @@
 //! Authentication of requests: finds the user by the configured methods.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use tokio::time::Instant;
 
 use super::cluster::Cluster;
-use super::delegated::Delegated;
+use super::delegated::{Delegated, Settings};
 use super::front_proxy::FrontProxy;
 use super::request::{Attributes, User, unauthorized};
+use super::sessions::Sessions;
+use super::site::{Hosts, Site};
+use super::throttle::Throttle;
 use super::tokens::Tokens;
 use crate::reload::Watched;
 use crate::status::Result;
@@ -23,8 +28,8 @@ const IMPERSONATE: &str = "impersonate-";
 /// reviews in this order.
 #[derive(Default)]
 pub struct Authenticator {
-    /// Whether every user is `system:anonymous`.
-    pub(crate) anonymous: bool,
+    /// The hosts of a server on which every user is `system:anonymous`.
+    pub(crate) anonymous: Option<Hosts>,
     /// The front proxies that the arguments describe.
     pub(crate) front_proxies: Vec<Arc<Watched<FrontProxy>>>,
     /// The front proxy and the client CA of a cluster.
@@ -35,15 +40,20 @@ pub struct Authenticator {
     pub(crate) tokens: Vec<Arc<Watched<Tokens>>>,
     /// The cluster that reviews tokens.
     pub(crate) token_review: Option<Arc<Cluster>>,
+    /// The logins in browsers.
+    pub sessions: Sessions,
+    /// The delays of answers to wrong tokens.
+    pub(crate) throttle: Throttle,
 }
 
 impl Authenticator {
     /// Returns the user of a request.
     ///
     /// # Errors
-    /// 401 if no method knows the user; 403 if the request impersonates another user.
+    /// 401 if no method knows the user; 403 if the request impersonates another user, or if the
+    /// page of another site may have sent it with the credentials of a browser.
     pub async fn authenticate(&self, headers: &HeaderMap, peer: &Peer) -> Result<User> {
-        let user = match self.user(headers, peer).await {
+        let user = match self.user(headers, peer).await? {
             Some(user) => user.authenticated(),
             None => return Err(unauthorized()),
         };
@@ -54,7 +64,7 @@ impl Authenticator {
     /// Returns `true` if users can authenticate with a bearer token.
     #[must_use]
     pub fn takes_tokens(&self) -> bool {
-        !self.anonymous && (!self.tokens.is_empty() || self.token_review.is_some())
+        self.anonymous.is_none() && (!self.tokens.is_empty() || self.token_review.is_some())
     }
 
     /// Checks that requests can be authenticated.
@@ -70,13 +80,40 @@ impl Authenticator {
         }
     }
 
-    async fn user(&self, headers: &HeaderMap, peer: &Peer) -> Option<User> {
-        if self.anonymous {
-            return Some(User::anonymous());
+    /// Sets the address on which the server listens, if the system has chosen its port.
+    pub const fn listens_on(&mut self, listen: SocketAddr) {
+        if let Some(hosts) = &mut self.anonymous {
+            hosts.listens_on(listen);
         }
-        if let Some(user) = self.by_certificate(headers, peer) {
-            return Some(user);
+    }
+
+    /// Waits if this peer has sent many wrong tokens, of which the current request has one.
+    pub async fn slow_down(&self, peer: &Peer) {
+        let delay = self.throttle.delay(peer.address().ip(), Instant::now());
+        tokio::time::sleep(delay).await;
+    }
+
+    async fn user(&self, headers: &HeaderMap, peer: &Peer) -> Result<Option<User>> {
+        if let Some(hosts) = &self.anonymous {
+            hosts.check(headers, peer)?;
+            return Ok(Some(User::anonymous()));
         }
+        let settings = self
+            .delegated
+            .as_ref()
+            .and_then(|delegated| delegated.settings());
+        let settings = settings.as_deref();
+        if let Some(user) = self.by_front_proxy(settings, headers, peer) {
+            return Ok(Some(user));
+        }
+        match self.by_certificate(settings, peer) {
+            Some(_) if Site::of(headers, peer) == Site::Foreign => Err(Site::forbidden()),
+            Some(user) => Ok(Some(user)),
+            None => Ok(self.by_token(headers).await),
+        }
+    }
+
+    async fn by_token(&self, headers: &HeaderMap) -> Option<User> {
         let token = bearer_token(headers)?;
         for tokens in &self.tokens {
             if let Some(user) = tokens.get().user(token) {
@@ -92,25 +129,22 @@ impl Authenticator {
         }
     }
 
-    fn by_certificate(&self, headers: &HeaderMap, peer: &Peer) -> Option<User> {
-        let settings = self
-            .delegated
-            .as_ref()
-            .and_then(|delegated| delegated.settings());
+    fn by_front_proxy(
+        &self,
+        settings: Option<&Settings>,
+        headers: &HeaderMap,
+        peer: &Peer,
+    ) -> Option<User> {
         let of_files = self
             .front_proxies
             .iter()
             .find_map(|proxy| proxy.get().user(headers, peer));
-        let of_cluster = || {
-            settings
-                .as_ref()
-                .and_then(|settings| settings.front_proxy.user(headers, peer))
-        };
-        if let Some(user) = of_files.or_else(of_cluster) {
-            return Some(user);
-        }
+        of_files.or_else(|| settings?.front_proxy.user(headers, peer))
+    }
+
+    fn by_certificate(&self, settings: Option<&Settings>, peer: &Peer) -> Option<User> {
         let of_files = self.client_cas.iter().find_map(|ca| peer.names(&ca.get()));
-        let of_cluster = || peer.names(settings.as_ref()?.client_ca.as_ref()?);
+        let of_cluster = || peer.names(settings?.client_ca.as_ref()?);
         of_files.or_else(of_cluster).map(|names| client(&names))
     }
 }

@@ -44,6 +44,12 @@ impl<V: Clone> Cache<V> {
         (now.duration_since(*since) < self.lifetime).then(|| value.clone())
     }
 
+    /// Removes a value.
+    pub(crate) fn remove(&self, key: &Key) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.values.remove(key);
+    }
+
     /// Inserts a value, and removes expired values and the oldest ones beyond the capacity.
     pub(crate) fn put(&self, key: Key, value: V, now: Instant) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

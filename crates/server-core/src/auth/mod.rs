@@ -8,6 +8,8 @@
 //! | [`authenticator`], [`authorizer`] | authentication and authorization of a request |
 //! | [`cluster`], `delegated` | delegation to a cluster, and its front proxy settings |
 //! | [`front_proxy`], [`tokens`], [`rbac`] | front proxy headers, token files, RBAC files |
+//! | [`site`] | requests that pages of other sites send |
+//! | [`sessions`], `throttle` | logins in a browser; slowing down wrong tokens |
 //! | `cache` | a cache with a bounded size and lifetime |
 //! | [`request`] | users, and the attributes of requests |
 
@@ -21,11 +23,16 @@ pub mod front_proxy;
 pub mod rbac;
 pub mod request;
 pub mod reviews;
+pub mod sessions;
+pub mod site;
 pub mod start;
+mod throttle;
 pub mod tokens;
 
 pub use args::{Args, Way};
 pub use authenticator::Authenticator;
 pub use authorizer::Authorizer;
 pub use request::{Attributes, Decision, User, is_health};
+pub use sessions::Sessions;
+pub use site::Site;
 pub use start::{Auth, start};

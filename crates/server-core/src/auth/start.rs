@@ -14,6 +14,7 @@ use super::cluster::Cluster;
 use super::delegated::Delegated;
 use super::front_proxy::{FrontProxy, Headers};
 use super::rbac::Policy;
+use super::site::Hosts;
 use super::tokens::Tokens;
 use crate::reload::{Reload, Watched};
 use crate::tls::{self, ClientCa, ClientCertificates};
@@ -45,6 +46,9 @@ pub async fn start(args: &Args, listen: SocketAddr) -> anyhow::Result<Auth> {
         None
     };
     let mut authenticator = by_files(args, &mut files)?;
+    if args.is_anonymous() {
+        authenticator.anonymous = Some(Hosts::new(listen, args.allow_hosts.clone()));
+    }
     if let Some(cluster) = &cluster {
         if args.has(&Way::TokenReview) {
             authenticator.token_review = Some(Arc::clone(cluster));
@@ -79,10 +83,7 @@ pub async fn start(args: &Args, listen: SocketAddr) -> anyhow::Result<Auth> {
 }
 
 fn by_files(args: &Args, files: &mut Vec<Arc<dyn Reload>>) -> anyhow::Result<Authenticator> {
-    let mut by = Authenticator {
-        anonymous: args.is_anonymous(),
-        ..Authenticator::default()
-    };
+    let mut by = Authenticator::default();
     for way in &args.auth {
         match way {
             Way::Tokens(path) => {

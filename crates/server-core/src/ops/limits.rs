@@ -87,6 +87,9 @@ pub struct Limits {
 /// The minimum size of the header buffer in hyper.
 const MIN_HEADER_BYTES: usize = 8 << 10;
 
+/// The maximum number of header lines over HTTP/1. A front proxy sends one for each group of a user.
+const MAX_HEADERS: usize = 256;
+
 /// The maximum number of concurrent streams of an HTTP/2 connection.
 const MAX_STREAMS: u32 = 250;
 
@@ -111,6 +114,7 @@ impl Limits {
             .http1()
             .timer(TokioTimer::new())
             .header_read_timeout(None)
+            .max_headers(MAX_HEADERS)
             .max_buf_size(self.max_header_bytes);
         builder
             .http2()

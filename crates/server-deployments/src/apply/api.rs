@@ -7,7 +7,7 @@ use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use kube::Client;
 use kube::client::Body;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::caller::Caller;
@@ -22,6 +22,9 @@ const TRIES: u32 = 5;
 
 /// The longest `Retry-After` that is honored. A longer one ends the retries.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
+
+/// The path that names the user of a request. It only reads.
+const SELF_REVIEWS: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask<'a> {
@@ -70,7 +73,7 @@ impl Api {
         caller: Option<&Caller>,
         ask: Ask<'_>,
     ) -> Result<Value, Refusal> {
-        let is_read = ask.method == Method::GET;
+        let is_read = ask.method == Method::GET || ask.path == SELF_REVIEWS;
         let mut pause = self.pause;
         let mut tries = 1;
         loop {
@@ -98,6 +101,24 @@ impl Api {
     ) -> Result<Option<Value>, Refusal> {
         match self.send(caller, Ask::get(path)).await {
             Ok(found) => Ok(Some(found)),
+            Err(refusal) if refusal.code == 404 => Ok(None),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Returns the name of the server's own account; `None` if the cluster is too old to tell it.
+    pub(super) async fn own_name(&self) -> Result<Option<String>, Refusal> {
+        let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+        let ask = Ask {
+            method: &Method::POST,
+            body: &review.to_string(),
+            ..Ask::get(SELF_REVIEWS)
+        };
+        match self.send(None, ask).await {
+            Ok(review) => Ok(review
+                .pointer("/status/userInfo/username")
+                .and_then(Value::as_str)
+                .map(str::to_owned)),
             Err(refusal) if refusal.code == 404 => Ok(None),
             Err(refusal) => Err(refusal),
         }
@@ -190,8 +211,6 @@ pub(super) fn yaml_safe(object: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

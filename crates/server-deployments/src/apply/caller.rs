@@ -12,8 +12,14 @@ use krm_template_server_core::status::Status;
 /// The prefix of the user names of service accounts.
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 
-/// The group of all service accounts.
+/// The group of all service accounts, and the beginning of those of a namespace.
 const SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
+
+/// The beginning of names that belong to Kubernetes.
+const SYSTEM: &str = "system:";
+
+/// The namespace of the accounts that run the cluster.
+const KUBE_SYSTEM: &str = "kube-system";
 
 /// The headers that impersonate a user.
 #[derive(Clone, Debug)]
@@ -21,8 +27,9 @@ pub(super) struct Caller(Vec<(HeaderName, HeaderValue)>);
 
 impl Caller {
     /// Creates the headers. Refuses a user that they cannot name exactly, because the cluster would
-    /// read another name.
-    pub(super) fn of(user: &User) -> Result<Self, Refusal> {
+    /// read another name, and users that run the cluster. `own` is the name of the server's account.
+    pub(super) fn of(user: &User, own: Option<&str>) -> Result<Self, Refusal> {
+        refuse_powerful(user, own)?;
         let mut headers = vec![(
             HeaderName::from_static("impersonate-user"),
             value(&user.name)?,
@@ -49,6 +56,44 @@ impl Caller {
     pub(super) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.0
     }
+}
+
+/// Refuses the account of the server, and users with names of Kubernetes, except service accounts of
+/// applications: whoever can choose a name must not get their rights.
+fn refuse_powerful(user: &User, own: Option<&str>) -> Result<(), Refusal> {
+    let name = user.name.as_str();
+    let is_application = name
+        .strip_prefix(SERVICE_ACCOUNT)
+        .and_then(|account| account.split_once(':'))
+        .is_some_and(|(namespace, _)| namespace != KUBE_SYSTEM);
+    let what = if own == Some(name) {
+        format!("its own account {name:?}")
+    } else if name.starts_with(SYSTEM) && !is_application {
+        format!("the user {name:?}")
+    } else if let Some(group) = user.groups.iter().find(|group| is_powerful(group)) {
+        format!("members of {group:?}")
+    } else {
+        return Ok(());
+    };
+    let message = format!(
+        "the server does not impersonate {what}: use an account of your own, with the rights that \
+         the deployment needs"
+    );
+    Err(Status::new(403, "Forbidden", message).into())
+}
+
+/// Returns `true` for a group with rights of Kubernetes. All authenticated users, and all service
+/// accounts of an application, are in the others.
+fn is_powerful(group: &str) -> bool {
+    let below = |parent: &str| {
+        group == parent
+            || group
+                .strip_prefix(parent)
+                .is_some_and(|rest| rest.starts_with(':'))
+    };
+    let is_common = below(AUTHENTICATED) || below(SERVICE_ACCOUNTS);
+    let of_kube_system = group.strip_prefix(SERVICE_ACCOUNTS) == Some(":kube-system");
+    group.starts_with(SYSTEM) && (!is_common || of_kube_system)
 }
 
 /// Returns the groups that the cluster does not add itself. Each needs permission to impersonate.
@@ -113,7 +158,7 @@ mod tests {
 
     #[track_caller]
     fn check(user: &User, expected: &[(&str, &str)]) {
-        let caller = Caller::of(user).unwrap();
+        let caller = Caller::of(user, None).unwrap();
         let found: Vec<(&str, &str)> = caller
             .headers()
             .iter()
@@ -170,6 +215,42 @@ mod tests {
     }
 
     #[test]
+    fn users_that_run_the_cluster_are_refused() {
+        let own = Some("system:serviceaccount:krm-template:krm-template-server");
+        let app = "system:serviceaccount:shop:robot";
+        let cases: &[(&str, &[&str], bool)] = &[
+            ("anna", &["editors", "system:authenticated"], true),
+            ("anna", &["system:authenticated:oauth"], true),
+            (
+                app,
+                &["system:serviceaccounts", "system:serviceaccounts:shop"],
+                true,
+            ),
+            ("anna", &["editors", "system:masters"], false),
+            ("anna", &["system:nodes"], false),
+            ("anna", &["system:authenticatedx"], false),
+            ("anna", &["system:serviceaccounts:kube-system"], false),
+            ("system:admin", &[], false),
+            ("system:anonymous", &[], false),
+            ("system:node:a", &[], false),
+            ("system:kube-scheduler", &[], false),
+            ("system:serviceaccount:kube-system:default", &[], false),
+            ("system:serviceaccount:kube-system", &[], false),
+            (
+                "system:serviceaccount:krm-template:krm-template-server",
+                &[],
+                false,
+            ),
+        ];
+        for (name, groups, is_allowed) in cases {
+            let caller = Caller::of(&user(name, groups), own);
+            assert_eq!(caller.is_ok(), *is_allowed, "{name} {groups:?}");
+        }
+        let refused = Caller::of(&user("server", &[]), Some("server")).unwrap_err();
+        assert_eq!(refused.code, 403);
+    }
+
+    #[test]
     fn names_that_a_header_would_change_are_refused() {
         for name in [
             "",
@@ -182,12 +263,12 @@ mod tests {
             "admin\u{a0}",
         ] {
             assert_eq!(
-                Caller::of(&user(name, &[])).unwrap_err().code,
+                Caller::of(&user(name, &[]), None).unwrap_err().code,
                 403,
                 "{name:?}"
             );
         }
-        let error = Caller::of(&user("anna", &["ops "])).unwrap_err();
+        let error = Caller::of(&user("anna", &["ops "]), None).unwrap_err();
         assert_eq!(error.code, 403);
     }
 }

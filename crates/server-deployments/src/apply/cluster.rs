@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kube::Client;
+use tokio::sync::OnceCell;
 
 use super::api::Api;
 use super::caller::Caller;
@@ -37,6 +38,8 @@ impl Default for Limits {
 pub struct Cluster {
     api: Api,
     resources: Resources,
+    /// The name of the server's own account, once it is known.
+    own: OnceCell<Option<String>>,
     wait: Duration,
 }
 
@@ -59,6 +62,7 @@ impl Cluster {
         Self {
             api,
             resources: Resources::default(),
+            own: OnceCell::new(),
             wait: limits.wait,
         }
     }
@@ -76,7 +80,7 @@ impl Cluster {
         objects: &[Object],
         progress: &mut impl Progress,
     ) -> Result<Vec<Step>, Failure> {
-        let mut run = self.run(caller, owner, progress)?;
+        let mut run = self.run(caller, owner, progress).await?;
         run.apply(objects).await?;
         Ok(run.done)
     }
@@ -95,7 +99,7 @@ impl Cluster {
         prune: Prune,
         progress: &mut impl Progress,
     ) -> Result<Vec<Step>, Failure> {
-        let mut run = self.run(caller, owner, progress)?;
+        let mut run = self.run(caller, owner, progress).await?;
         run.apply(objects).await?;
         let is_wanted = |old: &Recorded| run.done.iter().any(|step| step.object.is_same(old));
         let dropped = before
@@ -120,18 +124,20 @@ impl Cluster {
         prune: Prune,
         progress: &mut impl Progress,
     ) -> Result<Vec<Step>, Failure> {
-        let mut run = self.run(caller, owner, progress)?;
+        let mut run = self.run(caller, owner, progress).await?;
         run.delete(recorded.to_vec(), prune).await?;
         Ok(run.done)
     }
 
-    fn run<'a, P>(
+    async fn run<'a, P>(
         &'a self,
         caller: &User,
         owner: &'a Owner,
         progress: &'a mut P,
     ) -> Result<Run<'a, P>, Failure> {
-        let caller = Caller::of(caller).map_err(|refusal| refusal.failure(None, Vec::new()))?;
+        let own = self.own.get_or_try_init(|| self.api.own_name()).await;
+        let caller = own.and_then(|own| Caller::of(caller, own.as_deref()));
+        let caller = caller.map_err(|refusal| refusal.failure(None, Vec::new()))?;
         Ok(Run {
             api: &self.api,
             resources: &self.resources,

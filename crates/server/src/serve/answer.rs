@@ -28,12 +28,15 @@ pub(crate) const JSON: &str = "application/json";
 /// The media type of YAML.
 pub(crate) const YAML: &str = "application/yaml";
 
-/// The maximum number of characters in all `Warning` headers of a response. If there are more, each
+/// The maximum number of `Warning` headers of a response.
+const MAX_WARNINGS: usize = 20;
+
+/// The maximum length of all `Warning` headers of a response, in bytes. If there are more, each
 /// warning is cut to [`CUT_WARNING_CHARS`].
 ///
 /// Source: `truncateAtTotalRunes` and `truncateItemRunes` of
-/// `k8s.io/apiserver/pkg/endpoints/filters`.
-const WARNINGS_CHARS: usize = 4_096;
+/// `k8s.io/apiserver/pkg/endpoints/filters`, which count characters.
+const WARNINGS_BYTES: usize = 4_096;
 const CUT_WARNING_CHARS: usize = 256;
 
 /// Creates a response with a body and its media type.
@@ -102,33 +105,56 @@ pub(crate) fn status(status: &Status, format: Option<Format>, is_pretty: bool) -
     answer
 }
 
-/// Adds `Warning` headers in the form of Kubernetes, `299 - "TEXT"`, without duplicates.
+/// Adds `Warning` headers in the form of Kubernetes, `299 - "TEXT"`, without duplicates. The last
+/// one says how many are left out.
 pub(crate) fn warn(answer: &mut Answer, warnings: &[String]) {
     let warnings: IndexSet<&String> = warnings.iter().collect();
-    let all: usize = warnings.iter().map(|warning| warning.chars().count()).sum();
-    let longest = if all > WARNINGS_CHARS {
-        CUT_WARNING_CHARS
-    } else {
-        WARNINGS_CHARS
+    let whole = || {
+        warnings
+            .iter()
+            .map(|warning| warning_value(warning, usize::MAX))
     };
-    let mut written = 0;
-    for warning in warnings {
-        if written >= WARNINGS_CHARS {
-            return;
+    let all: usize = whole().take(MAX_WARNINGS).map(|value| value.len()).sum();
+    if warnings.len() <= MAX_WARNINGS && all <= WARNINGS_BYTES {
+        return whole().for_each(|value| add_warning(answer, &value));
+    }
+    let left_out = |shown: usize| {
+        let count = warnings.len().saturating_sub(shown);
+        warning_value(&format!("{count} more warnings are not shown"), usize::MAX)
+    };
+    let mut free = WARNINGS_BYTES.saturating_sub(left_out(0).len());
+    let mut shown = 0;
+    for warning in warnings.iter().take(MAX_WARNINGS - 1) {
+        let value = warning_value(warning, CUT_WARNING_CHARS);
+        let Some(rest) = free.checked_sub(value.len()) else {
+            break;
+        };
+        free = rest;
+        shown += 1;
+        add_warning(answer, &value);
+    }
+    if shown < warnings.len() {
+        add_warning(answer, &left_out(shown));
+    }
+}
+
+/// Returns the value of a `Warning` header with at most `chars` characters of a text.
+fn warning_value(warning: &str, chars: usize) -> String {
+    let mut text = String::from("299 - \"");
+    for c in warning.chars().take(chars) {
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            c if c.is_control() => text.push(' '),
+            c => text.push(c),
         }
-        let mut text = String::from("299 - \"");
-        for c in warning.chars().take(longest) {
-            written += 1;
-            match c {
-                '"' | '\\' => text.extend(['\\', c]),
-                c if c.is_control() => text.push(' '),
-                c => text.push(c),
-            }
-        }
-        text.push('"');
-        if let Ok(value) = HeaderValue::from_bytes(text.as_bytes()) {
-            answer.headers_mut().append(WARNING, value);
-        }
+    }
+    text.push('"');
+    text
+}
+
+fn add_warning(answer: &mut Answer, value: &str) {
+    if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+        answer.headers_mut().append(WARNING, value);
     }
 }
 
@@ -155,21 +181,30 @@ mod tests {
     }
 
     #[test]
-    fn many_warnings_are_cut() {
-        let whole = "ü".repeat(4_096);
+    fn many_warnings_are_cut_and_counted() {
+        let whole = "ü".repeat(2_000);
         assert_eq!(
             warned(std::slice::from_ref(&whole)),
             [format!("299 - \"{whole}\"")]
         );
+        let longer = warned(&["x".repeat(5_000)]);
+        assert_eq!(longer, [format!("299 - \"{}\"", "x".repeat(256))]);
 
-        let many: Vec<_> = (0..100)
-            .map(|n| format!("{n:03}{}", "x".repeat(300)))
-            .collect();
-        let cut = warned(&many);
-        assert_eq!(cut.len(), 16);
-        assert!(
-            cut.iter()
-                .all(|text| text.len() == 256 + "299 - \"\"".len())
-        );
+        for (length, count) in [(1, 19), (300, 7)] {
+            let many = (0..100).map(|n| format!("{n:03}{}", "ü".repeat(length)));
+            let many: Vec<String> = many.collect();
+            let found = warned(&many);
+            let bytes: usize = found.iter().map(String::len).sum();
+            assert!(found.len() <= 20 && bytes <= 4_096, "{found:?}");
+            let (last, shown) = found.split_last().unwrap();
+            assert_eq!(shown.len(), count);
+            let left_out = 100 - shown.len();
+            assert_eq!(
+                *last,
+                format!("299 - \"{left_out} more warnings are not shown\"")
+            );
+        }
+        let twenty: Vec<String> = (0..20).map(|n| n.to_string()).collect();
+        assert_eq!(warned(&twenty).len(), 20);
     }
 }

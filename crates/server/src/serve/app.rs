@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Request;
-use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
-use http::uri::PathAndQuery;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use http::request::Parts;
+use http::uri::{Authority, PathAndQuery};
+use http::{Method, Request};
 use http_body::Body as HttpBody;
 use jiff::Timestamp;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
-use super::answer::Answer;
+use super::answer::{Answer, JSON};
 use super::call::Call;
 #[cfg(feature = "deployments")]
 use super::deployments;
@@ -85,7 +86,8 @@ impl App {
         B::Error: std::error::Error + Send + Sync + 'static,
     {
         let began = Instant::now();
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        complete(&mut parts, body.is_end_stream());
         let target = parts.uri.path_and_query();
         let checked = self
             .0
@@ -129,6 +131,9 @@ impl App {
             answer.headers_mut().insert("audit-id", id);
         }
         guard.code = answer.status().as_u16();
+        if guard.code == 401 && guard.has_token() {
+            self.0.authenticator.slow_down(peer).await;
+        }
         guard.bytes_out = answer.body().size_hint().exact().unwrap_or_default();
         answer
     }
@@ -247,6 +252,9 @@ impl App {
             ..Attributes::default()
         };
         state.authorize(&audited.user, &wanted).await?;
+        if let Some(wanted) = deployments::rights::of_request(incoming, path) {
+            state.authorize(&audited.user, &wanted).await?;
+        }
         let is_read = deployments::is_read(&incoming.method);
         let class = if is_read { Class::Read } else { Class::Write };
         let _permit = state.admission.enter(class)?;
@@ -293,6 +301,7 @@ impl App {
         let state = &*self.0;
         let call = |group, namespace| Call {
             state,
+            user,
             group,
             namespace,
             query: &incoming.query,
@@ -338,6 +347,17 @@ impl App {
                 reviews::answer(state, user, review, incoming.header(CONTENT_TYPE), &body).await
             }
         }
+    }
+}
+
+impl RequestGuard<'_> {
+    /// Returns `true` if a request without a valid user has a token: in a header, or to log in.
+    fn has_token(&self) -> bool {
+        let is_login = matches!(&self.incoming.path, Path::Ui(path) if path == &["login"]);
+        self.audited.user.name.is_empty()
+            && self.state.authenticator.takes_tokens()
+            && (self.incoming.headers.contains_key(AUTHORIZATION)
+                || (is_login && self.incoming.method == Method::POST))
     }
 }
 
@@ -391,6 +411,23 @@ impl Drop for RequestGuard<'_> {
             address: &self.peer.address().to_string(),
             user_agent: incoming.header(USER_AGENT).unwrap_or_default(),
         });
+    }
+}
+
+/// Adds the headers that handlers rely on.
+///
+/// As in Go, the authority of the target replaces `Host`. Without `Content-Type`, a body has an
+/// unknown type, as a page of another site can send it. `kubectl create --raw` omits the header,
+/// but sends another one that no page can set.
+fn complete(parts: &mut Parts, is_empty: bool) {
+    let host = parts.uri.authority().map(Authority::as_str);
+    if let Some(Ok(host)) = host.map(HeaderValue::from_str) {
+        parts.headers.insert(HOST, host);
+    }
+    let is_json = is_empty || parts.headers.contains_key("kubectl-command");
+    if is_json && !parts.headers.contains_key(CONTENT_TYPE) {
+        let json = HeaderValue::from_static(JSON);
+        parts.headers.insert(CONTENT_TYPE, json);
     }
 }
 

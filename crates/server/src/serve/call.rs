@@ -13,6 +13,7 @@ use crate::object::{Draft, Stored, meta};
 use crate::wire::accept::{self, Scope};
 use crate::wire::list;
 use crate::wire::query::Query;
+use krm_template_server_core::auth::{Attributes, User};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::store::{Error, Item, Revision};
@@ -37,6 +38,7 @@ const POLL: Duration = Duration::from_millis(50);
 /// A request for a resource in one of the API groups.
 pub(super) struct Call<'a> {
     pub(super) state: &'a State,
+    pub(super) user: &'a User,
     pub(super) group: Group,
     /// The namespace in the path; empty for all namespaces.
     pub(super) namespace: &'a str,
@@ -127,6 +129,22 @@ impl Call<'_> {
     /// Finds the stored object with a name, or returns a 404 error.
     pub(super) async fn found(&self, name: &str) -> Result<Item> {
         self.find(name).await?.ok_or_else(|| self.not_found(name))
+    }
+
+    /// Authorizes the creation of an object by a request that has another verb.
+    ///
+    /// Source: `createAuthorizerAttributes` of `k8s.io/apiserver/pkg/endpoints/handlers`.
+    pub(super) async fn may_create(&self, name: &str) -> Result<()> {
+        let wanted = Attributes {
+            verb: "create",
+            group: self.group.name(),
+            version: self.group.version(),
+            resource: "templates",
+            namespace: self.namespace,
+            name,
+            ..Attributes::default()
+        };
+        self.state.authorize(self.user, &wanted).await
     }
 
     pub(super) fn not_found(&self, name: &str) -> Box<Status> {

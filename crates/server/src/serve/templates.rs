@@ -134,6 +134,9 @@ pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
     let dry_run = patch.options.write.dry_run;
     for _ in 0..PATCH_ATTEMPTS {
         let Some(current) = call.find(name).await? else {
+            if matches!(patch.content, PatchContent::Apply(_)) {
+                call.may_create(name).await?;
+            }
             let (draft, warnings) = patch.applied(call, name, None)?;
             let written = insert(call, &draft, dry_run).await?;
             return Ok(show(call, 201, shown, &written, &warnings));

@@ -11,7 +11,7 @@ const UNSUPPORTED: &str = "UnsupportedMediaType";
 /// A format of objects in bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// JSON: `application/json`, the default of requests.
+    /// JSON: `application/json`.
     Json,
     /// YAML: `application/yaml`, as kubectl accepts it.
     Yaml,
@@ -20,7 +20,7 @@ pub enum Format {
 /// A format of self-subject reviews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewFormat {
-    /// JSON: `application/json`, the default of requests.
+    /// JSON: `application/json`.
     Json,
     /// YAML: `application/yaml`, with one document.
     Yaml,
@@ -42,14 +42,15 @@ pub enum PatchType {
     Apply,
 }
 
-/// Returns the format of a body with an object. Without a `Content-Type`, it is JSON.
+/// Returns the format of a body with an object.
 ///
 /// # Errors
 ///
-/// 415 for any other type.
+/// 415 for any other type, and without a `Content-Type`.
 pub fn of_object(content_type: Option<&str>) -> Result<Format> {
     match media_type(content_type).as_str() {
-        "" | "application/json" => Ok(Format::Json),
+        "" => Err(untyped()),
+        "application/json" => Ok(Format::Json),
         "application/yaml" | "application/x-yaml" | "text/yaml" => Ok(Format::Yaml),
         _ => Err(unknown("application/json, application/yaml")),
     }
@@ -62,6 +63,7 @@ pub fn of_object(content_type: Option<&str>) -> Result<Format> {
 /// 415 for any other type.
 pub fn of_review(content_type: Option<&str>) -> Result<ReviewFormat> {
     match media_type(content_type).as_str() {
+        "" => Err(untyped()),
         "application/vnd.kubernetes.protobuf" => Ok(ReviewFormat::Protobuf),
         _ => match of_object(content_type) {
             Ok(Format::Json) => Ok(ReviewFormat::Json),
@@ -120,6 +122,12 @@ fn media_type(content_type: Option<&str>) -> String {
         .to_ascii_lowercase()
 }
 
+fn untyped() -> Box<Status> {
+    let message = "the body of the request has no type: send the header Content-Type, such as \
+                   `Content-Type: application/json`";
+    Status::new(415, UNSUPPORTED, message)
+}
+
 fn unknown(accepted: &str) -> Box<Status> {
     let message = format!(
         "the body of the request was in an unknown format - accepted media types include: {accepted}"
@@ -139,8 +147,21 @@ mod tests {
             of_review(Some("text/yaml; charset=utf-8")),
             Ok(ReviewFormat::Yaml)
         );
-        assert_eq!(of_review(None), Ok(ReviewFormat::Json));
+        assert_eq!(of_review(Some("application/json")), Ok(ReviewFormat::Json));
         assert_eq!(of_object(protobuf).unwrap_err().code, 415);
         assert_eq!(of_review(Some("text/plain")).unwrap_err().code, 415);
+    }
+
+    #[test]
+    fn a_body_without_a_type_is_refused() {
+        for none in [None, Some(""), Some(";charset=utf-8")] {
+            assert_eq!(of_object(none).unwrap_err().code, 415);
+            assert_eq!(of_review(none).unwrap_err().code, 415);
+            for group in [Group::Krm, Group::OpenShift] {
+                assert_eq!(of_patch(none, group).unwrap_err().code, 415);
+            }
+        }
+        let message = of_object(None).unwrap_err().message.clone();
+        assert!(message.contains("Content-Type"), "{message}");
     }
 }

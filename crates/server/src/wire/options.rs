@@ -325,8 +325,9 @@ mod tests {
             "{}x",
         ];
         for body in bodies {
-            let status =
-                DeleteOptions::parse(&Query::default(), None, body.as_bytes()).unwrap_err();
+            let found =
+                DeleteOptions::parse(&Query::default(), Some("application/json"), body.as_bytes());
+            let status = found.unwrap_err();
             assert_eq!((status.code, status.reason), (400, "BadRequest"), "{body}");
         }
     }

@@ -18,6 +18,7 @@ use krm_template_server_core::status::Result;
 /// Intended differences: the name of the file, the code, a part of the message, and the reason. The
 /// message of an accepted request is empty.
 const DIFFERENT: &[(&str, u16, &str, &str)] = &[
+    ("074-", 415, "has no type", "pages of other sites omit it"),
     ("079-", 200, "", "other names of YAML are accepted"),
     ("080-", 200, "", "other names of YAML are accepted"),
     ("189-", 406, "406: Not Acceptable", "no protobuf"),
@@ -72,6 +73,7 @@ const DIFFERENT: &[(&str, u16, &str, &str)] = &[
     ),
     ("364-", 200, "", "whoever reads the body decides"),
     ("617-", 406, "406: Not Acceptable", "no protobuf"),
+    ("621-", 415, "has no type", "pages of other sites omit it"),
     (
         "622-",
         415,

@@ -2,11 +2,11 @@
 
 use krm_template_server_core::auth::User;
 use krm_template_server_deployments::apply::{Prune, record};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::apply::Test;
 use crate::apply::support::{
-    MAPS, Notes, Small, anna, config_map, master, object, objects, owner, shown,
+    MAPS, Notes, SELF_REVIEWS, Small, anna, config_map, master, object, objects, owner, shown,
 };
 
 pub(crate) const TESTS: &[Test] = &[
@@ -18,6 +18,9 @@ pub(crate) const TESTS: &[Test] = &[
     }),
     ("a_server_that_may_not_impersonate_does_nothing", || {
         Box::pin(powerless())
+    }),
+    ("a_caller_that_runs_the_cluster_is_refused", || {
+        Box::pin(powerful())
     }),
     ("what_the_caller_may_not_delete_stays", || {
         Box::pin(deletion())
@@ -67,16 +70,18 @@ async fn impersonated() {
     let caller = User {
         name: "änna".to_owned(),
         uid: "7".to_owned(),
-        groups: vec![
-            "system:masters".to_owned(),
-            "system:authenticated".to_owned(),
-        ],
+        groups: vec!["ops".to_owned(), "system:authenticated".to_owned()],
         extra: [(
             "example.org/scopes".to_owned(),
             vec!["a".to_owned(), "b".to_owned()],
         )]
         .into(),
     };
+    let rules = json!({"rules": [{"resources": ["configmaps"]}]});
+    let server = json!({"rules": [{"verbs": ["impersonate"]}]});
+    small
+        .set(json!({"users": {"änna": rules, "server": server}}))
+        .await;
     small.asked().await;
     small
         .cluster()
@@ -97,14 +102,12 @@ async fn impersonated() {
     for entry in of_objects {
         assert_eq!(entry["user"], "änna");
         assert_eq!(entry["uid"], "7");
-        assert_eq!(
-            entry["groups"],
-            json!(["system:authenticated", "system:masters"])
-        );
+        assert_eq!(entry["groups"], json!(["ops", "system:authenticated"]));
         assert_eq!(entry["extra"], json!({"example.org/scopes": ["a", "b"]}));
     }
     // No request changes anything with the permissions of the server.
-    for entry in asked.iter().filter(|entry| entry["user"] == "server") {
+    let of_server = |entry: &&Value| entry["user"] == "server" && entry["path"] != SELF_REVIEWS;
+    for entry in asked.iter().filter(of_server) {
         assert_eq!(entry["method"], "GET");
         let path = entry["path"].as_str().unwrap();
         assert!(
@@ -112,6 +115,34 @@ async fn impersonated() {
             "{path} is not a path of discovery"
         );
     }
+}
+
+async fn powerful() {
+    let small = Small::start().await;
+    let (cluster, web) = (small.cluster(), owner("web"));
+    let all = objects(&[config_map("a", "1")]);
+    for (name, group, what) in [
+        ("server", "ops", "its own account \"server\""),
+        ("anna", "system:masters", "members of \"system:masters\""),
+        (
+            "system:kube-scheduler",
+            "ops",
+            "the user \"system:kube-scheduler\"",
+        ),
+    ] {
+        let caller = User {
+            name: name.to_owned(),
+            groups: vec![group.to_owned()],
+            ..User::default()
+        };
+        let mut notes = Notes::default();
+        let apply = cluster.apply(&caller, &web, &all, &mut notes);
+        let failure = apply.await.unwrap_err();
+        assert_eq!((failure.code, failure.has_changed), (403, false));
+        let message = failure.message();
+        assert!(message.starts_with(&format!("the server does not impersonate {what}:")));
+    }
+    assert_eq!(small.changes().await, Vec::<String>::new());
 }
 
 async fn deletion() {

@@ -99,6 +99,15 @@ fn refuses_what_does_not_go_together_or_is_not_safe() {
         (near, "--auth=tokens".to_owned(), "invalid value"),
         (near, "--auth=tokens=".to_owned(), "invalid value"),
         (near, "--auth=basic".to_owned(), "invalid value"),
+        (near, "--allow-host=a --allow-host=[::2]:80".to_owned(), ""),
+        (near, "--allow-host=http://a".to_owned(), "invalid value"),
+        (near, "--allow-host=a:b".to_owned(), "invalid value"),
+        (near, "--allow-host=u@a".to_owned(), "invalid value"),
+        (
+            near,
+            "--auth=tokens=t --allow-host=a".to_owned(),
+            "--allow-host is used by --auth none only",
+        ),
     ];
     for (listen, arguments, expected) in cases {
         let found = check(listen, &arguments);

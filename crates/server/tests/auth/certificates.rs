@@ -37,6 +37,17 @@ async fn the_subject_is_the_user_and_the_organizations_the_groups() {
     assert_eq!(user.name, "anna");
     assert_eq!(user.groups, ["devs", "ops", "system:authenticated"]);
     assert_eq!(auth.warnings.len(), 1, "every user may do everything");
+    // The browser sends the certificate for every page.
+    for (origin, is_own) in [
+        ("https://web", true),
+        ("https://evil.example", false),
+        ("null", false),
+    ] {
+        let sent = headers(&[("host", "web"), ("origin", origin)]);
+        let user = auth.authenticator.authenticate(&sent, &connected.peer);
+        let code = user.await.map_or_else(|status| status.code, |_| 200);
+        assert_eq!(code, if is_own { 200 } else { 403 }, "{origin}");
+    }
 
     let without = connect(acceptor, &server, None).await.peer;
     for peer in [without, Peer::new(address())] {

@@ -3,6 +3,7 @@
 mod arguments;
 mod certificates;
 mod cluster;
+mod creating;
 mod front_proxy;
 mod rbac;
 mod recorded;
@@ -18,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         arguments::trials(),
         certificates::trials(),
         cluster::trials(),
+        creating::trials(),
         front_proxy::trials(),
         rbac::trials(),
         recorded::trials(),

@@ -166,13 +166,14 @@ async fn the_answers_are_those_of_a_real_server() {
 async fn impersonation_is_refused_also_to_those_who_may_do_everything() {
     let auth = start(&Args::default(), address()).await.unwrap();
     let peer = Peer::new(address());
+    let host = ("Host", "127.0.0.1:40000");
     for header in [
         "Impersonate-User",
         "Impersonate-Group",
         "Impersonate-Uid",
         "Impersonate-Extra-A",
     ] {
-        let sent = headers(&[(header, "eve")]);
+        let sent = headers(&[host, (header, "eve")]);
         let status = auth
             .authenticator
             .authenticate(&sent, &peer)
@@ -180,7 +181,7 @@ async fn impersonation_is_refused_also_to_those_who_may_do_everything() {
             .unwrap_err();
         assert_eq!(status.code, 403, "{header}");
     }
-    let sent = headers(&[("Impersonate-User", "eve")]);
+    let sent = headers(&[host, ("Impersonate-User", "eve")]);
     let status = auth
         .authenticator
         .authenticate(&sent, &peer)
@@ -194,7 +195,7 @@ async fn impersonation_is_refused_also_to_those_who_may_do_everything() {
     );
     let user = auth
         .authenticator
-        .authenticate(&headers(&[]), &peer)
+        .authenticate(&headers(&[host]), &peer)
         .await
         .unwrap();
     assert_eq!(

@@ -322,6 +322,9 @@ metadata: {name: reader}
 rules:
 - nonResourceURLs: [/deployments, /deployments/*, /types/*]
   verbs: [get]
+- apiGroups: [template.krm.dev]
+  resources: [deployments]
+  verbs: [get, list]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -329,6 +332,9 @@ metadata: {name: writer}
 rules:
 - nonResourceURLs: [/deployments, /deployments/*]
   verbs: [get, post, delete]
+- apiGroups: [template.krm.dev]
+  resources: [deployments]
+  verbs: [create, delete, get, list]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding

@@ -80,6 +80,14 @@ pub(crate) async fn begin(address: SocketAddr, sent: Sent) -> Result<Response<In
     for (name, value) in &sent.headers {
         request = request.header(name, value);
     }
+    // Other requests need what these create. Without a type, only those of kubectl are accepted.
+    if !sent
+        .headers
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case("content-type"))
+    {
+        request = request.header("Kubectl-Command", "kubectl create");
+    }
     let request = request.body(Full::<Bytes>::from(sent.body.unwrap_or_default()))?;
     Ok(sender.send_request(request).await?)
 }

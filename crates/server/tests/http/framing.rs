@@ -112,6 +112,12 @@ fn what_is_too_large_is_refused() {
         response(&exchange(&program, request.as_bytes(), false)).code,
         431
     );
+    let lines = |count| "X: y\r\n".repeat(count) + "Connection: close\r\n\r\n";
+    for (count, code) in [(254, 200), (255, 431)] {
+        let request = head("GET", "/version", &[]) + &lines(count);
+        let answer = exchange(&program, request.as_bytes(), false);
+        assert_eq!(response(&answer).code, code, "{count} and two lines");
+    }
     assert_eq!(program.get("/readyz").code, 200);
 }
 

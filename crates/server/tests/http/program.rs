@@ -63,6 +63,12 @@ impl Program {
                 &["--store", "memory"]
             })
             .args(arguments)
+            // The host in the requests of `head`, which has no port.
+            .args(if arguments.contains(&"--auth") {
+                &[][..]
+            } else {
+                &["--allow-host", "localhost"]
+            })
             .current_dir(folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

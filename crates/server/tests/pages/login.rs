@@ -11,7 +11,8 @@ tests!(
     an_expired_login_keeps_the_content_of_files,
     an_expired_login_keeps_an_uploaded_template,
     after_a_login_no_other_site_is_opened,
-    logging_out_deletes_the_cookie_and_needs_a_form,
+    logging_out_ends_the_session_and_needs_a_form,
+    a_session_ends_with_its_token_and_with_the_next_login,
     without_users_there_is_no_login,
     a_page_needs_the_rights_of_the_api
 );
@@ -226,14 +227,49 @@ async fn after_a_login_no_other_site_is_opened() {
     }
 }
 
+async fn form_code(site: &Site, cookie: &str) -> u16 {
+    let page = site.send("GET", FORM, &[(COOKIES, cookie)], "").await;
+    page.code
+}
+
 #[tokio::main(flavor = "current_thread")]
-async fn logging_out_deletes_the_cookie_and_needs_a_form() {
+async fn logging_out_ends_the_session_and_needs_a_form() {
     let site = Site::with_login().await;
-    let page = site.post("/ui/logout", &[]).await;
-    assert_eq!((page.code, page.header("location")), (303, "/ui/login"));
-    assert!(page.header("set-cookie").contains("Max-Age=0"));
+    site.store(TEMPLATES, WEB).await;
+    let (first, second) = (login(&site).await, login(&site).await);
     let page = site.get("/ui/logout").await;
     assert_eq!(page.header("set-cookie"), "");
+    assert_eq!(form_code(&site, &first).await, 200);
+    let page = site
+        .post_with("/ui/logout", &[(COOKIES, &first)], &[])
+        .await;
+    assert_eq!((page.code, page.header("location")), (303, "/ui/login"));
+    assert!(page.header("set-cookie").contains("Max-Age=0"));
+    assert_eq!(form_code(&site, &first).await, 303);
+    assert_eq!(form_code(&site, &second).await, 200);
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn a_session_ends_with_its_token_and_with_the_next_login() {
+    let site = Site::with_login().await;
+    site.store(TEMPLATES, WEB).await;
+    let first = login(&site).await;
+    // The cookie says nothing about the token.
+    let (_, id) = first.split_once('=').unwrap();
+    assert_eq!(id.len(), 43);
+    let encoded = base64::Engine::encode(&base64::prelude::BASE64_URL_SAFE_NO_PAD, TOKEN);
+    for other in [TOKEN, encoded.as_str(), &id[1..]] {
+        assert_eq!(form_code(&site, &format!("krm={other}")).await, 303);
+    }
+    let token = [("token", TOKEN)];
+    let page = site
+        .post_with("/ui/login", &[(COOKIES, &first)], &token)
+        .await;
+    let second = cookie(&page);
+    assert_eq!(form_code(&site, &first).await, 303);
+    assert_eq!(form_code(&site, &second).await, 200);
+    site.set_tokens("other,ada,1\n");
+    assert_eq!(form_code(&site, &second).await, 303);
 }
 
 #[tokio::main(flavor = "current_thread")]

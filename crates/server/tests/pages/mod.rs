@@ -7,7 +7,8 @@ mod forms;
 mod login;
 mod manifests;
 mod real;
-mod site;
+pub(crate) mod site;
+mod strangers;
 mod uploads;
 mod usage;
 
@@ -21,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         login::trials(),
         manifests::trials(),
         real::trials(),
+        strangers::trials(),
         uploads::trials(),
         usage::trials(),
     ]

@@ -17,12 +17,16 @@ use krm_template_server_core::ops::limits::Limits;
 use krm_template_server_core::ops::measured::Measured;
 use krm_template_server_core::ops::metrics::Metrics;
 use krm_template_server_core::ops::shutdown;
+use krm_template_server_core::reload::Reload;
 use krm_template_server_core::store::Store;
 use krm_template_server_core::tls::Peer;
 use krm_template_server_deployments::deployments::{self, Deployments, Needs};
 
 /// The token of the user `ada`, who has full access with only `--auth tokens`.
 pub(crate) const TOKEN: &str = "secret-token-of-ada";
+
+/// The token of an administrator.
+pub(crate) const ADMIN: &str = "secret-token-of-root";
 
 #[derive(Parser)]
 struct Program {
@@ -38,6 +42,7 @@ struct Program {
 pub(crate) struct Site {
     app: App,
     folder: tempfile::TempDir,
+    files: Vec<Arc<dyn Reload>>,
 }
 
 /// A response.
@@ -81,7 +86,8 @@ impl Site {
     pub(crate) async fn with_rights(rights: &str) -> Self {
         let args = |folder: &std::path::Path| {
             let tokens = folder.join("tokens.csv");
-            std::fs::write(&tokens, format!("{TOKEN},ada,1\n")).unwrap();
+            let users = format!("{TOKEN},ada,1\n{ADMIN},root,2,system:masters\n");
+            std::fs::write(&tokens, users).unwrap();
             let rbac: PathBuf = folder.join("rbac.yaml");
             std::fs::write(&rbac, rights).unwrap();
             Args {
@@ -132,7 +138,14 @@ impl Site {
             is_standalone: true,
             documents: Documents::new(true),
         });
-        Self { app, folder }
+        let files = auth.files;
+        Self { app, folder, files }
+    }
+
+    /// Replaces the file of tokens.
+    pub(crate) fn set_tokens(&self, csv: &str) {
+        std::fs::write(self.folder.path().join("tokens.csv"), csv).unwrap();
+        self.files.iter().for_each(|file| file.reload());
     }
 
     /// Returns the audit log.
@@ -149,7 +162,9 @@ impl Site {
         body: &str,
     ) -> Page {
         let mut request = Request::builder().method(method).uri(target);
-        request = request.header("host", "localhost:8080");
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            request = request.header("host", "localhost:8080");
+        }
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

@@ -3,16 +3,15 @@
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 
-use super::shown;
+use super::{rights, shown};
 use crate::serve::answer::{self, Answer, YAML};
 use crate::serve::incoming::Incoming;
 use crate::serve::render;
 use crate::serve::state::State;
 use crate::wire::content::{self, Format};
-use crate::wire::path::DEFAULT_NAMESPACE;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::status::{Result, Status};
-use krm_template_server_deployments::deployments::{self, Input, Target};
+use krm_template_server_deployments::deployments::{self, Input, Operation, Target};
 
 pub(in crate::serve) struct Call<'a> {
     pub(in crate::serve) state: &'a State,
@@ -22,12 +21,8 @@ pub(in crate::serve) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Returns the namespace in the query, or the default namespace.
     pub(super) fn namespace(&self) -> &str {
-        let given = self.incoming.query.first("namespace");
-        given
-            .filter(|name| !name.is_empty())
-            .unwrap_or(DEFAULT_NAMESPACE)
+        rights::namespace(self.incoming)
     }
 
     /// Returns the deployment with a name in the namespace of the request.
@@ -35,6 +30,17 @@ impl Call<'_> {
         Target {
             namespace: self.namespace().to_owned(),
             name: name.to_owned(),
+        }
+    }
+
+    /// Returns an operation. To a user without the right to get its deployment, it does not exist.
+    pub(super) async fn operation(&self, name: &str) -> Result<Operation> {
+        let operation = self.state.deployments.operation(name).await?;
+        let wanted = rights::to("get", &operation.namespace, &operation.deployment);
+        match self.state.authorize(self.user, &wanted).await {
+            Ok(()) => Ok(operation),
+            Err(status) if status.code == 403 => Err(Status::not_found("", "operations", name)),
+            Err(status) => Err(status),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod call;
 mod changes;
+pub(super) mod rights;
 mod shown;
 
 use http::Method;
@@ -14,11 +15,7 @@ use krm_template_server_core::status::{Result, Status};
 use krm_template_server_deployments::deployments::{ChangeKind, Input};
 
 pub(super) use call::Call;
-
-/// Returns `true` if a method only reads.
-pub(super) fn is_read(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD)
-}
+pub(super) use rights::is_read;
 
 pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Answer> {
     let method = &call.incoming.method;
@@ -66,7 +63,7 @@ pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Ans
         }
         (DeploymentPath::Expand, &Method::POST) => expand(call).await,
         (DeploymentPath::Operation(name), _) if is_read(method) => {
-            let operation = service.operation(name).await?;
+            let operation = call.operation(name).await?;
             Ok(call.shown(200, shown::operation(&operation)?))
         }
         _ => Err(endpoint::not_allowed()),

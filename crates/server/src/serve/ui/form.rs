@@ -106,6 +106,7 @@ async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
     visit.may("get", ("templates", ""), object).await?;
     let call = Call {
         state: visit.state,
+        user: &visit.user,
         group: stored.group,
         namespace: stored.namespace,
         query: &visit.incoming.query,

@@ -50,7 +50,7 @@ pub(super) fn again(visit: &Visit<'_>) -> Result<Answer> {
     )
 }
 
-/// Checks a token, stores it in a cookie and redirects to the requested page.
+/// Checks a token, starts a session with it and redirects to the requested page.
 pub(super) async fn log_in(visit: &Visit<'_>) -> Result<Answer> {
     let authenticator = &visit.state.authenticator;
     if !authenticator.takes_tokens() {
@@ -81,15 +81,24 @@ pub(super) async fn log_in(visit: &Visit<'_>) -> Result<Answer> {
             },
         );
     }
+    let sessions = &authenticator.sessions;
+    if let Some(former) = session::id(visit.incoming, visit.peer) {
+        sessions.end(former);
+    }
+    let id = sessions.start(token)?;
     // With 307, the browser submits the kept data to its page again.
     let mut answer = redirect(if kept.is_empty() { 303 } else { 307 }, next);
-    if let Some(cookie) = session::set_cookie(visit.peer, Some(token)) {
+    if let Some(cookie) = session::set_cookie(visit.peer, Some(&id)) {
         answer.headers_mut().insert(SET_COOKIE, cookie);
     }
     Ok(answer)
 }
 
+/// Ends the session.
 pub(super) fn log_out(visit: &Visit<'_>) -> Answer {
+    if let Some(id) = session::id(visit.incoming, visit.peer) {
+        visit.state.authenticator.sessions.end(id);
+    }
     let mut answer = redirect(303, "/ui/login");
     if let Some(cookie) = session::set_cookie(visit.peer, None) {
         answer.headers_mut().insert(SET_COOKIE, cookie);

@@ -33,7 +33,7 @@ mod values;
 mod visit;
 
 use http::Method;
-use http::header::{ACCEPT, CACHE_CONTROL, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, HeaderValue};
 use http_body::Body as HttpBody;
 
 use super::answer::{self, Answer};
@@ -107,8 +107,8 @@ where
     };
     let class = if is_post { Class::Write } else { Class::Read };
     let _place = state.admission.enter(class)?;
+    session::check_site(incoming, visit.peer, is_post)?;
     if is_post {
-        session::same_origin(incoming, visit.peer)?;
         let body = body::read(body, state.limits.max_body_bytes, state.limits.read_timeout).await?;
         *noted.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
         visit.entered = Entered::read(incoming, body).await?;
@@ -119,12 +119,13 @@ where
         ["logout"] if is_post => return Ok(login::log_out(visit)),
         _ => {}
     }
-    let headers = session::credentials(incoming, visit.peer);
+    let headers = session::credentials(incoming, visit.peer, &state.authenticator.sessions);
+    // A browser has no token to send, only a session.
+    let may_log_in =
+        state.authenticator.takes_tokens() && !incoming.headers.contains_key(AUTHORIZATION);
     match state.authenticator.authenticate(&headers, visit.peer).await {
         Ok(user) => visit.user = user,
-        Err(status) if status.code == 401 && state.authenticator.takes_tokens() => {
-            return login::again(visit);
-        }
+        Err(status) if status.code == 401 && may_log_in => return login::again(visit),
         Err(status) => return Err(status),
     }
     noted.user.clone_from(&visit.user);

@@ -1,19 +1,16 @@
 //! The session cookie, and protection against cross-site requests.
 //!
-//! The cookie holds the token. Only the pages accept it. The API accepts no cookie, so other sites
-//! cannot use it.
+//! The cookie has the identifier of a session, whose token the server keeps. Only the pages accept
+//! it. The API accepts no cookie, so other sites cannot use it.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
-use http::header::{AUTHORIZATION, COOKIE, HOST, HeaderValue, ORIGIN};
+use http::header::{AUTHORIZATION, COOKIE, HeaderValue};
 
 use super::super::incoming::Incoming;
-use krm_template_server_core::status::{Details, Result, Status};
+use krm_template_server_core::auth::sessions::LIFETIME;
+use krm_template_server_core::auth::{Sessions, Site};
+use krm_template_server_core::status::Result;
 use krm_template_server_core::tls::Peer;
-
-/// The lifetime of a login, in seconds.
-const LIFETIME: u32 = 8 * 60 * 60;
 
 /// Returns the name of the cookie. Browsers accept `__Host-` only over encrypted connections.
 const fn name(peer: &Peer) -> &'static str {
@@ -36,16 +33,19 @@ pub(super) fn cookie<'i>(incoming: &'i Incoming, name: &str) -> Option<&'i str> 
         .map(|(_, value)| value)
 }
 
+/// Returns the identifier of the session in the cookie of a request.
+pub(super) fn id<'i>(incoming: &'i Incoming, peer: &Peer) -> Option<&'i str> {
+    cookie(incoming, name(peer))
+}
+
 /// Returns the headers of a request. If `Authorization` is missing, adds it with the token of the
-/// cookie.
-pub(super) fn credentials(incoming: &Incoming, peer: &Peer) -> HeaderMap {
+/// session.
+pub(super) fn credentials(incoming: &Incoming, peer: &Peer, sessions: &Sessions) -> HeaderMap {
     let mut headers = incoming.headers.clone();
     if headers.contains_key(AUTHORIZATION) {
         return headers;
     }
-    let token = cookie(incoming, name(peer))
-        .and_then(|value| URL_SAFE_NO_PAD.decode(value).ok())
-        .and_then(|bytes| String::from_utf8(bytes).ok());
+    let token = id(incoming, peer).and_then(|id| sessions.token(id));
     if let Some(value) = token.and_then(|token| bearer(&token)) {
         headers.insert(AUTHORIZATION, value);
     }
@@ -59,10 +59,11 @@ pub(super) fn bearer(token: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// Returns the value of the `Set-Cookie` header that stores a token, or deletes the cookie.
-pub(super) fn set_cookie(peer: &Peer, token: Option<&str>) -> Option<HeaderValue> {
-    let value = URL_SAFE_NO_PAD.encode(token.unwrap_or_default());
-    let age = if token.is_some() { LIFETIME } else { 0 };
+/// Returns the value of the `Set-Cookie` header that stores the identifier of a session, or deletes
+/// the cookie.
+pub(super) fn set_cookie(peer: &Peer, id: Option<&str>) -> Option<HeaderValue> {
+    let value = id.unwrap_or_default();
+    let age = id.map_or(0, |_| LIFETIME.as_secs());
     let secure = if peer.is_encrypted() { "; Secure" } else { "" };
     let text = format!(
         "{}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict{secure}",
@@ -73,33 +74,14 @@ pub(super) fn set_cookie(peer: &Peer, token: Option<&str>) -> Option<HeaderValue
     Some(value)
 }
 
-/// Rejects a form that another site submits.
+/// Rejects a form that another site submits, and any request with the origin of another site.
 ///
 /// # Errors
-/// 403 if another site submits it, or its origin is unknown.
-pub(super) fn same_origin(incoming: &Incoming, peer: &Peer) -> Result<()> {
-    let text = |name: &str| incoming.headers.get(name)?.to_str().ok();
-    let is_own = match (text("sec-fetch-site"), text(ORIGIN.as_str())) {
-        (Some(site), _) => matches!(site, "same-origin" | "none"),
-        (None, Some(origin)) => is_host(incoming, peer, origin),
-        (None, None) => false,
-    };
-    if is_own {
-        return Ok(());
+/// 403 if another site sends it, or if the origin of a form is unknown.
+pub(super) fn check_site(incoming: &Incoming, peer: &Peer, is_form: bool) -> Result<()> {
+    match Site::of(&incoming.headers, peer) {
+        Site::Own => Ok(()),
+        Site::Linked | Site::Unknown if !is_form => Ok(()),
+        _ => Err(Site::forbidden()),
     }
-    let message = "another site sent the form, or the browser did not name its origin";
-    Err(Status::new(403, "Forbidden", message).with(Details::default()))
-}
-
-/// Returns `true` if an origin is this server.
-fn is_host(incoming: &Incoming, peer: &Peer, origin: &str) -> bool {
-    let host = match incoming.uri.authority() {
-        Some(authority) => Some(authority.as_str()),
-        None => incoming.header(HOST),
-    };
-    let scheme_and_host = origin.split_once("://");
-    scheme_and_host.is_some_and(|(scheme, own)| {
-        let is_scheme = scheme == "https" || (scheme == "http" && !peer.is_encrypted());
-        is_scheme && host.is_some_and(|host| host.eq_ignore_ascii_case(own))
-    })
 }

@@ -112,6 +112,7 @@ async fn store(visit: &Visit<'_>, group: Group, namespace: &str, text: &str) -> 
     }
     let call = Call {
         state: visit.state,
+        user: &visit.user,
         group,
         namespace,
         query: &Query::default(),

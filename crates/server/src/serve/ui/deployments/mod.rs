@@ -24,9 +24,11 @@ mod tree;
 use http::Method;
 
 use super::super::answer::Answer;
+use super::super::deployments::rights;
 use super::visit::Visit;
 use crate::wire::endpoint;
 use krm_template_server_core::status::{Result, Status};
+use krm_template_server_deployments::deployments::Target;
 
 use address::Address;
 pub(super) use address::HOME;
@@ -36,6 +38,17 @@ pub(super) async fn answer(visit: &Visit<'_>, path: &[&str]) -> Result<Answer> {
     if visit.incoming.method == Method::POST {
         return Err(endpoint::not_allowed());
     }
+    let (verb, target) = match path {
+        // Without a namespace, the list has those of all namespaces.
+        [] => {
+            let namespace = visit.incoming.query.text("namespace").trim().to_owned();
+            let name = String::new();
+            ("list", Target { namespace, name })
+        }
+        [name, ..] => ("get", Address::of(visit, name).target),
+    };
+    let wanted = rights::to(verb, &target.namespace, &target.name);
+    visit.state.authorize(&visit.user, &wanted).await?;
     match path {
         [] => list::page(visit).await,
         [name] => deployment::page(visit, &Address::of(visit, name)).await,

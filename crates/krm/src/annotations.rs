@@ -100,3 +100,26 @@ pub fn remove_empty(metadata: &mut Value<'_>, key: &str) {
         metadata.remove(key);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{INDEX, PATH, kept_at};
+
+    #[test]
+    fn an_index_that_has_no_next_one_is_no_position() {
+        for (index, expected) in [
+            ("7", 7),
+            ("4294967295", 4_294_967_295),
+            ("4294967296", 0),
+            ("18446744073709551615", 0),
+            ("-1", 0),
+        ] {
+            let annotation = |key: &str| match key {
+                PATH => Some("a.yaml"),
+                INDEX => Some(index),
+                _ => None,
+            };
+            assert_eq!(kept_at(annotation), Some(("a.yaml".to_owned(), expected)));
+        }
+    }
+}

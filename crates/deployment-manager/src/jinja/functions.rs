@@ -250,7 +250,7 @@ fn to_json(
     value: Value,
     indent: Option<Value>,
 ) -> Result<Value, Error> {
-    let compact = native.call(state, &[value.clone()])?;
+    let compact = native.call(state, std::slice::from_ref(&value))?;
     let text = compact.as_str().unwrap_or_default();
     state.consume_fuel(u64::try_from(text.len() / 64).unwrap_or(u64::MAX))?;
     let Some(indent) = indent else {

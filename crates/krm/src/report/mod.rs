@@ -202,7 +202,7 @@ impl TextRenderer {
         }
         let mut others = Vec::new();
         for &pair in related {
-            match self.annotation(pair, place, &excerpt) {
+            match Self::annotation(pair, place, &excerpt) {
                 Some(annotation) => annotations.push(annotation),
                 None => others.push(pair),
             }
@@ -259,7 +259,6 @@ impl TextRenderer {
 
     /// The secondary underline for a related place, if `excerpt` shows it.
     fn annotation<'d>(
-        &self,
         (other, label): &'d (Place, String),
         main: &Place,
         excerpt: &Excerpt,

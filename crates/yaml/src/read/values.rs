@@ -197,18 +197,14 @@ pub(crate) fn hold_entries<'d, C: Copy>(
         // A key that was read from there is the same slice.
         let is_key = |name: &str| std::ptr::eq(name, key.as_ref()) || name == key;
         let next = rest.next().filter(|(name, _)| is_key(name));
-        let value = match next {
-            Some((_, value)) => Some(value),
-            None => {
-                if by_key.is_empty() {
-                    by_key = entries
-                        .iter()
-                        .map(|(name, value)| (&**name, value))
-                        .collect();
-                }
-                by_key.get(&*key).copied()
+        let mut value = next.map(|(_, value)| value);
+        if value.is_none() {
+            if by_key.is_empty() {
+                let entries = entries.iter().map(|(name, value)| (&**name, value));
+                by_key = entries.collect();
             }
-        };
+            value = by_key.get(&*key).copied();
+        }
         if !value.is_some_and(|value| holds(child, value)) {
             return false;
         }

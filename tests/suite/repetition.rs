@@ -27,6 +27,9 @@ const FOLDER: &str = "KRM_TEMPLATE_REPETITIONS";
 /// The variable with the number of random pieces.
 const COUNT: &str = "KRM_TEMPLATE_PIECES";
 
+/// The functions whose calls are counted.
+const CALLS: [&str; 3] = ["counted_reading", "counted_function", "counted_reports"];
+
 /// So few instructions are not judged.
 const FEW: u64 = 1_000_000;
 
@@ -246,7 +249,9 @@ fn counts(folder: &Path) -> Result<Vec<u64>, Failed> {
             "--callgrind-out-file=callgrind.out",
             "--main-stacksize=64000000",
         ])
-        .args(["--toggle-collect=*counted_*", "--dump-after=*counted_*"])
+        // Without their closures, which have longer names.
+        .args(CALLS.map(|call| format!("--zero-before=*::{call}")))
+        .args(CALLS.map(|call| format!("--dump-after=*::{call}")))
         .arg(std::env::current_exe()?)
         .env(FOLDER, folder)
         .current_dir(folder)

@@ -8,6 +8,9 @@ use krm_yaml::Cursor;
 use krm_yaml::Opened;
 use krm_yaml::diagnostic::Diagnostic;
 
+/// The items that an error about several names.
+const MAX_PLACES: usize = 10;
+
 const REMOVE_MARK: &str =
     "remove its annotations `template.krm.dev/instance` and `template.krm.dev/origin`";
 
@@ -68,7 +71,11 @@ pub(super) fn several<'o>(
 ) -> Diagnostic {
     let objects: Vec<_> = objects.collect();
     let files = objects.iter().map(|(_, file)| file.as_deref());
-    let files: Vec<&str> = files.map(Option::unwrap_or_default).collect();
+    let files = files.take(MAX_PLACES).map(Option::unwrap_or_default);
+    let mut files: Vec<&str> = files.collect();
+    if objects.len() > MAX_PLACES {
+        files.push("other files");
+    }
     let mut error = Diagnostic::error(format!(
         "{} items were created as `{identity}`, and it is unclear which one it is now: in {}",
         objects.len(),
@@ -76,7 +83,7 @@ pub(super) fn several<'o>(
     ))
     .conceal(identity.kind == "Secret")
     .hint("remove the annotations `template.krm.dev/instance` and `template.krm.dev/origin` from the one that is yours");
-    for (object, _) in &objects {
+    for (object, _) in objects.iter().take(MAX_PLACES) {
         let node = object.cursor();
         let place = node.get("metadata").unwrap_or(node).place();
         error = error.related(place, "one of them");

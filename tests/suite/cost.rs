@@ -14,7 +14,7 @@ use crate::needs;
 use crate::program;
 
 /// What twice as much may cost, as a multiple: 2, and some for sorted lists and for chance.
-const MOST: f64 = 2.2;
+pub(crate) const MOST: f64 = 2.2;
 
 /// What is measured.
 struct Work {
@@ -121,17 +121,21 @@ const WORKS: &[Work] = &[
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let valgrind = Command::new("valgrind")
-        .arg("--version")
-        .stdin(Stdio::null())
-        .output();
-    let is_missing = !valgrind.is_ok_and(|output| output.status.success());
+    let is_missing = has_no_valgrind();
     let trials = WORKS.iter().map(|work| {
         let name = format!("cost/of_{}_grows_with_their_number", work.name);
         let trial = Trial::test(name, || grows_in_proportion(work));
         needs::ignored(trial, is_missing.then(|| "needs valgrind".to_owned()))
     });
     trials.collect()
+}
+
+pub(crate) fn has_no_valgrind() -> bool {
+    let valgrind = Command::new("valgrind")
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output();
+    !valgrind.is_ok_and(|output| output.status.success())
 }
 
 /// What the program costs with one of something is left out of the comparison.

@@ -65,8 +65,10 @@ pub fn kept_at<'t>(
 ) -> Option<(String, usize)> {
     let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;
     let index = annotation(INDEX).or_else(|| annotation(LEGACY_INDEX));
-    let index = index.and_then(|index| index.parse().ok()).unwrap_or(0);
-    Some((path.to_owned(), index))
+    // A larger number is no position: the next one must be a number, too.
+    let index: Option<u32> = index.and_then(|index| index.parse().ok());
+    let index = index.and_then(|index| usize::try_from(index).ok());
+    Some((path.to_owned(), index.unwrap_or(0)))
 }
 
 /// Puts an annotation on an object.
@@ -96,5 +98,28 @@ pub fn remove_empty(metadata: &mut Value<'_>, key: &str) {
     let entries = metadata.get(key).and_then(Value::entries);
     if entries.is_some_and(<[_]>::is_empty) {
         metadata.remove(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{INDEX, PATH, kept_at};
+
+    #[test]
+    fn an_index_that_has_no_next_one_is_no_position() {
+        for (index, expected) in [
+            ("7", 7),
+            ("4294967295", 4_294_967_295),
+            ("4294967296", 0),
+            ("18446744073709551615", 0),
+            ("-1", 0),
+        ] {
+            let annotation = |key: &str| match key {
+                PATH => Some("a.yaml"),
+                INDEX => Some(index),
+                _ => None,
+            };
+            assert_eq!(kept_at(annotation), Some(("a.yaml".to_owned(), expected)));
+        }
     }
 }

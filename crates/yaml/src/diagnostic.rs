@@ -277,7 +277,29 @@ impl Diagnostics {
 
     /// Prevents reports from showing lines that contain one of `secrets`.
     pub fn conceal(&mut self, secrets: &[Place]) {
-        let is_secret = |place: &Place| secrets.iter().any(|secret| secret.shares_line(place));
+        if self.list.is_empty() {
+            return;
+        }
+        let lines = |place: &Place| {
+            let (first, last) = place.lines();
+            (Arc::as_ptr(&place.source), first, last)
+        };
+        // Sorted by the first line, each with the last line of all up to it.
+        let mut hidden: Vec<_> = secrets.iter().map(lines).collect();
+        hidden.sort_unstable();
+        let mut before = (std::ptr::null(), 0);
+        for (source, _, last) in &mut hidden {
+            if before.0 == *source {
+                *last = before.1.max(*last);
+            }
+            before = (*source, *last);
+        }
+        let is_secret = |place: &Place| {
+            let (source, first, last) = lines(place);
+            let after = hidden.partition_point(|one| (one.0, one.1) <= (source, last));
+            let nearest = after.checked_sub(1).and_then(|at| hidden.get(at));
+            nearest.is_some_and(|one| one.0 == source && first <= one.2)
+        };
         for diagnostic in &mut self.list {
             diagnostic.conceals |= diagnostic.place.as_ref().is_some_and(is_secret);
             diagnostic.related.retain(|(place, _)| !is_secret(place));

@@ -1,6 +1,6 @@
 //! Lines of a text, and what may be between its tokens.
 
-const BYTE_ORDER_MARK: &str = "\u{feff}";
+pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 pub(crate) fn byte_at(text: &str, at: usize) -> Option<u8> {
     text.as_bytes().get(at).copied()
@@ -32,7 +32,11 @@ pub(crate) fn line_end(text: &str, at: usize) -> usize {
 /// The start of the line after the one that `at` is on.
 #[must_use]
 pub fn next_line(text: &str, at: usize) -> usize {
-    let end = line_end(text, at);
+    after_line_break(text, line_end(text, at))
+}
+
+/// After the line break at the end of a line; at the end of the text there is none.
+pub(crate) fn after_line_break(text: &str, end: usize) -> usize {
     let rest = text.as_bytes().get(end..).unwrap_or_default();
     match rest {
         [b'\r', b'\n', ..] => end + 2,

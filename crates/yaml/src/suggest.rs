@@ -7,20 +7,24 @@ use std::cmp::Reverse;
 /// both lengths, and a name this long is not typed by hand.
 const MAX_LENGTH: usize = 256;
 
+/// So many known names are compared: many mistyped names among many known ones would take long.
+const MAX_KNOWN: usize = 1_000;
+
 /// The name of `known` that `name` is probably a slip of, for a "did you mean".
 ///
 /// A name that differs only in upper and lower case comes first. Otherwise it is the one with the
 /// smallest Damerau-Levenshtein distance (insertions, deletions, replacements and swapped
 /// neighbours, case ignored), as long as that is at most a third of the longer name's length, so
 /// that one- and two-letter names never suggest each other. Of equally close ones the one that
-/// keeps more of the case wins, then the first in alphabetical order: the order of `known` does not
-/// matter.
+/// keeps more of the case wins, then the first in alphabetical order: up to [`MAX_KNOWN`] names, the
+/// order of `known` does not matter.
 #[must_use]
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = LazyCell::new(|| name.to_lowercase());
     let letters = name.is_ascii().then(|| letters(name));
     known
         .into_iter()
+        .take(MAX_KNOWN)
         .filter(|candidate| letters.is_none_or(|letters| may_be_close(name, letters, candidate)))
         .filter_map(|candidate| Some((distance(&folded, &candidate.to_lowercase())?, candidate)))
         .min_by_key(|&(distance, candidate)| {

@@ -125,6 +125,12 @@ fn failure(
 }
 
 fn list(names: &[&str]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
+    /// The names that are listed.
+    const SHOWN: usize = 20;
+    let shown = names.iter().take(SHOWN).map(|name| format!("`{name}`"));
+    let mut shown: Vec<String> = shown.collect();
+    if names.len() > SHOWN {
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
 }

@@ -127,7 +127,8 @@ fn unknown(
     names: &BTreeSet<&str>,
 ) -> Diagnostic {
     let dotted = format!("{name}.");
-    let dotted = names.iter().find(|known| known.starts_with(&dotted));
+    let from = names.range(dotted.as_str()..).next();
+    let dotted = from.filter(|known| known.starts_with(&dotted));
     let hint = match (dotted, closest(name, names.iter().copied())) {
         (Some(dotted), _) => {
             format!("rename `{dotted}`: in a reference, a name ends at the first dot")

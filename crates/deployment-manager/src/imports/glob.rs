@@ -3,15 +3,16 @@
 use krm_core::files::{Files, join};
 
 /// How many files a pattern may match.
-const MAX_MATCHES: usize = 10_000;
+pub(super) const MAX_MATCHES: usize = 10_000;
 
 /// Whether a path has characters that match others.
 pub(super) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
-/// The paths that a pattern matches, sorted. Names that begin with a dot match only a dot.
-pub(super) fn matches(files: &dyn Files, pattern: &str) -> Vec<String> {
+/// The paths that a pattern matches, sorted; `None` beyond [`MAX_MATCHES`], in a folder on the way
+/// too. Names that begin with a dot match only a dot.
+pub(super) fn matches(files: &dyn Files, pattern: &str) -> Option<Vec<String>> {
     let start = if pattern.starts_with('/') { "/" } else { "." };
     let mut found = vec![start.to_owned()];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
@@ -28,11 +29,13 @@ pub(super) fn matches(files: &dyn Files, pattern: &str) -> Vec<String> {
             let names = names.filter(|name| fits(part, name));
             next.extend(names.map(|name| join(directory, &name)));
         }
-        next.truncate(MAX_MATCHES);
+        if next.len() > MAX_MATCHES {
+            return None;
+        }
         found = next;
     }
     found.sort();
-    found
+    Some(found)
 }
 
 /// A path as it is written in a file of `directory`.
@@ -107,7 +110,7 @@ fn class(pattern: &[char], c: char) -> Option<(bool, &[char])> {
 
 #[cfg(test)]
 mod tests {
-    use super::{fits, matches};
+    use super::{MAX_MATCHES, fits, matches};
     use krm_core::files::InMemory;
 
     #[test]
@@ -133,11 +136,23 @@ mod tests {
     fn matches_are_sorted() {
         let files = ["t/b.jinja", "t/a.jinja", "t/a.py", "u/c.jinja", "d.jinja"];
         let files = InMemory::new(files.map(|path| (path.to_owned(), Vec::new())));
-        assert_eq!(matches(&files, "t/*.jinja"), ["t/a.jinja", "t/b.jinja"]);
+        let matches = |pattern| matches(&files, pattern).unwrap();
+        assert_eq!(matches("t/*.jinja"), ["t/a.jinja", "t/b.jinja"]);
         assert_eq!(
-            matches(&files, "*/*.jinja"),
+            matches("*/*.jinja"),
             ["t/a.jinja", "t/b.jinja", "u/c.jinja"]
         );
-        assert!(matches(&files, "x/*").is_empty());
+        assert!(matches("x/*").is_empty());
+    }
+
+    #[test]
+    fn too_many_matches_are_refused_and_not_cut() {
+        let files = |count| {
+            let paths = (0..count).map(|index| (format!("t/{index}"), Vec::new()));
+            InMemory::new(paths)
+        };
+        let most = matches(&files(MAX_MATCHES), "t/*").unwrap();
+        assert_eq!(most.len(), MAX_MATCHES);
+        assert_eq!(matches(&files(MAX_MATCHES + 1), "t/*"), None);
     }
 }

@@ -149,7 +149,14 @@ impl Collector<'_> {
         if is_file || !glob::is_pattern(path) {
             return self.file(name.unwrap_or(path), &full, root, item);
         }
-        let matches = glob::matches(self.files, &full);
+        let Some(matches) = glob::matches(self.files, &full) else {
+            let limit = glob::MAX_MATCHES;
+            let error = Diagnostic::error(format!("`{path}` matches more than {limit} files"));
+            return self.fail(
+                error.hint("name the folder of the files in the pattern"),
+                item,
+            );
+        };
         if name.is_some() && matches.len() > 1 {
             let name = name.unwrap_or_default();
             let error = Diagnostic::error(format!(

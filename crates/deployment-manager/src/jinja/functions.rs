@@ -42,6 +42,21 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
     environment.add_filter("default", default);
     environment.add_filter("d", default);
     environment.add_filter("indent", indent);
+    let native = Value::from_function(minijinja::filters::tojson);
+    environment.add_filter(
+        "tojson",
+        move |state: &mut State<'_, '_>, value: Value, indent: Option<Value>, kwargs: Kwargs| {
+            let indent = indent.or(kwargs.get("indent")?);
+            kwargs.assert_all_used()?;
+            to_json(state, &native, value, indent)
+        },
+    );
+    environment.add_function("range", range);
+    // The engine changes the sign of a step.
+    environment.add_filter("_s", |step: Value| match step.as_i64() {
+        Some(i64::MIN) => Value::from(-i64::MAX),
+        _ => step,
+    });
     let int = number(
         Value::from_function(minijinja::filters::int),
         Value::from(0),
@@ -226,6 +241,61 @@ fn indent(
         out.push_str(line);
     }
     Ok(out)
+}
+
+/// JSON as the filter of the engine writes it, which does not bound its indentation.
+fn to_json(
+    state: &mut State<'_, '_>,
+    native: &Value,
+    value: Value,
+    indent: Option<Value>,
+) -> Result<Value, Error> {
+    let compact = native.call(state, std::slice::from_ref(&value))?;
+    let text = compact.as_str().unwrap_or_default();
+    state.consume_fuel(u64::try_from(text.len() / 64).unwrap_or(u64::MAX))?;
+    let Some(indent) = indent else {
+        return Ok(compact);
+    };
+    let width = indent.as_usize().unwrap_or_default();
+    if levels(text).saturating_mul(width) > MAX_TEXT {
+        return Err(too_long());
+    }
+    native.call(state, &[value, indent])
+}
+
+/// The sum of the levels of all lines of JSON, if it is indented.
+fn levels(json: &str) -> usize {
+    let (mut level, mut levels) = (0_usize, 0_usize);
+    let mut is_text = false;
+    let mut bytes = json.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => _ = bytes.next(),
+            b'"' => is_text = !is_text,
+            _ if is_text => {}
+            b'[' | b'{' => {
+                level += 1;
+                levels += level;
+            }
+            b']' | b'}' => {
+                level = level.saturating_sub(1);
+                levels += level;
+            }
+            b',' => levels += level,
+            _ => {}
+        }
+    }
+    levels
+}
+
+/// The function of the engine, which adds and subtracts its numbers.
+fn range(first: isize, end: Option<isize>, step: Option<isize>) -> Result<Value, Error> {
+    const LARGEST: usize = usize::MAX / 8;
+    let mut numbers = [Some(first), end, step].into_iter().flatten();
+    if numbers.any(|number| number.unsigned_abs() > LARGEST) {
+        return Err(wrong("a number of `range` is too large"));
+    }
+    minijinja::functions::range(first, end, step)
 }
 
 /// A conversion to a number. Spaces around the digits are ignored, and the result is zero if there

@@ -4,7 +4,7 @@
 //! contain one another's copies takes time that doubles with each level. It has no hook for operators
 //! and literals. So the filter `_c` follows each operand and each filter, which counts the parts of its value
 //! ([`values::check`](super::values::check)) and makes a list one that templates can append to; `_i`
-//! counts a text before it is indexed. No line moves.
+//! counts a text before it is indexed, `_s` bounds the step of a slice. No line moves.
 
 use std::ops::Range;
 
@@ -141,6 +141,20 @@ impl Conditions {
             range: tag.start..tag.end,
         })
     }
+}
+
+/// The step in the brackets of a slice.
+fn step<'s, 't>(inside: &'s [Token<'t>]) -> &'s [Token<'t>] {
+    let mut depth = 0_usize;
+    let is_colon = |token: &Token<'_>| {
+        if token.is_sign(&["(", "[", "{"]) {
+            depth += 1;
+        } else if token.is_sign(&[")", "]", "}"]) {
+            depth = depth.saturating_sub(1);
+        }
+        depth == 0 && token.is_sign(&[":"])
+    };
+    inside.splitn(3, is_colon).nth(2).unwrap_or_default()
 }
 
 /// Reads the tokens of a tag from left to right.
@@ -333,6 +347,10 @@ impl<'t> Scanner<'_, 't> {
         let (open, first) = (self.start(), self.at + 1);
         self.bracket();
         let inside = self.tokens.get(first..self.at - 1).unwrap_or_default();
+        if let (Some(from), Some(to)) = (step(inside).first(), step(inside).last()) {
+            self.insert(from.start, "(");
+            self.insert(to.end(), ")|_s");
+        }
         let is_literal = |token: &Token<'_>| {
             matches!(token.kind, Kind::Text | Kind::Number) && token.text.len() < 100
         };

@@ -3,17 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
-use krm_yaml::source::{Place, Positions};
+use krm_yaml::source::Place;
 
 /// A list with one object for each finding, in order. Unknown fields are omitted.
 #[must_use]
 pub fn findings(findings: &Diagnostics) -> Value {
-    let mut positions = Positions::default();
-    let list = findings.iter().map(|one| finding(one, &mut positions));
-    Value::Array(list.collect())
+    Value::Array(findings.iter().map(finding).collect())
 }
 
-fn finding(finding: &Diagnostic, positions: &mut Positions) -> Value {
+fn finding(finding: &Diagnostic) -> Value {
     let mut object = Map::new();
     let mut set = |key: &str, value| object.insert(key.to_owned(), value);
     if let Some(rule) = finding.rule {
@@ -22,7 +20,7 @@ fn finding(finding: &Diagnostic, positions: &mut Positions) -> Value {
     set("severity", finding.severity.as_str().into());
     set("message", finding.message.as_str().into());
     if let Some(place) = &finding.place {
-        set_place(place, positions, &mut set);
+        set_place(place, &mut set);
     }
     if let Some(reference) = &finding.object {
         set("object", object_of(reference));
@@ -35,7 +33,7 @@ fn finding(finding: &Diagnostic, positions: &mut Positions) -> Value {
             let mut object = Map::new();
             let mut set = |key: &str, value| object.insert(key.to_owned(), value);
             set("message", label.as_str().into());
-            set_place(place, positions, &mut set);
+            set_place(place, &mut set);
             Value::Object(object)
         });
         set("related", related.collect());
@@ -44,13 +42,9 @@ fn finding(finding: &Diagnostic, positions: &mut Positions) -> Value {
     Value::Object(object)
 }
 
-fn set_place(
-    place: &Place,
-    positions: &mut Positions,
-    set: &mut impl FnMut(&str, Value) -> Option<Value>,
-) {
-    let (line, column) = positions.of(place);
-    let (end_line, end_column) = positions.of_end(place);
+fn set_place(place: &Place, set: &mut impl FnMut(&str, Value) -> Option<Value>) {
+    let (line, column) = place.line_column();
+    let (end_line, end_column) = place.end_line_column();
     set("file", place.source.name().into());
     set("line", line.into());
     set("column", column.into());

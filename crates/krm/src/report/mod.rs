@@ -23,7 +23,7 @@ use annotate_snippets::{
 };
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
-use krm_yaml::source::{Origin, Place, Positions};
+use krm_yaml::source::{Origin, Place};
 
 use crate::visible::{on_one_line, visible};
 
@@ -46,7 +46,7 @@ const WIDTH: usize = 100_000;
 /// number of errors if there are several.
 #[must_use]
 pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
-    let mut renderer = TextRenderer::new(color, false);
+    let renderer = TextRenderer::new(color, false);
     let mut text = renderer.draw_all(diagnostics);
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
     match errors.count() {
@@ -72,7 +72,6 @@ struct TextRenderer {
     color: bool,
     /// Whether the names of rules are shown.
     rules: bool,
-    positions: Positions,
 }
 
 impl TextRenderer {
@@ -86,12 +85,11 @@ impl TextRenderer {
             renderer: renderer.term_width(WIDTH),
             color,
             rules,
-            positions: Positions::default(),
         }
     }
 
     /// Draws diagnostics with an empty line between them.
-    fn draw_all(&mut self, diagnostics: &Diagnostics) -> String {
+    fn draw_all(&self, diagnostics: &Diagnostics) -> String {
         let mut out = String::new();
         for diagnostic in diagnostics {
             if !out.is_empty() {
@@ -103,19 +101,19 @@ impl TextRenderer {
         out
     }
 
-    fn draw(&mut self, out: &mut String, diagnostic: &Diagnostic) {
+    fn draw(&self, out: &mut String, diagnostic: &Diagnostic) {
         if self.simple(out, diagnostic).is_none() {
             out.push_str(&self.any(diagnostic));
         }
     }
 
     /// Draws a diagnostic that needs no renderer; another one adds nothing.
-    fn simple(&mut self, out: &mut String, diagnostic: &Diagnostic) -> Option<()> {
+    fn simple(&self, out: &mut String, diagnostic: &Diagnostic) -> Option<()> {
         let place = diagnostic.place.as_ref()?;
         if self.color || diagnostic.conceals || !diagnostic.related.is_empty() {
             return None;
         }
-        let spot = self.spot(place);
+        let spot = Self::spot(place);
         let excerpt = Excerpt::of(place.source.text(), std::slice::from_ref(&spot));
         let rule = diagnostic.rule.filter(|_| self.rules);
         let simple = Simple::of(diagnostic, rule, &spot, &excerpt)?;
@@ -126,7 +124,7 @@ impl TextRenderer {
     }
 
     /// Draws any diagnostic.
-    fn any(&mut self, diagnostic: &Diagnostic) -> String {
+    fn any(&self, diagnostic: &Diagnostic) -> String {
         let level = match diagnostic.severity {
             Severity::Info => Level::INFO,
             Severity::Warning => Level::WARNING,
@@ -157,14 +155,14 @@ impl TextRenderer {
 
     /// Draws a title, `place` and `notes`, without an excerpt.
     fn bare_block(
-        &mut self,
+        &self,
         level: Level<'static>,
         title: &str,
         rule: Option<&str>,
         place: &Place,
         notes: Vec<Message<'_>>,
     ) -> String {
-        let spot = self.spot(place);
+        let spot = Self::spot(place);
         let mut text = self.title(level.clone(), title, rule);
         self.arrow(&mut text, place, &spot, 1);
         let body = Group::with_level(level).elements(notes);
@@ -175,7 +173,7 @@ impl TextRenderer {
     /// Draws a title, `place`, its excerpt and `notes`. Also returns the places of `related` that
     /// did not fit into the excerpt.
     fn block<'d>(
-        &mut self,
+        &self,
         level: Level<'static>,
         title: &str,
         rule: Option<&str>,
@@ -183,11 +181,11 @@ impl TextRenderer {
         related: &[&'d (Place, String)],
         notes: Vec<Message<'_>>,
     ) -> (String, Vec<&'d (Place, String)>) {
-        let main = self.spot(place);
+        let main = Self::spot(place);
         let mut spots = vec![main.clone()];
         for (other, _) in related {
             if Arc::ptr_eq(&other.source, &place.source) {
-                let spot = self.spot(other);
+                let spot = Self::spot(other);
                 if spot.line.abs_diff(main.line) <= NEAR {
                     spots.push(spot);
                 }
@@ -203,7 +201,7 @@ impl TextRenderer {
         }
         let mut others = Vec::new();
         for &pair in related {
-            match self.annotation(pair, place, &excerpt) {
+            match Self::annotation(pair, place, &excerpt) {
                 Some(annotation) => annotations.push(annotation),
                 None => others.push(pair),
             }
@@ -260,7 +258,6 @@ impl TextRenderer {
 
     /// The secondary underline for a related place, if `excerpt` shows it.
     fn annotation<'d>(
-        &mut self,
         (other, label): &'d (Place, String),
         main: &Place,
         excerpt: &Excerpt,
@@ -268,12 +265,12 @@ impl TextRenderer {
         if !Arc::ptr_eq(&other.source, &main.source) {
             return None;
         }
-        let range = excerpt.find(&self.spot(other))?;
+        let range = excerpt.find(&Self::spot(other))?;
         Some(AnnotationKind::Context.span(range).label(visible(label)))
     }
 
-    fn spot(&mut self, place: &Place) -> Spot {
-        let (line, column) = self.positions.of(place);
+    fn spot(place: &Place) -> Spot {
+        let (line, column) = place.line_column();
         Spot {
             range: place.range.clone(),
             line,

@@ -5,22 +5,20 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
-use krm_yaml::source::{Origin, Place, Positions};
+use krm_yaml::source::{Origin, Place};
 
 /// The list for `results`: one entry for each diagnostic, in order.
 ///
 /// A result has no room for lines, related places and hints, so its message ends with them.
 #[must_use]
 pub fn results(diagnostics: &Diagnostics) -> Value {
-    let mut positions = Positions::default();
-    let list = diagnostics.iter().map(|d| result(d, &mut positions));
-    Value::Array(list.collect())
+    Value::Array(diagnostics.iter().map(result).collect())
 }
 
-fn result(diagnostic: &Diagnostic, positions: &mut Positions) -> Value {
+fn result(diagnostic: &Diagnostic) -> Value {
     let mut result = Map::new();
     let mut set = |key: &str, value| result.insert(key.to_owned(), value);
-    set("message", message(diagnostic, positions).into());
+    set("message", message(diagnostic).into());
     // Always written: the default is `error` in the specification, but `info` in kpt.
     set("severity", diagnostic.severity.as_str().into());
     let object = diagnostic.object.as_ref();
@@ -39,14 +37,11 @@ fn result(diagnostic: &Diagnostic, positions: &mut Positions) -> Value {
 }
 
 /// `message (place); related: place; hint`. Omits a place that other fields of the result have.
-fn message(diagnostic: &Diagnostic, positions: &mut Positions) -> String {
-    let mut at = |place: &Place| match place.origin() {
+fn message(diagnostic: &Diagnostic) -> String {
+    let at = |place: &Place| match place.origin() {
         Some(Origin { file, field }) if field.is_empty() => file.clone(),
         Some(Origin { file, field }) => format!("{file}, field {field}"),
-        None => {
-            let (line, column) = positions.of(place);
-            format!("{}:{line}:{column}", place.source.name())
-        }
+        None => place.to_text(),
     };
     // Writing to a string cannot fail.
     let mut message = diagnostic.message.clone();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
-use krm_yaml::source::{Place, Positions};
+use krm_yaml::source::Place;
 
 /// A rule as SARIF describes it.
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +21,9 @@ pub struct SarifRule {
 /// A SARIF log of one run, with all rules and the findings in order.
 #[must_use]
 pub fn sarif(findings: &Diagnostics, rules: &[SarifRule]) -> Value {
-    let mut positions = Positions::default();
     let results: Vec<Value> = findings
         .iter()
-        .map(|finding| result(finding, rules, &mut positions))
+        .map(|finding| result(finding, rules))
         .collect();
     let rules = rules.iter().map(|rule| {
         json!({
@@ -58,7 +57,7 @@ const fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn result(finding: &Diagnostic, rules: &[SarifRule], positions: &mut Positions) -> Value {
+fn result(finding: &Diagnostic, rules: &[SarifRule]) -> Value {
     let mut text = finding.message.clone();
     for hint in &finding.hints {
         // Writing to a string cannot fail.
@@ -80,7 +79,7 @@ fn result(finding: &Diagnostic, rules: &[SarifRule], positions: &mut Positions) 
         }
     }
     if let Some(place) = &finding.place {
-        let mut location = json!({ "physicalLocation": physical(place, positions) });
+        let mut location = json!({ "physicalLocation": physical(place) });
         if let (Some(field), Some(object)) = (&finding.field, location.as_object_mut()) {
             let logical = json!([{ "fullyQualifiedName": field }]);
             object.insert("logicalLocations".to_owned(), logical);
@@ -90,7 +89,7 @@ fn result(finding: &Diagnostic, rules: &[SarifRule], positions: &mut Positions) 
     if !finding.related.is_empty() {
         let related = finding.related.iter().map(|(place, label)| {
             json!({
-                "physicalLocation": physical(place, positions),
+                "physicalLocation": physical(place),
                 "message": { "text": label },
             })
         });
@@ -99,9 +98,9 @@ fn result(finding: &Diagnostic, rules: &[SarifRule], positions: &mut Positions) 
     result
 }
 
-fn physical(place: &Place, positions: &mut Positions) -> Value {
-    let (start_line, start_column) = positions.of(place);
-    let (end_line, end_column) = positions.of_end(place);
+fn physical(place: &Place) -> Value {
+    let (start_line, start_column) = place.line_column();
+    let (end_line, end_column) = place.end_line_column();
     json!({
         "artifactLocation": { "uri": uri(place.source.name()) },
         "region": {

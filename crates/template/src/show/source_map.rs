@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::show::trace::{Cause, Field, Trace, Traced, TracedParameter};
 use krm_yaml::Value;
-use krm_yaml::source::{Place, Positions};
+use krm_yaml::source::Place;
 
 /// The version of the format. A new field does not change it; any other change does.
 const VERSION: u32 = 1;
@@ -41,9 +41,6 @@ pub struct Mapping<'m> {
 #[derive(Default)]
 pub struct SourceMap {
     objects: Vec<MappedObject>,
-    /// Positions in objects, and in labels and values. They are separate, so that each is queried
-    /// in order.
-    positions: [Positions; 2],
 }
 
 /// The JSON document that `docs/process.md` describes.
@@ -131,61 +128,7 @@ impl SourceMap {
     /// Adds the objects of an expansion.
     pub fn add(&mut self, mapping: &Mapping<'_>, trace: &Trace) {
         for object in &trace.objects {
-            let mapped = self.object(mapping, trace, object);
-            self.objects.push(mapped);
-        }
-    }
-
-    fn object(&mut self, mapping: &Mapping<'_>, trace: &Trace, object: &Traced) -> MappedObject {
-        let text = |keys: &[&str]| object.value.str_at(keys).unwrap_or_default().to_owned();
-        let name = Some(text(&["metadata", "name"])).filter(|name| !name.is_empty());
-        let section = object.sections.first();
-        let [in_objects, _] = &mut self.positions;
-        MappedObject {
-            api_version: text(&["apiVersion"]),
-            kind: text(&["kind"]),
-            namespace: text(&["metadata", "namespace"]),
-            name: name.unwrap_or_else(|| text(&["metadata", "generateName"])),
-            instance: mapping.instance.to_owned(),
-            output: (mapping.output)(&object.value),
-            location: section.map(|section| location(&section.place, in_objects)),
-            parameters: trace
-                .parameters_of(object.fields.iter())
-                .map(|parameter| self.parameter(parameter))
-                .collect(),
-            fields: object
-                .shown()
-                .map(|field| self.field(mapping, object, field))
-                .collect(),
-        }
-    }
-
-    fn parameter(&mut self, parameter: &TracedParameter) -> MappedParameter {
-        let [_, elsewhere] = &mut self.positions;
-        MappedParameter {
-            name: parameter.name.clone(),
-            from: parameter.origin.to_string(),
-            location: parameter
-                .place
-                .as_ref()
-                .map(|place| location(place, elsewhere)),
-            made_from: parameter.made_from.clone(),
-            secret: parameter.value.is_none(),
-        }
-    }
-
-    fn field(&mut self, mapping: &Mapping<'_>, object: &Traced, field: &Field) -> MappedField {
-        let [in_objects, elsewhere] = &mut self.positions;
-        let positions = match field.cause {
-            Cause::Object => in_objects,
-            _ => elsewhere,
-        };
-        MappedField {
-            path: field.shown.to_string(),
-            cause: (mapping.set_by)(field.cause),
-            location: field.place.as_ref().map(|place| location(place, positions)),
-            parameters: field.parameters().into_iter().map(str::to_owned).collect(),
-            secret: object.is_secret(field),
+            self.objects.push(mapped_object(mapping, trace, object));
         }
     }
 
@@ -206,8 +149,51 @@ impl SourceMap {
     }
 }
 
-fn location(place: &Place, positions: &mut Positions) -> Location {
-    let (line, column) = positions.of(place);
+fn mapped_object(mapping: &Mapping<'_>, trace: &Trace, object: &Traced) -> MappedObject {
+    let text = |keys: &[&str]| object.value.str_at(keys).unwrap_or_default().to_owned();
+    let name = Some(text(&["metadata", "name"])).filter(|name| !name.is_empty());
+    let section = object.sections.first();
+    MappedObject {
+        api_version: text(&["apiVersion"]),
+        kind: text(&["kind"]),
+        namespace: text(&["metadata", "namespace"]),
+        name: name.unwrap_or_else(|| text(&["metadata", "generateName"])),
+        instance: mapping.instance.to_owned(),
+        output: (mapping.output)(&object.value),
+        location: section.map(|section| location(&section.place)),
+        parameters: trace
+            .parameters_of(object.fields.iter())
+            .map(mapped_parameter)
+            .collect(),
+        fields: object
+            .shown()
+            .map(|field| mapped_field(mapping, object, field))
+            .collect(),
+    }
+}
+
+fn mapped_parameter(parameter: &TracedParameter) -> MappedParameter {
+    MappedParameter {
+        name: parameter.name.clone(),
+        from: parameter.origin.to_string(),
+        location: parameter.place.as_ref().map(location),
+        made_from: parameter.made_from.clone(),
+        secret: parameter.value.is_none(),
+    }
+}
+
+fn mapped_field(mapping: &Mapping<'_>, object: &Traced, field: &Field) -> MappedField {
+    MappedField {
+        path: field.shown.to_string(),
+        cause: (mapping.set_by)(field.cause),
+        location: field.place.as_ref().map(location),
+        parameters: field.parameters().into_iter().map(str::to_owned).collect(),
+        secret: object.is_secret(field),
+    }
+}
+
+fn location(place: &Place) -> Location {
+    let (line, column) = place.line_column();
     Location {
         file: place.source.name().to_owned(),
         line,

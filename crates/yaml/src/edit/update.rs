@@ -5,7 +5,7 @@ use crate::edit::edits::check_edits;
 use crate::edit::pairing::ItemKeys;
 use crate::read::document::Cursor;
 use crate::read::values::DuplicateKeys;
-use crate::table::{Flags, KeyKind, Kind, Node};
+use crate::table::{Flags, KeyKind, Kind};
 use crate::value::Value;
 use crate::write::comments;
 use crate::write::edited::{self, Edit};
@@ -48,7 +48,7 @@ fn edits_of(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
     if edits.is_empty() {
         return Ok(edits);
     }
-    let is_root = old.document().roots().any(|root| root.id() == old.id());
+    let is_root = old.document().roots.binary_search(&old.id().0).is_ok();
     if is_root || !stands_alone(old) {
         check_edits(old, &value, edits.clone())?;
         return Ok(edits);
@@ -81,10 +81,15 @@ fn stands_alone(item: Cursor<'_>) -> bool {
         return false;
     }
     let own = item.id().0..item.node().next;
-    let crosses = |(at, node): (u32, &Node)| {
-        let is_inside = own.contains(&at);
-        (node.kind == Kind::Alias && is_inside != own.contains(&node.target))
-            || node.key_kind == KeyKind::Alias
+    let stays = |references: &[(u32, u32)]| {
+        let start = references.partition_point(|(at, _)| *at < own.start);
+        let end = references.partition_point(|(at, _)| *at < own.end);
+        let mut inside = references.get(start..end).unwrap_or_default().iter();
+        inside.all(|(_, other)| own.contains(other))
     };
-    !document.has_anchors || !(0..).zip(&document.nodes).any(crosses)
+    let nodes = document.nodes.get(own.start as usize..own.end as usize);
+    let mut nodes = nodes.unwrap_or_default().iter();
+    nodes.all(|node| node.kind != Kind::Alias || own.contains(&node.target))
+        && stays(&document.key_targets)
+        && stays(&document.referred)
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::lines::line_start;
+use crate::lines::after_line_break;
 use crate::read::characters::Characters;
 use crate::read::text::is_json;
 use crate::scalar::data::Style;
@@ -22,6 +22,10 @@ pub struct Document {
     pub(crate) source: Arc<Source>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) roots: Vec<u32>,
+    /// The entries whose key is an alias, in order, each with the node that it refers to.
+    pub(crate) key_targets: Vec<(u32, u32)>,
+    /// The nodes that aliases refer to, in order, each with the alias or the entry of it.
+    pub(crate) referred: Vec<(u32, u32)>,
     /// Whether a `%TAG` directive gives tags a meaning of their own.
     pub(crate) has_tag_directives: bool,
     /// Whether the text is JSON, and its strings follow the rules of JSON.
@@ -53,6 +57,8 @@ impl Document {
             is_json: is_json(source.text()),
             nodes: table.nodes,
             roots: table.roots,
+            key_targets: Vec::new(),
+            referred: Vec::new(),
             has_tag_directives: false,
             has_anchors: false,
             is_simple: true,
@@ -129,7 +135,17 @@ impl Document {
     /// Where the line begins that `offset` is on.
     #[must_use]
     pub fn line_start(&self, offset: usize) -> usize {
-        line_start(self.text(), offset)
+        self.source.line_start(offset)
+    }
+
+    /// The end of the line that `at` is on, before its line break.
+    pub(crate) fn line_end(&self, at: usize) -> usize {
+        self.source.line_end(at)
+    }
+
+    /// The start of the line after the one that `at` is on.
+    pub(crate) fn next_line(&self, at: usize) -> usize {
+        after_line_break(self.text(), self.line_end(at))
     }
 
     /// Length of the byte order mark the text begins with, if any.

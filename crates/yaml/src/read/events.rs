@@ -117,8 +117,10 @@ pub(crate) struct Builder<'t> {
     pub(crate) nodes: Vec<Node>,
     pub(crate) roots: Vec<u32>,
     stack: Vec<Frame>,
-    /// The node of each anchor id; ids count from 1.
+    /// The node of each anchor id; ids count from 1, over all documents.
     anchors: Vec<Anchored>,
+    /// The entries whose key is an alias, in order, each with the node that it refers to.
+    pub(crate) key_targets: Vec<(u32, u32)>,
     last: Last,
     /// The depth inside of a collection that is a mapping's key.
     complex_depth: usize,
@@ -134,6 +136,7 @@ impl<'t> Builder<'t> {
             roots: Vec::new(),
             stack: Vec::new(),
             anchors: Vec::new(),
+            key_targets: Vec::new(),
             last: Last::Nothing,
             complex_depth: 0,
             document_end: 0,
@@ -174,8 +177,18 @@ impl Builder<'_> {
         }
     }
 
+    /// The nodes that aliases refer to, in order, each with the alias or the entry of it.
+    pub(crate) fn referred(&self) -> Vec<(u32, u32)> {
+        let aliases = (0..).zip(&self.nodes);
+        let aliases = aliases.filter(|(_, node)| node.kind == Kind::Alias);
+        let aliases = aliases.map(|(at, node)| (node.target, at));
+        let keys = self.key_targets.iter().map(|(at, target)| (*target, *at));
+        let mut referred: Vec<(u32, u32)> = aliases.chain(keys).collect();
+        referred.sort_unstable();
+        referred
+    }
+
     fn document(&mut self, explicit: bool, range: &Range<usize>) {
-        self.anchors.clear();
         self.stack.clear();
         self.last = Last::Nothing;
         self.stack.push(Frame {
@@ -201,6 +214,9 @@ impl Builder<'_> {
         });
         if anchored.is_key {
             self.refer_to_key(anchored.node);
+        } else if matches!(self.last, Last::Key) {
+            let entry = to_u32(self.nodes.len());
+            self.key_targets.push((entry, anchored.node));
         }
     }
 

@@ -45,7 +45,7 @@ impl Document {
             Ok(document) => return Ok(document),
             Err(error) => error,
         };
-        let Some(respelled) = Respelled::new(source.text()) else {
+        let Some(respelled) = Respelled::new(source) else {
             return Err(error);
         };
         match Self::parse_as(source, &respelled.text) {
@@ -83,6 +83,7 @@ impl Document {
             }
         }
         let has_anchors = builder.nodes.iter().any(Node::is_anchored);
+        let referred = builder.referred();
         let document = Self {
             source: Arc::clone(source),
             is_json: false,
@@ -91,6 +92,8 @@ impl Document {
             deferred: Deferred::default(),
             nodes: builder.nodes,
             roots: builder.roots,
+            referred,
+            key_targets: builder.key_targets,
             has_tag_directives: memchr::memmem::find(text.as_bytes(), b"%TAG").is_some(),
         };
         strict::check(&document)?;

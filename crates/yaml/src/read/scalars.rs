@@ -8,7 +8,7 @@ use crate::read::document::Cursor;
 use crate::scalar;
 use crate::scalar::data::{Scalar, Style};
 use crate::source::Place;
-use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
+use crate::table::{Flags, KeyKind, Kind, NodeId};
 use crate::words;
 
 impl<'d> Cursor<'d> {
@@ -74,26 +74,12 @@ impl<'d> Cursor<'d> {
         }
     }
 
-    /// The node that an alias used as a key refers to: the last one before it with this anchor.
+    /// The node that an alias used as a key refers to.
     pub(crate) fn key_target(self) -> Option<Self> {
-        let name = self
-            .document
-            .slice(self.node().key.range())
-            .strip_prefix('*')?;
-        let before = self.document.nodes.get(..self.id.0 as usize)?;
-        let is_named = |node: &Node| {
-            let props = self
-                .document
-                .slice(node.props as usize..node.value.start as usize);
-            let mut words = props.split_ascii_whitespace();
-            words.any(|word| word.strip_prefix('&') == Some(name))
-        };
-        let index = before
-            .iter()
-            .rposition(|node| node.has(Flags::ANCHOR) && is_named(node))?;
-        u32::try_from(index)
-            .ok()
-            .map(|index| self.document.cursor(NodeId(index)))
+        let targets = &self.document.key_targets;
+        let at = targets.binary_search_by_key(&self.id.0, |(entry, _)| *entry);
+        let (_, target) = targets.get(at.ok()?)?;
+        Some(self.document.cursor(NodeId(*target)))
     }
 
     /// Kubernetes has string keys only: sigs.k8s.io/yaml turns bools and numbers into text.

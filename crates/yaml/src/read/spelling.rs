@@ -10,12 +10,13 @@
 use std::ops::Range;
 
 use crate::lines::{
-    byte_at, column, ends_line, is_document_marker, line_end, lines, may_end_document, next_line,
+    after_line_break, byte_at, ends_line, is_document_marker, lines, may_end_document,
 };
 use crate::read::block::block_end;
 use crate::read::document::Document;
 use crate::read::tokens::{Token, TokenKind, scalars};
 use crate::scalar::data::Style;
+use crate::source::Source;
 use crate::table::{Flags, KeyKind, Kind};
 use crate::words;
 
@@ -46,8 +47,10 @@ pub(crate) struct Respelled {
 
 impl Respelled {
     /// The copy, if the text seems to have such a spelling.
-    pub(crate) fn new(text: &str) -> Option<Self> {
+    pub(crate) fn new(source: &Source) -> Option<Self> {
+        let text = source.text();
         let finder = Finder {
+            source,
             text,
             at: if text.starts_with(BYTE_ORDER_MARK) {
                 BYTE_ORDER_MARK.len()
@@ -78,7 +81,7 @@ impl Respelled {
         self.spellings.iter().all(|spelling| {
             let text = document.text();
             match spelling {
-                Spelling::Comment(at) => is_comment(text, &tokens, *at),
+                Spelling::Comment(at) => is_comment(&document.source, &tokens, *at),
                 Spelling::Quote(at) => token_at(&tokens, *at).is_some_and(|token| {
                     token.kind == TokenKind::Quoted
                         && text.as_bytes().get(token.range.start) == Some(&b'"')
@@ -127,8 +130,9 @@ fn respell(text: &str, bytes: &mut [u8], spelling: &Spelling) {
         Spelling::Comment(at) => {
             put(*at..at + 1, b" ");
             // The next character becomes the `#`.
-            let next = text.get(at + 1..line_end(text, *at)).unwrap_or_default();
-            let length = next.chars().next().map_or(0, char::len_utf8);
+            let next = text.get(at + 1..).and_then(|rest| rest.chars().next());
+            let next = next.filter(|next| !matches!(next, '\n' | '\r'));
+            let length = next.map_or(0, char::len_utf8);
             put(at + 1..at + 1 + length, &vec![b'#'; length]);
         }
         Spelling::Quote(at) => put(at + 1..at + 2, b"\""),
@@ -156,9 +160,9 @@ fn token_at(tokens: &[Token], at: usize) -> Option<&Token> {
 
 /// Whether a comment begins at `at`: after the last byte of a token that is not plain, or in the
 /// header of a block scalar.
-fn is_comment(text: &str, tokens: &[Token], at: usize) -> bool {
+fn is_comment(source: &Source, tokens: &[Token], at: usize) -> bool {
     let is_header =
-        |token: &Token| token.kind == TokenKind::Block && at < line_end(text, token.range.start);
+        |token: &Token| token.kind == TokenKind::Block && at < source.line_end(token.range.start);
     let ends_token = match at
         .checked_sub(1)
         .and_then(|before| token_at(tokens, before))
@@ -194,6 +198,7 @@ fn closing_quote(text: &str, start: usize) -> Option<usize> {
 
 /// A walk over the tokens of a text.
 struct Finder<'t> {
+    source: &'t Source,
     text: &'t str,
     at: usize,
     /// How many braces and brackets are open.
@@ -229,7 +234,7 @@ impl Finder<'_> {
             }
             b'\t' => {}
             b'#' => self.comment(),
-            b'%' if is_first => self.at = line_end(text, at) - 1,
+            b'%' if is_first => self.at = self.source.line_end(at) - 1,
             b'-' | b'.' if is_first && is_document_marker(text.get(at..).unwrap_or_default()) => {
                 self.marker();
             }
@@ -237,7 +242,8 @@ impl Finder<'_> {
                 self.found.push(Spelling::Dash(at));
             }
             b'-' | b'?' | b':' if in_block && is_alone => {
-                self.parent = Some(column(text, self.token.take().unwrap_or(at)));
+                let entry = self.token.take().unwrap_or(at);
+                self.parent = Some(entry - self.source.line_start(entry));
             }
             b':' | b',' if !in_block => {}
             b'"' | b'\'' => return self.quoted(),
@@ -264,15 +270,15 @@ impl Finder<'_> {
         if before.is_some_and(|before| b"\"']}[{,".contains(&before)) {
             self.found.push(Spelling::Comment(self.at));
         }
-        self.at = line_end(self.text, self.at) - 1;
+        self.at = self.source.line_end(self.at) - 1;
     }
 
     /// Skips `---` or `...` except its last byte. kubectl and kustomize read the lines after a
     /// `---` as a separate text, which may begin with a byte order mark.
     fn marker(&mut self) {
         (self.depth, self.parent, self.token) = (0, None, None);
-        let end = line_end(self.text, self.at);
-        let next = next_line(self.text, end);
+        let end = self.source.line_end(self.at);
+        let next = after_line_break(self.text, end);
         let rest = self.text.get(self.at + 3..end).unwrap_or_default();
         let rest = rest.trim_start_matches([' ', '\t']);
         let is_alone = rest.is_empty() || rest.starts_with('#');
@@ -290,15 +296,14 @@ impl Finder<'_> {
 
     /// Skips a block scalar except its last byte.
     fn block(&mut self) {
-        let end = line_end(self.text, self.at);
-        let header = self.text.get(self.at..end).unwrap_or_default();
-        let indicators =
-            header.trim_start_matches(|c: char| "|>+-".contains(c) || c.is_ascii_digit());
-        if indicators.starts_with('#') {
-            self.found.push(Spelling::Comment(end - indicators.len()));
+        let end = self.source.line_end(self.at);
+        let header = self.text.get(self.at + 1..end).unwrap_or_default();
+        let rest = header.trim_start_matches(|c: char| "+-".contains(c) || c.is_ascii_digit());
+        if rest.starts_with('#') {
+            self.found.push(Spelling::Comment(end - rest.len()));
         }
         self.token = None;
-        self.at = block_end(self.text, self.at, self.parent) - 1;
+        self.at = block_end(self.text, self.at, self.parent).max(end) - 1;
     }
 
     fn quoted(&mut self) -> Option<()> {
@@ -347,7 +352,7 @@ impl Finder<'_> {
         let least = self.parent.map_or(0, |column| column + 1);
         loop {
             self.at = self.plain_line();
-            if self.at < line_end(self.text, self.at) {
+            if self.at < self.source.line_end(self.at) {
                 self.colon();
                 return;
             }
@@ -375,13 +380,13 @@ impl Finder<'_> {
 
     /// The first line below the one that `at` is on which is not blank.
     fn line_with_text(&self, at: usize) -> usize {
-        let mut line = next_line(self.text, at);
+        let mut line = after_line_break(self.text, self.source.line_end(at));
         loop {
             let text = skip_spaces(self.text, line);
-            if text < line_end(self.text, text) || text >= self.text.len() {
+            if text < self.source.line_end(text) || text >= self.text.len() {
                 return line;
             }
-            line = next_line(self.text, text);
+            line = after_line_break(self.text, self.source.line_end(text));
         }
     }
 
@@ -389,7 +394,7 @@ impl Finder<'_> {
     /// separates entries.
     fn plain_line(&self) -> usize {
         let text = self.text;
-        let end = line_end(text, self.at);
+        let end = self.source.line_end(self.at);
         let in_flow = self.depth > 0;
         let stops = |at: usize| match byte_at(text, at) {
             Some(b':') => byte_at(text, at + 1).is_none_or(|next| {

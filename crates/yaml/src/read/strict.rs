@@ -184,7 +184,7 @@ fn check_breaks(document: &Document, scalars: &[Token]) -> Result<()> {
             range.contains(&at)
                 && match token.kind {
                     TokenKind::Quoted => true,
-                    TokenKind::Block => line_end(document.text(), range.start) < at,
+                    TokenKind::Block => document.line_end(range.start) < at,
                     TokenKind::Plain(_) => is_mark,
                     TokenKind::Other => false,
                 }

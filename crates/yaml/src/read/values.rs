@@ -1,6 +1,7 @@
 //! Reads nodes into [`Value`]s: resolves aliases and merge keys, finds duplicate keys.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use crate::limits::{MAX_ALIASED_BYTES, MAX_ALIASED_NODES};
@@ -112,7 +113,7 @@ impl<'d> Cursor<'d> {
         if self.has_distinct_keys() {
             return;
         }
-        let mut seen = std::collections::BTreeMap::new();
+        let mut seen = BTreeMap::new();
         for entry in self.children() {
             let Ok(key) = entry.key() else { continue };
             if entry.is_merge_key() {
@@ -188,23 +189,28 @@ pub(crate) fn hold_entries<'d, C: Copy>(
     holds: impl Fn(C, &Value<'_>) -> bool,
 ) -> bool {
     let mut rest = entries.iter();
-    let mut is_in_order = true;
+    // Filled once the entries are in another order.
+    let mut by_key = BTreeMap::new();
     let mut count = 0;
     for child in children.clone() {
         let Ok(key) = key(child) else { return false };
         // A key that was read from there is the same slice.
         let is_key = |name: &str| std::ptr::eq(name, key.as_ref()) || name == key;
-        let mut entry = rest.next().filter(|(name, _)| is_key(name));
-        if entry.is_none() {
-            is_in_order = false;
-            entry = entries.iter().find(|(name, _)| is_key(name));
+        let next = rest.next().filter(|(name, _)| is_key(name));
+        let mut value = next.map(|(_, value)| value);
+        if value.is_none() {
+            if by_key.is_empty() {
+                let entries = entries.iter().map(|(name, value)| (&**name, value));
+                by_key = entries.collect();
+            }
+            value = by_key.get(&*key).copied();
         }
-        if !entry.is_some_and(|(_, value)| holds(child, value)) {
+        if !value.is_some_and(|value| holds(child, value)) {
             return false;
         }
         count += 1;
     }
-    count == entries.len() && (is_in_order || are_distinct(children.map(key)))
+    count == entries.len() && (by_key.is_empty() || are_distinct(children.map(key)))
 }
 
 /// Whether no two of the keys that can be read are equal.
@@ -411,8 +417,8 @@ impl<'d> Reader<'_> {
             }
         }
         self.places.truncate(mapping.places);
-        for (at, value) in mapping.merged.into_iter().rev() {
-            self.merge(cursor, &mut mapping.entries, at, value);
+        if !mapping.merged.is_empty() {
+            self.merge_all(cursor, &mut mapping.entries, mapping.merged);
         }
         Data::Mapping(mapping.entries)
     }
@@ -449,20 +455,44 @@ impl<'d> Reader<'_> {
             .push(duplicate_key(key, entry, first, self.duplicates));
     }
 
-    /// Puts the entries of a merge key in its place; the mapping's own keys win, then those of the
-    /// first merged mapping.
-    fn merge(
+    /// Puts the entries of merge keys in their places; the mapping's own keys win, then those of the
+    /// last merge key, and of the first mapping merged by it.
+    fn merge_all(
         &mut self,
         cursor: Cursor<'d>,
         entries: &mut Vec<(Cow<'d, str>, Value<'d>)>,
-        at: usize,
+        merged: Vec<(usize, Value<'d>)>,
+    ) {
+        let mut names: BTreeSet<Cow<'d, str>> =
+            entries.iter().map(|(name, _)| name.clone()).collect();
+        let mut additions = Vec::new();
+        for (at, value) in merged.into_iter().rev() {
+            let mut added = Vec::new();
+            self.merge(cursor, &mut names, value, &mut added);
+            additions.push((at, added));
+        }
+        let mut own = std::mem::take(entries).into_iter().enumerate().peekable();
+        for (at, added) in additions.into_iter().rev() {
+            while let Some((_, entry)) = own.next_if(|(index, _)| *index < at) {
+                entries.push(entry);
+            }
+            entries.extend(added);
+        }
+        entries.extend(own.map(|(_, entry)| entry));
+    }
+
+    /// Collects the entries of a merge key whose names are new.
+    fn merge(
+        &mut self,
+        cursor: Cursor<'d>,
+        names: &mut BTreeSet<Cow<'d, str>>,
         value: Value<'d>,
+        added: &mut Vec<(Cow<'d, str>, Value<'d>)>,
     ) {
         let maps = match value.data {
             Data::Sequence(items) => items,
             _ => vec![value],
         };
-        let mut at = at;
         for map in maps {
             let Data::Mapping(merged) = map.data else {
                 self.fail(
@@ -474,9 +504,8 @@ impl<'d> Reader<'_> {
                 return;
             };
             for (key, value) in merged {
-                if entries.iter().all(|(name, _)| *name != key) {
-                    entries.insert(at.min(entries.len()), (key, value.without_origin()));
-                    at += 1;
+                if names.insert(key.clone()) {
+                    added.push((key, value.without_origin()));
                 }
             }
         }
@@ -504,7 +533,7 @@ struct Mapping<'d> {
 /// Finds a key among entries: by looking at each in small mappings, by a tree in large ones.
 #[derive(Default)]
 struct EntryIndex<'d> {
-    tree: std::collections::BTreeMap<Cow<'d, str>, usize>,
+    tree: BTreeMap<Cow<'d, str>, usize>,
 }
 
 /// Mappings up to this many entries are searched one by one.

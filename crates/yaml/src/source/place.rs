@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use crate::lines::BYTE_ORDER_MARK;
+use crate::source::line_index::{self, LineIndex};
+
 /// A text that was read, with the name users know it by (a path as they gave it, or `stdin`).
 #[derive(Debug)]
 pub struct Source {
@@ -11,6 +14,8 @@ pub struct Source {
     text: String,
     /// Where places in it come from, by their start and end, if this is known.
     origins: OnceLock<BTreeMap<(usize, usize), Origin>>,
+    /// Its lines, once a long line or a message needs them.
+    index: OnceLock<LineIndex>,
 }
 
 /// Where a part of a text comes from, if the text combines objects from several files.
@@ -29,6 +34,7 @@ impl Source {
             name: name.into(),
             text: text.into(),
             origins: OnceLock::new(),
+            index: OnceLock::new(),
         })
     }
 
@@ -52,6 +58,30 @@ impl Source {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    fn index(&self) -> &LineIndex {
+        let text = self.text.as_bytes();
+        self.index.get_or_init(|| LineIndex::new(text))
+    }
+
+    /// Line and column of an offset, both counted from 1; the column counts characters.
+    fn line_column(&self, offset: usize) -> (usize, usize) {
+        self.index().line_column(self.text.as_bytes(), offset)
+    }
+
+    /// Where the line begins that `offset` is on; after a byte order mark, if there is one.
+    pub(crate) fn line_start(&self, offset: usize) -> usize {
+        let text = self.text.as_bytes();
+        let start = line_index::line_start(text, offset, || self.index());
+        let line = text.get(start..offset).unwrap_or_default();
+        let has_mark = line.starts_with(BYTE_ORDER_MARK.as_bytes());
+        start + if has_mark { BYTE_ORDER_MARK.len() } else { 0 }
+    }
+
+    /// The end of the line that `at` is on, before its line break.
+    pub(crate) fn line_end(&self, at: usize) -> usize {
+        line_index::line_end(self.text.as_bytes(), at, || self.index())
     }
 }
 
@@ -77,36 +107,19 @@ impl Place {
     /// Line and column of the start, both counted from 1; the column counts characters.
     #[must_use]
     pub fn line_column(&self) -> (usize, usize) {
-        let text = self.source.text();
-        let start = self.range.start.min(text.len());
-        let before = text.as_bytes().get(..start).unwrap_or_default();
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-        let column = before
-            .get(line_start..)
-            .unwrap_or_default()
-            .iter()
-            .filter(|&&byte| byte & 0xC0 != 0x80)
-            .count()
-            + 1;
-        (line, column)
+        self.source.line_column(self.range.start)
     }
 
-    /// Whether one of the lines it is on is one of the other's.
-    pub(crate) fn shares_line(&self, other: &Self) -> bool {
-        let lines = |place: &Self| {
-            let text = place.source.text().as_bytes();
-            let start = place.range.start.min(text.len());
-            let end = place.range.end.clamp(start, text.len());
-            let before = text.get(..start).unwrap_or_default();
-            let after = text.get(end..).unwrap_or_default();
-            let from = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-            from..memchr::memchr(b'\n', after).map_or(text.len(), |newline| end + newline)
-        };
-        let (own, other_lines) = (lines(self), lines(other));
-        Arc::ptr_eq(&self.source, &other.source)
-            && own.start <= other_lines.end
-            && other_lines.start <= own.end
+    /// Line and column of the end, which is after the last character.
+    #[must_use]
+    pub fn end_line_column(&self) -> (usize, usize) {
+        let end = self.range.end.max(self.range.start);
+        self.source.line_column(end)
+    }
+
+    /// The first and the last line that it is on.
+    pub(crate) fn lines(&self) -> (usize, usize) {
+        (self.line_column().0, self.end_line_column().0)
     }
 
     /// `name:line:column`, as compilers print it.

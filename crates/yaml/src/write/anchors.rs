@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::read::document::Cursor;
 use crate::read::values::DuplicateKeys;
-use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
+use crate::table::{Flags, Kind, Node, NodeId};
 use crate::value::{Data, Value};
 use crate::write::rewrite::{Purpose, Rewrite};
 
@@ -132,22 +132,26 @@ fn keep_key_anchor(entry: Cursor<'_>, key: &str, kept: &mut BTreeSet<NodeId>) {
 pub(super) fn check_aliases(node: Cursor<'_>, kept: &BTreeSet<NodeId>) -> Result<()> {
     let document = node.document();
     let own = node.id().0..node.node().next;
-    let is_lost = |target: &NodeId| own.contains(&target.0) && !kept.contains(target);
-    let lost = |(at, node): (u32, &Node)| {
-        let entry = document.cursor(NodeId(at));
-        if own.contains(&at) {
-            return None;
-        }
-        if node.key_kind == KeyKind::Alias
-            && let Some(target) = entry.key_target().map(Cursor::id).filter(is_lost)
-        {
-            return Some((entry.key_place(), target));
-        }
-        let target = Some(NodeId(node.target)).filter(|_| node.kind == Kind::Alias);
-        Some((entry.place(), target.filter(is_lost)?))
-    };
-    let Some((alias, changed)) = (0..).zip(&document.nodes).find_map(lost) else {
+    let start = document
+        .referred
+        .partition_point(|(target, _)| *target < own.start);
+    let end = document
+        .referred
+        .partition_point(|(target, _)| *target < own.end);
+    let inside = document.referred.get(start..end).unwrap_or_default().iter();
+    let lost =
+        inside.filter(|(target, alias)| !own.contains(alias) && !kept.contains(&NodeId(*target)));
+    let Some((changed, alias)) = lost.min_by_key(|(_, alias)| *alias) else {
         return Ok(());
+    };
+    let (changed, alias) = (NodeId(*changed), document.cursor(NodeId(*alias)));
+    let alias = if alias
+        .key_target()
+        .is_some_and(|target| target.id() == changed)
+    {
+        alias.key_place()
+    } else {
+        alias.place()
     };
     let name = document.slice(alias.range.clone());
     let message = format!("`{name}` refers to a value that is changed elsewhere");

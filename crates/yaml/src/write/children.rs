@@ -114,11 +114,12 @@ impl<'d> Rewrite<'d> {
     ) {
         let document = self.document;
         if document.node(first).has(Flags::IN_FLOW) {
-            let is_filled = before.is_some_and(|before| {
+            let is_filled = || {
                 let mut sides = kept.inserts.iter().map(|(side, _)| *side);
-                sides.any(|side| side == Side::After(before))
-            });
-            self.remove_in_flow(before, first, last, after, is_filled && after.is_none());
+                before.is_some_and(|before| sides.any(|side| side == Side::After(before)))
+            };
+            let is_filled = after.is_none() && is_filled();
+            self.remove_in_flow(before, first, last, after, is_filled);
             return;
         }
         let text = document.text();
@@ -186,7 +187,7 @@ impl<'d> Rewrite<'d> {
                     let style = self.flow_style(id);
                     self.flow_text(side, style, key, part)
                 } else {
-                    self.block_text(id, side, column, key, part)
+                    self.block_text(kept, side, column, key, part)
                 });
             }
             self.insert(kept, side, is_flow, column, &texts);
@@ -211,7 +212,7 @@ impl<'d> Rewrite<'d> {
     /// The text of a new entry or item of a block.
     fn block_text(
         &self,
-        id: NodeId,
+        kept: &Kept,
         side: Side,
         column: usize,
         key: Option<&str>,
@@ -223,7 +224,7 @@ impl<'d> Rewrite<'d> {
         let mut out = String::with_capacity(LENGTH);
         if let Some(key) = key {
             layout.entry(&mut out, key, value, column);
-        } else if let Some(text) = self.moved_item(id, value, column, layout) {
+        } else if let Some(text) = self.moved_item(kept, value, column, layout) {
             return text;
         } else {
             out.push('-');
@@ -232,19 +233,19 @@ impl<'d> Rewrite<'d> {
         out
     }
 
-    /// The text of an item of `id` that moves to another place in the list, with its comments;
+    /// The text of an item that moves to another place in the list, with its comments;
     /// `None` if it is a new item.
     fn moved_item(
         &self,
-        id: NodeId,
+        kept: &Kept,
         value: &Value<'_>,
         column: usize,
         layout: Layout,
     ) -> Option<String> {
         let document = self.document;
-        let item = document
-            .children(id)
-            .find(|item| Some(item.id()) == value.origin)?;
+        let origin = value.origin?;
+        kept.children.binary_search(&origin).ok()?;
+        let item = document.cursor(origin);
         let mut head = String::new();
         for comment in head_comments(item) {
             head.push_str(comment);

@@ -1,6 +1,6 @@
 //! Which lines belong to an entry or item and move with it: its text and its comments.
 
-use crate::lines::{ends_line, line_end, lines, next_line};
+use crate::lines::{ends_line, lines, next_line};
 use crate::read::document::{Cursor, Document};
 use crate::read::open::Opened;
 use crate::scalar::Style;
@@ -8,11 +8,11 @@ use crate::table::{Flags, KeyKind, Kind, NodeId};
 use crate::words::after_spaces;
 
 /// After the line on which an entry ends.
-pub(super) fn end_of_entry(text: &str, end: usize) -> usize {
-    if ends_line(text, end) {
+pub(super) fn end_of_entry(document: &Document, end: usize) -> usize {
+    if ends_line(document.text(), end) {
         end
     } else {
-        next_line(text, end)
+        document.next_line(end)
     }
 }
 
@@ -21,9 +21,10 @@ pub(super) fn after_blank(text: &str, end: usize) -> Option<usize> {
     if ends_line(text, end) {
         return Some(end);
     }
-    let line = line_end(text, end);
-    let rest = text.get(end..line).unwrap_or_default();
-    rest.trim_matches([' ', '\t']).is_empty().then_some(line)
+    let rest = text.get(end..).unwrap_or_default();
+    let left = rest.trim_start_matches([' ', '\t']);
+    let is_blank = left.is_empty() || left.starts_with(['\n', '\r']);
+    is_blank.then_some(end + rest.len() - left.len())
 }
 
 /// Where the comment lines directly above the line at `line` begin: those that are indented to
@@ -61,7 +62,7 @@ pub(crate) fn head(document: &Document, id: NodeId) -> usize {
         if before.next == id.0 {
             before.value.end as usize
         } else if before.has(Flags::ANCHOR) || before.has(Flags::TAG) {
-            line_end(document.text(), before.props as usize)
+            document.line_end(before.props as usize)
         } else if before.key.is_empty() {
             document.bom()
         } else {
@@ -183,9 +184,9 @@ pub(super) fn block_above(document: &Document, id: NodeId, start: usize) -> Opti
 
 /// Whether nothing but a comment follows on the line.
 pub(super) fn rest_is_blank(text: &str, at: usize) -> bool {
-    let rest = text.get(at..line_end(text, at)).unwrap_or_default();
+    let rest = text.get(at..).unwrap_or_default();
     let rest = rest.trim_start_matches([' ', '\t']);
-    rest.is_empty() || rest.starts_with('#')
+    rest.is_empty() || rest.starts_with(['#', '\n', '\r'])
 }
 
 /// The comment lines that belong to an item: those directly above its dash and those between the
@@ -265,7 +266,7 @@ pub fn end_with_comments(item: Cursor<'_>) -> usize {
         Opened::Part(part, _) => part.cursor(NodeId(0)).end(),
         Opened::Here(_) => node.value.end as usize,
     };
-    let mut end = end_of_entry(text, last_end);
+    let mut end = end_of_entry(document, last_end);
     let mut at = end;
     while at < text.len() && !begins_text(text, at) {
         let after = next_line(text, at);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::diagnostic::Result;
-use crate::lines::{line_end, lines, next_line};
+use crate::lines::lines;
 use crate::read::document::Cursor;
 use crate::read::ordinary::Ordinary;
 use crate::read::parts::Parts;
@@ -108,16 +108,17 @@ impl<'d> Rewrite<'d> {
         let (Some(start), Some(end)) = (starts, ends) else {
             return;
         };
-        let end = line_end(text, skip_blank_lines(text, end_of_entry(text, end)));
+        let end = skip_blank_lines(text, end_of_entry(self.document, end));
+        let end = self.document.line_end(end);
         let around = text.as_bytes().get(start..end).unwrap_or_default();
         if memchr::memchr(b'\t', around).is_none() {
             return;
         }
         let mut blanks = BTreeMap::new();
         for edit in &self.edits {
-            let mut line = end_of_entry(text, edit.end);
+            let mut line = end_of_entry(self.document, edit.end);
             while line < text.len() && self.document.is_between_tokens(line) {
-                let end = line_end(text, line);
+                let end = self.document.line_end(line);
                 let content = text.get(line..end).unwrap_or_default();
                 let rest = content.trim_start_matches([' ', '\t']);
                 let blank = content.len() - rest.len();
@@ -130,12 +131,14 @@ impl<'d> Rewrite<'d> {
                 if !rest.is_empty() {
                     break;
                 }
-                line = next_line(text, line);
+                line = self.document.next_line(line);
             }
         }
+        let edits = self.edits.iter().filter(|edit| edit.start < edit.end);
+        let taken: BTreeMap<usize, usize> = edits.map(|edit| (edit.start, edit.end)).collect();
         let is_taken = |line: &usize| {
-            let mut edits = self.edits.iter();
-            edits.any(|edit| edit.start <= *line && *line < edit.end)
+            let before = taken.range(..=*line).next_back();
+            before.is_some_and(|(_, end)| line < end)
         };
         blanks.retain(|line, _| !is_taken(line));
         for (line, (length, is_empty)) in blanks {

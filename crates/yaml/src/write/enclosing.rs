@@ -1,6 +1,5 @@
 //! The comments of the mapping around an item, which move with the item.
 
-use crate::lines::{line_end, next_line};
 use crate::read::document::{Cursor, Document};
 use crate::table::{Flags, Kind, NodeId};
 use crate::write::comments::{end_with_comments, head};
@@ -68,25 +67,24 @@ impl<'d> Enclosing<'d> {
     /// the key of the list.
     fn comments(self, start: usize, end: usize) -> Vec<&'d str> {
         let document = self.mapping.document();
-        let text = document.text();
         let entries = self.mapping.children().filter_map(|entry| {
             let at = if entry.id() == self.list.id() {
                 entry.after_key()
             } else {
                 matches!(entry.node().kind, Kind::Scalar(_)).then(|| entry.end())?
             };
-            Some((at, document.slice(at..line_end(text, at)).trim_start()))
+            Some((at, document.slice(at..document.line_end(at)).trim_start()))
         });
         let mut found: Vec<(usize, &str)> = entries
             .filter(|(at, comment)| (start..end).contains(at) && comment.starts_with('#'))
             .collect();
         let mut at = start;
         while at < end {
-            let line = document.slice(at..line_end(text, at)).trim_start();
+            let line = document.slice(at..document.line_end(at)).trim_start();
             if line.starts_with('#') && document.is_between_tokens(at) {
                 found.push((at, line));
             }
-            at = next_line(text, at);
+            at = document.next_line(at);
         }
         found.sort_unstable();
         found.into_iter().map(|(_, comment)| comment).collect()

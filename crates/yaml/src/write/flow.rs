@@ -1,6 +1,6 @@
 //! Edits inside braces and brackets, in the style of their neighbours.
 
-use crate::lines::{byte_at, line_end, next_line, skip_blank};
+use crate::lines::{byte_at, skip_blank};
 use crate::read::characters::Characters;
 use crate::read::json;
 use crate::scalar::data::Scalar;
@@ -38,7 +38,7 @@ impl Rewrite<'_> {
                     self.edit(at, at + 1, "");
                 }
             }
-            self.edit(head(document, first), next_line(text, ends_at), "");
+            self.edit(head(document, first), document.next_line(ends_at), "");
             return;
         }
         match (before, after) {
@@ -166,7 +166,7 @@ impl Rewrite<'_> {
             let lines = texts
                 .iter()
                 .map(|text| format!("{indentation}{text},{eol}"));
-            let at = next_line(text, next);
+            let at = self.document.next_line(next);
             self.edit(at, at, lines.collect::<String>());
         } else if !has_comma && rest_is_blank(text, end) {
             // A comment on the line stays where it is.
@@ -174,7 +174,7 @@ impl Rewrite<'_> {
                 .iter()
                 .map(|text| format!("{eol}{indentation}{text}"))
                 .collect();
-            let at = line_end(text, end);
+            let at = self.document.line_end(end);
             self.edit(end, end, format!("{},", self.gap(node)));
             self.edit(at, at, lines.join(","));
         } else {

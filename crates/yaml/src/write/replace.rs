@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::lines::{ends_line, line_end, lines, next_line, skip_blank};
+use crate::lines::{ends_line, line_end, lines, skip_blank};
 use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
 use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
@@ -167,7 +167,7 @@ impl<'d> Rewrite<'d> {
             return self.add_colon(node, old.column, &text);
         };
         let new = NewText::of(&text);
-        if node.props as usize > line_end(document.text(), after_key) {
+        if node.props as usize > document.line_end(after_key) {
             self.put_below_key(&old, after_key, &between, &new);
         } else {
             let starts_entries = matches!(value.data, Data::Mapping(_) | Data::Sequence(_));
@@ -222,7 +222,10 @@ impl<'d> Rewrite<'d> {
         let text = self.document.text();
         let node = self.document.node(id);
         let (entry, end) = (node.entry as usize, node.value.end as usize);
-        let (start, next) = (self.document.line_start(entry), next_line(text, end));
+        let (start, next) = (
+            self.document.line_start(entry),
+            self.document.next_line(end),
+        );
         let is_kept = |line: Option<&str>| {
             let line = line.unwrap_or_default().trim_ascii_start();
             line.is_empty() || line.starts_with('#')
@@ -232,14 +235,14 @@ impl<'d> Rewrite<'d> {
             let line = memchr::memrchr(b'\n', above.as_bytes()).map_or(0, |at| at + 1);
             above.get(line..)
         });
-        let below = text.get(next..line_end(text, next));
+        let below = text.get(next..self.document.line_end(next));
         let is_plain =
             matches!(node.key_kind, KeyKind::Scalar(Style::Plain)) && node.key_text().is_some();
         let is_alone = is_plain
             && !node.has(Flags::IN_FLOW)
             && self.is_on_own_line(entry)
             && ends_line(text, next)
-            && line_end(text, end) == end
+            && self.document.line_end(end) == end
             && !is_kept(above)
             && (next == text.len() || !is_kept(below));
         is_alone && self.replace_text(id, value, None)
@@ -277,8 +280,8 @@ impl<'d> Rewrite<'d> {
         let text = self.document.text();
         let mut layout = self.body_layout(old.node, old.column, old.slot);
         // Text after the old value would be after the last line of the new one.
-        let is_below = line_end(text, old.node.key.end as usize) < old.node.props as usize;
-        layout.quoted = self.takes_in(end_of_entry(text, old.end), old.column, value)
+        let is_below = self.document.line_end(old.node.key.end as usize) < old.node.props as usize;
+        layout.quoted = self.takes_in(end_of_entry(self.document, old.end), old.column, value)
             || (is_below && after_blank(text, old.end).is_none())
             || has_comments_between;
         let mut out = String::new();
@@ -292,7 +295,7 @@ impl<'d> Rewrite<'d> {
         let text = self.document.text();
         let eol = self.layout.eol;
         let line_break = if ends_line(text, old.end) { eol } else { "" };
-        let header_end = line_end(text, after_key);
+        let header_end = self.document.line_end(after_key);
         match new.below {
             None if !between.is_empty() => {
                 let value = new.inline.trim_start_matches(' ');
@@ -337,7 +340,7 @@ impl<'d> Rewrite<'d> {
         }
         self.edit(start, end, inline);
         if let Some(below) = below {
-            let at = line_end(text, end);
+            let at = self.document.line_end(end);
             self.edit(at, at, below);
         }
     }
@@ -381,7 +384,7 @@ impl<'d> Rewrite<'d> {
             // Tabs may indent braces, nothing else.
             props = document.bom();
         }
-        let after = end_of_entry(text, end);
+        let after = end_of_entry(self.document, end);
         let rest_end = after_blank(text, end);
         let layout = Layout {
             quoted: self.takes_in(after, 0, value) || rest_end.is_none(),
@@ -426,7 +429,7 @@ impl<'d> Rewrite<'d> {
         if ends_line(text, key_end) {
             self.edit(key_end, key_end, format!("{indentation}:{value}{eol}"));
         } else {
-            let at = line_end(text, key_end);
+            let at = self.document.line_end(key_end);
             self.edit(at, at, format!("{eol}{indentation}:{value}"));
         }
     }

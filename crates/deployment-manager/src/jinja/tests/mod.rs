@@ -210,6 +210,7 @@ fn a_variable_that_is_not_given_has_a_hint_for_each_way() {
 
 const TOO_LONG: &str = "the template makes a text of more than 16 MiB";
 const TOO_MANY: &str = "the template runs too long";
+const TOO_LARGE: &str = "a number of `range` is too large";
 const PARTS: &str = "a value has more than 200,000 parts";
 const TOO_DEEP: &str = "lists and mappings nest more than 100 deep, or contain themselves";
 
@@ -234,10 +235,47 @@ fn texts_and_lists_have_limits() {
         ("([u] * 9000)|map('default', 'a' * 1000000)|upper", TOO_MANY),
         ("[1] * 10**9", "repeated sequence is too large"),
         ("range(10**9)|list", "range has too many elements"),
+        ("range(2**63 - 1, -2, -1)|list", TOO_LARGE),
+        ("range(0, 1, -2**63)|list", TOO_LARGE),
+        ("(-2**127)|abs", "overflow on abs"),
+        ("[[1]]|tojson(indent=2**62)", TOO_LONG),
+        ("([1] * 10000)|tojson(70000)", TOO_LONG),
     ] {
         let template = format!("{{{{ {expression} }}}}");
         let error = render(&[("t.jinja", &template)], "{}", "{}").unwrap_err();
         assert_eq!(error.message, expected, "{expression}");
+    }
+}
+
+#[test]
+fn numbers_at_their_limits_have_results() {
+    for (expression, expected) in [
+        ("1.5|round(-400)", "0.0"),
+        ("(-1.5)|round(400)", "-1.5"),
+        (
+            "(10**38)|round(-38)",
+            "100000000000000000000000000000000000000",
+        ),
+        ("5|round(-2147483648)", "0"),
+        (
+            "(2**126)|round(-38, 'ceil')",
+            "100000000000000000000000000000000000000",
+        ),
+        ("'abc'[::-2**63]", "c"),
+        ("'abc'[::(-9223372036854775808)]", "c"),
+        ("[1, 2, 3][-2**63:2**63 - 1:2**63 - 1]|list", "[1]"),
+        ("{'a': 'abc'}['a'][2:0:-1]", "cb"),
+        (
+            "[[1, 2], {'a': 'x,[\"'}]|tojson(indent=1)",
+            "[\n [\n  1,\n  2\n ],\n {\n  \"a\": \"x,[\\\"\"\n }\n]",
+        ),
+        ("[1]|tojson(70000)|length", "70005"),
+        ("range(3, 0, -2)|list", "[3, 1]"),
+    ] {
+        let template = format!("{{{{ {expression} }}}}");
+        let rendered = render(&[("t.jinja", &template)], "{}", "{}");
+        let text = rendered.map_or_else(|error| error.message, |rendered| rendered.text);
+        assert_eq!(text, expected, "{expression}");
     }
 }
 

@@ -7,7 +7,7 @@ mod forms;
 mod login;
 mod manifests;
 mod real;
-mod site;
+pub(crate) mod site;
 mod uploads;
 mod usage;
 

@@ -9,6 +9,7 @@
 
 mod agreement;
 mod architecture;
+mod bounds;
 mod cases;
 mod cost;
 mod diff;
@@ -47,9 +48,10 @@ type Group = (&'static str, fn() -> Vec<Trial>);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let groups: [Group; 25] = [
+    let groups: [Group; 26] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
+        ("bounds", bounds::trials),
         ("cases", cases::trials),
         ("cost", cost::trials),
         ("examples", examples::trials),

@@ -7,6 +7,9 @@ use std::cmp::Reverse;
 /// both lengths, and a name this long is not typed by hand.
 const MAX_LENGTH: usize = 256;
 
+/// The most names whose distance is computed for one name.
+const MAX_COMPARED: usize = 1_000;
+
 /// The name of `known` that `name` is probably a slip of, for a "did you mean".
 ///
 /// A name that differs only in upper and lower case comes first. Otherwise it is the one with the
@@ -22,6 +25,7 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     known
         .into_iter()
         .filter(|candidate| letters.is_none_or(|letters| may_be_close(name, letters, candidate)))
+        .take(MAX_COMPARED)
         .filter_map(|candidate| Some((distance(&folded, &candidate.to_lowercase())?, candidate)))
         .min_by_key(|&(distance, candidate)| {
             (

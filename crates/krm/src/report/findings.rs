@@ -5,12 +5,15 @@ use serde_json::{Map, Value, json};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::{Place, Positions};
 
+use crate::report::shown::rest;
+
 /// A list with one object for each finding, in order. Unknown fields are omitted.
 #[must_use]
 pub fn findings(findings: &Diagnostics) -> Value {
     let mut positions = Positions::default();
-    let list = findings.iter().map(|one| finding(one, &mut positions));
-    Value::Array(list.collect())
+    let rest = rest(findings, usize::MAX);
+    let list = findings.iter().chain(&rest);
+    Value::Array(list.map(|one| finding(one, &mut positions)).collect())
 }
 
 fn finding(finding: &Diagnostic, positions: &mut Positions) -> Value {

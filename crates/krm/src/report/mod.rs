@@ -11,6 +11,7 @@ mod findings;
 mod read;
 mod results;
 mod sarif;
+mod shown;
 mod simple;
 mod unified;
 mod visible;
@@ -28,6 +29,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Origin, Place, Positions};
 
 use excerpt::{Excerpt, Spot};
+use shown::{MAX_BYTES, rest};
 use simple::{Simple, is_simple, subject};
 use visible::visible;
 
@@ -50,7 +52,7 @@ pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
     let mut renderer = TextRenderer::new(color, false);
     let mut text = renderer.draw_all(diagnostics);
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
-    match errors.count() {
+    match errors.count() + diagnostics.more(Severity::Error) {
         0 | 1 => {}
         errors => {
             text.push('\n');
@@ -94,14 +96,27 @@ impl TextRenderer {
     /// Draws diagnostics with an empty line between them.
     fn draw_all(&mut self, diagnostics: &Diagnostics) -> String {
         let mut out = String::new();
+        let mut shown = 0;
         for diagnostic in diagnostics {
-            if !out.is_empty() {
-                out.push('\n');
+            if out.len() > MAX_BYTES {
+                break;
             }
-            self.draw(&mut out, diagnostic);
-            out.push('\n');
+            self.add(&mut out, diagnostic);
+            shown += 1;
+        }
+        for rest in &rest(diagnostics, shown) {
+            self.add(&mut out, rest);
         }
         out
+    }
+
+    /// Draws one diagnostic after others.
+    fn add(&mut self, out: &mut String, diagnostic: &Diagnostic) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        self.draw(out, diagnostic);
+        out.push('\n');
     }
 
     fn draw(&mut self, out: &mut String, diagnostic: &Diagnostic) {

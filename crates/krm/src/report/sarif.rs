@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Positions};
 
+use crate::report::shown::rest;
+
 /// A rule as SARIF describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct SarifRule {
@@ -22,8 +24,10 @@ pub struct SarifRule {
 #[must_use]
 pub fn sarif(findings: &Diagnostics, rules: &[SarifRule]) -> Value {
     let mut positions = Positions::default();
+    let rest = rest(findings, usize::MAX);
     let results: Vec<Value> = findings
         .iter()
+        .chain(&rest)
         .map(|finding| result(finding, rules, &mut positions))
         .collect();
     let rules = rules.iter().map(|rule| {

@@ -92,23 +92,6 @@ impl Place {
         (line, column)
     }
 
-    /// Whether one of the lines it is on is one of the other's.
-    pub(crate) fn shares_line(&self, other: &Self) -> bool {
-        let lines = |place: &Self| {
-            let text = place.source.text().as_bytes();
-            let start = place.range.start.min(text.len());
-            let end = place.range.end.clamp(start, text.len());
-            let before = text.get(..start).unwrap_or_default();
-            let after = text.get(end..).unwrap_or_default();
-            let from = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-            from..memchr::memchr(b'\n', after).map_or(text.len(), |newline| end + newline)
-        };
-        let (own, other_lines) = (lines(self), lines(other));
-        Arc::ptr_eq(&self.source, &other.source)
-            && own.start <= other_lines.end
-            && other_lines.start <= own.end
-    }
-
     /// `name:line:column`, as compilers print it.
     #[must_use]
     pub fn to_text(&self) -> String {

@@ -76,7 +76,7 @@ fn validation(call: &Json) -> Result<(), String> {
     imports["content"] = "".into();
     let request = request::of_value(&Value::from(imports), OPTIONS);
     let request = request.map_err(|error| error.to_string())?;
-    let mut schemas = Schemas::new(&request.imports, true);
+    let mut schemas = Schemas::new(&request.imports, true, None);
     let resource = Value::mapping(vec![(
         "properties".into(),
         Value::from(call["properties"].clone()),

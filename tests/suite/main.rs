@@ -9,6 +9,7 @@
 
 mod agreement;
 mod architecture;
+mod bounds;
 mod cases;
 mod cost;
 mod diff;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
     let groups: [Group; 26] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
+        ("bounds", bounds::trials),
         ("cases", cases::trials),
         ("cost", cost::trials),
         ("examples", examples::trials),

@@ -3,7 +3,7 @@
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
-use crate::repr::repr;
+use crate::repr::{quoted, repr};
 
 /// The errors of an expansion that failed.
 #[derive(Clone, Debug)]
@@ -87,17 +87,18 @@ impl ExpandError {
     #[must_use]
     pub fn original(&self) -> String {
         let (text, resource) = match &self.cause {
-            Cause::NameMissing(resource) => {
-                ("Resource does not have a name.".to_owned(), repr(resource))
-            }
+            Cause::NameMissing(resource) => (
+                "Resource does not have a name.".to_owned(),
+                quoted(resource),
+            ),
             Cause::TypeMissing(resource) => (
                 "Resource does not have type defined.".to_owned(),
-                repr(resource),
+                quoted(resource),
             ),
             Cause::NotUnique { resource, list } => {
                 let name = resource.get("name").map(name_text).unwrap_or_default();
                 let text = format!("Resource name '{name}' is not unique in {list}.");
-                (text, repr(resource))
+                (text, quoted(resource))
             }
             Cause::NoResources(kind) => (
                 "Template did not return a 'resources:' field.".to_owned(),

@@ -1,38 +1,58 @@
 //! Writes values as Python prints them.
 
 use krm_yaml::scalar::{Scalar, is_non_finite};
+use krm_yaml::shorten::{MAX_QUOTED, cut};
 use krm_yaml::{Data, Value};
 
 /// The text that Python's `repr` makes of a value.
 #[must_use]
 pub fn repr(value: &Value<'_>) -> String {
     let mut out = String::new();
-    write(&mut out, value);
+    write(&mut out, value, usize::MAX);
     out
 }
 
-fn write(out: &mut String, value: &Value<'_>) {
+/// The text that Python's `repr` makes of a value, cut to the length that a message may quote.
+#[must_use]
+pub fn quoted(value: &Value<'_>) -> String {
+    let mut out = String::new();
+    write(&mut out, value, MAX_QUOTED);
+    cut(&mut out, MAX_QUOTED);
+    out
+}
+
+/// Writes a value, or its beginning if that is longer than `most`.
+fn write(out: &mut String, value: &Value<'_>, most: usize) {
+    if out.len() > most {
+        return;
+    }
     match &value.data {
         Data::Scalar(Scalar::Null) => out.push_str("None"),
         Data::Scalar(Scalar::Bool(true)) => out.push_str("True"),
         Data::Scalar(Scalar::Bool(false)) => out.push_str("False"),
         Data::Scalar(Scalar::Number(digits)) => out.push_str(&number(digits)),
-        Data::Scalar(Scalar::String(text)) => write_text(out, text),
+        Data::Scalar(Scalar::String(text)) => write_text(out, text, most),
         Data::Sequence(items) => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
+                if out.len() > most {
+                    return;
+                }
                 separate(out, index);
-                write(out, item);
+                write(out, item, most);
             }
             out.push(']');
         }
         Data::Mapping(entries) => {
             out.push('{');
             for (index, (key, value)) in entries.iter().enumerate() {
+                if out.len() > most {
+                    return;
+                }
                 separate(out, index);
-                write_text(out, key);
+                write_text(out, key, most);
                 out.push_str(": ");
-                write(out, value);
+                write(out, value, most);
             }
             out.push('}');
         }
@@ -49,11 +69,20 @@ fn separate(out: &mut String, index: usize) {
 #[must_use]
 pub fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
-    write_text(&mut out, text);
+    write_text(&mut out, text, usize::MAX);
     out
 }
 
-fn write_text(out: &mut String, text: &str) {
+/// As [`text`], cut to the length that a message may quote.
+#[must_use]
+pub fn quoted_text(text: &str) -> String {
+    let mut out = String::new();
+    write_text(&mut out, text, MAX_QUOTED);
+    cut(&mut out, MAX_QUOTED);
+    out
+}
+
+fn write_text(out: &mut String, text: &str, most: usize) {
     use std::fmt::Write;
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
@@ -62,6 +91,9 @@ fn write_text(out: &mut String, text: &str) {
     };
     out.push(quote);
     for c in text.chars() {
+        if out.len() > most {
+            return;
+        }
         let code = u32::from(c);
         // Writing to a string does not fail.
         let _ = match c {

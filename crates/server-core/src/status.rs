@@ -2,7 +2,20 @@
 
 use std::fmt;
 
+use krm_yaml::shorten;
 use serde_json::{Value, json};
+
+/// The most causes of an error.
+pub const MAX_CAUSES: usize = 100;
+
+/// The most bytes of the message of an error, which may list its causes.
+const MAX_MESSAGE: usize = 32 * 1024;
+
+/// The most bytes of all causes as JSON.
+const MAX_CAUSE_BYTES: usize = 512 * 1024;
+
+/// The most bytes of a name in the details of an error.
+const MAX_NAME: usize = 1_024;
 
 /// The result of handling a request, or of a part of it.
 pub type Result<T, E = Box<Status>> = std::result::Result<T, E>;
@@ -62,6 +75,32 @@ impl Cause {
             field: field.to_owned(),
         }
     }
+
+    /// Returns the first causes, and as the last one how many more there are. `causes` are the
+    /// first ones of `total`, or all.
+    #[must_use]
+    pub fn list(total: usize, causes: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut list = Vec::new();
+        let mut bytes = 0;
+        for mut cause in causes.into_iter().take(MAX_CAUSES) {
+            cause.shorten();
+            bytes += cause.object().to_string().len();
+            if bytes > MAX_CAUSE_BYTES {
+                break;
+            }
+            list.push(cause);
+        }
+        if total > list.len() {
+            let message = format!("and {} more errors", total - list.len());
+            list.push(Self::new("", "", message));
+        }
+        list
+    }
+
+    fn shorten(&mut self) {
+        shorten::message(&mut self.message);
+        shorten::cut(&mut self.field, shorten::MAX_MESSAGE);
+    }
 }
 
 impl Status {
@@ -71,7 +110,7 @@ impl Status {
         Box::new(Self {
             code,
             reason,
-            message: message.into(),
+            message: shortened(message.into(), MAX_MESSAGE),
             details: None,
             next: None,
         })
@@ -126,6 +165,7 @@ impl Status {
         } else {
             format!("{kind}.{group}")
         };
+        let causes = Cause::list(causes.len(), causes);
         let listed: Vec<String> = causes
             .iter()
             .map(|cause| {
@@ -164,7 +204,14 @@ impl Status {
 
     /// Returns the status with the given details.
     #[must_use]
-    pub fn with(mut self: Box<Self>, details: Details) -> Box<Self> {
+    pub fn with(mut self: Box<Self>, mut details: Details) -> Box<Self> {
+        details.name = shortened(details.name, MAX_NAME);
+        details.kind = shortened(details.kind, MAX_NAME);
+        // The last one may count others.
+        if details.causes.len() > MAX_CAUSES + 1 {
+            details.causes = Cause::list(details.causes.len(), details.causes);
+        }
+        details.causes.iter_mut().for_each(Cause::shorten);
         self.details = Some(details);
         self
     }
@@ -261,6 +308,11 @@ impl fmt::Display for Status {
 }
 
 impl std::error::Error for Status {}
+
+fn shortened(mut text: String, most: usize) -> String {
+    shorten::cut(&mut text, most);
+    text
+}
 
 /// Formats a resource as `resource.group`, or as `resource` without a group.
 fn qualified(resource: &str, group: &str) -> String {

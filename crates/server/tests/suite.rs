@@ -46,6 +46,22 @@ macro_rules! tests {
     };
 }
 
+/// Lists the tests of a module as `tests!` does, and each again with Templates whose lines end with
+/// CRLF.
+macro_rules! tests_and_crlf {
+    ($($test:ident),*) => {
+        pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
+            vec![$(
+                crate::trial(crate::name(module_path!(), stringify!($test)), $test),
+                crate::trial(
+                    crate::name(module_path!(), concat!("crlf/", stringify!($test))),
+                    || crate::pages::site::with_crlf($test),
+                ),
+            )*]
+        }
+    };
+}
+
 mod apply;
 mod auth;
 mod deploy;

@@ -46,4 +46,4 @@ pub use show::visit::visit;
 pub use values::budget::{Budget, Overrun};
 pub use values::given::{AssignedValue, Assignment, read_values};
 pub use values::given::{from_mapping as values_from_mapping, from_node as values_of_file};
-pub use values::{env_file, generate, random};
+pub use values::{env_file, generate, pattern, random};

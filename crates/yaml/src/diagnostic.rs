@@ -8,7 +8,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::shorten;
 use crate::source::Place;
+
+/// The most diagnostics of one severity that a collection keeps.
+const MAX_KEPT: usize = 5_000;
+
+/// The most bytes that their texts have together.
+const MAX_KEPT_BYTES: usize = 1024 * 1024;
+
+/// The most bytes of a part of an object's identity, except its path.
+const MAX_NAME: usize = 253;
+
+/// The most bytes of the path of an object.
+const MAX_PATH: usize = 1_024;
 
 /// The severity of a [`Diagnostic`], as in a ResourceList result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +61,21 @@ pub struct ObjectReference {
     pub path: Option<String>,
     /// Its position among the objects of that file, counted from 0.
     pub index: usize,
+}
+
+impl ObjectReference {
+    /// The same, with each part cut to the length that a message needs.
+    fn shortened(&self) -> Self {
+        let short = |text: &String, most| shorten::start(text, most);
+        Self {
+            api_version: short(&self.api_version, MAX_NAME),
+            kind: short(&self.kind, MAX_NAME),
+            namespace: short(&self.namespace, MAX_NAME),
+            name: short(&self.name, MAX_NAME),
+            path: self.path.as_ref().map(|path| short(path, MAX_PATH)),
+            index: self.index,
+        }
+    }
 }
 
 /// How the user ran the program: the advice may depend on it.
@@ -188,24 +216,114 @@ impl Diagnostic {
             None => self,
         }
     }
+
+    /// Cuts its texts to the lengths of messages.
+    fn shorten(&mut self) {
+        let advice = self.advice.iter_mut().map(|(_, text)| text);
+        let related = self.related.iter_mut().map(|(_, text)| text);
+        let texts = self.hints.iter_mut().chain(advice).chain(related);
+        texts.chain([&mut self.message]).for_each(shorten::message);
+        if let Some(field) = &mut self.field {
+            shorten::cut(field, shorten::MAX_MESSAGE);
+        }
+        if let Some(object) = &mut self.object {
+            *object = object.shortened();
+        }
+    }
+
+    /// The bytes of its texts.
+    fn size(&self) -> usize {
+        let advice = self.advice.iter().map(|(_, text)| text);
+        let related = self.related.iter().map(|(_, text)| text);
+        let texts = self.hints.iter().chain(advice).chain(related);
+        let texts = texts.chain([&self.message]).chain(&self.field);
+        texts.map(String::len).sum()
+    }
 }
 
 /// The diagnostics of a stage. A stage continues after an error and reports all errors at its end.
+///
+/// Texts are cut to the lengths in [`shorten`], and beyond a number or a size of them together,
+/// diagnostics are only counted. The first of each severity and rule is always kept.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
+    /// The severities and rules in the list.
+    kinds: Vec<(Severity, Option<&'static str>)>,
+    /// What there is of each severity.
+    counts: [Count; 3],
+}
+
+/// The diagnostics of one severity.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    kept: usize,
+    bytes: usize,
+    /// How many were not kept.
+    more: usize,
 }
 
 impl Diagnostics {
     /// Creates a collection without diagnostics.
     #[must_use]
     pub const fn new() -> Self {
-        Self { list: Vec::new() }
+        Self {
+            list: Vec::new(),
+            kinds: Vec::new(),
+            counts: [Count {
+                kept: 0,
+                bytes: 0,
+                more: 0,
+            }; 3],
+        }
     }
 
     /// Adds a diagnostic at the end.
     pub fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
-        self.list.push(diagnostic.into());
+        let mut diagnostic = diagnostic.into();
+        diagnostic.shorten();
+        if self.takes(&diagnostic) {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// Counts a diagnostic. Returns whether it is kept.
+    fn takes(&mut self, diagnostic: &Diagnostic) -> bool {
+        let kind = (diagnostic.severity, diagnostic.rule);
+        let size = diagnostic.size();
+        let is_new = !self.kinds.contains(&kind);
+        let Some(count) = self.counts.get_mut(diagnostic.severity as usize) else {
+            return true;
+        };
+        let fits = count.kept < MAX_KEPT && count.bytes + size <= MAX_KEPT_BYTES;
+        if is_new {
+            self.kinds.push(kind);
+        }
+        if fits || is_new {
+            count.kept += 1;
+            count.bytes += size;
+        } else {
+            count.more += 1;
+        }
+        fits || is_new
+    }
+
+    /// Counts what is in the list anew.
+    fn recount(&mut self) {
+        self.kinds.clear();
+        for count in &mut self.counts {
+            (count.kept, count.bytes) = (0, 0);
+        }
+        let mut list = std::mem::take(&mut self.list);
+        list.retain(|diagnostic| self.takes(diagnostic));
+        self.list = list;
+    }
+
+    /// How many of a severity were only counted.
+    #[must_use]
+    pub fn more(&self, severity: Severity) -> usize {
+        let count = self.counts.get(severity as usize);
+        count.map_or(0, |count| count.more)
     }
 
     /// Keeps the value of `result`, or its error among the others.
@@ -221,10 +339,13 @@ impl Diagnostics {
 
     /// Adds all of `others` at the end.
     pub fn append(&mut self, others: Self) {
-        if self.list.is_empty() {
-            *self = others;
-        } else {
-            self.list.extend(others.list);
+        for (count, other) in self.counts.iter_mut().zip(others.counts) {
+            count.more += other.more;
+        }
+        for diagnostic in others.list {
+            if self.takes(&diagnostic) {
+                self.list.push(diagnostic);
+            }
         }
     }
 
@@ -237,13 +358,12 @@ impl Diagnostics {
     /// The errors, without warnings and information.
     #[must_use]
     pub fn errors(&self) -> Self {
-        let errors = self.list.iter().filter(|d| d.severity == Severity::Error);
-        Self {
-            list: errors.cloned().collect(),
-        }
+        let mut errors = self.clone();
+        errors.retain(|one| one.severity == Severity::Error);
+        errors
     }
 
-    /// All of them, in the order they were found.
+    /// All that are kept, in the order they were found.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }
@@ -266,10 +386,12 @@ impl Diagnostics {
         let are_new: Vec<bool> = are_new.collect();
         let mut are_new = are_new.into_iter();
         self.list.retain(|_| are_new.next() == Some(true));
+        self.recount();
     }
 
     /// Sets the object of all diagnostics that have none.
     pub fn attribute_to(&mut self, object: &ObjectReference) {
+        let object = object.shortened();
         for diagnostic in &mut self.list {
             diagnostic.object.get_or_insert_with(|| object.clone());
         }
@@ -319,6 +441,7 @@ impl Diagnostics {
     /// Says of those about a part of `place` that they are about `object`, where their field is
     /// below `field`.
     pub fn move_to(&mut self, place: &Place, object: &ObjectReference, field: &str) {
+        let object = &object.shortened();
         for diagnostic in &mut self.list {
             let found = diagnostic.place.as_ref();
             let is_inside = found.is_some_and(|found| {
@@ -330,6 +453,7 @@ impl Diagnostics {
                 diagnostic.object = Some(object.clone());
                 if let Some(old) = &mut diagnostic.field {
                     old.insert_str(0, field);
+                    shorten::cut(old, shorten::MAX_MESSAGE);
                 }
             }
         }
@@ -340,6 +464,7 @@ impl Diagnostics {
         for diagnostic in &mut self.list {
             diagnostic.rule.get_or_insert(rule);
         }
+        self.recount();
     }
 
     /// Turns the diagnostics of a rule into errors.
@@ -348,11 +473,13 @@ impl Diagnostics {
         for diagnostic in meant {
             diagnostic.severity = Severity::Error;
         }
+        self.recount();
     }
 
     /// Keeps the diagnostics for which `is_kept` is true.
     pub fn retain(&mut self, is_kept: impl FnMut(&Diagnostic) -> bool) {
         self.list.retain(is_kept);
+        self.recount();
     }
 
     /// Removes the diagnostics that are true only after success.
@@ -394,9 +521,9 @@ impl<'a> IntoIterator for &'a Diagnostics {
 
 impl From<Diagnostic> for Diagnostics {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self {
-            list: vec![diagnostic],
-        }
+        let mut all = Self::new();
+        all.push(diagnostic);
+        all
     }
 }
 
@@ -421,3 +548,66 @@ impl std::fmt::Display for Diagnostic {
 }
 
 impl std::error::Error for Diagnostic {}
+
+#[cfg(test)]
+mod tests {
+    use super::{Diagnostic, Diagnostics, MAX_KEPT, MAX_KEPT_BYTES, ObjectReference, Severity};
+    use crate::shorten::MAX_MESSAGE;
+
+    #[test]
+    fn diagnostics_beyond_a_number_are_counted() {
+        let mut all = Diagnostics::new();
+        for _ in 0..3 {
+            let mut some = Diagnostics::new();
+            (0..MAX_KEPT).for_each(|_| some.push(Diagnostic::warning("w").rule("a")));
+            all.append(some);
+        }
+        all.push(Diagnostic::warning("w").rule("b"));
+        all.push(Diagnostic::warning("w").rule("b"));
+        all.push(Diagnostic::error("e"));
+        assert_eq!(all.iter().count(), MAX_KEPT + 2);
+        assert_eq!(all.more(Severity::Warning), 2 * MAX_KEPT + 1);
+        assert_eq!(all.more(Severity::Error), 0);
+        all.take_for_errors("b");
+        assert_eq!(all.errors().iter().count(), 2);
+        all.dedup();
+        assert_eq!(all.iter().count(), 2);
+        all.push(Diagnostic::warning("w"));
+        assert_eq!(all.iter().count(), 3);
+    }
+
+    #[test]
+    fn their_texts_are_short() {
+        let long = "x".repeat(1_000_000);
+        let mut all = Diagnostics::new();
+        for _ in 0..1_000 {
+            let error = Diagnostic::error(format!("`{long}` in {long}")).field(long.clone());
+            all.push(error.hint(long.clone()));
+        }
+        let object = ObjectReference {
+            name: long.clone(),
+            path: Some(long),
+            ..ObjectReference::default()
+        };
+        all.attribute_to(&object);
+        let size: usize = all.iter().map(Diagnostic::size).sum();
+        assert!(
+            size <= MAX_KEPT_BYTES && all.more(Severity::Error) > 0,
+            "{size}"
+        );
+        for one in &all {
+            let texts = [Some(&one.message), one.field.as_ref(), one.hints.first()];
+            assert!(
+                texts
+                    .into_iter()
+                    .flatten()
+                    .all(|text| text.len() <= MAX_MESSAGE + 3)
+            );
+            assert!(
+                one.object
+                    .as_ref()
+                    .is_some_and(|object| object.name.len() < 300)
+            );
+        }
+    }
+}

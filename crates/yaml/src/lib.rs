@@ -29,6 +29,7 @@ mod lines;
 mod path;
 mod read;
 pub mod scalar;
+pub mod shorten;
 pub mod source;
 pub mod suggest;
 mod table;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::context::Context;
 use crate::lint::references::Reference;
-use krm_template_engine::{DefaultValue, Dialect, constant};
+use krm_template_engine::{DefaultValue, Dialect, constant, pattern};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 
@@ -42,7 +42,7 @@ pub(super) fn parameter_limits(context: &Context<'_>, found: &mut Diagnostics) {
             );
         }
         if let Some(pattern) = &parameter.pattern
-            && let Err(error) = regex_lite::Regex::new(pattern)
+            && let Err(error) = pattern::check(pattern)
         {
             let node = parameter.field("pattern");
             found.push(

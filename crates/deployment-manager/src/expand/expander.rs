@@ -59,12 +59,14 @@ fn expand_metered<'r>(
     python: &mut dyn Interpreter,
     meter: Meter<'_>,
 ) -> Result<Expansion<'r>, ExpandError> {
+    let strict = request.options.strict_schemas;
+    let schemas = Schemas::new(&request.imports, strict, meter.is_late());
     let mut expander = Expander {
         request,
         meter,
         jinja: Environment::new(&request.imports),
         python: Session::new(python),
-        schemas: Schemas::new(&request.imports, request.options.strict_schemas),
+        schemas,
         made: Vec::new(),
         around: Vec::new(),
         cause: None,
@@ -96,7 +98,7 @@ struct Expander<'r, 'p> {
     meter: Meter<'p>,
     jinja: Environment<'r>,
     python: Session<'p>,
-    schemas: Schemas<'r>,
+    schemas: Schemas<'r, 'p>,
     made: Vec<Resource<'r>>,
     /// The types of the templates around, outermost first.
     around: Vec<String>,
@@ -404,6 +406,7 @@ impl<'r> Expander<'r, '_> {
                 self.within(counted)
             }
             Err(invalid) => {
+                self.within(self.meter.check(self.made.len()))?;
                 let cause = Cause::Invalid {
                     text: invalid.text,
                     resource: resource.get("name").map(name_text).unwrap_or_default(),

@@ -19,6 +19,11 @@ impl<'l> Meter<'l> {
         Self { limits, bytes: 0 }
     }
 
+    /// Tells whether the time is up, if it is limited.
+    pub(super) fn is_late(&self) -> Option<&'l dyn Fn() -> bool> {
+        self.limits.as_ref().map(|limits| limits.is_late)
+    }
+
     /// Checks the time and the number of resources.
     pub(super) fn check(&self, resources: usize) -> Result<(), Overrun> {
         let Some(limits) = &self.limits else {

@@ -1,8 +1,10 @@
 //! Checks values with one schema of Draft 4, as Python's jsonschema 3.2.0 does.
 
+use krm_yaml::shorten::{MAX_MESSAGE, cut};
 use krm_yaml::{FieldPath, Step, Value};
 
-use crate::repr::{repr, text};
+use crate::repr::{quoted, text};
+use crate::schema::clock::Clock;
 use crate::schema::keywords::Pair;
 use crate::schema::patterns::Patterns;
 use crate::schema::pointer::target;
@@ -11,8 +13,14 @@ use crate::schema::problem::Problem;
 /// How deep schemas are visited for one value.
 const MAX_DEPTH: usize = 300;
 
+/// How many errors of one value are reported; the others are counted.
+const MAX_FINDINGS: usize = 1_000;
+
 /// How many schemas are visited for one value.
 const MAX_VISITS: usize = 1_000_000;
+
+/// The steps that a visit takes at least, for the clock.
+const VISIT: usize = 64;
 
 /// A schema that is ready to check values.
 pub(super) struct Checker {
@@ -67,10 +75,17 @@ impl Checker {
         &self.patterns
     }
 
-    /// The errors in a value, in the order of their places.
-    pub(super) fn findings(&self, value: &Value<'static>) -> Result<Vec<Finding<'_>>, Problem> {
+    /// The errors in a value, in the order of their places. The last one counts those beyond
+    /// [`MAX_FINDINGS`].
+    pub(super) fn findings<'s>(
+        &'s self,
+        value: &Value<'static>,
+        clock: &Clock<'_>,
+    ) -> Result<Vec<Finding<'s>>, Problem> {
         let mut walk = Walk {
             checker: self,
+            clock,
+            more: 0,
             path: FieldPath::root(),
             findings: Some(Vec::new()),
             visits: MAX_VISITS,
@@ -84,21 +99,32 @@ impl Checker {
                 .then(by_keyword)
                 .then_with(|| one.text.cmp(&other.text))
         });
+        if walk.more > 0 {
+            findings.push(Finding {
+                path: FieldPath::root(),
+                keyword: "",
+                text: format!("{} more errors", walk.more),
+                schema: &self.schema,
+            });
+        }
         Ok(findings)
     }
 }
 
-struct Walk<'s> {
+struct Walk<'s, 'c> {
     checker: &'s Checker,
+    clock: &'c Clock<'c>,
     /// Where the value is that is checked.
     path: FieldPath,
     /// The errors so far; none if only whether the value fits matters.
     findings: Option<Vec<Finding<'s>>>,
+    /// How many more there are.
+    more: usize,
     /// How many more schemas are visited.
     visits: usize,
 }
 
-impl<'s> Walk<'s> {
+impl<'s, 'c> Walk<'s, 'c> {
     /// Whether a value fits a schema.
     fn schema(
         &mut self,
@@ -106,6 +132,7 @@ impl<'s> Walk<'s> {
         value: &Value<'static>,
         depth: usize,
     ) -> Result<bool, Problem> {
+        self.clock.take(VISIT)?;
         self.visits = self.visits.checked_sub(1).ok_or(Problem::Endless)?;
         if depth > MAX_DEPTH {
             return Err(Problem::Endless);
@@ -168,12 +195,14 @@ impl<'s> Walk<'s> {
     const fn pair<'p>(&self, schema: &'p Value<'static>, value: &'p Value<'static>) -> Pair<'p>
     where
         's: 'p,
+        'c: 'p,
     {
         let patterns = &self.checker.patterns;
         Pair {
             schema,
             value,
             patterns,
+            clock: self.clock,
         }
     }
 
@@ -183,14 +212,25 @@ impl<'s> Walk<'s> {
         schema: &'s Value<'static>,
         messages: impl FnOnce() -> Result<Vec<String>, Problem>,
     ) -> Result<(), Problem> {
-        if let Some(findings) = &mut self.findings {
-            findings.extend(messages()?.into_iter().map(|text| Finding {
+        let Some(findings) = &mut self.findings else {
+            return Ok(());
+        };
+        if findings.len() >= MAX_FINDINGS {
+            self.more = self.more.saturating_add(1);
+            return Ok(());
+        }
+        let texts = messages()?;
+        let room = MAX_FINDINGS - findings.len();
+        self.more = self.more.saturating_add(texts.len().saturating_sub(room));
+        findings.extend(texts.into_iter().take(room).map(|mut text| {
+            cut(&mut text, MAX_MESSAGE);
+            Finding {
                 path: self.path.clone(),
                 keyword,
                 text,
                 schema,
-            }));
-        }
+            }
+        }));
         Ok(())
     }
 
@@ -258,15 +298,17 @@ fn parts<'s, 'v>(
     let mut parts = Vec::new();
     match keyword {
         "allOf" => parts.extend(branches.iter().map(|branch| part(None, branch, value))),
-        "properties" => parts.extend(
-            named
-                .iter()
-                .filter_map(|(name, schema)| Some(part(key(name), schema, value.get(name)?))),
-        ),
+        "properties" => {
+            for (name, schema) in named {
+                if let Some(value) = pair.property(name)? {
+                    parts.push(part(key(name), schema, value));
+                }
+            }
+        }
         "patternProperties" => {
             for (pattern, schema) in named {
                 for (name, value) in properties {
-                    if pair.patterns.matches(pattern, name)? {
+                    if pair.matches(pattern, name)? {
                         parts.push(part(key(name), schema, value));
                     }
                 }
@@ -277,9 +319,11 @@ fn parts<'s, 'v>(
             parts.extend(additional.map(|(name, value)| part(key(name), schema, value)));
         }
         "dependencies" => {
-            let present = named.iter().filter(|(name, _)| value.get(name).is_some());
-            let schemas = present.filter(|(_, needed)| needed.entries().is_some());
-            parts.extend(schemas.map(|(_, schema)| part(None, schema, value)));
+            for (name, needed) in named {
+                if needed.entries().is_some() && pair.property(name)?.is_some() {
+                    parts.push(part(None, needed, value));
+                }
+            }
         }
         "items" if let Some(schema) = other => {
             let items = items.iter().enumerate();
@@ -300,10 +344,13 @@ fn parts<'s, 'v>(
     Ok(parts)
 }
 
+/// The most schemas that a message names; more would be cut from it.
+const MAX_NAMED: usize = 1_000;
+
 /// The message about a value that fits several branches of `oneOf`: the later ones, then the first.
 fn several(value: &Value<'static>, first: &Value<'static>, later: &[&Value<'static>]) -> String {
     let branches = later.iter().copied().chain([first]);
-    let branches: Vec<String> = branches.map(repr).collect();
-    let found = repr(value);
+    let branches: Vec<String> = branches.take(MAX_NAMED).map(quoted).collect();
+    let found = quoted(value);
     format!("{found} is valid under each of {}", branches.join(", "))
 }

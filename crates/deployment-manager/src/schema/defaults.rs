@@ -2,7 +2,9 @@
 
 use krm_yaml::{Data, Value};
 
+use crate::references::size;
 use crate::schema::checker::Checker;
+use crate::schema::clock::Clock;
 use crate::schema::keywords::Pair;
 use crate::schema::pointer::target;
 use crate::schema::problem::Problem;
@@ -13,10 +15,18 @@ pub(super) const MAX_DEPTH: usize = 100;
 /// How many schemas are visited for the properties of one resource.
 const MAX_VISITS: usize = 1_000_000;
 
+/// The steps that a visit takes at least, for the clock.
+const VISIT: usize = 64;
+
 /// Sets the defaults of a schema in `value`.
-pub(super) fn set(checker: &Checker, value: &mut Value<'static>) -> Result<(), Problem> {
+pub(super) fn set(
+    checker: &Checker,
+    value: &mut Value<'static>,
+    clock: &Clock<'_>,
+) -> Result<(), Problem> {
     let mut walk = Walk {
         checker,
+        clock,
         visits: MAX_VISITS,
         is_weighing: false,
     };
@@ -28,20 +38,22 @@ pub(super) fn set(checker: &Checker, value: &mut Value<'static>) -> Result<(), P
 /// `properties` are not looked at.
 type Fits = bool;
 
-struct Walk<'s> {
+struct Walk<'s, 'c> {
     checker: &'s Checker,
+    clock: &'c Clock<'c>,
     visits: usize,
     /// Whether it matters if the value fits.
     is_weighing: bool,
 }
 
-impl<'s> Walk<'s> {
+impl<'s> Walk<'s, '_> {
     fn schema(
         &mut self,
         schema: &'s Value<'static>,
         value: &mut Value<'static>,
         depth: usize,
     ) -> Result<Fits, Problem> {
+        self.clock.take(VISIT)?;
         self.visits = self.visits.checked_sub(1).ok_or(Problem::Endless)?;
         if depth > MAX_DEPTH {
             return Err(Problem::Endless);
@@ -117,6 +129,7 @@ impl<'s> Walk<'s> {
         let properties = schema.get("properties").and_then(Value::entries);
         let properties = properties.unwrap_or_default();
         for (key, property) in properties {
+            self.clock.take(value.entries().map_or(0, <[_]>::len))?;
             if value.get(key).is_some() {
                 continue;
             }
@@ -125,10 +138,12 @@ impl<'s> Walk<'s> {
                 None => property,
             };
             if let Some(default) = property.get("default") {
+                self.clock.take(size(default))?;
                 value.insert(key.clone(), default.clone().without_origin());
             }
         }
         for (key, property) in properties {
+            self.clock.take(value.entries().map_or(0, <[_]>::len))?;
             if let Some(value) = value.get_mut(key) {
                 self.schema(property, value, depth + 1)?;
             }
@@ -160,9 +175,10 @@ impl<'s> Walk<'s> {
         };
         let mut fits = true;
         for (key, value) in entries {
+            self.clock.take(properties.len())?;
             let mut is_known = properties.iter().any(|(name, _)| name == key);
             for (pattern, schema) in patterns {
-                if self.checker.patterns().matches(pattern, key)? {
+                if self.checker.patterns().matches(pattern, key, self.clock)? {
                     is_known = true;
                     fits &= self.schema(schema, value, depth + 1)?;
                 }
@@ -184,6 +200,7 @@ impl<'s> Walk<'s> {
             schema,
             value,
             patterns: self.checker.patterns(),
+            clock: self.clock,
         };
         for (keyword, _) in schema.entries().unwrap_or_default() {
             if keyword != "required" && !pair.fits(keyword)? {
@@ -220,7 +237,7 @@ impl<'s> Walk<'s> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Checker, Problem, set};
+    use super::{Checker, Clock, Problem, set};
     use krm_yaml::Value;
 
     fn json(text: &str) -> Value<'static> {
@@ -268,7 +285,7 @@ mod tests {
             ),
         ] {
             let mut value = json(value);
-            assert!(set(&Checker::new(json(schema)), &mut value).is_ok());
+            assert!(set(&Checker::new(json(schema)), &mut value, &Clock::new(None)).is_ok());
             assert_eq!(value.to_json(), expected, "{schema}");
         }
     }
@@ -282,7 +299,7 @@ mod tests {
             r##"{"allOf":[{"$ref":"#/a"},{"$ref":"#/a"}],"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}}"##,
         ] {
             let mut value = json("{}");
-            let found = set(&Checker::new(json(schema)), &mut value);
+            let found = set(&Checker::new(json(schema)), &mut value, &Clock::new(None));
             assert!(matches!(found, Err(Problem::Endless)), "{schema}");
         }
     }

@@ -8,10 +8,15 @@ use std::collections::BTreeSet;
 use krm_yaml::scalar::Scalar;
 use krm_yaml::{Data, Value};
 
-use crate::repr::{repr, text};
+use crate::references::size;
+use crate::repr::{quoted, quoted_text as text};
+use crate::schema::clock::Clock;
 use crate::schema::numbers::{compare, identity, is_integer, is_multiple};
 use crate::schema::patterns::Patterns;
 use crate::schema::problem::Problem;
+
+/// The most names in a message; more would be cut from it.
+const MAX_NAMED: usize = 1_000;
 
 /// A value, and the schema that it should fit.
 #[derive(Clone, Copy)]
@@ -20,6 +25,7 @@ pub(super) struct Pair<'p> {
     pub(super) value: &'p Value<'static>,
     /// The regular expressions of the schema.
     pub(super) patterns: &'p Patterns,
+    pub(super) clock: &'p Clock<'p>,
 }
 
 impl<'p> Pair<'p> {
@@ -32,16 +38,17 @@ impl<'p> Pair<'p> {
         Ok(match keyword {
             "type" => is_of_types(value, limit),
             "enum" => {
+                self.clock.take(size(value).saturating_add(size(limit)))?;
                 let found = identity(value);
                 let mut allowed = limit.items().unwrap_or_default().iter();
                 allowed.any(|one| identity(one) == found)
             }
             "pattern" => match (limit.as_str(), value.as_str()) {
-                (Some(pattern), Some(text)) => self.patterns.matches(pattern, text)?,
+                (Some(pattern), Some(text)) => self.matches(pattern, text)?,
                 _ => true,
             },
-            "required" => self.missing().next().is_none(),
-            "dependencies" => self.needed().next().is_none(),
+            "required" => self.missing()?.is_empty(),
+            "dependencies" => self.needed()?.is_empty(),
             "additionalProperties" if is_false(limit) => self.additional()?.is_empty(),
             "additionalItems" if is_false(limit) => self.additional_items().is_empty(),
             "minLength" => !is_length(value, limit, Ordering::Less),
@@ -54,6 +61,7 @@ impl<'p> Pair<'p> {
             "maximum" => !self.is_beyond(limit, Ordering::Greater, "exclusiveMaximum"),
             "multipleOf" => is_multiple(value, limit),
             "uniqueItems" if !is_false(limit) => {
+                self.clock.take(size(value))?;
                 let mut known = BTreeSet::new();
                 let mut items = value.items().unwrap_or_default().iter();
                 items.all(|item| known.insert(identity(item)))
@@ -64,22 +72,23 @@ impl<'p> Pair<'p> {
 
     /// The messages about a keyword that the value does not fit.
     pub(super) fn messages(self, keyword: &str) -> Result<Vec<String>, Problem> {
-        let found = repr(self.value);
-        let limit = self.schema.get(keyword).map(repr).unwrap_or_default();
+        let found = quoted(self.value);
+        let limit = self.schema.get(keyword).map(quoted).unwrap_or_default();
         let message = match keyword {
             "type" => {
                 let types = types_of(self.schema.get("type"));
-                let types: Vec<String> = types.iter().map(repr).collect();
+                let types: Vec<String> = types.iter().take(MAX_NAMED).map(quoted).collect();
                 format!("{found} is not of type {}", types.join(", "))
             }
             "required" => {
-                let missing = self.missing().map(text);
+                let missing = self.missing()?.into_iter().map(text);
                 return Ok(missing
                     .map(|name| format!("{name} is a required property"))
                     .collect());
             }
             "dependencies" => {
-                let needed = self.needed().map(|(key, name)| (text(key), text(name)));
+                let needed = self.needed()?.into_iter();
+                let needed = needed.map(|(key, name)| (text(key), text(name)));
                 return Ok(needed
                     .map(|(key, name)| format!("{name} is a dependency of {key}"))
                     .collect());
@@ -88,7 +97,8 @@ impl<'p> Pair<'p> {
             "pattern" => format!("{found} does not match {limit}"),
             "additionalProperties" => self.additional_properties_message()?,
             "additionalItems" => {
-                let items: Vec<String> = self.additional_items().iter().map(repr).collect();
+                let items = self.additional_items();
+                let items: Vec<String> = items.iter().take(MAX_NAMED).map(quoted).collect();
                 let was = if items.len() == 1 { "was" } else { "were" };
                 let items = items.join(", ");
                 format!("Additional items are not allowed ({items} {was} unexpected)")
@@ -114,32 +124,60 @@ impl<'p> Pair<'p> {
         Ok(vec![message])
     }
 
+    /// A property of the value, found in steps of the clock.
+    pub(super) fn property(self, name: &str) -> Result<Option<&'p Value<'static>>, Problem> {
+        self.clock
+            .take(self.value.entries().map_or(0, <[_]>::len))?;
+        Ok(self.value.get(name))
+    }
+
+    /// Whether a regular expression matches a text.
+    pub(super) fn matches(self, pattern: &str, text: &str) -> Result<bool, Problem> {
+        self.patterns.matches(pattern, text, self.clock)
+    }
+
     /// The required properties that the value does not have.
-    fn missing(self) -> impl Iterator<Item = &'p str> {
+    fn missing(self) -> Result<Vec<&'p str>, Problem> {
         let is_mapping = self.value.entries().is_some();
         let required = self.schema.get("required").and_then(Value::items);
         let required = required.filter(|_| is_mapping).unwrap_or_default().iter();
-        let names = required.filter_map(Value::as_str);
-        names.filter(move |name| self.value.get(name).is_none())
+        self.absent(required.filter_map(Value::as_str))
+    }
+
+    /// Those of these properties that the value does not have.
+    fn absent(self, names: impl Iterator<Item = &'p str>) -> Result<Vec<&'p str>, Problem> {
+        let mut absent = Vec::new();
+        for name in names {
+            if self.property(name)?.is_none() {
+                absent.push(name);
+            }
+        }
+        Ok(absent)
     }
 
     /// The properties that the value has, and those that they need and it does not have.
-    fn needed(self) -> impl Iterator<Item = (&'p str, &'p str)> {
+    fn needed(self) -> Result<Vec<(&'p str, &'p str)>, Problem> {
         let dependencies = self.schema.get("dependencies").and_then(Value::entries);
-        let dependencies = dependencies.unwrap_or_default().iter();
-        let present = dependencies.filter(move |(key, _)| self.value.get(key).is_some());
-        present.flat_map(move |(key, needed)| {
+        let mut missing = Vec::new();
+        for (key, needed) in dependencies.unwrap_or_default() {
+            if self.property(key)?.is_none() {
+                continue;
+            }
             let one = needed.as_str().into_iter();
             let several = needed.items().unwrap_or_default().iter();
             let names = one.chain(several.filter_map(Value::as_str));
-            let missing = names.filter(move |name| self.value.get(name).is_none());
-            missing.map(|name| (key.as_ref(), name))
-        })
+            let absent = self.absent(names)?.into_iter();
+            missing.extend(absent.map(|name| (key.as_ref(), name)));
+        }
+        Ok(missing)
     }
 
     /// Whether `properties` or `patternProperties` describe a property with this name.
     pub(super) fn describes(self, name: &str) -> Result<bool, Problem> {
-        if self.schema.at(&["properties", name]).is_some() {
+        let properties = self.schema.get("properties");
+        let known = properties.and_then(Value::entries).map_or(0, <[_]>::len);
+        self.clock.take(known)?;
+        if properties.is_some_and(|properties| properties.get(name).is_some()) {
             return Ok(true);
         }
         let patterns = self
@@ -147,7 +185,7 @@ impl<'p> Pair<'p> {
             .get("patternProperties")
             .and_then(Value::entries);
         for (pattern, _) in patterns.unwrap_or_default() {
-            if self.patterns.matches(pattern, name)? {
+            if self.matches(pattern, name)? {
                 return Ok(true);
             }
         }
@@ -167,23 +205,24 @@ impl<'p> Pair<'p> {
 
     fn additional_properties_message(self) -> Result<String, Problem> {
         let additional = self.additional()?.into_iter();
-        let mut names: Vec<String> = additional.map(|(name, _)| text(name)).collect();
+        let mut names: Vec<&str> = additional.map(|(name, _)| name).collect();
         let patterns = self
             .schema
             .get("patternProperties")
             .and_then(Value::entries);
         let Some(patterns) = patterns else {
             let was = if names.len() == 1 { "was" } else { "were" };
-            let names = names.join(", ");
+            let names = listed(&names);
             return Ok(format!(
                 "Additional properties are not allowed ({names} {was} unexpected)"
             ));
         };
-        names.sort();
-        let mut patterns: Vec<String> = patterns.iter().map(|(pattern, _)| text(pattern)).collect();
-        patterns.sort();
+        names.sort_by_cached_key(|name| text(name));
+        let patterns = patterns.iter().map(|(pattern, _)| pattern.as_ref());
+        let mut patterns: Vec<&str> = patterns.collect();
+        patterns.sort_by_cached_key(|pattern| text(pattern));
         let does = if names.len() == 1 { "does" } else { "do" };
-        let (names, patterns) = (names.join(", "), patterns.join(", "));
+        let (names, patterns) = (listed(&names), listed(&patterns));
         Ok(format!(
             "{names} {does} not match any of the regexes: {patterns}"
         ))
@@ -212,6 +251,12 @@ impl<'p> Pair<'p> {
         let order = compare(self.value, limit);
         order == Some(beyond) || (order == Some(Ordering::Equal) && self.is_exclusive(exclusive))
     }
+}
+
+/// The first names of a list.
+fn listed(names: &[&str]) -> String {
+    let names = names.iter().take(MAX_NAMED).map(|name| text(name));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn is_false(value: &Value<'_>) -> bool {

@@ -1,6 +1,7 @@
 //! Schemas of templates: sets defaults in properties, and checks them.
 
 mod checker;
+mod clock;
 mod defaults;
 mod expression;
 mod keywords;
@@ -21,8 +22,10 @@ use std::sync::Arc;
 
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::shorten::{MAX_QUOTED, start};
 
 use checker::Finding;
+use clock::Clock;
 use read::{Meta, Schema};
 use report::Report;
 
@@ -34,13 +37,14 @@ use crate::yaml::{Located, is_falsy};
 pub use read::Invalid;
 
 /// The schemas of an expansion, each read once.
-pub struct Schemas<'i> {
+pub struct Schemas<'i, 'c> {
     imports: &'i Imports,
     /// Whether `int` is an error.
     strict: bool,
     /// The schemas of schemas, once they are needed.
     meta: Option<Meta>,
     known: BTreeMap<String, Result<Rc<Schema>, Invalid>>,
+    clock: Clock<'c>,
 }
 
 /// How the original starts the error of a malformed reference.
@@ -55,15 +59,20 @@ pub struct Checked {
     pub warnings: Diagnostics,
 }
 
-impl<'i> Schemas<'i> {
-    /// The schemas among these imports.
+impl<'i, 'c> Schemas<'i, 'c> {
+    /// The schemas among these imports. Checking ends with an error when `is_late` returns true.
     #[must_use]
-    pub const fn new(imports: &'i Imports, strict: bool) -> Self {
+    pub const fn new(
+        imports: &'i Imports,
+        strict: bool,
+        is_late: Option<&'c dyn Fn() -> bool>,
+    ) -> Self {
         Self {
             imports,
             strict,
             meta: None,
             known: BTreeMap::new(),
+            clock: Clock::new(is_late),
         }
     }
 
@@ -91,17 +100,15 @@ impl<'i> Schemas<'i> {
         };
         let (mut lines, mut errors) = self.missing_imports(schema, &known);
         let mut malformed = None;
+        let clock = &self.clock;
         if let Some(checker) = &known.checker {
-            defaults::set(checker, &mut properties)
+            defaults::set(checker, &mut properties, clock)
                 .map_err(|problem| known.unusable(schema, &problem))?;
-            let report = Report {
-                schema: &known,
-                checked: checker.schema(),
-                resource,
-                properties: &properties,
-            };
-            let findings = checker.findings(&properties);
+            let report = Report::new(&known, checker.schema(), resource, &properties);
+            let findings = checker.findings(&properties, clock);
             for finding in findings.map_err(|problem| known.unusable(schema, &problem))? {
+                let late = clock.take(report.size);
+                late.map_err(|problem| known.unusable(schema, &problem))?;
                 let Some(finding) = without_references(finding, &properties) else {
                     continue;
                 };
@@ -122,7 +129,8 @@ impl<'i> Schemas<'i> {
         }
         let mut warnings = known.warnings.clone();
         if let Some(checker) = &known.checker {
-            unknown::properties(resource, checker.schema(), &mut warnings);
+            let done = unknown::properties(resource, checker.schema(), clock, &mut warnings);
+            done.map_err(|problem| known.unusable(schema, &problem))?;
         }
         Ok(Checked {
             properties,
@@ -153,7 +161,8 @@ impl<'i> Schemas<'i> {
             return Some(known.clone());
         }
         let source = Arc::clone(&self.imports.get(name)?.content);
-        let read = Schema::read(name, &source, self.strict, &mut self.meta).map(Rc::new);
+        let read = Schema::read(name, &source, self.strict, &mut self.meta, &self.clock);
+        let read = read.map(Rc::new);
         self.known.insert(name.to_owned(), read.clone());
         Some(read)
     }
@@ -179,7 +188,7 @@ fn without_references<'s>(
     match references::find(&instance, 0) {
         Ok(_) => None,
         Err(references::Malformed) => Some(Finding {
-            text: format!("{MALFORMED}{instance}"),
+            text: format!("{MALFORMED}{}", start(&instance, MAX_QUOTED)),
             ..finding
         }),
     }

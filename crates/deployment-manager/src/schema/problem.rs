@@ -11,6 +11,8 @@ pub(super) enum Problem {
     Elsewhere(String),
     /// Schemas refer to one another without end.
     Endless,
+    /// The time is up.
+    Late,
     /// A pattern that is not a regular expression.
     Pattern {
         pattern: String,
@@ -25,7 +27,7 @@ impl Problem {
         let (keyword, text) = match self {
             Self::Unresolvable(reference) | Self::Elsewhere(reference) => ("$ref", reference),
             Self::Pattern { pattern, .. } => ("pattern", pattern),
-            Self::Endless => return None,
+            Self::Endless | Self::Late => return None,
         };
         part(schema, keyword, text)
     }

@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::shorten::cut;
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, Scalar, Value};
 
-use crate::repr::text;
+use crate::repr::quoted_text as text;
 use crate::schema::checker::{Checker, Finding};
+use crate::schema::clock::Clock;
 use crate::schema::defaults::MAX_DEPTH;
 use crate::schema::problem::Problem;
 use crate::schema::types;
 use crate::yaml::{self, Located, is_falsy};
+
+/// The most bytes of an error in the words of the original.
+const MAX_TEXT: usize = 64 * 1024;
 
 /// The schemas that schemas themselves must fit.
 pub(super) struct Meta {
@@ -42,9 +47,13 @@ impl Invalid {
     pub(super) fn new(title: String, lines: &[String], diagnostics: Diagnostics) -> Self {
         let mut text = title;
         for line in lines {
+            if text.len() > MAX_TEXT {
+                break;
+            }
             text.push('\n');
             text.push_str(line);
         }
+        cut(&mut text, MAX_TEXT);
         Self { text, diagnostics }
     }
 
@@ -69,15 +78,19 @@ impl Meta {
     }
 
     /// The errors in a schema.
-    fn findings(&self, schema: &Value<'static>) -> Result<Vec<Finding<'_>>, Problem> {
+    fn findings(
+        &self,
+        schema: &Value<'static>,
+        clock: &Clock<'_>,
+    ) -> Result<Vec<Finding<'_>>, Problem> {
         let mut findings = Vec::new();
         if schema
             .get("imports")
             .is_some_and(|imports| !is_falsy(imports))
         {
-            findings.extend(self.imports.findings(schema)?);
+            findings.extend(self.imports.findings(schema, clock)?);
         }
-        findings.extend(self.draft4.findings(schema)?);
+        findings.extend(self.draft4.findings(schema, clock)?);
         Ok(findings)
     }
 }
@@ -89,6 +102,7 @@ impl Schema {
         source: &Arc<Source>,
         strict: bool,
         meta: &mut Option<Meta>,
+        clock: &Clock<'_>,
     ) -> Result<Self, Invalid> {
         let mut warnings = Diagnostics::new();
         let parsed = yaml::read(source, &mut warnings).map_err(|errors| {
@@ -112,7 +126,7 @@ impl Schema {
             Some(meta) => meta,
             None => meta.insert(Meta::new().map_err(|reason| broken(name, &reason))?),
         };
-        let findings = meta.findings(&value);
+        let findings = meta.findings(&value, clock);
         let findings = findings.map_err(|problem| unusable(name, &problem))?;
         if !findings.is_empty() {
             return Err(schema.refuse(name, &value, &findings));
@@ -208,6 +222,7 @@ fn unusable(name: &str, problem: &Problem) -> Invalid {
             format!("Unresolvable JSON pointer: {}", text(pointer))
         }
         Problem::Elsewhere(address) => format!("unknown url type: {address}"),
+        Problem::Late => "checking values takes too long".to_owned(),
         Problem::Endless => format!("schemas refer to one another more than {MAX_DEPTH} deep"),
         Problem::Pattern { pattern, reason } => {
             format!("{} is not a regular expression: {reason}", text(pattern))

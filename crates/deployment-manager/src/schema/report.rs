@@ -1,11 +1,13 @@
 //! The errors of properties that do not fit their schema.
 
 use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::shorten::masked;
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Step, Value};
 
 use crate::error::name_text;
+use crate::references::size;
 use crate::repr::text;
 use crate::schema::checker::Finding;
 use crate::schema::read::Schema;
@@ -16,16 +18,36 @@ const SECRET: &[&str] = &["password", "secret", "token"];
 
 /// The properties of a resource, and their schema.
 pub(super) struct Report<'r> {
-    pub(super) schema: &'r Schema,
-    /// The schema as it is checked, with types such as `int` replaced.
-    pub(super) checked: &'r Value<'static>,
+    schema: &'r Schema,
     /// The resource as it is in its text.
-    pub(super) resource: Located<'r>,
+    resource: Located<'r>,
     /// Its properties with the defaults.
-    pub(super) properties: &'r Value<'static>,
+    properties: &'r Value<'static>,
+    /// The texts of secret properties, and how messages show them.
+    secrets: Vec<(&'r str, String)>,
+    /// About how many steps an error takes.
+    pub(super) size: usize,
 }
 
-impl Report<'_> {
+impl<'r> Report<'r> {
+    /// Prepares the report of a resource. `checked` is the schema with types such as `int` replaced.
+    pub(super) fn new(
+        schema: &'r Schema,
+        checked: &'r Value<'static>,
+        resource: Located<'r>,
+        properties: &'r Value<'static>,
+    ) -> Self {
+        let mut secrets = Vec::new();
+        collect(properties, Some(checked), false, &mut secrets);
+        Self {
+            schema,
+            resource,
+            properties,
+            secrets: secrets.into_iter().map(|one| (one, text(one))).collect(),
+            size: size(properties),
+        }
+    }
+
     /// The error of a finding: at the property in the configuration, with the place in the schema.
     pub(super) fn error(&self, finding: &Finding<'_>) -> Diagnostic {
         let path = finding.path.to_string();
@@ -84,17 +106,13 @@ impl Report<'_> {
 
     /// The message without secrets, and whether there are any.
     fn concealed(&self, finding: &Finding<'_>) -> (String, bool) {
-        let mut secrets = Vec::new();
-        collect(self.properties, Some(self.checked), false, &mut secrets);
-        let mut what = finding.text.clone();
-        for secret in &secrets {
-            what = what.replace(&text(secret), "(hidden)");
-        }
+        let shown = self.secrets.iter().map(|(_, shown)| shown.as_str());
+        let what = masked(&finding.text, shown, "(hidden)").into_owned();
         let line = self.place(&finding.path);
         let line = line.as_ref().map(line_of).unwrap_or_default();
         let is_secret = what != finding.text
             || names_secret(&finding.path)
-            || secrets.iter().any(|secret| line.contains(secret));
+            || self.secrets.iter().any(|(secret, _)| line.contains(secret));
         (what, is_secret)
     }
 }

@@ -1,15 +1,18 @@
 //! Schemas and properties. The expected texts are those of the original's own checks,
 //! run with Python's jsonschema 3.2.0.
 
+use std::cell::Cell;
+
 use krm_yaml::Value;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 
 use crate::model::Options;
 use crate::request;
-use crate::schema::Schemas;
 use crate::schema::checker::{Checker, Finding};
+use crate::schema::clock::Clock;
 use crate::schema::problem::Problem;
+use crate::schema::{Invalid, Schemas};
 use crate::yaml::{self, Located};
 
 /// The properties as JSON, or the text of the original.
@@ -31,7 +34,7 @@ fn check(schema: &str, properties: &str) -> String {
         value: &resource,
         document: None,
     };
-    match Schemas::new(&request.imports, true).check("t.schema", "t", located) {
+    match Schemas::new(&request.imports, true, None).check("t.schema", "t", located) {
         Ok(checked) => checked.properties.to_json(),
         Err(invalid) => invalid.text,
     }
@@ -201,7 +204,7 @@ fn a_line_with_a_secret_beside_the_property_is_not_shown() {
         value: &parsed.value,
         document: Some(&parsed.document),
     };
-    let mut schemas = Schemas::new(&request.imports, true);
+    let mut schemas = Schemas::new(&request.imports, true, None);
     let invalid = schemas.check("t.schema", "t", located).unwrap_err();
     assert!(invalid.diagnostics.iter().all(|error| error.conceals));
 }
@@ -215,7 +218,7 @@ fn keywords_have_the_lines_of_the_original() {
     for case in cases {
         let checker = Checker::new(Value::from(case["schema"].clone()));
         let value = Value::from(case["value"].clone());
-        let findings = checker.findings(&value).unwrap();
+        let findings = checker.findings(&value, &Clock::new(None)).unwrap();
         let mut lines: Vec<String> = findings.iter().map(Finding::line).collect();
         lines.sort();
         assert_eq!(serde_json::json!(lines), case["errors"], "{case}");
@@ -231,7 +234,7 @@ fn schemas_without_end_are_errors() {
         let checker = Checker::new(Value::from(
             serde_json::from_str::<serde_json::Value>(schema).unwrap(),
         ));
-        let found = checker.findings(&Value::mapping(Vec::new()));
+        let found = checker.findings(&Value::mapping(Vec::new()), &Clock::new(None));
         assert!(matches!(found, Err(Problem::Endless)), "{schema}");
     }
 }
@@ -240,4 +243,170 @@ fn schemas_without_end_are_errors() {
 fn a_pattern_that_is_not_a_regular_expression_is_an_error_of_the_schema() {
     let found = check("properties: {a: {pattern: '('}}", "{a: x}");
     assert!(found.starts_with("Invalid schema 't.schema':\n'(' is not a regular expression: "));
+}
+
+/// The properties checked within a time, and how often it was looked at.
+fn timed(schema: &str, properties: &str, most: usize) -> (Result<(), Invalid>, usize) {
+    let options = Options {
+        validate_schema: true,
+        strict_schemas: true,
+        outputs: false,
+    };
+    let json = serde_json::json!({
+        "content": "",
+        "imports": {"t.schema": {"path": "t.schema", "content": schema}},
+    });
+    let request = request::of_value(&Value::from(json), options).unwrap();
+    let source = Source::new("config.yaml", format!("name: n\nproperties: {properties}"));
+    let parsed = yaml::read(&source, &mut Diagnostics::new()).unwrap();
+    let located = Located {
+        value: &parsed.value,
+        document: Some(&parsed.document),
+    };
+    let asked = Cell::new(0);
+    let is_late = || {
+        asked.set(asked.get() + 1);
+        asked.get() > most
+    };
+    let mut schemas = Schemas::new(&request.imports, true, Some(&is_late));
+    let checked = schemas.check("t.schema", "t", located).map(|_| ());
+    (checked, asked.get())
+}
+
+fn joined(count: usize, separator: &str, item: impl Fn(usize) -> String) -> String {
+    (0..count).map(item).collect::<Vec<_>>().join(separator)
+}
+
+#[test]
+fn the_time_is_looked_at_in_all_work() {
+    let keys = |value: &str| joined(2_000, ", ", |at| format!("k{at}: {value}"));
+    let words = joined(2_000, ", ", |at| format!("w{at}"));
+    let long = "a".repeat(100_000);
+    for (what, schema, properties) in [
+        (
+            "properties",
+            format!("properties: {{{}}}", keys("{}")),
+            format!("{{{}}}", keys("1")),
+        ),
+        (
+            "required",
+            format!("required: [{words}]"),
+            format!("{{{}}}", keys("1")),
+        ),
+        (
+            "additional",
+            format!(
+                "additionalProperties: false\nproperties: {{{}}}",
+                keys("{}")
+            ),
+            format!("{{{}}}", keys("1")),
+        ),
+        (
+            "patterns",
+            format!("patternProperties: {{{}}}", keys("{}")),
+            format!("{{{}}}", keys("1")),
+        ),
+        (
+            "a pattern",
+            format!(
+                "properties: {{a: {{allOf: [{}]}}}}",
+                joined(20, ",", |_| "{pattern: ^b}".to_owned())
+            ),
+            format!("{{a: {long}}}"),
+        ),
+        (
+            "enum",
+            format!(
+                "properties: {{a: {{allOf: [{}]}}}}",
+                joined(20, ",", |_| format!("{{enum: [{long}]}}"))
+            ),
+            "{a: 1}".to_owned(),
+        ),
+        (
+            "branches",
+            format!(
+                "allOf: [{}]",
+                joined(10_000, ",", |_| "{type: object}".to_owned())
+            ),
+            "{a: 1}".to_owned(),
+        ),
+        (
+            "unknown",
+            format!("properties: {{{}}}", keys("{}")),
+            format!("{{{}}}", joined(200, ", ", |at| format!("x{at}: 1"))),
+        ),
+    ] {
+        let (_, asked) = timed(&schema, &properties, usize::MAX);
+        assert!(asked >= 10, "{what}: {asked}");
+        for most in [0, asked / 2] {
+            let (checked, asked) = timed(&schema, &properties, most);
+            let text = checked.unwrap_err().text;
+            assert!(text.contains("takes too long"), "{what}: {text}");
+            assert_eq!(asked, most + 1, "{what}");
+        }
+    }
+}
+
+#[test]
+fn errors_are_bounded() {
+    let long = "x".repeat(50_000);
+    for (schema, properties, least) in [
+        (
+            format!(
+                "allOf: [{}]",
+                joined(5_000, ",", |_| "{type: string}".to_owned())
+            ),
+            format!("{{a: {long}}}"),
+            1_000,
+        ),
+        (
+            format!("required: [{}]", joined(5_000, ",", |at| format!("k{at}"))),
+            "{a: 1}".to_owned(),
+            1_000,
+        ),
+        (
+            "additionalProperties: false".to_owned(),
+            format!("{{{}}}", joined(5_000, ",", |at| format!("k{at}: 1"))),
+            1,
+        ),
+        (
+            "properties: {a: {pattern: b}}".to_owned(),
+            format!("{{a: {long}}}"),
+            1,
+        ),
+        (
+            format!("properties: {{a: {{pattern: {long}}}}}"),
+            "{a: a}".to_owned(),
+            1,
+        ),
+    ] {
+        let (checked, _) = timed(&schema, &properties, usize::MAX);
+        let invalid = checked.unwrap_err();
+        let errors = invalid.diagnostics.iter();
+        let longest = errors.clone().map(|one| one.message.len()).max();
+        assert!((least..=1_001).contains(&errors.count()), "{schema:.80}");
+        assert!(longest <= Some(4_200), "{longest:?} {schema:.80}");
+        assert!(invalid.text.len() < 70_000, "{}", invalid.text.len());
+        if least > 1 {
+            let last = invalid.diagnostics.iter().last().unwrap();
+            assert!(
+                last.message.ends_with("4000 more errors"),
+                "{}",
+                last.message
+            );
+        }
+    }
+}
+
+#[test]
+fn a_secret_that_is_cut_is_hidden() {
+    let secret = "s3cr3t".repeat(100);
+    let properties = format!("{{a: [b, '{secret}'], password: '{secret}'}}");
+    let (checked, _) = timed("properties: {a: {type: string}}", &properties, usize::MAX);
+    let invalid = checked.unwrap_err();
+    let message = &invalid.diagnostics.iter().next().unwrap().message;
+    assert_eq!(
+        message,
+        "property `a` of `n`: ['b', (hidden)… is not of type 'string'"
+    );
 }

@@ -5,6 +5,8 @@ use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};
 
 use crate::error::name_text;
+use crate::schema::clock::Clock;
+use crate::schema::problem::Problem;
 use crate::schema::report::is_secret_name;
 use crate::yaml::Located;
 
@@ -22,49 +24,66 @@ const OPEN: &[&str] = &[
 pub(super) fn properties(
     resource: Located<'_>,
     schema: &Value<'static>,
+    clock: &Clock<'_>,
     warnings: &mut Diagnostics,
-) {
-    if let Some(properties) = resource.value.get("properties") {
-        below(properties, schema, &FieldPath::root(), resource, warnings);
-    }
+) -> Result<(), Problem> {
+    let Some(properties) = resource.value.get("properties") else {
+        return Ok(());
+    };
+    let look = Look { resource, clock };
+    look.below(properties, schema, &FieldPath::root(), warnings)
 }
 
-fn below(
-    value: &Value<'_>,
-    schema: &Value<'static>,
-    path: &FieldPath,
-    resource: Located<'_>,
-    warnings: &mut Diagnostics,
-) {
-    match &value.data {
-        Data::Scalar(_) => {}
-        Data::Sequence(items) => {
-            let Some(schema) = schema.get("items") else {
-                return;
-            };
-            for (index, item) in items.iter().enumerate() {
-                below(item, schema, &path.clone().index(index), resource, warnings);
+/// The resource whose properties are looked at.
+struct Look<'l> {
+    resource: Located<'l>,
+    clock: &'l Clock<'l>,
+}
+
+impl Look<'_> {
+    fn below(
+        &self,
+        value: &Value<'_>,
+        schema: &Value<'static>,
+        path: &FieldPath,
+        warnings: &mut Diagnostics,
+    ) -> Result<(), Problem> {
+        match &value.data {
+            Data::Scalar(_) => {}
+            Data::Sequence(items) => {
+                let Some(schema) = schema.get("items") else {
+                    return Ok(());
+                };
+                for (index, item) in items.iter().enumerate() {
+                    self.below(item, schema, &path.clone().index(index), warnings)?;
+                }
             }
-        }
-        Data::Mapping(entries) => {
-            let known = schema.get("properties").and_then(Value::entries);
-            let known = known.unwrap_or_default();
-            let is_open = known.is_empty() || OPEN.iter().any(|key| schema.get(key).is_some());
-            for (key, value) in entries {
-                let path = path.clone().key(key.as_ref());
-                match known.iter().find(|(name, _)| name == key) {
-                    Some((_, schema)) => below(value, schema, &path, resource, warnings),
-                    None if is_open => {}
-                    None => {
-                        let names = known.iter().map(|(name, _)| name.as_ref());
-                        let near = closest(key, names);
-                        warnings.push(unknown(resource, &path, value, near));
+            Data::Mapping(entries) => {
+                let known = schema.get("properties").and_then(Value::entries);
+                let known = known.unwrap_or_default();
+                let is_open = known.is_empty() || OPEN.iter().any(|key| schema.get(key).is_some());
+                for (key, value) in entries {
+                    self.clock.take(known.len())?;
+                    let path = path.clone().key(key.as_ref());
+                    match known.iter().find(|(name, _)| name == key) {
+                        Some((_, schema)) => self.below(value, schema, &path, warnings)?,
+                        None if is_open => {}
+                        None => {
+                            self.clock.take(known.len().saturating_mul(COMPARISON))?;
+                            let names = known.iter().map(|(name, _)| name.as_ref());
+                            let near = closest(key, names);
+                            warnings.push(unknown(self.resource, &path, value, near));
+                        }
                     }
                 }
             }
         }
+        Ok(())
     }
 }
+
+/// The steps of comparing two names for "did you mean".
+const COMPARISON: usize = 64;
 
 fn unknown(
     resource: Located<'_>,

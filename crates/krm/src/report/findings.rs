@@ -5,10 +5,13 @@ use serde_json::{Map, Value, json};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::Place;
 
+use crate::report::shown::rest;
+
 /// A list with one object for each finding, in order. Unknown fields are omitted.
 #[must_use]
 pub fn findings(findings: &Diagnostics) -> Value {
-    Value::Array(findings.iter().map(finding).collect())
+    let rest = rest(findings, usize::MAX);
+    Value::Array(findings.iter().chain(&rest).map(finding).collect())
 }
 
 fn finding(finding: &Diagnostic) -> Value {

@@ -11,6 +11,7 @@ mod findings;
 mod read;
 mod results;
 mod sarif;
+mod shown;
 mod simple;
 mod unified;
 
@@ -28,6 +29,7 @@ use krm_yaml::source::{Origin, Place};
 use crate::visible::{on_one_line, visible};
 
 use excerpt::{Excerpt, Spot};
+use shown::{MAX_BYTES, rest};
 use simple::{Simple, subject};
 
 pub use findings::findings;
@@ -49,7 +51,7 @@ pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
     let renderer = TextRenderer::new(color, false);
     let mut text = renderer.draw_all(diagnostics);
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
-    match errors.count() {
+    match errors.count() + diagnostics.more(Severity::Error) {
         0 | 1 => {}
         errors => {
             text.push('\n');
@@ -91,14 +93,27 @@ impl TextRenderer {
     /// Draws diagnostics with an empty line between them.
     fn draw_all(&self, diagnostics: &Diagnostics) -> String {
         let mut out = String::new();
+        let mut shown = 0;
         for diagnostic in diagnostics {
-            if !out.is_empty() {
-                out.push('\n');
+            if out.len() > MAX_BYTES {
+                break;
             }
-            self.draw(&mut out, diagnostic);
-            out.push('\n');
+            self.add(&mut out, diagnostic);
+            shown += 1;
+        }
+        for rest in &rest(diagnostics, shown) {
+            self.add(&mut out, rest);
         }
         out
+    }
+
+    /// Draws one diagnostic after others.
+    fn add(&self, out: &mut String, diagnostic: &Diagnostic) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        self.draw(out, diagnostic);
+        out.push('\n');
     }
 
     fn draw(&self, out: &mut String, diagnostic: &Diagnostic) {

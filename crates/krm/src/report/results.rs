@@ -7,12 +7,26 @@ use serde_json::{Map, Value, json};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::{Origin, Place};
 
+use crate::report::shown::{MAX_BYTES, rest};
+
 /// The list for `results`: one entry for each diagnostic, in order.
 ///
 /// A result has no room for lines, related places and hints, so its message ends with them.
 #[must_use]
 pub fn results(diagnostics: &Diagnostics) -> Value {
-    Value::Array(diagnostics.iter().map(result).collect())
+    let mut list = Vec::new();
+    let mut bytes = 0;
+    for diagnostic in diagnostics {
+        if bytes > MAX_BYTES {
+            break;
+        }
+        let result = result(diagnostic);
+        bytes += result.to_string().len();
+        list.push(result);
+    }
+    let rest = rest(diagnostics, list.len());
+    list.extend(rest.iter().map(result));
+    Value::Array(list)
 }
 
 fn result(diagnostic: &Diagnostic) -> Value {

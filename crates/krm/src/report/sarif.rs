@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;
 
+use crate::report::shown::rest;
+
 /// A rule as SARIF describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct SarifRule {
@@ -21,8 +23,10 @@ pub struct SarifRule {
 /// A SARIF log of one run, with all rules and the findings in order.
 #[must_use]
 pub fn sarif(findings: &Diagnostics, rules: &[SarifRule]) -> Value {
+    let rest = rest(findings, usize::MAX);
     let results: Vec<Value> = findings
         .iter()
+        .chain(&rest)
         .map(|finding| result(finding, rules))
         .collect();
     let rules = rules.iter().map(|rule| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{TextRenderer, results, text};
+use super::{TextRenderer, findings, results, text};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::{Place, Source};
 
@@ -518,4 +518,40 @@ proptest! {
             prop_assert_eq!(simple, pen.any(&found));
         }
     }
+}
+
+#[test]
+fn reports_are_bounded_and_count_the_rest() {
+    let source = Source::new("t.yaml", "a: b\n".repeat(10));
+    let long = "x".repeat(4_000);
+    let place = Place {
+        source,
+        range: 0..1,
+    };
+    let errors = (0..200).map(|at| Diagnostic::error(format!("{at} {long}")).at(place.clone()));
+    let others = (0..9_000).map(|_| Diagnostic::warning("w").at(place.clone()));
+    let all = collect(errors.chain(others));
+    let drawn = text(&all, false);
+    let listed = results(&all);
+    assert!(drawn.len() < 600_000, "{}", drawn.len());
+    assert!(listed.to_string().len() < 600_000);
+    let said = |text: &str| {
+        let at = text.find(" more errors are not shown").unwrap();
+        let digits = text[..at].rsplit(|c: char| !c.is_ascii_digit()).next();
+        digits.unwrap().parse::<usize>().unwrap()
+    };
+    let shown = drawn.matches(&*long).count();
+    assert_eq!(said(&drawn) + shown, 200);
+    assert!(
+        drawn.contains("9000 more warnings are not shown"),
+        "{drawn:.200}"
+    );
+    assert!(drawn.ends_with("error: 200 errors\n"));
+    let count = listed.as_array().unwrap().len();
+    assert_eq!(said(&listed.to_string()) + count - 2, 200);
+    assert!(
+        findings(&all)
+            .to_string()
+            .contains("4000 more warnings are not shown")
+    );
 }

@@ -12,10 +12,7 @@ use krm_template_deployment_manager::python::Interpreters;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::apply::Object;
-use krm_template_server_core::status::{Cause, Details, Result, Status};
-
-/// The maximum number of causes of an error.
-const MAX_CAUSES: usize = 100;
+use krm_template_server_core::status::{Cause, Details, MAX_CAUSES, Result, Status};
 
 /// The maximum number of warnings of a response, and of characters of a warning.
 const MAX_WARNINGS: usize = 20;
@@ -191,11 +188,12 @@ fn failed(error: &ExpandError) -> Box<Status> {
 fn refused(original: String, diagnostics: &Diagnostics) -> Box<Status> {
     let errors = diagnostics.iter();
     let errors = errors.filter(|one| one.severity == Severity::Error);
+    let total = errors.clone().count() + diagnostics.more(Severity::Error);
     let causes = errors
         .take(MAX_CAUSES)
         .map(|error| Cause::new("FieldValueInvalid", &field(error), message(error)));
     Status::bad_request(original).with(Details {
-        causes: causes.collect(),
+        causes: Cause::list(total, causes),
         ..Details::default()
     })
 }

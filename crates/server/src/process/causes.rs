@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use krm_template_engine::{AssignedValue, Assignment, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::shorten::masked;
 use krm_yaml::{Cursor, Document, FieldPath};
 
-use krm_template_server_core::status::Cause;
+use krm_template_server_core::status::{Cause, MAX_CAUSES};
 
-/// The maximum number of causes of a `Status`.
-const MAX_CAUSES: usize = 1_000;
 /// The maximum number of warnings in a response, and of characters in each.
 const MAX_WARNINGS: usize = 20;
 const MAX_WARNING: usize = 256;
@@ -22,15 +21,16 @@ pub(super) struct Reporter<'r> {
 }
 
 impl Reporter<'_> {
-    /// Converts each error to a cause.
+    /// Converts the errors to causes.
     pub(super) fn causes(&self, diagnostics: &Diagnostics) -> Vec<Cause> {
         let errors = diagnostics
             .iter()
             .filter(|one| one.severity == Severity::Error);
-        errors
-            .take(MAX_CAUSES)
-            .map(|error| self.cause(error))
-            .collect()
+        let total = errors.clone().count() + diagnostics.more(Severity::Error);
+        Cause::list(
+            total,
+            errors.take(MAX_CAUSES).map(|error| self.cause(error)),
+        )
     }
 
     /// Converts an error to a cause. Its message and hints are separated by `; `.
@@ -190,12 +190,6 @@ impl Hidden {
     }
 
     fn masked(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for value in &self.0 {
-            if text.contains(value.as_str()) {
-                text = text.replace(value.as_str(), Self::MASK);
-            }
-        }
-        text
+        masked(text, self.0.iter().map(String::as_str), Self::MASK).into_owned()
     }
 }

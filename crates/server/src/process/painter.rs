@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use krm_template_engine::{Field, Origin, Trace, Traced};
+use krm_template_engine::{Field, Origin, Trace, Traced, TracedParameter};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Document, FieldPath, Step};
 
@@ -56,6 +56,7 @@ pub(super) fn masked(text: &str) -> String {
 /// Splits objects into pieces with their origin.
 pub(super) struct Painter<'p> {
     trace: &'p Trace,
+    parameters: BTreeMap<&'p str, &'p TracedParameter>,
     /// The offsets of the lines of the Template.
     lines: Vec<usize>,
     document: &'p Arc<Document>,
@@ -67,24 +68,27 @@ impl<'p> Painter<'p> {
         let breaks = document.text().match_indices('\n').map(|(at, _)| at + 1);
         Self {
             trace,
+            parameters: trace
+                .parameters
+                .iter()
+                .rev()
+                .map(|one| (&*one.name, one))
+                .collect(),
             lines: std::iter::once(0).chain(breaks).collect(),
             document,
             shows_secrets,
         }
     }
 
-    /// Splits the objects of a YAML stream into pieces.
-    pub(super) fn objects(&self, yaml: &str) -> Vec<Shown> {
-        let mut texts = vec![String::new()];
-        for line in yaml.split_inclusive('\n') {
-            match texts.last_mut() {
-                Some(text) if line != "---\n" => text.push_str(line),
-                _ => texts.push(String::new()),
-            }
+    /// Splits the texts of the objects into pieces. Returns nothing if they are not as many as the
+    /// traced objects: a text could then have the secrets of another one.
+    pub(super) fn objects(&self, texts: &[&str]) -> Vec<Shown> {
+        if texts.len() != self.trace.objects.len() {
+            return Vec::new();
         }
         let objects = self.trace.objects.iter().zip(texts);
         objects
-            .map(|(object, text)| self.object(object, &text))
+            .map(|(object, text)| self.object(object, text))
             .collect()
     }
 
@@ -118,6 +122,9 @@ impl<'p> Painter<'p> {
             // A text that cannot be parsed may contain a secret.
             return Vec::new();
         };
+        if document.roots().count() != 1 {
+            return Vec::new();
+        }
         let fields: BTreeMap<String, &Field> = object
             .fields
             .iter()
@@ -180,8 +187,7 @@ impl<'p> Painter<'p> {
 
     /// Describes a parameter and the source of its value.
     fn parameter(&self, name: &str, is_secret: bool) -> String {
-        let mut parameters = self.trace.parameters.iter();
-        let Some(parameter) = parameters.find(|one| one.name == name) else {
+        let Some(parameter) = self.parameters.get(name) else {
             return name.to_owned();
         };
         let source = match parameter.origin {

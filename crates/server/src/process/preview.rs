@@ -1,6 +1,6 @@
 //! Previews of an expansion: the objects as one text, and each object in pieces.
 
-use krm_template_engine::{Assignment, Format, Traced, print, trace};
+use krm_template_engine::{Assignment, Format, Object, Printer, Traced, process, trace};
 use krm_yaml::diagnostic::Diagnostics;
 
 use super::expand::{Given, Work, budget_of_trace};
@@ -82,16 +82,21 @@ pub fn preview(
     for one in &mut open {
         one.secret = false;
     }
-    let printed = print(&template, &open, &options, Format::Yaml, &mut unheard);
+    let mut printer = Printer::new(Format::Yaml);
+    let mut print = |object: Object<'_>, found: &mut Diagnostics| printer.objects([object], found);
+    let message = process(&template, &open, &options, &mut unheard, &mut print);
     work.check_budget(&budget)?;
-    let printed = printed.ok_or_else(failed)?;
-    let yaml = printed.pieces.concat();
+    if unheard.has_errors() {
+        return Err(failed());
+    }
+    let pieces = printer.finish();
+    let yaml = pieces.concat();
     if yaml.len() > request.limits.bytes {
         return Err(work.too_long());
     }
     let mut preview = Preview {
         is_too_large: yaml.len() > LIMIT,
-        message: printed.message,
+        message,
         warnings: checked.warnings,
         created: checked.objects,
         yaml,
@@ -111,7 +116,9 @@ pub fn preview(
     let trace = trace.ok_or_else(failed)?;
     let shows_secrets = look.view == View::All;
     let painter = Painter::new(&document, &trace, shows_secrets);
-    preview.objects = painter.objects(&preview.yaml);
+    // Every other piece is a separator.
+    let texts: Vec<&str> = pieces.iter().step_by(2).map(String::as_str).collect();
+    preview.objects = painter.objects(&texts);
     let is_masked = !shows_secrets && trace.message != preview.message;
     if is_masked {
         preview.message.clone_from(&trace.message);

@@ -26,10 +26,10 @@ pub fn source(group: Group, template: Text<'_>) -> Vec<Piece> {
     let hidden = hidden(&template, &document);
     let mut pieces = Vec::new();
     for token in tokens::of(&document) {
-        let is_hidden = token.class.is_value()
-            && hidden
-                .iter()
-                .any(|range| range.start <= token.range.start && token.range.end <= range.end);
+        let after = hidden.partition_point(|range| range.start <= token.range.start);
+        let before = after.checked_sub(1).and_then(|last| hidden.get(last));
+        let is_hidden =
+            token.class.is_value() && before.is_some_and(|range| token.range.end <= range.end);
         let text = document.slice(token.range);
         let text = if is_hidden {
             masked(text)
@@ -100,7 +100,7 @@ pub fn api_version(text: Text<'_>) -> Option<String> {
     Some(version.unwrap_or_default().into_owned())
 }
 
-/// Returns the ranges of the secret values in a Template.
+/// Returns the ranges of the secret values in a Template, in order. None is in another one.
 fn hidden(template: &Template, document: &Document) -> Vec<Range<usize>> {
     let Some(root) = document.roots().next() else {
         return Vec::new();
@@ -126,5 +126,6 @@ fn hidden(template: &Template, document: &Document) -> Vec<Range<usize>> {
         let data = ["data", "stringData"].map(|key| object.get(key));
         hidden.extend(data.into_iter().flatten().map(|node| node.place().range));
     }
+    hidden.sort_by_key(|range| range.start);
     hidden
 }

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::shorten::{MAX_QUOTED, start};
 use krm_yaml::{Cursor, Kind, Scalar};
 
 use super::causes::Reporter;
@@ -24,6 +25,7 @@ pub(super) fn names(root: Cursor<'_>) -> Vec<Cause> {
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         {
+            let name = start(&name, MAX_QUOTED);
             let message = format!("Invalid value: {name:?}: does not match ^[a-zA-Z0-9_]+$");
             causes.push(Cause::new("FieldValueInvalid", &field, message));
         }
@@ -48,6 +50,7 @@ fn value(index: usize, parameter: Cursor<'_>, diagnostics: &Diagnostics) -> Opti
     let name = text(parameter, "name");
     let generator = text(parameter, "generate");
     if !generator.is_empty() && generator != "expression" {
+        let generator = start(&generator, MAX_QUOTED);
         return invalid(format!(
             "Invalid value: {generator:?}: Unknown generator name '{generator}' for parameter {name}"
         ));

@@ -1,5 +1,6 @@
 //! A server without a socket, and requests of a browser.
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -238,6 +239,11 @@ impl Site {
 
     /// Stores a Template with the API.
     pub(crate) async fn store(&self, path: &str, yaml: &str) {
+        let yaml = &if HAS_CRLF.get() {
+            yaml.replace('\n', "\r\n")
+        } else {
+            yaml.to_owned()
+        };
         let headers = [
             ("content-type", "application/yaml"),
             ("authorization", &format!("Bearer {TOKEN}")),
@@ -245,6 +251,18 @@ impl Site {
         let page = self.send("POST", path, &headers, yaml).await;
         assert_eq!(page.code, 201, "{}", page.text);
     }
+}
+
+thread_local! {
+    /// Whether the lines of Templates end with CRLF.
+    static HAS_CRLF: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a test with Templates whose lines end with CRLF.
+pub(crate) fn with_crlf(test: fn()) {
+    HAS_CRLF.set(true);
+    test();
+    HAS_CRLF.set(false);
 }
 
 /// A part of a form: its name, its file name if it is a file, and its content.

@@ -3,6 +3,7 @@
 //! The recorded responses and real Templates are in the folder that `KRM_TEMPLATE_SHARED` names.
 //! Without it, these tests are ignored.
 
+mod bounds;
 mod hostile;
 mod own;
 mod real;
@@ -13,6 +14,7 @@ use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
+        bounds::trials(),
         hostile::trials(),
         own::trials(),
         recorded::trials(),

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::declare::dialect::Dialect;
 use crate::declare::legacy;
@@ -243,16 +245,23 @@ fn template_labels(
         return None;
     }
     let mut labels: Vec<(String, String)> = Vec::new();
-    let mut set =
-        |key: String, value: String| match labels.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, old)) => *old = value,
-            None => labels.push((key, value)),
-        };
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut set = |key: String, value: String| match known.get(&key) {
+        Some(&at) => {
+            if let Some((_, old)) = labels.get_mut(at) {
+                *old = value;
+            }
+        }
+        None => {
+            known.insert(key.clone(), labels.len());
+            labels.push((key, value));
+        }
+    };
     let root = Path::Root("");
     let field = Path::Key(&root, "labels");
     let mut own: Vec<TemplateLabel<'_>> = Vec::new();
     for entry in template.labels().into_iter().flat_map(Cursor::children) {
-        if options.budget.is_some_and(|budget| !budget.goes_on()) {
+        if !budget::goes_on(options.budget) {
             return None;
         }
         let Ok(key) = entry.key() else { continue };
@@ -270,15 +279,11 @@ fn template_labels(
     if template.dialect == Dialect::Proposal {
         refuse_equal(&own, substitution.diagnostics);
     }
+    let replaced = own.iter().filter(|label| label.is_replaced);
+    let replaced: BTreeSet<&str> = replaced.map(|label| label.key.as_str()).collect();
     for label in &own {
-        if options.budget.is_some_and(|budget| !budget.goes_on()) {
-            return None;
-        }
         // As `oc`: the replaced key beats the literal one.
-        let is_beaten = own
-            .iter()
-            .any(|other| other.key == label.key && other.is_replaced && !label.is_replaced);
-        if !is_beaten {
+        if label.is_replaced || !replaced.contains(label.key.as_str()) {
             set(label.key.clone(), label.value.clone());
         }
     }
@@ -301,10 +306,14 @@ struct TemplateLabel<'d> {
 
 /// Labels whose keys became equal.
 fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
-    for (index, label) in labels.iter().enumerate() {
-        let mut before = labels.iter().take(index);
-        let Some(first) = before.find(|first| first.key == label.key) else {
-            continue;
+    let mut known: BTreeMap<&str, &TemplateLabel<'_>> = BTreeMap::new();
+    for label in labels {
+        let first = match known.entry(&label.key) {
+            Entry::Vacant(new) => {
+                new.insert(label);
+                continue;
+            }
+            Entry::Occupied(first) => *first.get(),
         };
         diagnostics.push(
             Diagnostic::error(format!(
@@ -386,6 +395,7 @@ impl<'d> Expansion<'_, 'd> {
             self.parameters,
             labels,
             self.namespace,
+            self.budget,
             diagnostics,
         );
     }

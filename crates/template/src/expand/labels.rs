@@ -87,6 +87,9 @@ fn insert_all<'d>(
         return;
     }
     for line in lines {
+        if labels.is_over() {
+            return;
+        }
         object.insert(mapping, line);
     }
 }

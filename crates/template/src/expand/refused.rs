@@ -4,6 +4,7 @@
 use crate::declare::model::Template;
 use crate::expand::labels::Labels;
 use crate::resolve::parameters::Parameters;
+use crate::values::budget::{self, Budget};
 use krm_core::names;
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -14,6 +15,7 @@ pub(crate) fn warn(
     parameters: &Parameters<'_>,
     labels: &Labels,
     namespace: Option<&str>,
+    budget: Option<&Budget<'_>>,
     diagnostics: &mut Diagnostics,
 ) {
     // An earlier error may be the cause of a wrong label.
@@ -27,6 +29,9 @@ pub(crate) fn warn(
         let problems = names::check_label(key, value);
         if problems.iter().all(Option::is_none) {
             continue;
+        }
+        if !budget::goes_on(budget) {
+            return;
         }
         let written = template.labels().into_iter().flat_map(Cursor::children);
         let mut written = written.filter_map(|entry| {

@@ -1,6 +1,7 @@
 //! The position of a string in its object, and the variables that the kubelet expands there.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use crate::declare::dialect::Dialect;
 use crate::declare::reference::with_values;
@@ -28,13 +29,15 @@ struct Container<'v> {
 
 #[derive(Default)]
 struct Known {
-    list: Vec<Variable>,
+    /// The first variable of each name.
+    by_name: BTreeMap<String, Variable>,
     /// Whether there are more that only the cluster knows.
     more: bool,
 }
 
 pub(super) struct Variable {
-    name: String,
+    /// The position in the list.
+    index: usize,
     /// Where the name is written.
     pub(super) node: Option<NodeId>,
 }
@@ -90,18 +93,17 @@ impl Known {
             let text = container.parameters.get(name)?.text.as_ref();
             budget::take(container.budget, text.len()).then_some(text)
         };
-        let variable = |item: View<'_>| {
+        let mut by_name = BTreeMap::new();
+        for (index, item) in items.into_iter().flatten().enumerate() {
             let name = item.get("name");
             let text = name.and_then(View::as_str).unwrap_or_default();
-            Variable {
-                name: with_values(&text, dialect, value_of),
-                node: name.and_then(View::origin),
-            }
-        };
-        let list = items.into_iter().flatten().map(variable);
+            let node = name.and_then(View::origin);
+            let name = with_values(&text, dialect, value_of);
+            by_name.entry(name).or_insert(Variable { index, node });
+        }
         let from = view.get("envFrom").and_then(View::items);
         Self {
-            list: list.collect(),
+            by_name,
             more: from.is_some_and(|mut from| from.next().is_some()),
         }
     }
@@ -118,14 +120,12 @@ pub(super) struct Expanding<'e> {
 impl<'e> Expanding<'e> {
     /// Whether the container has a variable of this name, wherever in its list.
     pub(super) fn has(self, name: &str) -> bool {
-        let mut list = self.variables.known().list.iter();
-        list.any(|variable| variable.name == name)
+        self.variables.known().by_name.contains_key(name)
     }
 
     pub(super) fn find(self, name: &str) -> Option<&'e Variable> {
-        let list = self.variables.known().list.iter();
-        list.take(self.before)
-            .find(|variable| variable.name == name)
+        let first = self.variables.known().by_name.get(name);
+        first.filter(|variable| variable.index < self.before)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Replaces the references in an object.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::declare::dialect::Dialect;
 use crate::declare::reference::has_dollar;
 use crate::expand::path::Path;
 use crate::expand::spot::{Expanding, Spot, Variables};
 use crate::expand::strings::{Dollars, Replaced, Substitution};
+use crate::values::budget;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::scalar::is_non_finite;
 use krm_yaml::{Data, Scalar, Value};
@@ -101,7 +103,7 @@ impl<'d> Substitution<'_, 'd> {
         let Data::Mapping(entries) = &mut value.data else {
             return;
         };
-        let mut nothing = Vec::new();
+        let mut nothing = BTreeSet::new();
         let replaced_keys = self.keys(entries, spot);
         for (index, (key, inner)) in entries.iter_mut().enumerate() {
             if self.is_plain(inner) {
@@ -126,17 +128,13 @@ impl<'d> Substitution<'_, 'd> {
                 ..Spot::new(&path, node)
             };
             if self.replace_in(inner, inner_spot) {
-                nothing.push(index);
+                nothing.insert(index);
             }
         }
         if !replaced_keys.is_empty() {
             self.collisions(entries, &replaced_keys, &mut nothing, spot);
         }
-        nothing.sort_unstable();
-        nothing.dedup();
-        for index in nothing.into_iter().rev() {
-            entries.remove(index);
-        }
+        remove(entries, &nothing);
     }
 
     /// Replaces the references in the keys of a mapping. Returns which of them changed.
@@ -173,11 +171,9 @@ impl<'d> Substitution<'_, 'd> {
                 continue;
             };
             let replaced_keys = self.keys(entries, here);
-            let mut collided = Vec::new();
+            let mut collided = BTreeSet::new();
             self.collisions(entries, &replaced_keys, &mut collided, here);
-            for index in collided.into_iter().rev() {
-                entries.remove(index);
-            }
+            remove(entries, &collided);
             entries.retain_mut(|(key, value)| {
                 let path = Path::Key(here.path, key);
                 let expanding = (key == "value").then_some(Expanding {
@@ -201,11 +197,11 @@ impl<'d> Substitution<'_, 'd> {
         &mut self,
         entries: &[(Cow<'d, str>, Value<'d>)],
         replaced: &[usize],
-        nothing: &mut Vec<usize>,
+        nothing: &mut BTreeSet<usize>,
         spot: Spot<'_>,
     ) {
         for &index in replaced {
-            if self.budget.is_some_and(|budget| !budget.goes_on()) {
+            if !budget::works(self.budget, entries.len()) {
                 return;
             }
             let Some((key, value)) = entries.get(index) else {
@@ -219,14 +215,18 @@ impl<'d> Substitution<'_, 'd> {
                 {
                     continue;
                 }
-                let both = replaced.contains(&other_index);
+                // In their order, as they were found.
+                let both = replaced.binary_search(&other_index).is_ok();
                 if self.dialect == Dialect::OpenShift && !both {
                     // As `oc`: the replaced key beats the literal one.
-                    nothing.push(other_index);
+                    nothing.insert(other_index);
                     continue;
                 }
                 if both && other_index > index {
                     continue;
+                }
+                if !self.may_report() {
+                    return;
                 }
                 let path = Path::Key(spot.path, key);
                 let mut diagnostic = Diagnostic::error(format!(
@@ -246,4 +246,16 @@ impl<'d> Substitution<'_, 'd> {
             }
         }
     }
+}
+
+/// Removes the entries at these positions.
+fn remove<'d>(entries: &mut Vec<(Cow<'d, str>, Value<'d>)>, positions: &BTreeSet<usize>) {
+    if positions.is_empty() {
+        return;
+    }
+    let mut index = 0;
+    entries.retain(|_| {
+        index += 1;
+        !positions.contains(&(index - 1))
+    });
 }

@@ -2,11 +2,15 @@
 
 use crate::declare::parameter::{Parameter, ParameterType};
 use crate::values::given::Assignment;
+use crate::values::pattern::{self, Unmatched};
 use crate::values::text::{is_base64, is_int, is_json_number, no_json_number, read_text};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Value};
+
+/// The most allowed values in a message; more would be cut from it.
+const MAX_NAMED: usize = 1_000;
 
 /// Checks one value against its parameter.
 pub(crate) struct Check<'c> {
@@ -176,6 +180,7 @@ impl Check<'_> {
         }
         let list = allowed
             .iter()
+            .take(MAX_NAMED)
             .map(|one| format!("`{one}`"))
             .collect::<Vec<_>>()
             .join(", ");
@@ -194,16 +199,23 @@ impl Check<'_> {
             return;
         };
         let name = &self.parameter.name;
-        match regex_lite::Regex::new(pattern) {
-            Ok(regex) if regex.is_match(text) => {}
-            Ok(_) => {
+        match pattern::matches(pattern, text) {
+            Ok(true) => {}
+            Ok(false) => {
                 let message = format!(
                     "parameter `{name}` must match `{pattern}`{}",
                     self.found(text)
                 );
                 self.error(message, None);
             }
-            Err(error) => {
+            Err(Unmatched::Long) => {
+                let message = format!(
+                    "the value of parameter `{name}` is too long for its pattern `{pattern}`"
+                );
+                let hint = "give a shorter value, or write the pattern with smaller repetitions";
+                self.error(message, Some(hint.to_owned()));
+            }
+            Err(Unmatched::Wrong(error)) => {
                 let place = self.parameter.field("pattern").place();
                 self.diagnostics.push(
                     Diagnostic::error(format!(

@@ -85,7 +85,7 @@ impl<'d> Generator<'_, 'd> {
         let place = parameter.field("from").place();
         let field = format!("parameters[{}].from", parameter.index);
         let made = match self.generation {
-            Generation::Random => generate::expression(from, &mut SystemRandom),
+            Generation::Random => generate::expression(from, &mut SystemRandom::default()),
             Generation::Once { seed } => {
                 let mut random = SeededRandom::new(seed, template.name(), "", &parameter.name);
                 generate::expression(from, &mut random)

@@ -37,7 +37,7 @@ pub(crate) fn resolve<'d>(
     let mut resolver = Resolver {
         template,
         refers: template.defaults_refer(),
-        given: given_by_index(template, given, ignore_unknown, diagnostics),
+        given: given_by_index(template, given, ignore_unknown, budget, diagnostics),
         by_name: OnceCell::new(),
         // Empty entries are not parameters, but they count.
         hidden: BTreeSet::new(),
@@ -48,7 +48,7 @@ pub(crate) fn resolve<'d>(
     let mut effective = Parameters::default();
     let mut generated = Vec::new();
     for parameter in &template.parameters {
-        if budget.is_some_and(|budget| !budget.goes_on()) {
+        if !budget::goes_on(budget) {
             return effective;
         }
         let text = resolver.text(parameter.index, &mut Vec::new());
@@ -61,6 +61,9 @@ pub(crate) fn resolve<'d>(
         resolver.insert(&mut effective, parameter, text, origin);
     }
     for (parameter, from) in generated {
+        if !budget::goes_on(budget) {
+            return effective;
+        }
         if let Some(diagnostic) = constant::check(template, parameter) {
             let is_error = diagnostic.severity == Severity::Error;
             resolver.diagnostics.push(diagnostic);
@@ -92,6 +95,7 @@ fn given_by_index<'g>(
     template: &'g Template,
     given: &'g [Assignment],
     ignore_unknown: bool,
+    budget: Option<&Budget<'_>>,
     diagnostics: &mut Diagnostics,
 ) -> BTreeMap<usize, &'g Assignment> {
     let mut by_index = BTreeMap::new();
@@ -109,6 +113,7 @@ fn given_by_index<'g>(
             Some(&index) => {
                 by_index.insert(index, one);
             }
+            None if !budget::goes_on(budget) => return by_index,
             None => diagnostics.push(unknown_parameter(template, one, ignore_unknown)),
         }
     }
@@ -265,6 +270,9 @@ impl<'d> Resolver<'_, 'd> {
         };
         if !self.refers || !text.contains('$') {
             return text;
+        }
+        if !budget::goes_on(self.budget) {
+            return Cow::default();
         }
         if let Some(start) = inside.iter().position(|&other| other == index) {
             self.cycle(inside.get(start..).unwrap_or_default(), index);

@@ -15,8 +15,12 @@ pub struct Budget<'b> {
     objects: Counter,
     bytes: Counter,
     is_late: &'b (dyn Fn() -> bool + Sync),
+    steps: AtomicUsize,
     overrun: OnceLock<Overrun>,
 }
+
+/// After so many steps, the time is looked at. A step is about a byte or a comparison.
+const STEPS: usize = 64 * 1024;
 
 /// The limit that an expansion exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +53,15 @@ impl Counter {
 }
 
 impl<'b> Budget<'b> {
-    /// A budget for one expansion. `is_late` is asked once an object and once a message.
+    /// A budget for one expansion. `is_late` is asked once for each object, parameter, label and
+    /// message, and after each 64 KiB of other work.
     #[must_use]
     pub const fn new(objects: usize, bytes: usize, is_late: &'b (dyn Fn() -> bool + Sync)) -> Self {
         Self {
             objects: Counter::new(objects),
             bytes: Counter::new(bytes),
             is_late,
+            steps: AtomicUsize::new(0),
             overrun: OnceLock::new(),
         }
     }
@@ -78,6 +84,16 @@ impl<'b> Budget<'b> {
             self.overrun.get_or_init(|| Overrun::Time);
         }
         self.overrun.get().is_none()
+    }
+
+    /// Counts steps that are about to be taken. Returns whether there are bytes and time left, as
+    /// far as this is known.
+    pub(crate) fn works(&self, steps: usize) -> bool {
+        let before = self.steps.fetch_add(steps, Relaxed);
+        if before / STEPS == before.wrapping_add(steps) / STEPS {
+            return self.overrun.get().is_none();
+        }
+        self.goes_on()
     }
 
     /// Counts an object. Returns whether there may be so many.
@@ -129,6 +145,16 @@ impl Overrun {
     }
 }
 
+/// Whether there are bytes and time left, if there is a budget.
+pub(crate) fn goes_on(budget: Option<&Budget<'_>>) -> bool {
+    budget.is_none_or(Budget::goes_on)
+}
+
+/// Counts steps if there is a budget. Returns whether to go on.
+pub(crate) fn works(budget: Option<&Budget<'_>>, steps: usize) -> bool {
+    budget.is_none_or(|budget| budget.works(steps))
+}
+
 /// Counts bytes if there is a budget. Returns whether there may be so many.
 pub(crate) fn take(budget: Option<&Budget<'_>>, bytes: usize) -> bool {
     budget.is_none_or(|budget| budget.take(bytes))
@@ -136,7 +162,10 @@ pub(crate) fn take(budget: Option<&Budget<'_>>, bytes: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Overrun};
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use super::{Budget, Overrun, STEPS};
 
     #[test]
     fn the_first_overrun_counts_and_ends_all() {
@@ -145,6 +174,18 @@ mod tests {
         assert!(!budget.take(1));
         assert!(!budget.take_object() && !budget.take(0) && !budget.goes_on());
         assert_eq!(budget.overrun(), Some(Overrun::Bytes(10)));
+    }
+
+    #[test]
+    fn the_time_is_looked_at_after_so_many_steps() {
+        let asked = AtomicUsize::new(0);
+        let is_late = || asked.fetch_add(1, Relaxed) >= 2;
+        let budget = Budget::new(1, 10, &is_late);
+        let took = (0..1_000).take_while(|_| budget.works(1_000)).count();
+        assert_eq!((took, asked.load(Relaxed)), (3 * STEPS / 1_000, 3));
+        assert!(!budget.works(1));
+        let budget = Budget::new(1, 10, &|| true);
+        assert!(budget.works(STEPS - 1) && !budget.works(10 * STEPS));
     }
 
     #[test]

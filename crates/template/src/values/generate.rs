@@ -616,7 +616,7 @@ mod tests {
             ("[a-z]{1}[a-zA-Z0-9]{6}[a-z]{1}", 8),
         ];
         for (from, length) in real {
-            let value = expression(from, &mut SystemRandom).unwrap();
+            let value = expression(from, &mut SystemRandom::default()).unwrap();
             assert_eq!(value.len(), length, "{from}: {value}");
         }
     }

@@ -4,5 +4,6 @@ pub(crate) mod budget;
 pub mod env_file;
 pub mod generate;
 pub(crate) mod given;
+pub mod pattern;
 pub mod random;
 pub(crate) mod text;

@@ -13,12 +13,33 @@ pub trait Random {
 }
 
 /// Randomness from the operating system: different every time, as secrets should be.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemRandom;
+#[derive(Default)]
+pub struct SystemRandom {
+    /// Integers that nothing has drawn yet. Asking for each one takes long.
+    left: Vec<u32>,
+}
+
+/// How many integers are asked for at once.
+const AT_ONCE: usize = 64;
+
+impl SystemRandom {
+    fn next_integer(&mut self) -> Result<u32, String> {
+        if self.left.is_empty() {
+            let mut bytes = [0; 4 * AT_ONCE];
+            getrandom::fill(&mut bytes).map_err(no_randomness)?;
+            let (integers, _) = bytes.as_chunks();
+            self.left
+                .extend(integers.iter().copied().map(u32::from_ne_bytes));
+        }
+        self.left
+            .pop()
+            .ok_or_else(|| "the system gave none".to_owned())
+    }
+}
 
 impl Random for SystemRandom {
     fn below(&mut self, bound: u32) -> Result<u32, String> {
-        uniform(bound, || getrandom::u32().map_err(no_randomness))
+        uniform(bound, || self.next_integer())
     }
 }
 
@@ -137,7 +158,8 @@ mod tests {
 
     #[test]
     fn the_system_gives_another_value_every_time() {
-        let [first, second] = [(); 2].map(|()| expression(r"[\w]{40}", &mut SystemRandom));
+        let [first, second] =
+            [(); 2].map(|()| expression(r"[\w]{40}", &mut SystemRandom::default()));
         assert_ne!(first, second);
     }
 

@@ -1,0 +1,155 @@
+//! Shortens texts for messages, and masks secrets in them.
+
+use std::borrow::Cow;
+
+/// The most bytes of a value, or of another text in backticks, in a message.
+pub const MAX_QUOTED: usize = 256;
+
+/// The most bytes of a message, a hint or a field path.
+pub const MAX_MESSAGE: usize = 4_096;
+
+/// Marks where a text was cut.
+pub const CUT: char = '…';
+
+/// Cuts a text to at most this many bytes and the mark.
+pub fn cut(text: &mut String, most: usize) {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push(CUT);
+        text.shrink_to_fit();
+    }
+}
+
+/// As [`cut`], for a copy of the text.
+#[must_use]
+pub fn start(text: &str, most: usize) -> String {
+    let start = text
+        .get(..text.floor_char_boundary(most))
+        .unwrap_or_default();
+    let mut start = start.to_owned();
+    if start.len() < text.len() {
+        start.push(CUT);
+    }
+    start
+}
+
+/// Cuts each text in backticks to [`MAX_QUOTED`], and then the whole to [`MAX_MESSAGE`].
+pub fn message(text: &mut String) {
+    if text.len() <= MAX_QUOTED {
+        return;
+    }
+    let parts = text.split('`');
+    if parts.skip(1).step_by(2).any(|part| part.len() > MAX_QUOTED) {
+        *text = quotes_cut(text);
+    }
+    cut(text, MAX_MESSAGE);
+}
+
+fn quotes_cut(text: &str) -> String {
+    let mut out = String::new();
+    for (index, part) in text.split('`').enumerate() {
+        if out.len() > MAX_MESSAGE {
+            break;
+        }
+        if index > 0 {
+            out.push('`');
+        }
+        let most = if index % 2 == 1 {
+            MAX_QUOTED
+        } else {
+            MAX_MESSAGE
+        };
+        out.push_str(&start(part, most));
+    }
+    out
+}
+
+/// Puts `mask` in the place of each secret in a text, and of the start of one before a [`CUT`].
+#[must_use]
+pub fn masked<'t>(
+    text: &'t str,
+    secrets: impl IntoIterator<Item = &'t str>,
+    mask: &str,
+) -> Cow<'t, str> {
+    let mut text = Cow::Borrowed(text);
+    for secret in secrets.into_iter().filter(|secret| !secret.is_empty()) {
+        if text.contains(secret) {
+            text = text.replace(secret, mask).into();
+        }
+        let cuts: Vec<usize> = text.match_indices(CUT).map(|(at, _)| at).collect();
+        for at in cuts.into_iter().rev() {
+            let before = text.get(..at).unwrap_or_default();
+            if let Some(start) = start_of(secret, before) {
+                text.to_mut().replace_range(start..at, mask);
+            }
+        }
+    }
+    text
+}
+
+/// The offset of the longest end of a text that is a start of `secret`.
+fn start_of(secret: &str, text: &str) -> Option<usize> {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(secret.len()));
+    let mut ends = text.get(from..)?.char_indices();
+    let start = ends.find(|(at, _)| {
+        let end = text.get(from + at..);
+        end.is_some_and(|end| secret.starts_with(end))
+    });
+    start.map(|(at, _)| from + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_MESSAGE, MAX_QUOTED, cut, masked, message};
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        for (text, most, expected) in [
+            ("abc", 3, "abc"),
+            ("abcd", 3, "abc…"),
+            ("aé", 2, "a…"),
+            ("é", 0, "…"),
+        ] {
+            let mut text = text.to_owned();
+            cut(&mut text, most);
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn long_quotes_leave_the_end_of_a_message() {
+        let value = "x".repeat(1_000_000);
+        let mut text = format!("`{value}` is not a number: see `a`");
+        message(&mut text);
+        let value = "x".repeat(MAX_QUOTED);
+        assert_eq!(text, format!("`{value}…` is not a number: see `a`"));
+        for (count, unit) in [
+            (10_000, "`a`, "),
+            (10_000, "a"),
+            (10_000, "``"),
+            (100, &*"`é".repeat(400)),
+        ] {
+            let mut text = unit.repeat(count);
+            message(&mut text);
+            assert!(
+                text.len() <= MAX_MESSAGE + 3 && text.ends_with('…'),
+                "{unit}"
+            );
+        }
+    }
+
+    #[test]
+    fn secrets_are_masked_also_where_they_are_cut() {
+        for (text, secrets, expected) in [
+            ("a word b", &["word"][..], "a *** b"),
+            ("`a wo…` b", &["word"], "`a ***…` b"),
+            ("wordwor… wo…", &["word"], "******… ***…"),
+            ("a wo b", &["word"], "a wo b"),
+            ("é…", &["éa"], "***…"),
+            ("…", &["a"], "…"),
+            ("a1 b2…", &["a1", "b23"], "*** ***…"),
+        ] {
+            assert_eq!(masked(text, secrets.iter().copied(), "***"), expected);
+        }
+    }
+}

@@ -4,6 +4,7 @@ mod args;
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,7 +68,7 @@ async fn run(args: Args) -> anyhow::Result<u8> {
             match dumped {
                 // The reader, such as `head`, has read enough.
                 Err(error) if is_closed_pipe(&error) => Ok(0),
-                dumped => dumped.map(|_| 0),
+                dumped => Ok(name_damaged(&dumped?)),
             }
         }
         Some(Command::Store {
@@ -78,7 +79,54 @@ async fn run(args: Args) -> anyhow::Result<u8> {
             store.close().await;
             loaded.map(|_| 0)
         }
+        Some(Command::Store {
+            action: StoreAction::Check { file },
+        }) => {
+            let report = store::check(&file)?;
+            tell(&file, &report, "whole");
+            Ok(u8::from(!report.is_whole()))
+        }
+        Some(Command::Store {
+            action: StoreAction::Salvage { from, to },
+        }) => {
+            let report = store::salvage(&from, &to)?;
+            tell(&to, &report, "salvaged");
+            Ok(0)
+        }
+        Some(Command::Store {
+            action: StoreAction::Compact { file },
+        }) => {
+            let (before, after) = store::compact(&file)?;
+            let file = file.display();
+            // Nothing else can be done if standard error is closed.
+            let _ = writeln!(
+                io::stderr(),
+                "{file}: {before} bytes before, {after} bytes now"
+            );
+            Ok(0)
+        }
     }
+}
+
+/// Prints the state of a file to standard error.
+fn tell(file: &Path, report: &store::Report, done: &str) {
+    name_damaged(&report.damaged);
+    let (file, objects) = (file.display(), report.objects);
+    let damaged = report.damaged.len();
+    let mut lines = format!("{file}: {objects} objects are {done}, {damaged} are damaged\n");
+    if let Some(why) = &report.index {
+        lines.push_str(&format!("{file}: the index is damaged: {why}\n"));
+    }
+    // Nothing else can be done if standard error is closed.
+    let _ = io::stderr().write_all(lines.as_bytes());
+}
+
+/// Prints the keys of damaged objects, and returns the exit status.
+fn name_damaged(keys: &[String]) -> u8 {
+    for key in keys {
+        let _ = writeln!(io::stderr(), "krm-template-server: {key:?} is damaged");
+    }
+    u8::from(!keys.is_empty())
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

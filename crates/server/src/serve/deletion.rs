@@ -29,7 +29,7 @@ pub(super) async fn delete(call: &Call<'_>, name: &str) -> Result<Answer> {
     if call.group == Group::OpenShift || stored.draft(revision).finalizers().next().is_some() {
         return Ok(render::object(200, shown, call.now, &stored, revision));
     }
-    Ok(deleted(call, name, shown, Some(stored.uid())))
+    Ok(deleted(call, name, shown, stored.uid()))
 }
 
 /// Deletes an object that cannot be read. Nothing is known of its finalizers, and a precondition
@@ -53,21 +53,23 @@ async fn damaged(
         let removed = store.delete(&call.key(name), revision).await;
         removed.map_err(|error| call.refused(name, &error))?;
     }
-    Ok(deleted(call, name, call.shown(Scope::One)?, None))
+    Ok(deleted(call, name, call.shown(Scope::One)?, ""))
 }
 
 /// Creates the response to the deletion of an object.
-fn deleted(call: &Call<'_>, name: &str, shown: Shown, uid: Option<&str>) -> Answer {
-    let mut status = json!({
+fn deleted(call: &Call<'_>, name: &str, shown: Shown, uid: &str) -> Answer {
+    let status = json!({
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
         "status": "Success",
-        "details": {"name": name, "group": call.group.name(), "kind": "templates"},
+        "details": {
+            "name": name,
+            "group": call.group.name(),
+            "kind": "templates",
+            "uid": uid,
+        },
     });
-    if let Some(uid) = uid {
-        status["details"]["uid"] = json!(uid);
-    }
     let mut text = status.to_string().into_bytes();
     text.push(b'\n');
     render::finished(200, shown, text)

@@ -131,7 +131,7 @@ fn the_commands_say_what_is_damaged() {
         create(&program, name);
     }
     let folder = damage(program, &[]);
-    let whole = "t.redb: 2 objects are whole, 0 are damaged\n".to_owned();
+    let whole = "t.redb: objects whole: 2, damaged: 0\n".to_owned();
     assert_eq!(run(folder.path(), &["check", "t.redb"]), (Some(0), whole));
     let program = Program::start_in(folder, &STORE);
     let in_use = run(program.folder(), &["check", "t.redb"]);
@@ -143,13 +143,13 @@ fn the_commands_say_what_is_damaged() {
     let folder = damage(program, &["canary of web."]);
     let named = "krm-template-server: \"/template.krm.dev/templates/shop/web\" is damaged\n";
     let (code, checked) = run(folder.path(), &["check", "t.redb"]);
-    let state = "t.redb: 1 objects are whole, 1 are damaged\n";
+    let state = "t.redb: objects whole: 1, damaged: 1\n";
     assert!(
         checked.starts_with(&(named.to_owned() + state)),
         "{checked}"
     );
     assert_eq!(code, Some(1));
-    let salvaged = "new.redb: 1 objects are salvaged, 1 are damaged\n";
+    let salvaged = "new.redb: objects salvaged: 1, damaged: 1\n";
     assert_eq!(
         run(folder.path(), &["salvage", "t.redb", "new.redb"]),
         (Some(0), named.to_owned() + salvaged)

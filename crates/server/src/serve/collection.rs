@@ -72,11 +72,11 @@ pub(super) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found
         }
         Err(error) => return Err(call.refused("", &error)),
     };
-    selected(options, page, &prefix, wanted)
+    Ok(selected(options, page, &prefix, wanted))
 }
 
 /// Returns at most `wanted` selected objects of a page, or all for zero.
-fn selected(options: &ListOptions, page: Page, prefix: &str, wanted: usize) -> Result<Found> {
+fn selected(options: &ListOptions, page: Page, prefix: &str, wanted: usize) -> Found {
     let is_selective = !options.selectors.is_empty();
     let mut items = Vec::with_capacity(page.items.len());
     let mut has_more = page.remaining > 0;
@@ -110,7 +110,7 @@ fn selected(options: &ListOptions, page: Page, prefix: &str, wanted: usize) -> R
         .encode()
     });
     let remaining = (next.is_some() && !is_selective).then_some(page.remaining);
-    Ok(Found {
+    Found {
         meta: ListMeta {
             revision: page.revision,
             next,
@@ -118,7 +118,7 @@ fn selected(options: &ListOptions, page: Page, prefix: &str, wanted: usize) -> R
         },
         items,
         damaged,
-    })
+    }
 }
 
 /// Returns `true` if the selectors match an object.

@@ -39,7 +39,7 @@ pub(crate) enum Command {
     /// Creates, changes and shows deployments of a server
     #[cfg(feature = "deployments")]
     Deployments(Box<client::Args>),
-    /// Dumps or loads all objects of a store
+    /// Dumps, loads, checks or repairs a store
     Store {
         #[command(subcommand)]
         action: StoreAction,
@@ -59,7 +59,32 @@ pub(crate) enum StoreAction {
         #[command(flatten)]
         store: StoreArgs,
     },
+    /// Checks all objects of a file that no server uses, without changing it
+    Check {
+        /// The file of the store
+        #[arg(value_name = "FILE", default_value = DEFAULT_FILE)]
+        file: PathBuf,
+    },
+    /// Writes the whole objects of a damaged file into a new file
+    ///
+    /// FROM does not change. If its index is not readable, its bytes are searched for objects, and
+    /// objects that were deleted long ago can be among them.
+    Salvage {
+        /// The damaged file
+        from: PathBuf,
+        /// The file to create
+        to: PathBuf,
+    },
+    /// Gives the unused space of a file that no server uses back to the disk
+    Compact {
+        /// The file of the store
+        #[arg(value_name = "FILE", default_value = DEFAULT_FILE)]
+        file: PathBuf,
+    },
 }
+
+/// The file of the default store.
+const DEFAULT_FILE: &str = "templates.redb";
 
 /// The arguments of the server.
 #[derive(Debug, clap::Args)]
@@ -100,6 +125,10 @@ pub(crate) struct StoreArgs {
     /// Where to store objects: `memory`, `file:PATH` or `etcd`
     #[arg(long, value_name = "STORE", default_value = "file:templates.redb")]
     store: StoreKind,
+
+    /// Starts without verifying the pages of a store in a file; its objects are always verified
+    #[arg(long)]
+    skip_store_check: bool,
 
     /// The URLs of the etcd members
     #[cfg(feature = "etcd")]
@@ -167,7 +196,8 @@ impl StoreArgs {
     pub(crate) async fn open(&self) -> anyhow::Result<Store> {
         match &self.store {
             StoreKind::Memory => Ok(Store::memory()),
-            StoreKind::File(path) => Store::file(path).with_context(|| path.display().to_string()),
+            StoreKind::File(path) if self.skip_store_check => Ok(Store::unchecked_file(path)?),
+            StoreKind::File(path) => Ok(Store::file(path)?),
             #[cfg(feature = "etcd")]
             StoreKind::Etcd => {
                 let options = krm_template_server_core::store::EtcdOptions {

@@ -4,6 +4,7 @@ mod args;
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,27 +66,75 @@ async fn run(args: Args) -> anyhow::Result<u8> {
         None => serve(args.serve).await.map(|()| 0),
         #[cfg(feature = "deployments")]
         Some(Command::Deployments(args)) => client::run(&args).await,
-        Some(Command::Store {
-            action: StoreAction::Dump { store },
-        }) => {
+        Some(Command::Store { action }) => work_on_store(action).await,
+    }
+}
+
+/// Runs a subcommand of `store`, and returns the exit status.
+async fn work_on_store(action: StoreAction) -> anyhow::Result<u8> {
+    match action {
+        StoreAction::Dump { store } => {
             let store = store.open().await?;
             let dumped = store::dump(&store, io::stdout().lock()).await;
             store.close().await;
             match dumped {
                 // The reader, such as `head`, has read enough.
                 Err(error) if is_closed_pipe(&error) => Ok(0),
-                dumped => dumped.map(|_| 0),
+                dumped => {
+                    let damaged = dumped?;
+                    name_damaged(&damaged);
+                    Ok(u8::from(!damaged.is_empty()))
+                }
             }
         }
-        Some(Command::Store {
-            action: StoreAction::Load { store },
-        }) => {
+        StoreAction::Load { store } => {
             let store = store.open().await?;
             let loaded = store::load(&store, io::stdin().lock()).await;
             store.close().await;
             loaded.map(|_| 0)
         }
+        StoreAction::Check { file } => {
+            let report = store::check(&file)?;
+            tell(&file, &report, "whole");
+            Ok(u8::from(!report.is_whole()))
+        }
+        StoreAction::Salvage { from, to } => {
+            tell(&to, &store::salvage(&from, &to)?, "salvaged");
+            Ok(0)
+        }
+        StoreAction::Compact { file } => {
+            let (before, after) = store::compact(&file)?;
+            let sizes = format!("{before} bytes before, {after} bytes now");
+            say(&format!("{}: {sizes}", file.display()));
+            Ok(0)
+        }
     }
+}
+
+/// Prints the state of a file.
+fn tell(file: &Path, report: &store::Report, done: &str) {
+    name_damaged(&report.damaged);
+    let (file, objects) = (file.display(), report.objects);
+    let damaged = report.damaged.len();
+    say(&format!(
+        "{file}: objects {done}: {objects}, damaged: {damaged}"
+    ));
+    if let Some(why) = &report.index {
+        say(&format!("{file}: the index is damaged: {why}"));
+    }
+}
+
+/// Prints the keys of damaged objects.
+fn name_damaged(keys: &[String]) {
+    for key in keys {
+        say(&format!("krm-template-server: {key:?} is damaged"));
+    }
+}
+
+/// Prints a line to standard error.
+fn say(line: &str) {
+    // Nothing else can be done if standard error is closed.
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

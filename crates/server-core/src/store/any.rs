@@ -9,6 +9,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 
+use super::disk::Check;
 #[cfg(feature = "etcd")]
 use super::etcd::{Etcd, EtcdOptions};
 use super::feed::Watch;
@@ -45,7 +46,20 @@ impl Store {
     ///
     /// [`Error::Unavailable`] says why the file cannot be used.
     pub fn file(path: &Path) -> Result<Self, Error> {
-        FileStore::open(path).map(Kind::File).map(Self)
+        FileStore::open(path, Check::Pages)
+            .map(Kind::File)
+            .map(Self)
+    }
+
+    /// Opens a store in a file like [`Store::file`], but verifies only the objects.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] says why the file cannot be used.
+    pub fn unchecked_file(path: &Path) -> Result<Self, Error> {
+        FileStore::open(path, Check::Objects)
+            .map(Kind::File)
+            .map(Self)
     }
 
     /// Opens a store in etcd v3.
@@ -74,11 +88,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Only [`Error::Unavailable`].
+    /// [`Error::Damaged`].
     pub async fn get(&self, key: &str) -> Result<Option<Item>, Error> {
         match &self.0 {
-            Kind::Memory(memory) => Ok(memory.read().get(key)),
-            Kind::File(file) => Ok(file.memory().read().get(key)),
+            Kind::Memory(memory) => memory.read().get(key),
+            Kind::File(file) => file.memory().read().get(key),
             #[cfg(feature = "etcd")]
             Kind::Etcd(etcd) => Box::pin(etcd.get(key)).await,
         }
@@ -185,7 +199,25 @@ impl Store {
         }
     }
 
-    /// Checks that the store can be read.
+    /// Makes the next revision greater than the given one, as after a restored backup. Watches and
+    /// lists from older revisions are then expired. etcd has an option of its own for that.
+    ///
+    /// # Errors
+    ///
+    /// Only [`Error::Unavailable`].
+    pub async fn advance(&self, revision: Revision) -> Result<(), Error> {
+        match &self.0 {
+            Kind::Memory(memory) => {
+                memory.change().advance(revision);
+                Ok(())
+            }
+            Kind::File(file) => file.advance(revision).await,
+            #[cfg(feature = "etcd")]
+            Kind::Etcd(_) => Ok(()),
+        }
+    }
+
+    /// Checks that the store can be read and written.
     ///
     /// # Errors
     ///
@@ -193,7 +225,7 @@ impl Store {
     pub async fn ready(&self) -> Result<(), Error> {
         match &self.0 {
             Kind::Memory(_) => Ok(()),
-            Kind::File(file) => file.ready(),
+            Kind::File(file) => file.ready().await,
             #[cfg(feature = "etcd")]
             Kind::Etcd(etcd) => Box::pin(etcd.ready()).await,
         }

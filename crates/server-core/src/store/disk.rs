@@ -1,55 +1,79 @@
-//! The tables of a file store.
+//! The file of a file store.
 //!
-//! An event keeps the value *before* its change. The value after it is in the next event of the key
-//! or, for the last event, in the objects. So each value is in the file once.
+//! `redb` has a checksum for each page and commits in two phases, so damage never looks like a
+//! commit that was cut off, which `redb` would roll back. Its pages are verified when a file is
+//! opened. Each object has a checksum of its own, which says what is damaged.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
-use std::io::ErrorKind;
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use bytes::Bytes;
 use jiff::Timestamp;
-use redb::{
-    Database, DatabaseError, ReadableDatabase, ReadableTable, Table, TableDefinition,
-    WriteTransaction,
-};
+use redb::{Database, ReadableDatabase, ReadableTable, Table, WriteTransaction};
 use tempfile::NamedTempFile;
 
+use super::contents::{CHANGES, Contents, FORMAT, FORMAT_KEY, META, RECORDS, builder};
 use super::feed::{KeyChange, MAX_EVENT_BYTES, MAX_EVENTS};
-use super::objects::Entry;
+use super::former;
+use super::guard;
+use super::overlay::Overlay;
+use super::progress::Progress;
+use super::record::{Kind, Record};
 use super::types::{Error, Item, Revision};
-
-/// Key → the revision that wrote the value, and the value.
-const OBJECTS: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("objects");
-
-/// Revision → seconds since 1970, key, whether the key exists after it, and the value before it.
-const EVENTS: TableDefinition<u64, StoredEvent> = TableDefinition::new("events");
-
-type StoredEvent = (i64, &'static str, bool, Option<&'static [u8]>);
-
-/// The values of [`FORMAT_KEY`] and [`REVISION_KEY`].
-const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
-
-const FORMAT_KEY: &str = "format";
-const REVISION_KEY: &str = "revision";
-
-/// The version of the table layout.
-const FORMAT: u64 = 1;
 
 /// How long events are kept: one day.
 const EVENT_SECONDS: i64 = 24 * 60 * 60;
 
-/// The cache size of `redb`. It is small because everything is in memory, too.
-const CACHE_BYTES: usize = 4 << 20;
+/// Whether a file is verified when it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    /// All pages are verified.
+    Pages,
+    /// Only the objects are verified.
+    Objects,
+}
 
 #[derive(Debug)]
 pub(super) struct Disk {
     path: PathBuf,
     database: Database,
+    identity: Identity,
     /// The events in the file, oldest first.
     kept: VecDeque<Kept>,
     kept_bytes: usize,
+}
+
+/// The device and the number of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity(u64, u64);
+
+impl Identity {
+    fn of(path: &Path) -> io::Result<Self> {
+        let metadata = fs::metadata(path)?;
+        Ok(Self(metadata.dev(), metadata.ino()))
+    }
+
+    /// Checks that the file is still at its path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] if it was removed or replaced.
+    pub(super) fn check(self, path: &Path) -> Result<(), Error> {
+        match Self::of(path) {
+            Ok(now) if now == self => Ok(()),
+            Ok(_) => Err(unavailable(
+                path,
+                &"the file was replaced while the server runs; restart the server",
+            )),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(unavailable(
+                path,
+                &"the file was removed while the server runs; put it back, or restart the server",
+            )),
+            Err(error) => Err(unavailable(path, &error)),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -59,150 +83,134 @@ struct Kept {
     bytes: usize,
 }
 
-/// The contents of a file.
-#[derive(Debug)]
-pub(super) struct Contents {
-    pub(super) entries: BTreeMap<String, Entry>,
-    pub(super) revision: Revision,
-    /// The last changes, oldest first.
-    pub(super) changes: Vec<KeyChange>,
-}
-
 impl Disk {
     /// Opens a file for this process alone, or creates it with mode 0600.
+    ///
+    /// A file whose index is damaged but readable is replaced by a sound one. The damaged file is
+    /// kept beside it.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`] says why the file cannot be used.
-    pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |error: &dyn std::fmt::Display| unavailable(path, error);
+    pub(super) fn open(path: &Path, check: Check) -> Result<(Self, Contents), Error> {
         create(path)?;
-        let database = builder().create(path).map_err(|error| match error {
-            DatabaseError::DatabaseAlreadyOpen => failed(&"another process uses the file"),
-            error => failed(&error),
-        })?;
-        let path = path.to_owned();
-        let mut disk = Self {
-            path,
-            database,
-            kept: VecDeque::new(),
-            kept_bytes: 0,
+        let _progress = Progress::of(path);
+        let why = match Self::open_existing(path, check) {
+            Ok((disk, contents)) if !contents.is_misplaced => return Ok((disk, contents)),
+            Ok(_) => "objects are not where the index has them".to_owned(),
+            Err(redb::Error::Corrupted(why)) => why,
+            Err(error) => return Err(refused(path, &error)),
         };
-        disk.prepare().map_err(|error| failed(&error))?;
-        let format = disk.meta(FORMAT_KEY).map_err(|error| failed(&error))?;
-        if format != FORMAT {
-            return Err(failed(&format_args!(
-                "its format is {format}, expected {FORMAT}"
-            )));
-        }
-        Ok(disk)
+        let contents = read_unchanged(path, Check::Objects);
+        let contents = contents.map_err(|_| damaged(path, &why))?;
+        replace(path, &contents).map_err(|error| damaged(path, &format!("{why}; {error}")))?;
+        tracing::error!(
+            path = %path.display(),
+            damaged = contents.damaged().len(),
+            why,
+            "the store was damaged and is replaced by what is whole; the damaged file is kept"
+        );
+        Self::open_existing(path, check).map_err(|error| refused(path, &error))
+    }
+
+    /// Opens the file again after an error.
+    pub(super) fn reopen(path: &Path) -> Result<Self, Error> {
+        let opened = Self::open_existing(path, Check::Objects);
+        opened
+            .map(|(disk, _)| disk)
+            .map_err(|error| refused(path, &error))
+    }
+
+    fn open_existing(path: &Path, check: Check) -> Result<(Self, Contents), redb::Error> {
+        guard::quietly(|| {
+            let mut builder = builder();
+            builder.set_check_integrity_on_open(check == Check::Pages);
+            let database = builder.open(path)?;
+            if format(&database)? == former::FORMER {
+                former::upgrade(&database)?;
+            }
+            supported(&database)?;
+            let contents = Contents::read(&database)?;
+            let mut disk = Self {
+                identity: Identity::of(path)?,
+                path: path.to_owned(),
+                database,
+                kept: VecDeque::new(),
+                kept_bytes: 0,
+            };
+            disk.count_events()?;
+            Ok((disk, contents))
+        })
+    }
+
+    pub(super) const fn identity(&self) -> Identity {
+        self.identity
     }
 
     /// Returns the revision of the last durable change.
     pub(super) fn revision(&self) -> Result<Revision, Error> {
-        self.meta(REVISION_KEY)
-            .map_err(|error| unavailable(&self.path, &error))
-    }
-
-    pub(super) fn contents(&self) -> Result<Contents, Error> {
-        self.read().map_err(|error| unavailable(&self.path, &error))
+        let last = || {
+            let records = self.database.begin_read()?.open_table(RECORDS)?;
+            let last = records.get([].as_slice())?;
+            let last = last.and_then(|last| Record::decode(last.value()).map(|last| last.revision));
+            last.ok_or_else(|| redb::Error::Corrupted("the last revision is damaged".to_owned()))
+        };
+        guard::caught(last).map_err(|error| unavailable(&self.path, &error))
     }
 
     /// Commits all changes or none. After an error, the outcome is unknown and the file must be
     /// reopened.
     pub(super) fn append(&mut self, changes: &[KeyChange]) -> Result<(), Error> {
-        self.commit(changes)
-            .map_err(|error| unavailable(&self.path, &error))
+        guard::caught(|| self.commit(changes)).map_err(|error| unavailable(&self.path, &error))
     }
 
-    /// Creates the tables of a new file, or counts the events of an existing one.
-    fn prepare(&mut self) -> Result<(), redb::Error> {
-        let transaction = self.database.begin_write()?;
-        let is_new = {
-            transaction.open_table(OBJECTS)?;
-            let mut meta = transaction.open_table(META)?;
-            let is_new = meta.get(FORMAT_KEY)?.is_none();
-            if is_new {
-                meta.insert(FORMAT_KEY, FORMAT)?;
-                meta.insert(REVISION_KEY, 0)?;
-            }
-            for event in transaction.open_table(EVENTS)?.iter()? {
-                let (revision, event) = event?;
-                let (seconds, key, _, before) = event.value();
-                let bytes = key.len() + before.map_or(0, <[u8]>::len);
-                self.kept.push_back(Kept {
-                    revision: revision.value(),
-                    seconds,
-                    bytes,
-                });
-                self.kept_bytes += bytes;
-            }
-            is_new
-        };
-        if is_new {
+    /// Commits a revision without a change: the next change gets a greater one.
+    pub(super) fn advance(&mut self, revision: Revision) -> Result<(), Error> {
+        let advance = || {
+            let transaction = self.begin()?;
+            last(&mut transaction.open_table(RECORDS)?, revision)?;
             transaction.commit()?;
-        } else {
-            transaction.abort()?;
+            Ok(())
+        };
+        guard::caught(advance).map_err(|error| unavailable(&self.path, &error))
+    }
+
+    /// Gives unused space back to the file system.
+    pub(super) fn compact(mut self) -> Result<(), Error> {
+        let compacted = guard::caught(|| {
+            while self.database.compact()? {}
+            Ok(())
+        });
+        compacted.map_err(|error| unavailable(&self.path, &error))
+    }
+
+    /// Counts the events in the file.
+    fn count_events(&mut self) -> Result<(), redb::Error> {
+        let transaction = self.database.begin_read()?;
+        for row in transaction.open_table(CHANGES)?.iter()? {
+            let (revision, record) = row?;
+            let bytes = record.value().len();
+            let record = Record::decode(record.value());
+            self.kept.push_back(Kept {
+                revision: revision.value(),
+                seconds: record.map_or(0, |record| record.seconds),
+                bytes,
+            });
+            self.kept_bytes += bytes;
         }
         Ok(())
     }
 
-    fn meta(&self, key: &str) -> Result<u64, redb::Error> {
-        let meta = self.database.begin_read()?.open_table(META)?;
-        Ok(meta.get(key)?.map_or(0, |number| number.value()))
-    }
-
-    fn read(&self) -> Result<Contents, redb::Error> {
-        let transaction = self.database.begin_read()?;
-        let mut entries = BTreeMap::new();
-        for object in transaction.open_table(OBJECTS)?.iter()? {
-            let (key, object) = object?;
-            let (revision, value) = object.value();
-            let value = Bytes::copy_from_slice(value);
-            entries.insert(key.value().to_owned(), Entry { value, revision });
-        }
-        // The values of keys before the event that was read last.
-        let mut earlier: BTreeMap<String, Option<Bytes>> = BTreeMap::new();
-        let mut changes = Vec::new();
-        for event in transaction.open_table(EVENTS)?.iter()?.rev() {
-            let (revision, event) = event?;
-            let (_, key, exists, before) = event.value();
-            let (key, revision) = (key.to_owned(), revision.value());
-            let before = before.map(Bytes::copy_from_slice);
-            let now = entries.get(&key).map(|entry| entry.value.clone());
-            let after = earlier.insert(key.clone(), before.clone()).unwrap_or(now);
-            changes.push(match (exists, before, after) {
-                (true, before, Some(value)) => KeyChange::Put(
-                    Item {
-                        key,
-                        value,
-                        revision,
-                    },
-                    before,
-                ),
-                (false, Some(value), _) => KeyChange::Delete(Item {
-                    key,
-                    value,
-                    revision,
-                }),
-                _ => {
-                    return Err(redb::Error::Corrupted(format!(
-                        "event {revision} has no value"
-                    )));
-                }
-            });
-        }
-        changes.reverse();
-        Ok(Contents {
-            entries,
-            revision: self.meta(REVISION_KEY)?,
-            changes,
-        })
+    /// Begins a transaction that commits in two phases, with all that opening the file needs.
+    fn begin(&self) -> Result<WriteTransaction, redb::Error> {
+        let mut transaction = self.database.begin_write()?;
+        transaction.set_quick_repair(true);
+        Ok(transaction)
     }
 
     fn commit(&mut self, changes: &[KeyChange]) -> Result<(), redb::Error> {
         let seconds = Timestamp::now().as_second();
-        let transaction = self.database.begin_write()?;
+        let transaction = self.begin()?;
         self.write(&transaction, changes, seconds)?;
         transaction.commit()?;
         Ok(())
@@ -214,40 +222,65 @@ impl Disk {
         changes: &[KeyChange],
         seconds: i64,
     ) -> Result<(), redb::Error> {
-        let mut objects = transaction.open_table(OBJECTS)?;
-        let mut events = transaction.open_table(EVENTS)?;
+        let mut records = transaction.open_table(RECORDS)?;
+        let mut events = transaction.open_table(CHANGES)?;
         for change in changes {
-            let item = change.item();
-            let key = item.key.as_str();
-            let (exists, before) = match change {
-                KeyChange::Put(item, before) => {
-                    objects.insert(key, (item.revision, item.value.as_ref()))?;
-                    (true, before.as_deref())
-                }
-                KeyChange::Delete(item) => {
-                    objects.remove(key)?;
-                    (false, Some(item.value.as_ref()))
-                }
-            };
-            events.insert(item.revision, (seconds, key, exists, before))?;
-            let bytes = key.len() + before.map_or(0, <[u8]>::len);
+            self.write_object(&mut records, change)?;
+            let event = event(change, seconds);
+            let record = event.encode();
+            events.insert(event.revision, record.as_slice())?;
             self.kept.push_back(Kept {
-                revision: item.revision,
+                revision: event.revision,
                 seconds,
-                bytes,
+                bytes: record.len(),
             });
-            self.kept_bytes += bytes;
-            transaction
-                .open_table(META)?
-                .insert(REVISION_KEY, item.revision)?;
+            self.kept_bytes += record.len();
+        }
+        if let Some(change) = changes.last() {
+            last(&mut records, change.item().revision)?;
         }
         self.forget(&mut events, seconds)
+    }
+
+    /// Writes or removes an object, which the index must have if it existed before.
+    fn write_object(
+        &self,
+        records: &mut Table<'_, &'static [u8], &'static [u8]>,
+        change: &KeyChange,
+    ) -> Result<(), redb::Error> {
+        let Item {
+            key,
+            value,
+            revision,
+        } = change.item();
+        let (found, expected) = match change {
+            KeyChange::Put(_, before) => {
+                let record = Record {
+                    kind: Kind::Object,
+                    revision: *revision,
+                    seconds: 0,
+                    key,
+                    value,
+                };
+                let found = records.insert(key.as_bytes(), record.encode().as_slice())?;
+                (found.is_some(), before.is_some())
+            }
+            KeyChange::Delete(_) => (records.remove(key.as_bytes())?.is_some(), true),
+        };
+        if found == expected {
+            return Ok(());
+        }
+        Err(redb::Error::Corrupted(format!(
+            "the index does not have `{key}` at its place; stop the server and run \
+             `krm-template-server store salvage {} NEW`",
+            self.path.display()
+        )))
     }
 
     /// Removes the oldest events beyond the limits.
     fn forget(
         &mut self,
-        events: &mut Table<'_, u64, StoredEvent>,
+        events: &mut Table<'_, u64, &'static [u8]>,
         now: i64,
     ) -> Result<(), redb::Error> {
         while let Some(oldest) = self.kept.front() {
@@ -264,37 +297,150 @@ impl Disk {
     }
 }
 
-/// Creates the file with mode 0600. It gets its name once it is a valid database, so a crash never
-/// leaves an invalid file at `path`.
+/// Returns the record of an event.
+fn event(change: &KeyChange, seconds: i64) -> Record<'_> {
+    let item = change.item();
+    let (kind, value) = match change {
+        KeyChange::Put(_, None) => (Kind::Created, &[][..]),
+        KeyChange::Put(_, Some(before)) => (Kind::Updated, before.as_ref()),
+        KeyChange::Delete(item) => (Kind::Deleted, item.value.as_ref()),
+    };
+    Record {
+        kind,
+        revision: item.revision,
+        seconds,
+        key: &item.key,
+        value,
+    }
+}
+
+/// Writes the last revision.
+fn last(
+    records: &mut Table<'_, &'static [u8], &'static [u8]>,
+    revision: Revision,
+) -> Result<(), redb::Error> {
+    let last = Record::last(revision);
+    records.insert(last.key.as_bytes(), last.encode().as_slice())?;
+    Ok(())
+}
+
+/// Reads a file without changing it, also one that is damaged.
+pub(super) fn read_unchanged(path: &Path, check: Check) -> Result<Contents, redb::Error> {
+    guard::quietly(|| {
+        let mut builder = builder();
+        builder.set_check_integrity_on_open(check == Check::Pages);
+        let database = builder.create_with_backend(Overlay::open(path)?)?;
+        supported(&database)?;
+        Contents::read(&database)
+    })
+}
+
+fn format(database: &Database) -> Result<u64, redb::Error> {
+    let meta = database.begin_read()?.open_table(META)?;
+    Ok(meta.get(FORMAT_KEY)?.map_or(0, |format| format.value()))
+}
+
+fn supported(database: &Database) -> Result<(), redb::Error> {
+    match format(database)? {
+        FORMAT => Ok(()),
+        former::FORMER => Err(invalid("it is from an older version, without checksums")),
+        format => Err(invalid(&format!(
+            "its format is {format}, expected {FORMAT}"
+        ))),
+    }
+}
+
+fn invalid(why: &str) -> redb::Error {
+    io::Error::new(ErrorKind::InvalidData, why).into()
+}
+
+/// Creates the file with mode 0600, unless it exists.
+///
+/// # Errors
+///
+/// An empty file is not one of ours: it lost its content.
 fn create(path: &Path) -> Result<(), Error> {
     let failed = |error: &dyn std::fmt::Display| unavailable(path, error);
     if path.try_exists().map_err(|error| failed(&error))? {
-        return Ok(());
+        let length = fs::metadata(path).map_err(|error| failed(&error))?.len();
+        return if length == 0 {
+            Err(failed(
+                &"the file is empty; restore it from a backup, or remove it to start without objects",
+            ))
+        } else {
+            Ok(())
+        };
     }
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or_else(|| Path::new("."));
-    let new = NamedTempFile::new_in(folder).map_err(|error| failed(&error))?;
-    builder()
-        .create(new.path())
-        .map_err(|error| failed(&error))?;
+    let new = new(path, &Contents::default()).map_err(|error| failed(&error))?;
     match new.persist_noclobber(path) {
         Ok(_) => {}
         // Another process has created it meanwhile.
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => return Ok(()),
         Err(error) => return Err(failed(&error.error)),
     }
-    let folder = File::open(folder).and_then(|folder| folder.sync_all());
-    folder.map_err(|error| failed(&error))
+    sync_folder(path).map_err(|error| failed(&error))
 }
 
-fn builder() -> redb::Builder {
-    let mut builder = redb::Builder::new();
-    builder.set_cache_size(CACHE_BYTES);
-    builder
+/// Writes a new file beside a path. It gets its name once it is a valid database, so a crash never
+/// leaves an invalid file at the path.
+fn new(path: &Path, contents: &Contents) -> Result<NamedTempFile, redb::Error> {
+    let new = NamedTempFile::new_in(folder(path))?;
+    contents.write(new.path())?;
+    Ok(new)
 }
 
-fn unavailable(path: &Path, why: &dyn std::fmt::Display) -> Error {
+/// Creates a file with contents, at a path where none is.
+pub(super) fn create_with(path: &Path, contents: &Contents) -> Result<(), redb::Error> {
+    let new = new(path, contents)?;
+    new.persist_noclobber(path).map_err(|error| error.error)?;
+    sync_folder(path)?;
+    Ok(())
+}
+
+/// Replaces a damaged file, and keeps it with the suffix `.damaged`.
+fn replace(path: &Path, contents: &Contents) -> Result<(), redb::Error> {
+    let new = new(path, contents)?;
+    let mut kept = path.as_os_str().to_owned();
+    kept.push(".damaged");
+    let kept = PathBuf::from(kept);
+    fs::hard_link(path, &kept).map_err(|error| {
+        let kept = kept.display();
+        io::Error::new(error.kind(), format!("cannot keep it as {kept}: {error}"))
+    })?;
+    new.persist(path).map_err(|error| error.error)?;
+    sync_folder(path)?;
+    Ok(())
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(folder(path))?.sync_all()
+}
+
+fn folder(path: &Path) -> &Path {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or_else(|| Path::new("."))
+}
+
+fn refused(path: &Path, error: &redb::Error) -> Error {
+    match error {
+        redb::Error::DatabaseAlreadyOpen => unavailable(path, &"another process uses the file"),
+        redb::Error::Corrupted(why) => damaged(path, why),
+        redb::Error::Io(error) => unavailable(path, error),
+        error => unavailable(path, error),
+    }
+}
+
+/// Returns the error for a file whose objects cannot be read.
+fn damaged(path: &Path, why: &str) -> Error {
+    let path = path.display();
+    Error::Unavailable(format!(
+        "{path}: the file is damaged: {why}; restore it from a backup, or bring out what is whole \
+         with `krm-template-server store salvage {path} NEW`"
+    ))
+}
+
+pub(super) fn unavailable(path: &Path, why: &dyn std::fmt::Display) -> Error {
     Error::Unavailable(format!("{}: {why}", path.display()))
 }

@@ -1,7 +1,8 @@
 //! Dumps all items of a store as JSON lines, and loads them into another store.
 //!
-//! A line is `{"key":"…","value":"…"}`; a value that is not UTF-8 is `"base64":"…"` instead.
-//! Revisions are not kept: the other store assigns its own.
+//! The first line is `{"revision":…}`, the last revision of the store. Another line is
+//! `{"key":"…","value":"…"}`; a value that is not UTF-8 is `"base64":"…"` instead. The revisions of
+//! items are not kept: the other store assigns its own, above the last one unless it is etcd.
 
 use std::io::{BufRead, Read, Write};
 
@@ -12,7 +13,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::any::Store;
-use super::types::Item;
+use super::types::{Item, Revision};
 
 /// The number of items in a page.
 const PAGE: usize = 500;
@@ -30,25 +31,35 @@ struct Line {
     base64: Option<String>,
 }
 
-/// Writes all items at one revision, and returns their number.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    revision: Revision,
+}
+
+/// Writes all items at one revision, and returns the keys of damaged ones, which are left out.
 ///
 /// # Errors
 ///
 /// If the store or the writer fails, or if items change meanwhile and the store does not keep old
 /// revisions.
-pub async fn dump(store: &Store, mut out: impl Write) -> Result<u64> {
-    let mut count = 0;
-    let (mut after, mut at) = (None, None);
+pub async fn dump(store: &Store, mut out: impl Write) -> Result<Vec<String>> {
+    let (mut after, mut at, mut damaged) = (None, None, Vec::new());
     loop {
         let page = store.list("", after.as_deref(), PAGE, at).await?;
+        if at.is_none() {
+            let revision = page.revision;
+            serde_json::to_writer(&mut out, &Head { revision })?;
+            out.write_all(b"\n")?;
+        }
+        damaged.extend(page.damaged);
         for item in &page.items {
             serde_json::to_writer(&mut out, &Line::of(item))?;
             out.write_all(b"\n")?;
-            count += 1;
         }
         if page.remaining == 0 {
             out.flush()?;
-            return Ok(count);
+            return Ok(damaged);
         }
         at = Some(page.revision);
         after = page.items.last().map(|item| item.key.clone());
@@ -61,16 +72,23 @@ pub async fn dump(store: &Store, mut out: impl Write) -> Result<u64> {
 ///
 /// At the first line that is malformed or whose key exists. The items before it stay in the store.
 pub async fn load(store: &Store, mut lines: impl BufRead) -> Result<u64> {
-    let mut text = String::new();
+    let (mut text, mut count) = (String::new(), 0);
     for number in 1_u64.. {
         text.clear();
         (&mut lines).take(MAX_LINE_BYTES).read_line(&mut text)?;
         if text.is_empty() {
-            return Ok(number - 1);
+            return Ok(count);
+        }
+        if number == 1
+            && let Ok(Head { revision }) = serde_json::from_str(&text)
+        {
+            store.advance(revision).await?;
+            continue;
         }
         let (key, value) = parse(&text).with_context(|| format!("line {number}"))?;
         let created = store.create(&key, value).await;
         created.with_context(|| format!("line {number}: key `{key}`"))?;
+        count += 1;
     }
     bail!("too many lines")
 }

@@ -8,7 +8,13 @@
 //! | `any` | [`Store`]: one of the three, with the size limit of a value |
 //! | `etcd` | etcd v3, for several replicas (feature `etcd`) |
 //! | `file` | one file, with `redb` |
-//! | `disk` | the tables of that file |
+//! | `salvage` | checking a file, and bringing out what is whole |
+//! | `disk` | opening, writing and replacing that file |
+//! | `former` | the tables of its former format |
+//! | `contents` | its tables |
+//! | `record` | their rows, with checksums |
+//! | `overlay`, `guard` | reading a damaged file: without changing it, without panics |
+//! | `progress` | a line in the log if that takes long |
 //! | `memory` | memory only |
 //! | `objects` | the items of `memory` and `file`, and the rules for writes |
 //! | `feed` | the last events, and the watches on them |
@@ -18,14 +24,21 @@
 //! of tests runs on all of them.
 
 mod any;
+mod contents;
 mod disk;
 mod dump;
 #[cfg(feature = "etcd")]
 mod etcd;
 mod feed;
 mod file;
+mod former;
+mod guard;
 mod memory;
 mod objects;
+mod overlay;
+mod progress;
+mod record;
+mod salvage;
 mod types;
 
 pub use any::Store;
@@ -33,4 +46,5 @@ pub use dump::{dump, load};
 #[cfg(feature = "etcd")]
 pub use etcd::EtcdOptions;
 pub use feed::Watch;
+pub use salvage::{Report, check, compact, salvage};
 pub use types::{Error, Event, Item, MAX_VALUE_BYTES, Page, Revision};

@@ -78,11 +78,38 @@ impl Write {
 /// A value and the revision that wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
+    /// The value; empty if it is damaged.
     pub(super) value: Bytes,
     pub(super) revision: Revision,
+    pub(super) is_damaged: bool,
 }
 
 impl Entry {
+    pub(super) const fn whole(value: Bytes, revision: Revision) -> Self {
+        Self {
+            value,
+            revision,
+            is_damaged: false,
+        }
+    }
+
+    pub(super) const fn damaged(revision: Revision) -> Self {
+        Self {
+            value: Bytes::new(),
+            revision,
+            is_damaged: true,
+        }
+    }
+
+    /// Returns the item, or [`Error::Damaged`].
+    fn read(&self, key: &str) -> Result<Item, Error> {
+        if self.is_damaged {
+            let (key, revision) = (key.to_owned(), self.revision);
+            return Err(Error::Damaged { key, revision });
+        }
+        Ok(self.item(key))
+    }
+
     fn item(&self, key: &str) -> Item {
         Item {
             key: key.to_owned(),
@@ -126,8 +153,15 @@ impl Objects {
         self.entries.get(key)
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<Item> {
-        self.entries.get(key).map(|entry| entry.item(key))
+    pub(super) fn get(&self, key: &str) -> Result<Option<Item>, Error> {
+        let entry = self.entries.get(key);
+        entry.map(|entry| entry.read(key)).transpose()
+    }
+
+    /// Makes a revision the last one, without a change. Older ones are then unknown.
+    pub(super) fn advance(&mut self, revision: Revision) {
+        self.revision = revision;
+        self.feed = Arc::new(Feed::new(revision));
     }
 
     /// Applies changes that were checked against these items.
@@ -144,10 +178,7 @@ impl Objects {
                     },
                     _,
                 ) => {
-                    let entry = Entry {
-                        value: value.clone(),
-                        revision: *revision,
-                    };
+                    let entry = Entry::whole(value.clone(), *revision);
                     self.entries.insert(key.clone(), entry);
                 }
                 KeyChange::Delete(item) => {
@@ -186,14 +217,20 @@ impl Objects {
             .range::<str, _>((start, Bound::Unbounded))
             .take_while(|(key, _)| key.starts_with(prefix));
         let limit = if limit == 0 { usize::MAX } else { limit };
-        let items = following
-            .by_ref()
-            .take(limit)
-            .map(|(key, entry)| entry.item(key))
-            .collect();
+        let (mut items, mut damaged) = (Vec::new(), Vec::new());
+        while items.len() < limit
+            && let Some((key, entry)) = following.next()
+        {
+            if entry.is_damaged {
+                damaged.push(key.clone());
+            } else {
+                items.push(entry.item(key));
+            }
+        }
         let remaining = following.count() as u64;
         Ok(Page {
             items,
+            damaged,
             revision: at.unwrap_or(self.revision),
             remaining,
         })

@@ -23,6 +23,8 @@ pub struct Item {
 pub struct Page {
     /// The items, in the order of their keys.
     pub items: Vec<Item>,
+    /// The keys of the damaged items among them, which are left out.
+    pub damaged: Vec<String>,
     /// The revision of the list.
     pub revision: Revision,
     /// The number of items with the prefix that follow.
@@ -55,6 +57,13 @@ pub enum Error {
     Future(Revision),
     /// The value is larger than [`MAX_VALUE_BYTES`].
     TooLarge,
+    /// The stored value is damaged. The item can be deleted with its revision.
+    Damaged {
+        /// The key of the item.
+        key: String,
+        /// The revision of the item.
+        revision: Revision,
+    },
     /// The store is unavailable. The outcome of a write is unknown.
     Unavailable(String),
 }
@@ -71,6 +80,7 @@ impl fmt::Display for Error {
             Self::Compacted(_) => f.write_str("the revision has been compacted"),
             Self::Future(_) => f.write_str("the revision lies in the future"),
             Self::TooLarge => write!(f, "the value is larger than {MAX_VALUE_BYTES} bytes"),
+            Self::Damaged { key, .. } => write!(f, "the value of `{key}` is damaged in the store"),
             Self::Unavailable(why) => write!(f, "the store is unavailable: {why}"),
         }
     }

@@ -11,7 +11,7 @@ use krm_template_server_core::status::{Result, Status};
 /// A part of the list of deployments.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// The deployments, sorted by namespace and name.
+    /// The deployments, sorted by namespace and name; damaged ones come last.
     pub deployments: Vec<Deployment>,
     /// The continue token of the next page, if there is one.
     pub next: Option<String>,
@@ -41,6 +41,9 @@ impl Deployments {
             self.mark_interrupted(&mut deployment).await?;
             page.deployments.push(deployment);
         }
+        let damaged = found.damaged.iter();
+        page.deployments
+            .extend(damaged.filter_map(|key| Deployment::damaged(key)));
         if found.remaining > 0 {
             let last = found.items.last();
             let last = last.and_then(|item| item.key.strip_prefix(DEPLOYMENTS));

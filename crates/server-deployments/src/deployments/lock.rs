@@ -176,6 +176,7 @@ impl LockWatcher {
         let mut after = None;
         loop {
             let page = records.page(LOCKS, after.as_deref()).await?;
+            records.delete_damaged(&page.damaged).await?;
             for item in &page.items {
                 let since = match self.0.get(&item.key) {
                     Some((revision, since)) if *revision == item.revision => *since,

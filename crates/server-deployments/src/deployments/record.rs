@@ -120,6 +120,26 @@ pub struct Deployment {
 }
 
 impl Deployment {
+    /// Returns what is known of a deployment whose record is damaged.
+    pub(super) fn damaged(key: &str) -> Option<Self> {
+        let (namespace, name) = key.strip_prefix(DEPLOYMENTS)?.split_once('/')?;
+        let error = "its record is damaged in the store; restore it from a backup, or delete it \
+                     with ?abandon=true";
+        Some(Self {
+            name: name.to_owned(),
+            namespace: namespace.to_owned(),
+            state: State::Failed,
+            created_at: String::new(),
+            modified_at: String::new(),
+            deployed_at: None,
+            latest_manifest: String::new(),
+            manifests: Vec::new(),
+            operation: String::new(),
+            errors: vec![error.to_owned()],
+            resources: Vec::new(),
+        })
+    }
+
     /// Returns the namespace and name.
     #[must_use]
     pub fn target(&self) -> Target {

@@ -103,6 +103,16 @@ impl Repository {
         }
     }
 
+    /// Deletes items that are damaged.
+    pub(super) async fn delete_damaged(&self, keys: &[String]) -> Result<()> {
+        for key in keys {
+            if let Err(Error::Damaged { revision, .. }) = self.store.get(key).await {
+                self.delete(key, revision).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the bytes of an item.
     pub(super) async fn bytes(&self, key: &str) -> Result<Option<Bytes>> {
         let item = self.store.get(key).await.map_err(|error| refused(&error))?;
@@ -123,6 +133,9 @@ impl Repository {
                     self.delete(&item.key, item.revision).await?;
                 }
             }
+            let mut unknown = page.damaged;
+            unknown.retain(|key| !kept.contains(key));
+            self.delete_damaged(&unknown).await?;
             match page.items.last() {
                 Some(last) if page.remaining > 0 => after = Some(last.key.clone()),
                 _ => return Ok(()),
@@ -140,7 +153,7 @@ impl Repository {
         page.map_err(|error| refused(&error))
     }
 
-    /// Returns the deployments of a namespace, sorted by name.
+    /// Returns the deployments of a namespace; damaged ones only with their names.
     pub(super) async fn deployments(&self, namespace: &str) -> Result<Vec<Deployment>> {
         let prefix = format!("{DEPLOYMENTS}{namespace}/");
         let (mut all, mut after) = (Vec::new(), None);
@@ -149,6 +162,11 @@ impl Repository {
             for item in &page.items {
                 all.push(decoded::<Deployment>(item)?.value);
             }
+            all.extend(
+                page.damaged
+                    .iter()
+                    .filter_map(|key| Deployment::damaged(key)),
+            );
             match page.items.last() {
                 Some(last) if page.remaining > 0 => after = Some(last.key.clone()),
                 _ => return Ok(all),
@@ -160,9 +178,23 @@ impl Repository {
         self.get(&target.key()).await
     }
 
+    /// Returns a deployment to abandon, which may be damaged.
+    pub(super) async fn abandoned(&self, target: &Target) -> Result<Option<Stored<Deployment>>> {
+        match self.store.get(&target.key()).await {
+            Err(Error::Damaged { key, revision }) => {
+                Ok(Deployment::damaged(&key).map(|value| Stored { value, revision }))
+            }
+            item => {
+                let item = item.map_err(|error| refused(&error))?;
+                item.map(|item| decoded(&item)).transpose()
+            }
+        }
+    }
+
     /// Deletes the oldest operations, if there are too many.
     pub(super) async fn forget_operations(&self) -> Result<()> {
         let first = self.page(OPERATIONS, None).await?;
+        self.delete_damaged(&first.damaged).await?;
         let count = first.remaining.saturating_add(first.items.len() as u64);
         let surplus = usize::try_from(count.saturating_sub(MAX_OPERATIONS)).unwrap_or(usize::MAX);
         for item in first.items.iter().take(surplus) {
@@ -264,6 +296,14 @@ pub(super) fn refused(error: &Error) -> Box<Status> {
         Error::Exists | Error::Missing | Error::Stale(_) => changed(),
         Error::TooLarge => Status::new(413, "RequestEntityTooLarge", error.to_string()),
         Error::Compacted(_) | Error::Future(_) => Status::internal(error.to_string()),
+        Error::Damaged { key, .. } => {
+            tracing::error!(key, "a record in the store is damaged");
+            let name = key.rsplit('/').next().unwrap_or(key);
+            Status::internal(format!(
+                "the record of {name:?} is damaged in the store; restore it from a backup, or \
+                 delete its deployment with ?abandon=true"
+            ))
+        }
         Error::Unavailable(why) => {
             tracing::warn!(why, "the store is unavailable");
             Status::unavailable("the store is unavailable, please try again later")

@@ -264,7 +264,7 @@ impl Deployments {
             request.env.insert("deployment".to_owned(), name);
         }
         let records = &self.tools.records;
-        let known = records.deployment(target).await?;
+        let known = find(records, target, &wanted).await?;
         self.check(target, &wanted, known.as_ref())?;
         let operation = Operation::new(wanted.change, target, &user.name);
         let (name, key) = (operation.name.clone(), Operation::key(&operation.name));
@@ -278,7 +278,7 @@ impl Deployments {
             }
         };
         // It may have changed before the lock was taken.
-        let known = records.deployment(target).await;
+        let known = find(records, target, &wanted).await;
         let known = known.and_then(|known| {
             self.check(target, &wanted, known.as_ref())?;
             Ok(known)
@@ -362,6 +362,19 @@ impl Deployments {
             }
         }
         Ok(())
+    }
+}
+
+/// Finds the deployment to change. Only a damaged one that is abandoned can be changed.
+async fn find(
+    records: &Repository,
+    target: &Target,
+    wanted: &Wanted,
+) -> Result<Option<Stored<Deployment>>> {
+    if wanted.change == ChangeKind::Delete && wanted.abandon {
+        records.abandoned(target).await
+    } else {
+        records.deployment(target).await
     }
 }
 

@@ -90,15 +90,21 @@ impl Call<'_> {
     ///
     /// 504 if the store does not reach it within [`FUTURE`].
     pub(super) async fn reach(&self, wanted: Revision) -> Result<()> {
+        let newest = self.newest(wanted).await?;
+        if newest < wanted {
+            return Err(list::in_the_future(wanted, newest));
+        }
+        Ok(())
+    }
+
+    /// Returns the newest revision, once the store reaches the wanted one or after [`FUTURE`].
+    pub(super) async fn newest(&self, wanted: Revision) -> Result<Revision> {
         let deadline = Instant::now() + FUTURE;
         loop {
             let newest = self.state.store.revision().await;
             let newest = newest.map_err(|error| self.refused("", &error))?;
-            if newest >= wanted {
-                return Ok(());
-            }
-            if Instant::now() >= deadline {
-                return Err(list::in_the_future(wanted, newest));
+            if newest >= wanted || Instant::now() >= deadline {
+                return Ok(newest);
             }
             tokio::time::sleep(POLL).await;
         }
@@ -173,6 +179,7 @@ impl Call<'_> {
                 Status::new(413, "RequestEntityTooLarge", message)
             }
             Error::Compacted(_) | Error::Future(_) => Status::internal(error.to_string()),
+            Error::Damaged { key, .. } => damaged(key),
             Error::Unavailable(why) => {
                 tracing::warn!(why, "the store is unavailable");
                 Status::unavailable("the store is unavailable, please try again later")
@@ -194,12 +201,47 @@ impl Call<'_> {
     }
 }
 
-/// Decodes a value from the store.
+/// Decodes an object from the store.
 ///
 /// # Errors
 ///
-/// 500 if the value cannot be decoded.
-pub(super) fn stored(value: &Bytes) -> Result<Stored> {
-    Stored::decode(value)
-        .inspect_err(|error| tracing::error!(%error, "a value of the store cannot be read"))
+/// 500 if it is damaged.
+pub(super) fn stored(item: &Item) -> Result<Stored> {
+    Stored::decode(&item.value).map_err(|_| damaged(&item.key))
+}
+
+/// Returns the 500 error for a damaged object, with its name.
+fn damaged(key: &str) -> Box<Status> {
+    tracing::error!(key, "an object in the store is damaged");
+    let name = name_of(key);
+    Status::internal(format!(
+        "Template {name:?} is damaged in the store; restore it from a backup, or delete it"
+    ))
+}
+
+/// The maximum number of damaged objects that a warning names.
+const MAX_DAMAGED: usize = 10;
+
+/// Returns the warning about the damaged objects that a list leaves out, if there are any.
+pub(super) fn left_out(keys: &[String]) -> Option<String> {
+    let (count, s) = match keys.len() {
+        0 => return None,
+        1 => (1, " is"),
+        count => (count, "s are"),
+    };
+    let names: Vec<&str> = keys
+        .iter()
+        .take(MAX_DAMAGED)
+        .map(|key| name_of(key))
+        .collect();
+    let more = if count > MAX_DAMAGED { ", …" } else { "" };
+    Some(format!(
+        "{count} Template{s} damaged in the store and left out: {}{more}",
+        names.join(", ")
+    ))
+}
+
+/// Returns the namespace and the name in the key of an object.
+fn name_of(key: &str) -> &str {
+    key.split_once("/templates/").map_or(key, |(_, name)| name)
 }

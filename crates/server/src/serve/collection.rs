@@ -1,6 +1,6 @@
 //! Lists of stored Templates, from the store to the response.
 
-use super::answer::Answer;
+use super::answer::{self, Answer};
 use super::call::{self, Call, FUTURE};
 use super::render;
 use crate::object::Stored;
@@ -15,19 +15,24 @@ use krm_template_server_core::store::{Error, Item, Page, Revision};
 pub(super) struct Found {
     pub(super) meta: ListMeta,
     pub(super) items: Vec<(Stored, Revision)>,
+    /// The keys of damaged objects, which are left out.
+    damaged: Vec<String>,
+}
+
+impl Found {
+    /// Returns the warning about the objects that are left out, if there are any.
+    pub(super) fn warning(&self) -> Option<String> {
+        call::left_out(&self.damaged)
+    }
 }
 
 pub(super) async fn list(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::List)?;
     let options = ListOptions::parse(call.query, call.group)?;
     let found = read(call, &options).await?;
-    Ok(render::list(
-        call.group,
-        shown,
-        call.now,
-        &found.meta,
-        &found.items,
-    ))
+    let mut answer = render::list(call.group, shown, call.now, &found.meta, &found.items);
+    answer::warn(&mut answer, found.warning().as_slice());
+    Ok(answer)
 }
 
 pub(super) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found> {
@@ -59,28 +64,33 @@ pub(super) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found
     {
         Ok(page) => page,
         Err(Error::Compacted(_)) => return Err(list::expired(options)),
+        // The store was restored from a backup.
+        Err(Error::Future(_)) if options.after.is_some() => return Err(list::expired(options)),
         Err(Error::Future(newest)) => {
             tokio::time::sleep(FUTURE).await;
             return Err(list::in_the_future(at.unwrap_or_default(), newest));
         }
         Err(error) => return Err(call.refused("", &error)),
     };
-    selected(options, page, &prefix, wanted)
+    Ok(selected(options, page, &prefix, wanted))
 }
 
 /// Returns at most `wanted` selected objects of a page, or all for zero.
-fn selected(options: &ListOptions, page: Page, prefix: &str, wanted: usize) -> Result<Found> {
+fn selected(options: &ListOptions, page: Page, prefix: &str, wanted: usize) -> Found {
     let is_selective = !options.selectors.is_empty();
     let mut items = Vec::with_capacity(page.items.len());
     let mut has_more = page.remaining > 0;
-    let mut last = None;
+    let (mut last, mut damaged) = (None, page.damaged);
     for Item {
         key,
         value,
         revision,
     } in page.items
     {
-        let stored = call::stored(&value)?;
+        let Ok(stored) = Stored::decode(&value) else {
+            damaged.push(key);
+            continue;
+        };
         if is_selective && !matches(&options.selectors, &stored) {
             continue;
         }
@@ -100,14 +110,15 @@ fn selected(options: &ListOptions, page: Page, prefix: &str, wanted: usize) -> R
         .encode()
     });
     let remaining = (next.is_some() && !is_selective).then_some(page.remaining);
-    Ok(Found {
+    Found {
         meta: ListMeta {
             revision: page.revision,
             next,
             remaining,
         },
         items,
-    })
+        damaged,
+    }
 }
 
 /// Returns `true` if the selectors match an object.

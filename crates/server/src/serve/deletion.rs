@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::answer::Answer;
+use super::answer::{self, Answer};
 use super::call::{self, Call};
 use super::collection;
 use super::render;
 use crate::object::{Stored, meta};
-use crate::wire::accept::Scope;
+use crate::wire::accept::{Answer as Shown, Scope};
 use crate::wire::list::ListOptions;
 use crate::wire::options::DeleteOptions;
 use krm_template_server_core::groups::Group;
@@ -21,10 +21,43 @@ const ATTEMPTS: usize = 5;
 pub(super) async fn delete(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let options = DeleteOptions::parse(call.query, call.content_type(), &call.body)?;
-    let (stored, revision) = remove(call, name, &options).await?;
+    let (stored, revision) = match remove(call, name, &options).await {
+        Ok(removed) => removed,
+        Err(status) if status.code == 500 => return damaged(call, name, &options, status).await,
+        Err(status) => return Err(status),
+    };
     if call.group == Group::OpenShift || stored.draft(revision).finalizers().next().is_some() {
         return Ok(render::object(200, shown, call.now, &stored, revision));
     }
+    Ok(deleted(call, name, shown, stored.uid()))
+}
+
+/// Deletes an object that cannot be read. Nothing is known of its finalizers, and a precondition
+/// cannot be checked.
+async fn damaged(
+    call: &Call<'_>,
+    name: &str,
+    options: &DeleteOptions,
+    status: Box<Status>,
+) -> Result<Answer> {
+    let store = &call.state.store;
+    let revision = match store.get(&call.key(name)).await {
+        Err(Error::Damaged { revision, .. }) => revision,
+        Ok(Some(item)) if Stored::decode(&item.value).is_err() => item.revision,
+        _ => return Err(status),
+    };
+    if options.uid.is_some() || options.resource_version.is_some() {
+        return Err(status);
+    }
+    if !options.dry_run {
+        let removed = store.delete(&call.key(name), revision).await;
+        removed.map_err(|error| call.refused(name, &error))?;
+    }
+    Ok(deleted(call, name, call.shown(Scope::One)?, ""))
+}
+
+/// Creates the response to the deletion of an object.
+fn deleted(call: &Call<'_>, name: &str, shown: Shown, uid: &str) -> Answer {
     let status = json!({
         "kind": "Status",
         "apiVersion": "v1",
@@ -34,12 +67,12 @@ pub(super) async fn delete(call: &Call<'_>, name: &str) -> Result<Answer> {
             "name": name,
             "group": call.group.name(),
             "kind": "templates",
-            "uid": stored.uid(),
+            "uid": uid,
         },
     });
     let mut text = status.to_string().into_bytes();
     text.push(b'\n');
-    Ok(render::finished(200, shown, text))
+    render::finished(200, shown, text)
 }
 
 /// Deletes all selected objects and responds with a list of them.
@@ -57,13 +90,9 @@ pub(super) async fn delete_collection(call: &Call<'_>) -> Result<Answer> {
             Err(status) => return Err(status),
         }
     }
-    Ok(render::list(
-        call.group,
-        shown,
-        call.now,
-        &found.meta,
-        &deleted,
-    ))
+    let mut answer = render::list(call.group, shown, call.now, &found.meta, &deleted);
+    answer::warn(&mut answer, found.warning().as_slice());
+    Ok(answer)
 }
 
 /// Deletes an object, or marks it for deletion if it has finalizers. Returns its last state.
@@ -74,7 +103,7 @@ async fn remove(
 ) -> Result<(Stored, Revision)> {
     for _ in 0..ATTEMPTS {
         let current = call.found(name).await?;
-        let stored = call::stored(&current.value)?;
+        let stored = call::stored(&current)?;
         check(call, name, &stored, current.revision, options)?;
         let mut draft = stored.draft(current.revision);
         let has_finalizers = draft.finalizers().next().is_some();

@@ -88,7 +88,7 @@ impl Template {
 /// Reads a stored Template: the original text if it was posted as YAML, otherwise JSON.
 pub(super) async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template> {
     let item = call.found(name).await?;
-    let stored = call::stored(&item.value)?;
+    let stored = call::stored(&item)?;
     if let Some(yaml) = stored.yaml() {
         return Ok(Template {
             text: yaml.to_owned(),

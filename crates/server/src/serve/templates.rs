@@ -93,16 +93,9 @@ pub(super) async fn get(call: &Call<'_>, name: &str) -> Result<Answer> {
     if let At::NotOlderThan(revision) = list::get(call.query)? {
         call.reach(revision).await?;
     }
-    let Item {
-        value, revision, ..
-    } = call.found(name).await?;
-    Ok(render::object(
-        200,
-        shown,
-        call.now,
-        &call::stored(&value)?,
-        revision,
-    ))
+    let item = call.found(name).await?;
+    let stored = call::stored(&item)?;
+    Ok(render::object(200, shown, call.now, &stored, item.revision))
 }
 
 pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
@@ -113,7 +106,7 @@ pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
         decode::template(call.group, format, &call.body, options.field_validation)?;
     meta::named(&mut draft, call.namespace, name)?;
     let current = call.found(name).await?;
-    let old = call::stored(&current.value)?.draft(current.revision);
+    let old = call::stored(&current)?.draft(current.revision);
     let expected = meta::must_expect(&draft)?;
     meta::same_uid(&draft, &old)?;
     if expected != current.revision {
@@ -141,7 +134,7 @@ pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
             let written = insert(call, &draft, dry_run).await?;
             return Ok(show(call, 201, shown, &written, &warnings));
         };
-        let old = call::stored(&current.value)?.draft(current.revision);
+        let old = call::stored(&current)?.draft(current.revision);
         let (mut draft, warnings) = patch.applied(call, name, Some(&old))?;
         if meta::must_expect(&draft)? != current.revision {
             return Err(call.modified(name));
@@ -281,7 +274,7 @@ async fn replace(
     dry_run: bool,
 ) -> Result<Result<Written, Error>> {
     if meta::is_same(draft, old) {
-        return Ok(Ok(Written(call::stored(&current.value)?, current.revision)));
+        return Ok(Ok(Written(call::stored(&current)?, current.revision)));
     }
     let stored = call.encoded(draft)?;
     let store = &call.state.store;

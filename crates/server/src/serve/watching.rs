@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::answer::{self, Answer, Body, JSON};
 use super::call::Call;
-use super::collection;
+use super::collection::{self, Found};
 use crate::object::Stored;
 use crate::object::answer as write;
 use crate::object::answer::{ListMeta, Table};
@@ -67,8 +67,10 @@ pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer>
         metrics: Arc::clone(&call.state.metrics),
         _permit: permit,
     };
-    events.open(call, &options).await?;
-    Ok(answer::with_body(200, JSON, events.into_body()))
+    let warning = events.open(call, &options).await?;
+    let mut answer = answer::with_body(200, JSON, events.into_body());
+    answer::warn(&mut answer, warning.as_slice());
+    Ok(answer)
 }
 
 /// The event stream of a watch.
@@ -111,31 +113,39 @@ impl Kind {
 }
 
 impl Events {
-    /// Queues the initial events and opens the watch of the store.
-    async fn open(&mut self, call: &Call<'_>, options: &WatchOptions) -> Result<()> {
+    /// Queues the initial events and opens the watch of the store. Returns a warning, if objects
+    /// are left out.
+    async fn open(&mut self, call: &Call<'_>, options: &WatchOptions) -> Result<Option<String>> {
+        let mut warning = None;
         let after = match options.start {
-            Start::After(revision) => revision,
+            Start::After(revision) => {
+                let newest = call.newest(revision).await?;
+                if newest < revision {
+                    self.expire_future(revision, newest);
+                    return Ok(None);
+                }
+                revision
+            }
             Start::Now => {
                 let revision = call.state.store.revision().await;
                 revision.map_err(|error| call.refused("", &error))?
             }
-            Start::State(oldest) => self.all(call, oldest, options.bookmarks).await?,
+            Start::State(oldest) => {
+                let found = self.all(call, oldest, options.bookmarks).await?;
+                warning = found.warning();
+                found.meta.revision
+            }
         };
         match call.state.store.watch(&self.prefix, after).await {
             Ok(changes) => self.changes = Some(changes),
             Err(Error::Compacted(oldest)) => self.expire(after, oldest),
             Err(error) => return Err(call.refused("", &error)),
         }
-        Ok(())
+        Ok(warning)
     }
 
-    /// Queues an `ADDED` event for each object. Returns the revision of the list.
-    async fn all(
-        &mut self,
-        call: &Call<'_>,
-        oldest: Revision,
-        bookmarks: bool,
-    ) -> Result<Revision> {
+    /// Queues an `ADDED` event for each object. Returns the list.
+    async fn all(&mut self, call: &Call<'_>, oldest: Revision, bookmarks: bool) -> Result<Found> {
         let options = ListOptions {
             selectors: self.selectors.clone(),
             limit: None,
@@ -151,7 +161,7 @@ impl Events {
         if bookmarks {
             self.mark(found.meta.revision, true);
         }
-        Ok(found.meta.revision)
+        Ok(found)
     }
 
     fn is_named(&self, stored: &Stored) -> bool {
@@ -202,13 +212,17 @@ impl Events {
             Ok(Event::Put(item, before)) => self.put(item, before),
             Ok(Event::Delete(Item {
                 value, revision, ..
-            })) => {
-                if let Ok(stored) = Stored::decode(&value)
-                    && self.is_selected(&stored)
-                {
+            })) => match Stored::decode(&value) {
+                Ok(stored) if self.is_selected(&stored) => {
                     self.send(Kind::Deleted, &stored, revision);
                 }
-            }
+                Ok(_) => {}
+                // The object was damaged, so it cannot be told whether the client knows it.
+                Err(_) => {
+                    let after = self.changes.take().map_or(0, |changes| changes.revision());
+                    self.expire(after, revision);
+                }
+            },
             Ok(Event::Progress(revision)) => self.mark(revision, false),
             Err(error) => {
                 let after = self.changes.take().map_or(0, |changes| changes.revision());
@@ -314,6 +328,13 @@ impl Events {
     /// Queues a 410 error: changes after the requested revision have been compacted.
     fn expire(&mut self, asked: Revision, oldest: Revision) {
         let message = format!("too old resource version: {asked} ({oldest})");
+        let status = Status::new(410, "Expired", message);
+        self.push("ERROR", status.object().to_string().as_bytes());
+    }
+
+    /// Queues a 410 error: the store was restored from a backup.
+    fn expire_future(&mut self, asked: Revision, newest: Revision) {
+        let message = format!("too new resource version: {asked} ({newest})");
         let status = Status::new(410, "Expired", message);
         self.push("ERROR", status.object().to_string().as_bytes());
     }

@@ -1,6 +1,7 @@
 //! The program on a port: hostile and slow clients, limits, HTTP/2, shutdown, and secrets.
 
 mod canary;
+mod damage;
 mod end;
 mod framing;
 mod limits;
@@ -13,6 +14,7 @@ use libtest_mimic::Trial;
 pub(crate) fn trials() -> Vec<Trial> {
     [
         canary::trials(),
+        damage::trials(),
         end::trials(),
         framing::trials(),
         limits::trials(),

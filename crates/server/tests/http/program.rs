@@ -36,7 +36,7 @@ pub(crate) struct Program {
     address: SocketAddr,
     output: Arc<Mutex<String>>,
     readers: Vec<JoinHandle<()>>,
-    folder: TempDir,
+    folder: Option<TempDir>,
 }
 
 /// A response.
@@ -85,7 +85,7 @@ impl Program {
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
             output,
             readers,
-            folder,
+            folder: Some(folder),
         };
         until("the server listens", || {
             let output = program.output();
@@ -103,7 +103,7 @@ impl Program {
     }
 
     pub(crate) fn folder(&self) -> &std::path::Path {
-        self.folder.path()
+        self.folder.as_ref().unwrap().path()
     }
 
     /// Returns the output until now.
@@ -168,6 +168,13 @@ impl Program {
             reader.join().unwrap();
         }
         (status.unwrap(), self.output())
+    }
+
+    /// Ends it with SIGTERM, and returns its folder.
+    pub(crate) fn stop(mut self) -> TempDir {
+        self.signal("TERM");
+        assert!(self.process.wait().unwrap().success());
+        self.folder.take().unwrap()
     }
 
     /// Returns the size of the anonymous memory of the process in bytes.

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use bytes::Bytes;
-use krm_template_server_core::store::{Store, dump, load};
+use krm_template_server_core::store::{Error, Store, dump, load};
 use libtest_mimic::Trial;
 
 use crate::store::waiting;
@@ -36,13 +36,26 @@ async fn a_dump_loads_into_another_store() {
         .await
         .unwrap();
     let mut text = vec![];
-    assert_eq!(dump(&memory, &mut text).await.unwrap(), 1_204);
+    assert_eq!(dump(&memory, &mut text).await.unwrap(), [""; 0]);
+    assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 1_205);
     let folder = tempfile::tempdir().unwrap();
     let file = Store::file(&folder.path().join("store.redb")).unwrap();
     assert_eq!(load(&file, Cursor::new(&text)).await.unwrap(), 1_204);
+    // It continues above the last revision, and older ones are expired.
+    assert_eq!(file.revision().await, Ok(2 * 1_204));
+    let expired = file.watch("", 1_203).await.unwrap_err();
+    assert_eq!(expired, Error::Compacted(2 * 1_204));
     let mut again = vec![];
     dump(&file, &mut again).await.unwrap();
-    assert_eq!(again, text);
+    let items = |dump: Vec<u8>| {
+        String::from_utf8(dump)
+            .unwrap()
+            .split_once('\n')
+            .unwrap()
+            .1
+            .to_owned()
+    };
+    assert_eq!(items(again), items(text));
 }
 
 async fn a_dump_is_a_line_per_item() {
@@ -57,7 +70,8 @@ async fn a_dump_is_a_line_per_item() {
         .unwrap();
     let mut text = vec![];
     dump(&store, &mut text).await.unwrap();
-    let expected = "{\"key\":\"/a\",\"base64\":\"/w==\"}\n\
+    let expected = "{\"revision\":2}\n\
+                    {\"key\":\"/a\",\"base64\":\"/w==\"}\n\
                     {\"key\":\"/b\",\"value\":\"{\\\"a\\\": 1}\\n\"}\n";
     assert_eq!(String::from_utf8(text).unwrap(), expected);
 }

@@ -1,6 +1,7 @@
 //! The etcd store, against real etcd processes.
 
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -38,6 +39,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         3,
         "etcd/without_a_quorum_nothing_is_read",
         without_a_quorum,
+    ));
+    trials.push(on(
+        1,
+        "etcd/a_restored_backup_ends_watches",
+        a_restored_backup,
     ));
     trials.push(on(
         3,
@@ -443,6 +449,44 @@ async fn compacted_revisions(cluster: Cluster) {
     let mut watch = store.watch("/t/", second).await.unwrap();
     let event = watch.next().await.unwrap();
     assert!(matches!(event, Event::Put(item, Some(_)) if item.revision == third));
+}
+
+/// A copy of the files of the member is a backup here, as `etcdutl` may be missing.
+async fn a_restored_backup(mut cluster: Cluster) {
+    let store = open(&cluster.endpoints(), "/p").await;
+    let value = || Bytes::from_static(b"1");
+    let old = store.create("/t/a", value()).await.unwrap();
+    cluster.kill(0);
+    let (data, backup) = (
+        cluster.folder.path().join("m0"),
+        cluster.folder.path().join("backup"),
+    );
+    let copy = |from: &Path, to: &Path| {
+        let copied = Command::new("cp").arg("-r").args([from, to]).status();
+        assert!(copied.unwrap().success());
+    };
+    copy(&data, &backup);
+    cluster.launch(0);
+    while store.revision().await.is_err() {
+        sleep(Duration::from_millis(50)).await;
+    }
+    let mut watch = store.watch("/t/", old).await.unwrap();
+    for index in 0..20 {
+        let created = store.create(&format!("/t/{index}"), value()).await;
+        created.unwrap();
+        while !matches!(watch.next().await, Ok(Event::Put(..))) {}
+    }
+    cluster.kill(0);
+    std::fs::remove_dir_all(&data).unwrap();
+    copy(&backup, &data);
+    cluster.launch(0);
+    loop {
+        match watch.next().await {
+            Ok(Event::Progress(_)) => {}
+            Err(Error::Compacted(newest)) => break assert!(newest < old + 20),
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 async fn without_a_quorum(mut cluster: Cluster) {

@@ -1,5 +1,6 @@
 //! The stores: a suite and a model for all stores, then tests of single stores.
 
+mod damage;
 mod dumps;
 #[cfg(feature = "etcd")]
 mod etcd;
@@ -39,6 +40,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     }));
     trials.push(trial("memory/follows_the_model", model::memory));
     trials.push(trial("file/follows_the_model", model::file));
+    trials.extend(damage::trials());
     trials.extend(dumps::trials());
     trials.extend(file::trials());
     trials.extend(kill::trials());

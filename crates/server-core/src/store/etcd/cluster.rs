@@ -136,6 +136,7 @@ impl Etcd {
                 _ => {
                     return Ok(Page {
                         items,
+                        damaged: Vec::new(),
                         revision,
                         remaining,
                     });

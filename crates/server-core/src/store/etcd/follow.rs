@@ -71,6 +71,9 @@ async fn watch(member: Member, members: &Members, prefix: &str, feed: &Weak<Feed
         return End::Unused;
     };
     let mut connections = members.connections();
+    if let Some(newest) = restored(&member, prefix, after).await {
+        return End::Compacted(newest);
+    }
     let options = WatchOptions::new()
         .with_prefix()
         .with_start_revision(i64::try_from(after + 1).unwrap_or(i64::MAX))
@@ -113,6 +116,15 @@ async fn watch(member: Member, members: &Members, prefix: &str, feed: &Weak<Feed
         }
     }
     End::Lost
+}
+
+/// Returns the newest revision if it is older than one that was seen: etcd was restored from a
+/// backup, and would send no event up to that revision.
+async fn restored(member: &Member, prefix: &str, seen: Revision) -> Option<Revision> {
+    let mut client = member.client.kv_client();
+    let read = timeout(LOOK_INTERVAL, client.get(prefix, None)).await;
+    let newest = number(read.ok()?.ok()?.header()?.revision());
+    (newest < seen).then_some(newest)
 }
 
 /// Logs the end of a watch. Messages of etcd contain no keys or values, so no secrets.

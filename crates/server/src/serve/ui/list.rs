@@ -27,7 +27,7 @@ const TAGS: usize = 30;
 pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     let query = &visit.incoming.query;
     let namespace = query.text("namespace").trim();
-    let (groups, notices) = groups(visit, namespace).await?;
+    let (groups, mut notices) = groups(visit, namespace).await?;
     let words = query.text("q").to_lowercase();
     let mut search = Search {
         words: words.split_whitespace().map(str::to_owned).collect(),
@@ -36,6 +36,7 @@ pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
         ..Search::default()
     };
     let next = search.run(visit, &groups, namespace).await?;
+    notices.extend(call::left_out(&search.damaged));
     let address = |tag: &str, after: Option<&str>| {
         let after = after.unwrap_or_default();
         let pairs = [
@@ -135,6 +136,8 @@ struct Search {
     rows: Vec<Row>,
     tags: BTreeMap<String, usize>,
     namespaces: BTreeSet<String>,
+    /// The keys of damaged Templates, which are left out.
+    damaged: Vec<String>,
 }
 
 impl Search {
@@ -149,17 +152,20 @@ impl Search {
         let mut all = Merged::new(&visit.state.store, groups, namespace, begin);
         let mut last = None;
         let mut searched = 0;
+        let mut next = None;
         while let Some((name, item)) = all.next().await? {
             // Keep Templates with the same name on the same page.
             let is_full = self.rows.len() >= ROWS || searched >= SEARCHED;
             if is_full && last.as_ref() != Some(&name) {
-                return Ok(last);
+                next = last;
+                break;
             }
             searched += 1;
-            self.search(&item)?;
+            self.search(item);
             last = Some(name);
         }
-        Ok(None)
+        self.damaged.append(&mut all.damaged);
+        Ok(next)
     }
 
     /// Returns the most frequent tags, the selected one first. `address` returns the address of the
@@ -180,8 +186,11 @@ impl Search {
         tags
     }
 
-    fn search(&mut self, item: &Item) -> Result<()> {
-        let stored = call::stored(&item.value)?;
+    fn search(&mut self, item: Item) {
+        let Ok(stored) = object::Stored::decode(&item.value) else {
+            self.damaged.push(item.key);
+            return;
+        };
         self.namespaces.insert(stored.namespace().to_owned());
         let mut json = Vec::new();
         object::answer::object((&stored, item.revision), &mut json);
@@ -199,13 +208,13 @@ impl Search {
             .join(" ")
             .to_lowercase();
         if !self.words.iter().all(|word| all.contains(word.as_str())) {
-            return Ok(());
+            return;
         }
         for tag in &tags {
             *self.tags.entry(tag.clone()).or_default() += 1;
         }
         if !self.tag.is_empty() && !tags.contains(&self.tag) {
-            return Ok(());
+            return;
         }
         let shown = Stored {
             group: stored.group(),
@@ -235,7 +244,6 @@ impl Search {
             created: created.to_owned(),
             tags,
         });
-        Ok(())
     }
 }
 

@@ -14,6 +14,8 @@ const CHUNK: usize = 200;
 pub(super) struct Merged<'m> {
     store: &'m Measured,
     lists: Vec<Listed>,
+    /// The keys of damaged Templates, which are left out.
+    pub(super) damaged: Vec<String>,
 }
 
 /// The Templates of one group.
@@ -54,6 +56,7 @@ impl<'m> Merged<'m> {
         Self {
             store,
             lists: lists.collect(),
+            damaged: Vec::new(),
         }
     }
 
@@ -61,7 +64,7 @@ impl<'m> Merged<'m> {
     /// have the same one.
     pub(super) async fn next(&mut self) -> Result<Option<(String, Item)>> {
         for list in &mut self.lists {
-            list.read(self.store).await?;
+            self.damaged.extend(list.read(self.store).await?);
         }
         let lists = self.lists.iter_mut();
         let first = lists
@@ -80,10 +83,10 @@ impl Listed {
         self.items.front()?.key.strip_prefix(&self.group)
     }
 
-    /// Reads more Templates if none are left.
-    async fn read(&mut self, store: &Measured) -> Result<()> {
+    /// Reads more Templates if none are left. Returns the keys of damaged ones.
+    async fn read(&mut self, store: &Measured) -> Result<Vec<String>> {
         if self.is_read || !self.items.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let listed = store.list(&self.prefix, self.after.as_deref(), CHUNK, None);
         let page = listed.await.map_err(|error| {
@@ -94,6 +97,6 @@ impl Listed {
         self.items.extend(page.items);
         self.after = self.items.back().map(|item| item.key.clone());
         self.is_read |= self.items.is_empty();
-        Ok(())
+        Ok(page.damaged)
     }
 }

@@ -1,7 +1,7 @@
 //! Watches of stored Templates: a stream of events, one JSON document on each line.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +16,8 @@ use tokio::time::{Instant, sleep_until};
 use super::answer::{self, Answer, Body, JSON};
 use super::call::Call;
 use super::collection;
+use super::compression::Unbuffered;
+use super::items::{Items, matches};
 use crate::object::Stored;
 use crate::object::answer as write;
 use crate::object::answer::{ListMeta, Table};
@@ -58,6 +60,7 @@ pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer>
         name: name.map(str::to_owned),
         shown,
         selectors: options.selectors.clone(),
+        initial: None,
         ready: VecDeque::new(),
         changes: None,
         has_columns: false,
@@ -68,7 +71,9 @@ pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer>
         _permit: permit,
     };
     events.open(call, &options).await?;
-    Ok(answer::with_body(200, JSON, events.into_body()))
+    let mut answer = answer::with_body(200, JSON, events.into_body());
+    answer.extensions_mut().insert(Unbuffered);
+    Ok(answer)
 }
 
 /// The event stream of a watch.
@@ -78,6 +83,8 @@ struct Events {
     name: Option<String>,
     shown: Shown,
     selectors: Selectors,
+    /// The objects at the start of the watch that have not been sent yet.
+    initial: Option<Initial>,
     /// Lines that have not been sent yet.
     ready: VecDeque<Bytes>,
     /// The changes from the store; `None` after an error.
@@ -90,6 +97,13 @@ struct Events {
     shutdown: Shutdown,
     metrics: Arc<Metrics>,
     _permit: Permit,
+}
+
+/// The objects at the start of a watch.
+struct Initial {
+    items: Items,
+    /// The revision of the bookmark after them, if there is one.
+    bookmark: Option<Revision>,
 }
 
 /// The type of an event about an object.
@@ -123,13 +137,16 @@ impl Events {
         };
         match call.state.store.watch(&self.prefix, after).await {
             Ok(changes) => self.changes = Some(changes),
-            Err(Error::Compacted(oldest)) => self.expire(after, oldest),
+            Err(Error::Compacted(oldest)) => {
+                self.initial = None;
+                self.expire(after, oldest);
+            }
             Err(error) => return Err(call.refused("", &error)),
         }
         Ok(())
     }
 
-    /// Queues an `ADDED` event for each object. Returns the revision of the list.
+    /// Begins with an `ADDED` event for each object. Returns the revision of the list.
     async fn all(
         &mut self,
         call: &Call<'_>,
@@ -143,15 +160,12 @@ impl Events {
             after: None,
         };
         let found = collection::read(call, &options).await?;
-        for (stored, revision) in &found.items {
-            if self.is_named(stored) {
-                self.send(Kind::Added, stored, *revision);
-            }
-        }
-        if bookmarks {
-            self.mark(found.meta.revision, true);
-        }
-        Ok(found.meta.revision)
+        let revision = found.meta.revision;
+        self.initial = Some(Initial {
+            items: found.items,
+            bookmark: bookmarks.then_some(revision),
+        });
+        Ok(revision)
     }
 
     fn is_named(&self, stored: &Stored) -> bool {
@@ -161,30 +175,55 @@ impl Events {
     }
 
     fn is_selected(&self, stored: &Stored) -> bool {
-        self.is_named(stored) && collection::matches(&self.selectors, stored)
+        self.is_named(stored) && matches(&self.selectors, stored)
     }
 
     fn into_body(self) -> Body {
-        let lines = stream::unfold(self, |mut events| async move {
+        let lines = stream::try_unfold(self, |mut events| async move {
             let line = events.next().await?;
-            Some((Ok::<_, Infallible>(Frame::data(line)), events))
+            Ok::<_, io::Error>(line.map(|line| (Frame::data(line), events)))
         });
         StreamBody::new(lines).boxed_unsync()
     }
 
+    /// Queues the event of the next object at the start of the watch.
+    async fn begin(&mut self, mut initial: Initial) -> io::Result<()> {
+        let next = initial.items.next().await;
+        match next.map_err(|status| io::Error::other(status.message))? {
+            Some((stored, revision)) => {
+                if self.is_named(&stored) {
+                    self.send(Kind::Added, &stored, revision);
+                }
+                self.initial = Some(initial);
+            }
+            None => {
+                if let Some(revision) = initial.bookmark {
+                    self.mark(revision, true);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the next line; `None` at the end.
-    async fn next(&mut self) -> Option<Bytes> {
+    async fn next(&mut self) -> io::Result<Option<Bytes>> {
         loop {
             if let Some(line) = self.ready.pop_front() {
-                return Some(line);
+                return Ok(Some(line));
             }
-            let changes = self.changes.as_mut()?;
+            if let Some(initial) = self.initial.take() {
+                self.begin(initial).await?;
+                continue;
+            }
+            let Some(changes) = self.changes.as_mut() else {
+                return Ok(None);
+            };
             // Without bookmarks, the branch below is disabled.
             let bookmark = self.bookmark.unwrap_or(self.end);
             let event = tokio::select! {
                 biased;
-                () = self.shutdown.reached(Phase::Closing) => return None,
-                () = sleep_until(self.end) => return None,
+                () = self.shutdown.reached(Phase::Closing) => return Ok(None),
+                () = sleep_until(self.end) => return Ok(None),
                 event = changes.next() => event,
                 () = sleep_until(bookmark), if self.bookmark.is_some() => {
                     let revision = changes.revision();

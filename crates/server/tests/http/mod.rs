@@ -4,6 +4,7 @@ mod canary;
 mod end;
 mod framing;
 mod limits;
+mod lists;
 pub(crate) mod program;
 mod start;
 mod two;
@@ -16,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         end::trials(),
         framing::trials(),
         limits::trials(),
+        lists::trials(),
         start::trials(),
         two::trials(),
     ]

@@ -156,7 +156,9 @@ impl Search {
                 return Ok(last);
             }
             searched += 1;
-            self.search(&item)?;
+            let search = || self.search(&item);
+            let admission = &visit.state.admission;
+            admission.work(item.value.len(), search).await?;
             last = Some(name);
         }
         Ok(None)

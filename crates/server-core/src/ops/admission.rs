@@ -2,10 +2,19 @@
 
 use std::sync::Arc;
 
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::limits::Limits;
 use crate::status::{Details, Result, Status};
+
+/// The maximum number of concurrent requests whose body is read without authentication: logins, and
+/// forms whose login has expired.
+const MAX_LOGINS: usize = 50;
+
+/// Up to this size, in bytes, a text is processed so quickly that a change of the thread is not
+/// worth its cost.
+pub const SHORT: usize = 4096;
 
 /// The permits for concurrent requests, watches, connections and expansions.
 #[derive(Clone, Debug)]
@@ -13,10 +22,14 @@ pub struct Admission {
     reads: Permits,
     writes: Permits,
     watches: Permits,
+    logins: Permits,
+    /// Only counted: connections have a limit of their own.
     connections: Permits,
     /// The permits for expansions that run or wait.
     admitted: Permits,
     running: Arc<Semaphore>,
+    /// The permits for work on large texts besides expansions.
+    working: Arc<Semaphore>,
 }
 
 /// A class of work that needs a permit.
@@ -28,6 +41,8 @@ pub enum Class {
     Write,
     /// An open watch, beside its request.
     Watch,
+    /// A request whose body is read without authentication.
+    Login,
     /// A connection, with or without a request.
     Connection,
 }
@@ -53,9 +68,11 @@ impl Admission {
             reads: Permits::new(limits.max_reads.get()),
             writes: Permits::new(limits.max_writes.get()),
             watches: Permits::new(limits.max_watches.get()),
-            connections: Permits::new(limits.max_connections.get()),
+            logins: Permits::new(MAX_LOGINS),
+            connections: Permits::new(usize::MAX),
             admitted: Permits::new(expansions.saturating_add(limits.max_waiting_expansions)),
             running: Permits::new(expansions).free,
+            working: Permits::new(expansions).free,
         }
     }
 
@@ -96,11 +113,28 @@ impl Admission {
         })
     }
 
+    /// Works on a text of `bytes` bytes, such as parsing the body of a request.
+    ///
+    /// Work on a large text waits for one of as many permits as expansions have, and hands the other
+    /// tasks of its thread to another thread.
+    pub async fn work<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> T {
+        if bytes <= SHORT {
+            return work();
+        }
+        let _permit = self.working.acquire().await;
+        match Handle::current().runtime_flavor() {
+            // As in tests: there is no other thread.
+            RuntimeFlavor::CurrentThread => work(),
+            _ => tokio::task::block_in_place(work),
+        }
+    }
+
     fn permits(&self, class: Class) -> &Permits {
         match class {
             Class::Read => &self.reads,
             Class::Write => &self.writes,
             Class::Watch => &self.watches,
+            Class::Login => &self.logins,
             Class::Connection => &self.connections,
         }
     }
@@ -156,17 +190,12 @@ mod tests {
 
     #[test]
     fn each_class_has_permits_of_its_own() {
-        let admission = admission(&[
-            "--max-reads=1",
-            "--max-writes=2",
-            "--max-watches=3",
-            "--max-connections=4",
-        ]);
+        let admission = admission(&["--max-reads=1", "--max-writes=2", "--max-watches=3"]);
         let classes = [
             (Class::Read, 1),
             (Class::Write, 2),
             (Class::Watch, 3),
-            (Class::Connection, 4),
+            (Class::Login, MAX_LOGINS),
         ];
         let mut taken = Vec::new();
         for (class, permits) in classes {
@@ -217,6 +246,37 @@ mod tests {
             drop(task.await.unwrap().unwrap());
         }
         assert!(admission.expansion().await.is_ok());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn work_on_large_texts_leaves_the_thread_to_other_tasks() {
+        let admission = admission(&["--max-expansions=1"]);
+        let (begun, begins) = std::sync::mpsc::channel();
+        let (end, ends) = std::sync::mpsc::channel::<()>();
+        let large = tokio::spawn({
+            let admission = admission.clone();
+            let work = move || {
+                begun.send(()).unwrap();
+                ends.recv().unwrap();
+            };
+            async move { admission.work(SHORT + 1, work).await }
+        });
+        begins.recv().unwrap();
+        // The only other permit is taken, and the only thread answers.
+        let second = tokio::spawn({
+            let admission = admission.clone();
+            async move { admission.work(SHORT + 1, || ()).await }
+        });
+        tokio::spawn({
+            let admission = admission.clone();
+            async move { admission.work(SHORT, || ()).await }
+        })
+        .await
+        .unwrap();
+        assert!(!second.is_finished());
+        end.send(()).unwrap();
+        large.await.unwrap();
+        second.await.unwrap();
     }
 
     #[tokio::test]

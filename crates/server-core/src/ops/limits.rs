@@ -59,6 +59,10 @@ pub struct Limits {
     #[arg(long, value_name = "COUNT", default_value = "2000")]
     pub max_connections: NonZeroUsize,
 
+    /// The maximum number of open connections from one IP address, or one IPv6 network of 64 bits
+    #[arg(long, value_name = "COUNT", default_value = "1000")]
+    pub max_connections_per_address: NonZeroUsize,
+
     /// The maximum number of concurrent expansions [default: the number of processors]
     #[arg(long, value_name = "COUNT")]
     pub max_expansions: Option<NonZeroUsize>,
@@ -205,6 +209,7 @@ pub(crate) mod tests {
             max_writes: NonZeroUsize::new(200).unwrap(),
             max_watches: NonZeroUsize::new(1_000).unwrap(),
             max_connections: NonZeroUsize::new(2_000).unwrap(),
+            max_connections_per_address: NonZeroUsize::new(1_000).unwrap(),
             max_expansions: None,
             max_waiting_expansions: 64,
             max_expansion_objects: NonZeroUsize::new(10_000).unwrap(),

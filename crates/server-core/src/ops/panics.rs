@@ -3,8 +3,12 @@
 //! The panic hook of [`logging`](super::logging) logs them.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use tokio::time::Instant;
 use tracing::Span;
 
 use super::metrics::Metrics;
@@ -35,6 +39,37 @@ pub async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(move || request.in_scope(work))
         .await
         .unwrap_or_else(|_| Err(panicked(metrics)))
+}
+
+/// Runs a part of a request like [`blocking`], with a time limit.
+///
+/// `work` gets a function that returns `true` once it is late: after `limit`, or when the returned
+/// future is dropped because the client has disconnected.
+///
+/// # Errors
+///
+/// 500 if the work panics.
+pub async fn limited<T: Send + 'static>(
+    metrics: &Metrics,
+    limit: Duration,
+    work: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    /// Sets the flag when it is dropped.
+    struct Waiting(Arc<AtomicBool>);
+
+    impl Drop for Waiting {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    let deadline = Instant::now() + limit;
+    let has_left = Arc::new(AtomicBool::new(false));
+    let _waiting = Waiting(Arc::clone(&has_left));
+    blocking(metrics, move || {
+        work(&|| has_left.load(Ordering::Relaxed) || Instant::now() > deadline)
+    })
+    .await
 }
 
 fn panicked(metrics: &Metrics) -> Box<Status> {
@@ -71,5 +106,31 @@ mod tests {
         assert!(text.contains("krm_template_panics_total 2\n"), "{text}");
         assert_eq!(caught(&metrics, async { Ok(1) }).await, Ok(1));
         assert_eq!(blocking(&metrics, || Ok(2)).await, Ok(2));
+    }
+
+    #[tokio::test]
+    async fn work_stops_when_nobody_waits_for_it() {
+        let (begun, mut begins) = tokio::sync::mpsc::channel(1);
+        let (ended, mut ends) = tokio::sync::mpsc::channel(1);
+        let request = tokio::spawn(async move {
+            limited(&metrics(), Duration::from_hours(1), move |is_late| {
+                begun.blocking_send(()).unwrap();
+                while !is_late() {
+                    std::thread::yield_now();
+                }
+                ended.blocking_send(()).unwrap();
+                Ok(())
+            })
+            .await
+        });
+        begins.recv().await.unwrap();
+        request.abort();
+        ends.recv().await.unwrap();
+        let metrics = metrics();
+        let late = limited(&metrics, Duration::ZERO, |is_late| {
+            while !is_late() {}
+            Ok(())
+        });
+        assert_eq!(late.await, Ok(()));
     }
 }

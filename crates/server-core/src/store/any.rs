@@ -150,7 +150,7 @@ impl Store {
     /// keys.
     ///
     /// Returns at most `limit` items, or all if `limit` is zero, at the revision `at` or the newest
-    /// one.
+    /// one. etcd returns fewer items if they are large.
     ///
     /// # Errors
     ///

@@ -94,16 +94,15 @@ impl Expander {
     ) -> Result<T> {
         let permit = self.admission.expansion().await?;
         let began = Instant::now();
-        let deadline = began + self.limits.expansion_timeout;
+        let limit = self.limits.expansion_timeout;
         let resources = self.limits.max_expansion_objects.get();
         let bytes = self.limits.max_expansion_bytes;
-        let done = panics::blocking(&self.metrics, move || {
+        let done = panics::limited(&self.metrics, limit, move |is_late| {
             let _permit = permit;
-            let is_late = || Instant::now() > deadline;
             expand(Bounds {
                 resources,
                 bytes,
-                is_late: &is_late,
+                is_late,
             })
         });
         let done = done.await;

@@ -28,6 +28,7 @@ use krm_template_server_core::ops::measured::Measured;
 use krm_template_server_core::ops::metrics::Metrics;
 use krm_template_server_core::ops::panics;
 use krm_template_server_core::status::{Details, Result, Status};
+use krm_template_server_core::store::Revision;
 
 /// The deployments of a store, and the changes that run.
 pub struct Deployments {
@@ -255,7 +256,24 @@ impl Deployments {
     ///
     /// 400 for invalid names, 404 or 409 if the deployment does not allow the change, 409 if
     /// another operation changes it.
-    pub async fn start(&self, user: &User, target: &Target, mut wanted: Wanted) -> Result<Started> {
+    pub async fn start(
+        self: &Arc<Self>,
+        user: &User,
+        target: &Target,
+        wanted: Wanted,
+    ) -> Result<Started> {
+        let (service, user, target) = (Arc::clone(self), user.clone(), target.clone());
+        // A task of its own: a client that disconnects must not leave a lock behind.
+        let task = tokio::spawn(async move {
+            let metrics = &service.tools.expander.metrics;
+            panics::caught(metrics, service.begin(&user, &target, wanted)).await
+        });
+        let ended = "the server ended before the change was started";
+        task.await
+            .unwrap_or_else(|_| Err(Status::unavailable(ended)))
+    }
+
+    async fn begin(&self, user: &User, target: &Target, mut wanted: Wanted) -> Result<Started> {
         check_name(&target.name)?;
         check_namespace(&target.namespace)?;
         if let Some(request) = &mut wanted.request {
@@ -273,7 +291,7 @@ impl Deployments {
         let held = match Held::take(records, target, &name).await {
             Ok(held) => held,
             Err(busy) => {
-                records.delete(&key, revision).await?;
+                forget(records, &key, revision, None).await;
                 return Err(busy);
             }
         };
@@ -286,8 +304,7 @@ impl Deployments {
         let known = match known {
             Ok(known) => known,
             Err(error) => {
-                records.delete(&key, revision).await?;
-                held.release().await;
+                forget(records, &key, revision, Some(held)).await;
                 return Err(error);
             }
         };
@@ -378,6 +395,17 @@ async fn find(
     }
 }
 
+/// Deletes the record of an operation that does not start, and releases its lock.
+async fn forget(records: &Repository, key: &str, revision: Revision, held: Option<Held>) {
+    if let Err(error) = records.delete(key, revision).await {
+        // A server ends the operation later, because it has no lock.
+        tracing::warn!(%error, "the record of an operation cannot be deleted");
+    }
+    if let Some(held) = held {
+        held.release().await;
+    }
+}
+
 /// Makes a change, ends its operation, and releases the lock.
 async fn run(
     mut work: Work,
@@ -427,5 +455,29 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count = count.saturating_sub(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_change_that_does_not_start_leaves_no_lock() {
+        let records = Repository::memory();
+        let target = Target {
+            namespace: "default".to_owned(),
+            name: "web".to_owned(),
+        };
+        let operation = Operation::new(ChangeKind::Create, &target, "ada");
+        let key = Operation::key(&operation.name);
+        let revision = records.put(&key, &operation, None).await.unwrap();
+        let held = Held::take(&records, &target, &operation.name)
+            .await
+            .unwrap();
+        // The record cannot be deleted, because it has another revision.
+        forget(&records, &key, revision + 7, Some(held)).await;
+        assert!(records.get::<Operation>(&key).await.unwrap().is_some());
+        assert!(Held::take(&records, &target, "next").await.is_ok());
     }
 }

@@ -58,14 +58,19 @@ pub fn list<'s>(
     out: &mut Vec<u8>,
 ) {
     begin_list("TemplateList", group.api_version(), meta, out);
-    separated(items, out, |(stored, revision), out| match group {
+    separated(items, out, |item, out| list_item(group, item, out));
+    out.extend_from_slice(b"]}\n");
+}
+
+/// Writes an item of a `TemplateList`.
+pub(crate) fn list_item(group: Group, (stored, revision): Item<'_>, out: &mut Vec<u8>) {
+    match group {
         Group::Krm => splice(stored.object(), revision, out),
         Group::OpenShift => {
             out.push(b'{');
             splice(stored.item(), revision, out);
         }
-    });
-    out.extend_from_slice(b"]}\n");
+    }
 }
 
 /// Writes a `PartialObjectMetadataList` with a line feed.
@@ -131,7 +136,8 @@ pub fn table_inside<'s>(
     out.extend_from_slice(b"]}");
 }
 
-fn row(table: Table, (stored, revision): Item<'_>, out: &mut Vec<u8>) {
+/// Writes a row of a `Table`.
+pub(crate) fn row(table: Table, (stored, revision): Item<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"cells\":[");
     match stored.cells().split_once('\t') {
         Some((before, after)) => {

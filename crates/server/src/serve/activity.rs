@@ -1,13 +1,14 @@
 //! Timeouts of connections that are idle, send a request too slowly, or do not read the response.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use http_body::{Body, Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// The activity of a connection.
@@ -25,6 +26,12 @@ pub(crate) struct Activity {
     /// When writing to the client began to block, in milliseconds since `opened`; zero if it does
     /// not block.
     stalled_since: AtomicU64,
+    /// For each body in several frames: when the last frame was taken, in milliseconds since
+    /// `opened`; zero if the next one is asked for. With HTTP/2, a client can stop one body without
+    /// blocking the connection.
+    bodies: Mutex<Vec<Weak<AtomicU64>>>,
+    /// Whether the connection must close to make room for another one.
+    evicted: Notify,
 }
 
 /// The timeouts of a connection.
@@ -50,7 +57,26 @@ impl Activity {
             idle_since: AtomicU64::new(0),
             reading_since: AtomicU64::new(0),
             stalled_since: AtomicU64::new(0),
+            bodies: Mutex::default(),
+            evicted: Notify::new(),
         })
+    }
+
+    /// Returns since when the connection has been without a request; `None` if it has one.
+    pub(crate) fn idle_since(&self) -> Option<Instant> {
+        let is_idle = self.in_flight.load(Ordering::Acquire) == 0;
+        let since = Duration::from_millis(self.idle_since.load(Ordering::Acquire));
+        is_idle.then(|| self.opened + since)
+    }
+
+    /// Closes the connection.
+    pub(crate) fn evict(&self) {
+        self.evicted.notify_one();
+    }
+
+    /// Waits until the connection must close.
+    pub(crate) async fn evicted(&self) {
+        self.evicted.notified().await;
     }
 
     /// Counts a request as in flight until the guard is dropped.
@@ -74,6 +100,12 @@ impl Activity {
             if is_set(&self.stalled_since) && exceeds(&self.stalled_since, timeouts.stalled) {
                 return;
             }
+            let mut bodies = self.bodies.lock().unwrap_or_else(PoisonError::into_inner);
+            bodies.retain(|body| body.strong_count() > 0);
+            let mut bodies = bodies.iter().filter_map(Weak::upgrade);
+            if bodies.any(|body| is_set(&body) && exceeds(&body, timeouts.stalled)) {
+                return;
+            }
             if self.in_flight.load(Ordering::Acquire) > 0 {
                 continue;
             }
@@ -83,6 +115,14 @@ impl Activity {
                 return;
             }
         }
+    }
+
+    /// Returns the time at which a frame of a body was taken, to be kept by the body.
+    fn follow(&self) -> Arc<AtomicU64> {
+        let taken = Arc::new(AtomicU64::new(0));
+        let mut bodies = self.bodies.lock().unwrap_or_else(PoisonError::into_inner);
+        bodies.push(Arc::downgrade(&taken));
+        taken
     }
 
     fn read(&self) {
@@ -192,14 +232,17 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Observed<S> {
 #[derive(Debug)]
 pub(crate) struct Guarded<B> {
     body: B,
-    _in_flight: InFlight,
+    in_flight: InFlight,
+    /// When the last frame was taken, unless it was the only one.
+    taken: Option<Arc<AtomicU64>>,
 }
 
 impl<B> Guarded<B> {
     pub(crate) fn new(body: B, in_flight: InFlight) -> Self {
         Self {
             body,
-            _in_flight: in_flight,
+            in_flight,
+            taken: None,
         }
     }
 }
@@ -212,7 +255,19 @@ impl<B: Body + Unpin> Body for Guarded<B> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        if let Some(taken) = &self.taken {
+            taken.store(0, Ordering::Release);
+        }
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if matches!(frame, Some(Ok(_))) && !self.body.is_end_stream() {
+            let Self {
+                in_flight, taken, ..
+            } = &mut *self;
+            let activity = &in_flight.0;
+            let taken = taken.get_or_insert_with(|| activity.follow());
+            taken.store(activity.milliseconds().max(1), Ordering::Release);
+        }
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {
@@ -275,5 +330,23 @@ mod tests {
         });
         assert!((60..65).contains(&lives(&activity).await));
         answer.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_one_frame_of_a_body_is_left() {
+        let activity = Activity::new();
+        let frames =
+            ["one", "two"].map(|text| Ok::<_, std::io::Error>(Frame::data(text.as_bytes())));
+        let body = http_body_util::StreamBody::new(futures_util::stream::iter(frames));
+        let mut body = Guarded::new(body, activity.begin());
+        http_body_util::BodyExt::frame(&mut body).await;
+        assert!((60..65).contains(&lives(&activity).await));
+        while http_body_util::BodyExt::frame(&mut body).await.is_some() {}
+        let dropped = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_hours(1)).await;
+            drop(body);
+        });
+        assert!((3720..3725).contains(&lives(&activity).await));
+        dropped.await.expect("the task ends");
     }
 }

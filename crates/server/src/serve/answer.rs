@@ -1,6 +1,8 @@
 //! Responses: bodies, media types, warnings.
 
-use std::convert::Infallible;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{
@@ -8,6 +10,7 @@ use http::header::{
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{Response, StatusCode};
+use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 use indexmap::IndexSet;
@@ -15,10 +18,12 @@ use serde_json::Value;
 
 use crate::object;
 use crate::wire::content::Format;
+use krm_template_server_core::ops::admission::Permit;
 use krm_template_server_core::status::Status;
 
-/// The body of a response: a document, or the events of a watch.
-pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+/// The body of a response: a document, the pages of a list, or the events of a watch. An error ends
+/// the connection, so that the client notices that the rest is missing.
+pub type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 pub(crate) type Answer = Response<Body>;
 
@@ -39,6 +44,9 @@ const MAX_WARNINGS: usize = 20;
 const WARNINGS_BYTES: usize = 4_096;
 const CUT_WARNING_CHARS: usize = 256;
 
+/// The size of the pieces in which a large body is sent, in bytes.
+const PIECE: usize = 64 << 10;
+
 /// Creates a response with a body and its media type.
 pub(crate) fn new(code: u16, content_type: &str, body: impl Into<Bytes>) -> Answer {
     with_body(code, content_type, full(body))
@@ -46,7 +54,69 @@ pub(crate) fn new(code: u16, content_type: &str, body: impl Into<Bytes>) -> Answ
 
 /// Creates a body that is not a stream.
 pub(crate) fn full(body: impl Into<Bytes>) -> Body {
-    Full::new(body.into()).boxed_unsync()
+    let body = Full::new(body.into());
+    body.map_err(|never| match never {}).boxed_unsync()
+}
+
+/// Keeps the permit of a request until the client has taken its response, except for the last
+/// [`PIECE`].
+pub(crate) fn held(answer: Answer, permit: Permit) -> Answer {
+    let length = answer.body().size_hint().exact();
+    if length.is_some_and(|length| length <= PIECE as u64) {
+        return answer;
+    }
+    answer.map(|body| {
+        let held = Held {
+            body,
+            rest: Bytes::new(),
+            _permit: permit,
+        };
+        held.boxed_unsync()
+    })
+}
+
+/// A body in pieces. hyper takes the next piece when the client has taken most of the last one.
+struct Held {
+    body: Body,
+    /// The rest of the last frame.
+    rest: Bytes,
+    _permit: Permit,
+}
+
+impl HttpBody for Held {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if self.rest.is_empty() {
+            let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+            match frame.map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => self.rest = data,
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                // No body has trailers.
+                Some(Ok(Err(_))) | None => return Poll::Ready(None),
+            }
+        }
+        let length = self.rest.len().min(PIECE);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let (of_body, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        let mut hint = SizeHint::new();
+        hint.set_lower(of_body.lower() + rest);
+        if let Some(upper) = of_body.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint
+    }
 }
 
 /// Creates a response with a body that may be a stream.

@@ -1,19 +1,24 @@
 //! The handling of a request: limits, authentication, authorization, dispatch, audit.
 
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
 use http::request::Parts;
 use http::uri::{Authority, PathAndQuery};
 use http::{Method, Request};
-use http_body::Body as HttpBody;
+use http_body::{Body as HttpBody, Frame};
+use http_body_util::BodyExt as _;
 use jiff::Timestamp;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
-use super::answer::{Answer, JSON};
+use super::answer::{self, Answer, Body, JSON};
 use super::call::Call;
 #[cfg(feature = "deployments")]
 use super::deployments;
@@ -55,9 +60,9 @@ struct AuditRecord {
 }
 
 /// A guard that counts and audits a request when it is dropped, even if the client disconnects.
-struct RequestGuard<'a> {
-    state: &'a State,
-    peer: &'a Peer,
+struct RequestGuard {
+    app: App,
+    address: SocketAddr,
     incoming: Incoming,
     audited: AuditRecord,
     id: Uuid,
@@ -107,8 +112,8 @@ impl App {
             at: Timestamp::now(),
         };
         let mut guard = RequestGuard {
-            state: &self.0,
-            peer,
+            app: self.clone(),
+            address: peer.address(),
             incoming,
             audited: AuditRecord::default(),
             id: audit::new_id(),
@@ -134,7 +139,11 @@ impl App {
         if guard.code == 401 && guard.has_token() {
             self.0.authenticator.slow_down(peer).await;
         }
-        guard.bytes_out = answer.body().size_hint().exact().unwrap_or_default();
+        match answer.body().size_hint().exact() {
+            Some(bytes) => guard.bytes_out = bytes,
+            None if guard.is_watch() => {}
+            None => return answer.map(|body| Counted { body, guard }.boxed_unsync()),
+        }
         answer
     }
 
@@ -195,16 +204,34 @@ impl App {
             }
             return self.document(incoming, &audited.user).await;
         };
+        self.requested(incoming, resource, body, audited).await
+    }
+
+    /// Handles a request for a resource.
+    async fn requested<B>(
+        &self,
+        incoming: &Incoming,
+        resource: &Resource,
+        body: B,
+        audited: &mut AuditRecord,
+    ) -> Result<Answer>
+    where
+        B: HttpBody,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let state = &*self.0;
         let is_read = matches!(
             resource.verb,
             Some(Verb::Get | Verb::List | Verb::Watch) | None
         );
         // An open watch holds its own permit, of `Class::Watch`.
-        let _permit = state
+        let permit = state
             .admission
             .enter(if is_read { Class::Read } else { Class::Write })?;
         // Do not read the body of an unauthorized request.
-        if !resource.group_from_body {
+        if resource.group_from_body {
+            self.authorize_any(&audited.user, resource).await?;
+        } else {
             self.0
                 .authorize(&audited.user, &attributes(resource))
                 .await?;
@@ -215,20 +242,44 @@ impl App {
             body::read(body, state.limits.max_body_bytes, state.limits.read_timeout).await?
         };
         audited.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
-        if !resource.group_from_body {
-            return self.resource(incoming, resource, &audited.user, body).await;
+        let resource = if resource.group_from_body {
+            let mut resource = resource.clone();
+            if let Ok(format) = content::of_object(incoming.header(CONTENT_TYPE)) {
+                let group = || decode::group(format, &body);
+                if let Some(group) = state.admission.work(body.len(), group).await {
+                    resource.take_group(group.api_version());
+                }
+            }
+            let resource = audited.resource.insert(resource);
+            self.0
+                .authorize(&audited.user, &attributes(resource))
+                .await?;
+            resource
+        } else {
+            resource
+        };
+        let handled = self.resource(incoming, resource, &audited.user, body);
+        let answer = handled.await?;
+        if resource.verb == Some(Verb::Watch) {
+            return Ok(answer);
         }
-        let mut resource = resource.clone();
-        if let Ok(format) = content::of_object(incoming.header(CONTENT_TYPE))
-            && let Some(group) = decode::group(format, &body)
-        {
+        Ok(answer::held(answer, permit))
+    }
+
+    /// Authorizes a request whose body names the group, before the body is read: the user needs the
+    /// permission in one group at least.
+    async fn authorize_any(&self, user: &User, resource: &Resource) -> Result<()> {
+        let mut refused = Ok(());
+        for group in Group::ALL {
+            let mut resource = resource.clone();
             resource.take_group(group.api_version());
+            let decision = self.0.authorize(user, &attributes(&resource)).await;
+            if decision.is_ok() {
+                return Ok(());
+            }
+            refused = refused.and(decision);
         }
-        let resource = audited.resource.insert(resource);
-        self.0
-            .authorize(&audited.user, &attributes(resource))
-            .await?;
-        self.resource(incoming, resource, &audited.user, body).await
+        refused
     }
 
     /// Handles a Deployment Manager request.
@@ -257,7 +308,7 @@ impl App {
         }
         let is_read = deployments::is_read(&incoming.method);
         let class = if is_read { Class::Read } else { Class::Write };
-        let _permit = state.admission.enter(class)?;
+        let permit = state.admission.enter(class)?;
         let limits = &state.limits;
         let body = if is_read {
             Bytes::new()
@@ -271,7 +322,8 @@ impl App {
             user: &audited.user,
             body,
         };
-        deployments::answer(&call, path).await
+        let answer = deployments::answer(&call, path).await?;
+        Ok(answer::held(answer, permit))
     }
 
     async fn document(&self, incoming: &Incoming, user: &User) -> Result<Answer> {
@@ -284,11 +336,11 @@ impl App {
             ..Attributes::default()
         };
         state.authorize(user, &wanted).await?;
-        let _permit = state.admission.enter(Class::Read)?;
+        let permit = state.admission.enter(Class::Read)?;
         if incoming.path == Path::Metrics {
             state.count_objects().await;
         }
-        documents::answer(state, incoming)
+        Ok(answer::held(documents::answer(state, incoming)?, permit))
     }
 
     async fn resource(
@@ -350,26 +402,62 @@ impl App {
     }
 }
 
-impl RequestGuard<'_> {
+impl RequestGuard {
     /// Returns `true` if a request without a valid user has a token: in a header, or to log in.
     fn has_token(&self) -> bool {
         let is_login = matches!(&self.incoming.path, Path::Ui(path) if path == &["login"]);
         self.audited.user.name.is_empty()
-            && self.state.authenticator.takes_tokens()
+            && self.app.0.authenticator.takes_tokens()
             && (self.incoming.headers.contains_key(AUTHORIZATION)
                 || (is_login && self.incoming.method == Method::POST))
     }
-}
 
-impl Drop for RequestGuard<'_> {
-    fn drop(&mut self) {
-        let Self {
-            incoming, audited, ..
-        } = &*self;
-        let asked = audited.resource.as_ref().or(match &incoming.path {
+    fn resource(&self) -> Option<&Resource> {
+        let of_path = match &self.incoming.path {
             Path::Resource(resource) => Some(resource),
             _ => None,
-        });
+        };
+        self.audited.resource.as_ref().or(of_path)
+    }
+
+    fn is_watch(&self) -> bool {
+        let resource = self.resource();
+        resource.is_some_and(|resource| resource.verb == Some(Verb::Watch))
+    }
+}
+
+/// The body of a response whose size is known, and audited, at its end.
+struct Counted {
+    body: Body,
+    guard: RequestGuard,
+}
+
+impl HttpBody for Counted {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let Some(Ok(frame)) = &frame {
+            let bytes = frame.data_ref().map_or(0, Bytes::len);
+            self.guard.bytes_out += bytes as u64;
+        }
+        Poll::Ready(frame)
+    }
+}
+
+impl Drop for RequestGuard {
+    fn drop(&mut self) {
+        let Self {
+            app: App(state),
+            incoming,
+            audited,
+            ..
+        } = &*self;
+        let asked = self.resource();
         let method = incoming.method.as_str().to_ascii_lowercase();
         let verb = match asked.and_then(|asked| asked.verb) {
             Some(verb) => verb.name(),
@@ -384,14 +472,12 @@ impl Drop for RequestGuard<'_> {
         };
         let elapsed = self.began.elapsed();
         let measured = (verb != "watch").then_some(elapsed);
-        self.state
-            .metrics
-            .observe_request(request, self.code, measured);
+        state.metrics.observe_request(request, self.code, measured);
         let path = incoming.uri.path();
         if is_health(path) {
             return;
         }
-        self.state.audit.record(&audit::Entry {
+        state.audit.record(&audit::Entry {
             time: incoming.at,
             id: self.id,
             user: &audited.user.name,
@@ -408,7 +494,7 @@ impl Drop for RequestGuard<'_> {
             bytes_in: audited.bytes_in,
             bytes_out: self.bytes_out,
             elapsed,
-            address: &self.peer.address().to_string(),
+            address: &self.address.to_string(),
             user_agent: incoming.header(USER_AGENT).unwrap_or_default(),
         });
     }

@@ -69,6 +69,11 @@ impl Call<'_> {
         )
     }
 
+    /// Works on a text of `bytes` bytes. See `Admission::work`.
+    pub(super) async fn work<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> T {
+        self.state.admission.work(bytes, work).await
+    }
+
     /// Returns the time of the request in RFC 3339 format, in whole seconds.
     pub(super) fn time(&self) -> String {
         meta::rfc3339(self.now)

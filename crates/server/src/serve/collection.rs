@@ -1,38 +1,21 @@
 //! Lists of stored Templates, from the store to the response.
 
-use super::answer::{self, Answer};
-use super::call::{self, Call, FUTURE};
-use super::render;
-use crate::object::Stored;
-use crate::object::answer::ListMeta;
+use std::sync::Arc;
+
+use super::answer::Answer;
+use super::call::{Call, FUTURE};
+use super::items::{Found, Rest, selected};
+use super::listing;
 use crate::wire::accept::Scope;
-use crate::wire::cont::Continue;
-use crate::wire::list::{self, At, ListOptions, Selectors};
+use crate::wire::list::{self, At, ListOptions};
 use krm_template_server_core::status::Result;
-use krm_template_server_core::store::{Error, Item, Page, Revision};
-
-/// The result of a list request.
-pub(super) struct Found {
-    pub(super) meta: ListMeta,
-    pub(super) items: Vec<(Stored, Revision)>,
-    /// The keys of damaged objects, which are left out.
-    damaged: Vec<String>,
-}
-
-impl Found {
-    /// Returns the warning about the objects that are left out, if there are any.
-    pub(super) fn warning(&self) -> Option<String> {
-        call::left_out(&self.damaged)
-    }
-}
+use krm_template_server_core::store::Error;
 
 pub(super) async fn list(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::List)?;
     let options = ListOptions::parse(call.query, call.group)?;
     let found = read(call, &options).await?;
-    let mut answer = render::list(call.group, shown, call.now, &found.meta, &found.items);
-    answer::warn(&mut answer, found.warning().as_slice());
-    Ok(answer)
+    listing::answer(call, shown, found).await
 }
 
 pub(super) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found> {
@@ -53,15 +36,14 @@ pub(super) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found
         .limit
         .and_then(|limit| usize::try_from(limit).ok())
         .unwrap_or(0);
-    let is_selective = !options.selectors.is_empty();
-    // With selectors, filling a page can take any number of items.
-    let limit = if is_selective { 0 } else { wanted };
-    let page = match call
-        .state
-        .store
-        .list(&prefix, after.as_deref(), limit, at)
-        .await
-    {
+    let store = &call.state.store;
+    let limit = match wanted {
+        0 => store.chunk(),
+        // With selectors, filling a page can take any number of items.
+        _ if !options.selectors.is_empty() => 0,
+        wanted => wanted,
+    };
+    let page = match store.list(&prefix, after.as_deref(), limit, at).await {
         Ok(page) => page,
         Err(Error::Compacted(_)) => return Err(list::expired(options)),
         // The store was restored from a backup.
@@ -72,62 +54,17 @@ pub(super) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found
         }
         Err(error) => return Err(call.refused("", &error)),
     };
-    Ok(selected(options, page, &prefix, wanted))
-}
-
-/// Returns at most `wanted` selected objects of a page, or all for zero.
-fn selected(options: &ListOptions, page: Page, prefix: &str, wanted: usize) -> Found {
-    let is_selective = !options.selectors.is_empty();
-    let mut items = Vec::with_capacity(page.items.len());
-    let mut has_more = page.remaining > 0;
-    let (mut last, mut damaged) = (None, page.damaged);
-    for Item {
-        key,
-        value,
-        revision,
-    } in page.items
-    {
-        let Ok(stored) = Stored::decode(&value) else {
-            damaged.push(key);
-            continue;
-        };
-        if is_selective && !matches(&options.selectors, &stored) {
-            continue;
-        }
-        if wanted > 0 && items.len() == wanted {
-            has_more = true;
-            break;
-        }
-        items.push((stored, revision));
-        last = Some(key);
-    }
-    let next = last.filter(|_| has_more).map(|key| {
-        let after = key.strip_prefix(prefix).unwrap_or(&key).to_owned();
-        Continue {
-            revision: Some(page.revision),
-            after,
-        }
-        .encode()
-    });
-    let remaining = (next.is_some() && !is_selective).then_some(page.remaining);
-    Found {
-        meta: ListMeta {
-            revision: page.revision,
-            next,
-            remaining,
-        },
-        items,
-        damaged,
-    }
-}
-
-/// Returns `true` if the selectors match an object.
-pub(super) fn matches(selectors: &Selectors, stored: &Stored) -> bool {
-    selectors.fields.matches(stored.name(), stored.namespace())
-        && (selectors.labels.is_empty() || {
-            let labels = stored.labels();
-            selectors
-                .labels
-                .matches(|key| labels.get(key).map(String::as_str))
-        })
+    let (revision, last) = (page.revision, page.items.last());
+    let rest = last
+        .filter(|_| wanted == 0 && page.remaining > 0)
+        .map(|last| Rest {
+            store: Arc::clone(store),
+            selectors: options.selectors.clone(),
+            after: last.key.clone(),
+            prefix: prefix.clone(),
+            revision,
+        });
+    let mut found = selected(&options.selectors, page, &prefix, wanted);
+    found.items.rest = rest;
+    Ok(found)
 }

@@ -1,20 +1,25 @@
 //! Compression of large responses with gzip.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
+use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use futures_util::stream;
 use http::HeaderMap;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, VARY};
-use http_body::Body as _;
-use http_body_util::BodyExt as _;
+use http_body::{Body as _, Frame};
+use http_body_util::{BodyExt as _, StreamBody};
 
-use super::answer::{self, Answer};
+use super::answer::Answer;
 
 /// The minimum size of a compressed body, in bytes.
 ///
 /// Source: `gzipContentEncoding` of `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters`.
 const SMALLEST: u64 = 128 << 10;
+
+/// The size from which compressed bytes are sent.
+const PIECE: usize = 16 << 10;
 
 /// Returns `true` if the client accepts gzip.
 pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
@@ -33,37 +38,39 @@ pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
         })
 }
 
-/// Compresses a response if `is_wanted` is set and its body is large and not a stream.
-pub(super) async fn compressed(answer: Answer, is_wanted: bool) -> Answer {
-    let is_large = answer
-        .body()
-        .size_hint()
-        .exact()
-        .is_some_and(|bytes| bytes >= SMALLEST);
-    if !is_wanted || !is_large || answer.headers().contains_key(CONTENT_ENCODING) {
+/// Marks a response that is not compressed because its client waits for each frame.
+#[derive(Clone)]
+pub(super) struct Unbuffered;
+
+/// Compresses a response if `is_wanted` is set and its body is large, piece by piece.
+pub(super) fn compressed(answer: Answer, is_wanted: bool) -> Answer {
+    let length = answer.body().size_hint().exact();
+    let is_large = length.is_none_or(|bytes| bytes >= SMALLEST);
+    let is_encoded = answer.headers().contains_key(CONTENT_ENCODING);
+    let is_unbuffered = answer.extensions().get::<Unbuffered>().is_some();
+    if !is_wanted || !is_large || is_encoded || is_unbuffered {
         return answer;
     }
     let (mut parts, body) = answer.into_parts();
-    let body = match body.collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(never) => match never {},
-    };
-    let packed = tokio::task::spawn_blocking({
-        let body = body.clone();
-        move || {
-            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-            encoder.write_all(&body).and_then(|()| encoder.finish())
+    let headers = &mut parts.headers;
+    headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+    let encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    let pieces = stream::try_unfold((body, Some(encoder)), |(mut body, encoder)| async move {
+        let Some(mut encoder) = encoder else {
+            return Ok(None);
+        };
+        while encoder.get_ref().len() < PIECE {
+            let Some(frame) = body.frame().await else {
+                let last = Frame::data(Bytes::from(encoder.finish()?));
+                return Ok(Some((last, (body, None))));
+            };
+            if let Ok(data) = frame?.into_data() {
+                encoder.write_all(&data)?;
+            }
         }
-    })
-    .await;
-    let Ok(Ok(packed)) = packed else {
-        return http::Response::from_parts(parts, answer::full(body));
-    };
-    parts
-        .headers
-        .insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    parts
-        .headers
-        .append(VARY, HeaderValue::from_static("Accept-Encoding"));
-    http::Response::from_parts(parts, answer::full(packed))
+        let piece = Frame::data(Bytes::from(std::mem::take(encoder.get_mut())));
+        Ok::<_, io::Error>(Some((piece, (body, Some(encoder)))))
+    });
+    http::Response::from_parts(parts, StreamBody::new(pieces).boxed_unsync())
 }

@@ -2,9 +2,11 @@
 
 use serde_json::json;
 
-use super::answer::{self, Answer};
+use super::answer::Answer;
 use super::call::{self, Call};
 use super::collection;
+use super::items::{Found, Items};
+use super::listing;
 use super::render;
 use crate::object::{Stored, meta};
 use crate::wire::accept::{Answer as Shown, Scope};
@@ -20,14 +22,14 @@ const ATTEMPTS: usize = 5;
 /// Deletes an object, or marks it for deletion if it has finalizers.
 pub(super) async fn delete(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
-    let options = DeleteOptions::parse(call.query, call.content_type(), &call.body)?;
+    let options = self::options(call).await?;
     let (stored, revision) = match remove(call, name, &options).await {
         Ok(removed) => removed,
         Err(status) if status.code == 500 => return damaged(call, name, &options, status).await,
         Err(status) => return Err(status),
     };
     if call.group == Group::OpenShift || stored.draft(revision).finalizers().next().is_some() {
-        return Ok(render::object(200, shown, call.now, &stored, revision));
+        return Ok(render::object(call, 200, shown, &stored, revision).await);
     }
     Ok(deleted(call, name, shown, stored.uid()))
 }
@@ -79,20 +81,28 @@ fn deleted(call: &Call<'_>, name: &str, shown: Shown, uid: &str) -> Answer {
 pub(super) async fn delete_collection(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::List)?;
     let options = ListOptions::parse(call.query, call.group)?;
-    let deletion = DeleteOptions::parse(call.query, call.content_type(), &call.body)?;
-    let found = collection::read(call, &options).await?;
-    let mut deleted = Vec::with_capacity(found.items.len());
-    for (stored, _) in &found.items {
+    let deletion = self::options(call).await?;
+    let Found { meta, mut items } = collection::read(call, &options).await?;
+    let mut deleted = Vec::new();
+    while let Some((stored, _)) = items.next().await? {
         match remove(call, stored.name(), &deletion).await {
-            Ok(removed) => deleted.push(removed),
+            Ok((last, revision)) => deleted.push(Item {
+                key: call.key(last.name()),
+                value: last.bytes().clone(),
+                revision,
+            }),
             // Another client has deleted it.
             Err(status) if status.code == 404 => {}
             Err(status) => return Err(status),
         }
     }
-    let mut answer = render::list(call.group, shown, call.now, &found.meta, &deleted);
-    answer::warn(&mut answer, found.warning().as_slice());
-    Ok(answer)
+    let items = Items::new(deleted);
+    listing::answer(call, shown, Found { meta, items }).await
+}
+
+async fn options(call: &Call<'_>) -> Result<DeleteOptions> {
+    let parse = || DeleteOptions::parse(call.query, call.content_type(), &call.body);
+    call.work(call.body.len(), parse).await
 }
 
 /// Deletes an object, or marks it for deletion if it has finalizers. Returns its last state.

@@ -14,9 +14,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
 use super::activity::{Activity, Guarded, Observed, Timeouts};
+use super::answer;
 use super::app::App;
 use super::compression;
-use krm_template_server_core::ops::admission::{Class, Permit};
+use super::connections::{Connected, Connections};
+use crate::wire::content::Format;
+use krm_template_server_core::auth::is_health;
+use krm_template_server_core::ops::admission::{self, Class};
 use krm_template_server_core::ops::shutdown::{Phase, Shutdown};
 use krm_template_server_core::tls::Peer;
 
@@ -29,6 +33,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Serves connections until the shutdown closes them, then waits for the requests in flight.
 pub async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, app: App, shutdown: Shutdown) {
     let graceful = GracefulShutdown::new();
+    let connections = Connections::new(&app.state().limits);
     loop {
         let accepted = tokio::select! {
             () = shutdown.reached(Phase::Closing) => break,
@@ -42,16 +47,26 @@ pub async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, app: App, sh
                 continue;
             }
         };
-        // Close an excess connection at once: a response would need a permit, too.
-        let Ok(permit) = app.state().admission.enter(Class::Connection) else {
+        let activity = Activity::new();
+        let Some(connected) = connections.add(address.ip(), &activity) else {
             continue;
         };
         let connection = Connection {
             tls: tls.clone(),
             app: app.clone(),
             watcher: graceful.watcher(),
+            activity: Arc::clone(&activity),
+            connected: Arc::new(connected),
         };
-        tokio::spawn(connection.run(stream, address, permit));
+        let counted = app.state().admission.enter(Class::Connection);
+        tokio::spawn(async move {
+            let _counted = counted;
+            tokio::select! {
+                biased;
+                () = connection.run(stream, address) => {}
+                () = activity.evicted() => {}
+            }
+        });
     }
     drop(listener);
     tokio::select! {
@@ -65,10 +80,12 @@ struct Connection {
     tls: Option<TlsAcceptor>,
     app: App,
     watcher: Watcher,
+    activity: Arc<Activity>,
+    connected: Arc<Connected>,
 }
 
 impl Connection {
-    async fn run(self, stream: TcpStream, address: SocketAddr, _permit: Permit) {
+    async fn run(self, stream: TcpStream, address: SocketAddr) {
         // A failure only costs some latency.
         let _ = stream.set_nodelay(true);
         let Some(tls) = &self.tls else {
@@ -88,10 +105,15 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let activity = Activity::new();
+        let Self {
+            app,
+            watcher,
+            activity,
+            connected,
+            ..
+        } = self;
         let stream = TokioIo::new(Observed::new(stream, Arc::clone(&activity)));
         let peer = Arc::new(peer);
-        let Self { app, watcher, .. } = self;
         let limits = &app.state().limits;
         let timeouts = Timeouts {
             reading: limits.read_timeout,
@@ -104,10 +126,16 @@ impl Connection {
             move |request: http::Request<Incoming>| {
                 let in_flight = activity.begin();
                 let (app, peer) = (app.clone(), Arc::clone(&peer));
+                let is_refused = connected.is_reserved() && !is_vital(request.uri().path());
                 async move {
                     let wants_gzip = compression::is_accepted(request.headers());
-                    let answer = app.answer(request, &peer).await;
-                    let answer = compression::compressed(answer, wants_gzip).await;
+                    let answer = if is_refused {
+                        let status = admission::too_many_requests();
+                        answer::status(&status, Some(Format::Json), false)
+                    } else {
+                        app.answer(request, &peer).await
+                    };
+                    let answer = compression::compressed(answer, wants_gzip);
                     Ok::<_, Infallible>(answer.map(|body| Guarded::new(body, in_flight)))
                 }
             }
@@ -122,4 +150,9 @@ impl Connection {
             () = activity.exceeds(timeouts) => {}
         }
     }
+}
+
+/// Returns `true` for the paths that are answered in a reserved connection.
+fn is_vital(path: &str) -> bool {
+    is_health(path) || path == "/metrics"
 }

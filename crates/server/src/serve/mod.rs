@@ -10,6 +10,7 @@ mod app;
 mod call;
 mod collection;
 mod compression;
+mod connections;
 mod deletion;
 #[cfg(feature = "deployments")]
 mod deployments;
@@ -17,7 +18,9 @@ mod discovery;
 mod documents;
 mod etag;
 mod incoming;
+mod items;
 mod listen;
+mod listing;
 mod openapi;
 mod processing;
 mod render;

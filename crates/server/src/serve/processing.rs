@@ -14,6 +14,7 @@ use crate::wire::content::{self, Format};
 use crate::wire::options::WriteOptions;
 use crate::wire::query::Query;
 use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::admission::SHORT;
 use krm_template_server_core::ops::metrics::{Dialect, Outcome};
 use krm_template_server_core::ops::panics;
 use krm_template_server_core::status::{Result, Status};
@@ -23,20 +24,24 @@ pub(super) async fn process(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let options = WriteOptions::create(call.query)?;
     let format = content::of_object(call.content_type())?;
-    let mut warnings = decode::check(call.group, format, &call.body, options.field_validation)?;
-    if !meta::is_namespace(call.namespace) {
-        let (draft, _) =
-            decode::template(call.group, format, &call.body, options.field_validation)?;
-        meta::namespace(&draft, call.namespace)?;
-    }
+    let validation = options.field_validation;
     let body = call.body.clone();
     let job = Job::new(call, shown, body.len())?;
     let processed = job
-        .run(move |request| process::template(request, text(&body, format)?))
+        .run(move |request| {
+            let (group, namespace) = (request.group, request.namespace);
+            let warnings = decode::check(group, format, &body, validation)?;
+            if !meta::is_namespace(namespace) {
+                let (draft, _) = decode::template(group, format, &body, validation)?;
+                meta::namespace(&draft, namespace)?;
+            }
+            let mut processed = process::template(request, text(&body, format)?)?;
+            processed.warnings.splice(0..0, warnings);
+            Ok(processed)
+        })
         .await?;
-    warnings.extend(processed.warnings);
-    let mut answer = render::processed(call, shown, processed.body)?;
-    answer::warn(&mut answer, &warnings);
+    let mut answer = render::processed(call, shown, processed.body).await?;
+    answer::warn(&mut answer, &processed.warnings);
     Ok(answer)
 }
 
@@ -51,7 +56,7 @@ pub(super) async fn process_stored(call: &Call<'_>, name: &str) -> Result<Answer
     let processed = job
         .run(move |request| process::stored(request, template.text(), text(&body, format)?))
         .await?;
-    let mut answer = render::processed(call, shown, processed.body)?;
+    let mut answer = render::processed(call, shown, processed.body).await?;
     answer::warn(&mut answer, &processed.warnings);
     Ok(answer)
 }
@@ -104,9 +109,6 @@ pub(super) async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template>
         syntax: Syntax::Json,
     })
 }
-
-/// Up to this size, in bytes, texts expand so quickly that a change of the thread is not worth its cost.
-const SHORT: usize = 4096;
 
 pub(super) struct Job<'c> {
     state: &'c State,
@@ -180,7 +182,7 @@ impl<'c> Job<'c> {
         let permit = state.admission.expansion().await?;
         let began = Instant::now();
         let limits = &state.limits;
-        let deadline = began + limits.expansion_timeout;
+        let timeout = limits.expansion_timeout;
         let (most, bytes) = (
             limits.max_expansion_objects.get(),
             limits.max_expansion_bytes,
@@ -197,9 +199,8 @@ impl<'c> Job<'c> {
             syntax,
             ..
         } = self;
-        let work = move || {
+        let work = move |is_late: &(dyn Fn() -> bool + Sync)| {
             let _permit = permit;
-            let is_late = || Instant::now() > deadline;
             expand(&Request {
                 group,
                 namespace: &namespace,
@@ -212,14 +213,15 @@ impl<'c> Job<'c> {
                     objects: most,
                     bytes,
                     parameters,
-                    is_late: &is_late,
+                    is_late,
                 },
             })
         };
         let done = if is_short {
-            panics::caught(&state.metrics, async { work() }).await
+            let is_late = || began.elapsed() > timeout;
+            panics::caught(&state.metrics, async { work(&is_late) }).await
         } else {
-            panics::blocking(&state.metrics, work).await
+            panics::limited(&state.metrics, timeout, work).await
         };
         let (outcome, created) = match &done {
             Ok(processed) => (Outcome::Ok, objects(processed)),

@@ -1,7 +1,5 @@
 //! Response bodies: objects, lists and tables.
 
-use jiff::Timestamp;
-
 use super::answer::{self, Answer, JSON, YAML};
 use super::call::Call;
 use crate::object::answer as write;
@@ -10,15 +8,27 @@ use crate::object::{self, Stored, decode};
 use crate::wire::accept::{Answer as Shown, Include, MetaVersion, Shape};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
-use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::Result;
 use krm_template_server_core::store::Revision;
 
 /// Creates a response with an object. The revision of an object that is not stored is zero.
-pub(super) fn object(
+pub(super) async fn object(
+    call: &Call<'_>,
     code: u16,
     shown: Shown,
-    now: Timestamp,
+    stored: &Stored,
+    revision: Revision,
+) -> Answer {
+    let is_plain = shown.format == Format::Json && !shown.pretty;
+    let bytes = if is_plain { 0 } else { stored.bytes().len() };
+    let written = call.work(bytes, || written(call, code, shown, stored, revision));
+    written.await
+}
+
+fn written(
+    call: &Call<'_>,
+    code: u16,
+    shown: Shown,
     stored: &Stored,
     revision: Revision,
 ) -> Answer {
@@ -37,74 +47,55 @@ pub(super) fn object(
                 remaining: None,
             };
             let items = std::iter::once((stored, revision));
-            write::table(
-                table(stored.group(), version, include, now),
-                &meta,
-                items,
-                &mut text,
-            );
+            write::table(table(call, version, include), &meta, items, &mut text);
         }
     }
     finished(code, shown, text)
 }
 
-/// Creates a response with a list.
-pub(super) fn list(
-    group: Group,
-    shown: Shown,
-    now: Timestamp,
-    meta: &ListMeta,
-    items: &[(Stored, Revision)],
-) -> Answer {
-    let bytes: usize = items
-        .iter()
-        .map(|(stored, _)| stored.bytes().len() + 64)
-        .sum();
-    let mut text = Vec::new();
-    let items = items.iter().map(|(stored, revision)| (stored, *revision));
-    match shown.shape {
-        Shape::Plain => {
-            text.reserve(bytes);
-            write::list(group, meta, items, &mut text);
-        }
-        Shape::Partial(version) => write::partial_list(version, meta, items, &mut text),
-        Shape::Table(version, include) => {
-            write::table(table(group, version, include, now), meta, items, &mut text);
-        }
-    }
-    finished(200, shown, text)
-}
-
 /// Returns the options of a table with column definitions.
-fn table(group: Group, version: MetaVersion, include: Include, now: Timestamp) -> Table {
+pub(super) fn table(call: &Call<'_>, version: MetaVersion, include: Include) -> Table {
     Table {
-        group,
+        group: call.group,
         version,
         include,
         has_columns: true,
-        now: now.as_second(),
+        now: call.now.as_second(),
     }
 }
 
 /// Creates a response with a processed Template. The body already has the requested format.
-pub(super) fn processed(call: &Call<'_>, shown: Shown, body: String) -> Result<Answer> {
+pub(super) async fn processed(call: &Call<'_>, shown: Shown, body: String) -> Result<Answer> {
     match (shown.shape, shown.format) {
         (Shape::Plain, Format::Yaml) => Ok(answer::new(201, YAML, body)),
-        (Shape::Plain, Format::Json) => Ok(finished(201, shown, body.into_bytes())),
-        _ => {
-            let format = shown.format;
-            let (draft, _) =
-                decode::template(call.group, format, body.as_bytes(), FieldValidation::Ignore)?;
-            Ok(object(201, shown, call.now, &Stored::encode(&draft)?, 0))
+        (Shape::Plain, Format::Json) if !shown.pretty => Ok(answer::new(201, JSON, body)),
+        (Shape::Plain, Format::Json) => {
+            let length = body.len();
+            let pretty = call.work(length, || finished(201, shown, body.into_bytes()));
+            Ok(pretty.await)
+        }
+        (_, format) => {
+            let (group, ignore) = (call.group, FieldValidation::Ignore);
+            let stored = call.work(body.len(), || {
+                let (draft, _) = decode::template(group, format, body.as_bytes(), ignore)?;
+                Stored::encode(&draft)
+            });
+            Ok(object(call, 201, shown, &stored.await?, 0).await)
         }
     }
 }
 
 /// Creates a response with a JSON document in the requested format.
 pub(super) fn finished(code: u16, shown: Shown, json: Vec<u8>) -> Answer {
+    let (content_type, text) = formatted(shown, json);
+    answer::new(code, content_type, text)
+}
+
+/// Converts a JSON document to the requested format. Also returns the media type.
+pub(super) fn formatted(shown: Shown, json: Vec<u8>) -> (&'static str, Vec<u8>) {
     match shown.format {
-        Format::Yaml => answer::new(code, YAML, object::yaml(&json)),
-        Format::Json if shown.pretty => answer::new(code, JSON, object::pretty(&json)),
-        Format::Json => answer::new(code, JSON, json),
+        Format::Yaml => (YAML, object::yaml(&json)),
+        Format::Json if shown.pretty => (JSON, object::pretty(&json)),
+        Format::Json => (JSON, json),
     }
 }

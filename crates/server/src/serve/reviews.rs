@@ -19,7 +19,11 @@ pub(super) async fn answer(
     let body = match content::of_review(content_type)? {
         // The first bytes distinguish JSON from protobuf.
         ReviewFormat::Json | ReviewFormat::Protobuf => Cow::Borrowed(body),
-        ReviewFormat::Yaml => Cow::Owned(content::json_of_yaml(body)?.into_bytes()),
+        ReviewFormat::Yaml => {
+            let json = || content::json_of_yaml(body);
+            let json = state.admission.work(body.len(), json).await?;
+            Cow::Owned(json.into_bytes())
+        }
     };
     let body = &*body;
     let document = match review {

@@ -33,7 +33,7 @@ struct Written(Stored, Revision);
 pub(super) async fn create(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let (written, warnings) = created(call).await?;
-    Ok(show(call, 201, shown, &written, &warnings))
+    Ok(show(call, 201, shown, &written, &warnings).await)
 }
 
 /// Stores the Template in the request body and returns its name.
@@ -45,10 +45,14 @@ pub(super) async fn store(call: &Call<'_>) -> Result<String> {
 async fn created(call: &Call<'_>) -> Result<(Written, Vec<String>)> {
     let options = WriteOptions::create(call.query)?;
     let format = content::of_object(call.content_type())?;
-    let (mut draft, warnings) =
-        decode::template(call.group, format, &call.body, options.field_validation)?;
     let manager = call.manager(options.field_manager.as_deref());
-    own(call, None, &mut draft, &manager);
+    let read = call.work(call.body.len(), || -> Result<_> {
+        let (mut draft, warnings) =
+            decode::template(call.group, format, &call.body, options.field_validation)?;
+        own(call, None, &mut draft, &manager);
+        Ok((draft, warnings))
+    });
+    let (draft, warnings) = read.await?;
     let written = insert(call, &draft, options.dry_run).await?;
     Ok((written, warnings))
 }
@@ -61,29 +65,32 @@ async fn insert(call: &Call<'_>, draft: &Draft, dry_run: bool) -> Result<Written
         1
     };
     loop {
-        let mut draft = draft.clone();
         let create = meta::Create {
             namespace: call.namespace,
             now: call.now,
             uid: &uuid::Uuid::new_v4().to_string(),
             suffix: &random_suffix()?,
         };
-        meta::create(&mut draft, &create)?;
-        let stored = call.encoded(&draft)?;
+        let encoded = call.work(call.body.len(), || {
+            let mut draft = draft.clone();
+            meta::create(&mut draft, &create)?;
+            call.encoded(&draft)
+        });
+        let stored = encoded.await?;
         let written = if dry_run {
-            match call.find(draft.name()).await? {
+            match call.find(stored.name()).await? {
                 Some(_) => Err(Error::Exists),
                 None => Ok(0),
             }
         } else {
-            let key = call.key(draft.name());
+            let key = call.key(stored.name());
             call.state.store.create(&key, stored.bytes().clone()).await
         };
         attempts -= 1;
         match written {
             Ok(revision) => return Ok(Written(stored, revision)),
             Err(Error::Exists) if attempts > 0 => {}
-            Err(error) => return Err(call.refused(draft.name(), &error)),
+            Err(error) => return Err(call.refused(stored.name(), &error)),
         }
     }
 }
@@ -95,62 +102,102 @@ pub(super) async fn get(call: &Call<'_>, name: &str) -> Result<Answer> {
     }
     let item = call.found(name).await?;
     let stored = call::stored(&item)?;
-    Ok(render::object(200, shown, call.now, &stored, item.revision))
+    Ok(render::object(call, 200, shown, &stored, item.revision).await)
 }
 
 pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let options = WriteOptions::update(call.query)?;
     let format = content::of_object(call.content_type())?;
-    let (mut draft, warnings) =
-        decode::template(call.group, format, &call.body, options.field_validation)?;
-    meta::named(&mut draft, call.namespace, name)?;
+    let read = call.work(call.body.len(), || -> Result<_> {
+        let (mut draft, warnings) =
+            decode::template(call.group, format, &call.body, options.field_validation)?;
+        meta::named(&mut draft, call.namespace, name)?;
+        Ok((draft, warnings))
+    });
+    let (mut draft, warnings) = read.await?;
     let current = call.found(name).await?;
-    let old = call::stored(&current)?.draft(current.revision);
-    let expected = meta::must_expect(&draft)?;
-    meta::same_uid(&draft, &old)?;
-    if expected != current.revision {
-        return Err(call.modified(name));
-    }
-    meta::update(&mut draft, &old)?;
     let manager = call.manager(options.field_manager.as_deref());
-    own(call, Some(&old), &mut draft, &manager);
-    let written = replace(call, current, &old, &draft, options.dry_run).await?;
+    let change = call.work(call.body.len() + current.value.len(), || {
+        let old = call::stored(&current)?.draft(current.revision);
+        let expected = meta::must_expect(&draft)?;
+        meta::same_uid(&draft, &old)?;
+        if expected != current.revision {
+            return Err(call.modified(name));
+        }
+        meta::update(&mut draft, &old)?;
+        own(call, Some(&old), &mut draft, &manager);
+        Change::of(call, &draft, &old)
+    });
+    let change = change.await?;
+    let written = replace(call, current, change, options.dry_run).await?;
     let written = written.map_err(|error| call.refused(name, &error))?;
-    Ok(show(call, 200, shown, &written, &warnings))
+    Ok(show(call, 200, shown, &written, &warnings).await)
 }
 
 /// Patches an object, or applies a configuration.
 pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
-    let patch = Patch::read(call)?;
+    let patch = call.work(call.body.len(), || Patch::read(call)).await?;
     let dry_run = patch.options.write.dry_run;
     for _ in 0..PATCH_ATTEMPTS {
         let Some(current) = call.find(name).await? else {
             if matches!(patch.content, PatchContent::Apply(_)) {
                 call.may_create(name).await?;
             }
-            let (draft, warnings) = patch.applied(call, name, None)?;
+            let applied = call.work(call.body.len(), || patch.applied(call, name, None));
+            let (draft, warnings) = applied.await?;
             let written = insert(call, &draft, dry_run).await?;
-            return Ok(show(call, 201, shown, &written, &warnings));
+            return Ok(show(call, 201, shown, &written, &warnings).await);
         };
-        let old = call::stored(&current)?.draft(current.revision);
-        let (mut draft, warnings) = patch.applied(call, name, Some(&old))?;
-        if meta::must_expect(&draft)? != current.revision {
-            return Err(call.modified(name));
-        }
-        meta::update(&mut draft, &old)?;
-        if !matches!(patch.content, PatchContent::Apply(_)) {
-            own(call, Some(&old), &mut draft, &patch.manager);
-        }
-        match replace(call, current, &old, &draft, dry_run).await? {
-            Ok(written) => return Ok(show(call, 200, shown, &written, &warnings)),
+        let change = call.work(patch.cost(call, &current), || {
+            let old = call::stored(&current)?.draft(current.revision);
+            let (mut draft, warnings) = patch.applied(call, name, Some(&old))?;
+            if meta::must_expect(&draft)? != current.revision {
+                return Err(call.modified(name));
+            }
+            meta::update(&mut draft, &old)?;
+            if !matches!(patch.content, PatchContent::Apply(_)) {
+                own(call, Some(&old), &mut draft, &patch.manager);
+            }
+            Ok((Change::of(call, &draft, &old)?, warnings))
+        });
+        let (change, warnings) = change.await?;
+        match replace(call, current, change, dry_run).await? {
+            Ok(written) => return Ok(show(call, 200, shown, &written, &warnings).await),
             // Another client has modified it.
             Err(Error::Stale(_)) => {}
             Err(error) => return Err(call.refused(name, &error)),
         }
     }
     Err(call.modified(name))
+}
+
+/// What a write does to an object.
+enum Change {
+    /// Nothing: it is unchanged.
+    None,
+    /// It stores the object.
+    Store(Stored),
+    /// It deletes the object, which was marked for deletion and has no more finalizers. Has its last
+    /// state.
+    Delete(Stored),
+}
+
+impl Change {
+    fn of(call: &Call<'_>, draft: &Draft, old: &Draft) -> Result<Self> {
+        if meta::is_same(draft, old) {
+            return Ok(Self::None);
+        }
+        let stored = call.encoded(draft)?;
+        Ok(
+            if draft.is_being_deleted() && draft.finalizers().next().is_none() {
+                Self::Delete(stored)
+            } else {
+                Self::Store(stored)
+            },
+        )
+    }
 }
 
 struct Patch {
@@ -196,6 +243,15 @@ impl Patch {
             manager,
             repeated: decode::repeated_keys(&call.body),
         })
+    }
+
+    /// Returns the size of the texts that determine the cost of the patch.
+    fn cost(&self, call: &Call<'_>, current: &Item) -> usize {
+        match self.content {
+            // Operations can copy values again and again.
+            PatchContent::Json(_) => usize::MAX,
+            _ => call.body.len() + current.value.len(),
+        }
     }
 
     /// Returns the patched object and the warnings about it. Only an apply can create an object.
@@ -264,42 +320,39 @@ fn own(call: &Call<'_>, old: Option<&Draft>, draft: &mut Draft, manager: &str) {
     }
 }
 
-/// Stores an updated or patched object, unless it is unchanged. Deletes an object that is marked
-/// for deletion and has no more finalizers.
+/// Makes a change of a stored object.
 async fn replace(
     call: &Call<'_>,
     current: Item,
-    old: &Draft,
-    draft: &Draft,
+    change: Change,
     dry_run: bool,
 ) -> Result<Result<Written, Error>> {
-    if meta::is_same(draft, old) {
-        return Ok(Ok(Written(call::stored(&current)?, current.revision)));
-    }
-    let stored = call.encoded(draft)?;
     let store = &call.state.store;
-    let revision = if dry_run {
-        Ok(current.revision)
-    } else if draft.is_being_deleted() && draft.finalizers().next().is_none() {
+    let (key, revision) = (&current.key, current.revision);
+    let (stored, written) = match change {
+        Change::None => return Ok(Ok(Written(call::stored(&current)?, revision))),
+        Change::Store(stored) | Change::Delete(stored) if dry_run => (stored, Ok(revision)),
+        Change::Store(stored) => {
+            let bytes = stored.bytes().clone();
+            (stored, store.update(key, bytes, revision).await)
+        }
         // As in kube-apiserver, the response has the revision of the last stored state.
-        let deleted = store.delete(&current.key, current.revision).await;
-        deleted.map(|_| current.revision)
-    } else {
-        store
-            .update(&current.key, stored.bytes().clone(), current.revision)
-            .await
+        Change::Delete(stored) => {
+            let deleted = store.delete(key, revision).await;
+            (stored, deleted.map(|_| revision))
+        }
     };
-    Ok(revision.map(|revision| Written(stored, revision)))
+    Ok(written.map(|revision| Written(stored, revision)))
 }
 
-fn show(
+async fn show(
     call: &Call<'_>,
     code: u16,
     shown: Shown,
     Written(stored, revision): &Written,
     warnings: &[String],
 ) -> Answer {
-    let mut answer = render::object(code, shown, call.now, stored, *revision);
+    let mut answer = render::object(call, code, shown, stored, *revision).await;
     answer::warn(&mut answer, warnings);
     answer
 }

@@ -1,7 +1,7 @@
 //! Watches of stored Templates: a stream of events, one JSON document on each line.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +15,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::answer::{self, Answer, Body, JSON};
 use super::call::Call;
-use super::collection::{self, Found};
+use super::collection;
+use super::compression::Unbuffered;
+use super::items::{Items, matches};
 use crate::object::Stored;
 use crate::object::answer as write;
 use crate::object::answer::{ListMeta, Table};
@@ -58,6 +60,7 @@ pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer>
         name: name.map(str::to_owned),
         shown,
         selectors: options.selectors.clone(),
+        initial: None,
         ready: VecDeque::new(),
         changes: None,
         has_columns: false,
@@ -69,6 +72,7 @@ pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer>
     };
     let warning = events.open(call, &options).await?;
     let mut answer = answer::with_body(200, JSON, events.into_body());
+    answer.extensions_mut().insert(Unbuffered);
     answer::warn(&mut answer, warning.as_slice());
     Ok(answer)
 }
@@ -80,6 +84,8 @@ struct Events {
     name: Option<String>,
     shown: Shown,
     selectors: Selectors,
+    /// The objects at the start of the watch that have not been sent yet.
+    initial: Option<Initial>,
     /// Lines that have not been sent yet.
     ready: VecDeque<Bytes>,
     /// The changes from the store; `None` after an error.
@@ -92,6 +98,13 @@ struct Events {
     shutdown: Shutdown,
     metrics: Arc<Metrics>,
     _permit: Permit,
+}
+
+/// The objects at the start of a watch.
+struct Initial {
+    items: Items,
+    /// The revision of the bookmark after them, if there is one.
+    bookmark: Option<Revision>,
 }
 
 /// The type of an event about an object.
@@ -131,21 +144,30 @@ impl Events {
                 revision.map_err(|error| call.refused("", &error))?
             }
             Start::State(oldest) => {
-                let found = self.all(call, oldest, options.bookmarks).await?;
-                warning = found.warning();
-                found.meta.revision
+                let (revision, left_out) = self.all(call, oldest, options.bookmarks).await?;
+                warning = left_out;
+                revision
             }
         };
         match call.state.store.watch(&self.prefix, after).await {
             Ok(changes) => self.changes = Some(changes),
-            Err(Error::Compacted(oldest)) => self.expire(after, oldest),
+            Err(Error::Compacted(oldest)) => {
+                self.initial = None;
+                self.expire(after, oldest);
+            }
             Err(error) => return Err(call.refused("", &error)),
         }
         Ok(warning)
     }
 
-    /// Queues an `ADDED` event for each object. Returns the list.
-    async fn all(&mut self, call: &Call<'_>, oldest: Revision, bookmarks: bool) -> Result<Found> {
+    /// Begins with an `ADDED` event for each object. Returns the revision of the list, and a warning
+    /// if objects are left out.
+    async fn all(
+        &mut self,
+        call: &Call<'_>,
+        oldest: Revision,
+        bookmarks: bool,
+    ) -> Result<(Revision, Option<String>)> {
         let options = ListOptions {
             selectors: self.selectors.clone(),
             limit: None,
@@ -153,15 +175,13 @@ impl Events {
             after: None,
         };
         let found = collection::read(call, &options).await?;
-        for (stored, revision) in &found.items {
-            if self.is_named(stored) {
-                self.send(Kind::Added, stored, *revision);
-            }
-        }
-        if bookmarks {
-            self.mark(found.meta.revision, true);
-        }
-        Ok(found)
+        let revision = found.meta.revision;
+        let warning = found.items.warning();
+        self.initial = Some(Initial {
+            items: found.items,
+            bookmark: bookmarks.then_some(revision),
+        });
+        Ok((revision, warning))
     }
 
     fn is_named(&self, stored: &Stored) -> bool {
@@ -171,30 +191,55 @@ impl Events {
     }
 
     fn is_selected(&self, stored: &Stored) -> bool {
-        self.is_named(stored) && collection::matches(&self.selectors, stored)
+        self.is_named(stored) && matches(&self.selectors, stored)
     }
 
     fn into_body(self) -> Body {
-        let lines = stream::unfold(self, |mut events| async move {
+        let lines = stream::try_unfold(self, |mut events| async move {
             let line = events.next().await?;
-            Some((Ok::<_, Infallible>(Frame::data(line)), events))
+            Ok::<_, io::Error>(line.map(|line| (Frame::data(line), events)))
         });
         StreamBody::new(lines).boxed_unsync()
     }
 
+    /// Queues the event of the next object at the start of the watch.
+    async fn begin(&mut self, mut initial: Initial) -> io::Result<()> {
+        let next = initial.items.next().await;
+        match next.map_err(|status| io::Error::other(status.message))? {
+            Some((stored, revision)) => {
+                if self.is_named(&stored) {
+                    self.send(Kind::Added, &stored, revision);
+                }
+                self.initial = Some(initial);
+            }
+            None => {
+                if let Some(revision) = initial.bookmark {
+                    self.mark(revision, true);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the next line; `None` at the end.
-    async fn next(&mut self) -> Option<Bytes> {
+    async fn next(&mut self) -> io::Result<Option<Bytes>> {
         loop {
             if let Some(line) = self.ready.pop_front() {
-                return Some(line);
+                return Ok(Some(line));
             }
-            let changes = self.changes.as_mut()?;
+            if let Some(initial) = self.initial.take() {
+                self.begin(initial).await?;
+                continue;
+            }
+            let Some(changes) = self.changes.as_mut() else {
+                return Ok(None);
+            };
             // Without bookmarks, the branch below is disabled.
             let bookmark = self.bookmark.unwrap_or(self.end);
             let event = tokio::select! {
                 biased;
-                () = self.shutdown.reached(Phase::Closing) => return None,
-                () = sleep_until(self.end) => return None,
+                () = self.shutdown.reached(Phase::Closing) => return Ok(None),
+                () = sleep_until(self.end) => return Ok(None),
                 event = changes.next() => event,
                 () = sleep_until(bookmark), if self.bookmark.is_some() => {
                     let revision = changes.revision();

@@ -9,7 +9,8 @@ use crate::http::program::{PROCESS, Program, Response, TEMPLATE, head, response,
 
 tests!(
     beyond_the_limit_clients_shall_come_again,
-    further_connections_are_closed,
+    a_further_connection_takes_the_place_of_an_idle_one,
+    while_all_connections_are_busy_health_and_metrics_answer,
     only_large_answers_are_compressed,
     a_client_that_leaves_is_in_the_audit_log,
     the_store_is_measured
@@ -41,23 +42,61 @@ fn beyond_the_limit_clients_shall_come_again() {
     });
 }
 
-fn further_connections_are_closed() {
-    let program = Program::start(&["--max-connections", "2"]);
-    let request = head("GET", "/version", &[]) + "\r\n";
-    let mut open = Vec::new();
-    for _ in 0..2 {
-        let mut stream = program.connect();
-        stream.write_all(request.as_bytes()).unwrap();
-        stream.read_exact(&mut [0; 12]).unwrap();
-        open.push(stream);
+fn a_further_connection_takes_the_place_of_an_idle_one() {
+    for limit in ["--max-connections", "--max-connections-per-address"] {
+        let program = Program::start(&[limit, "2"]);
+        let request = head("GET", "/version", &[]) + "\r\n";
+        let mut open = Vec::new();
+        for _ in 0..2 {
+            let mut stream = program.connect();
+            stream.write_all(request.as_bytes()).unwrap();
+            stream.read_exact(&mut [0; 12]).unwrap();
+            open.push(stream);
+        }
+        // The first one has been idle for longer.
+        let mut third = program.connect();
+        third.write_all(request.as_bytes()).unwrap();
+        third.read_exact(&mut [0; 12]).unwrap();
+        let first = rest(&mut open[0]);
+        assert!(first.ends_with(b"}"), "{}", String::from_utf8_lossy(&first));
+        let last = head("GET", "/version", &[("Connection", "close")]) + "\r\n";
+        for stream in [&mut open[1], &mut third] {
+            stream.write_all(last.as_bytes()).unwrap();
+            assert!(rest(stream).ends_with(b"}"));
+        }
     }
-    assert_eq!(rest(&mut program.connect()), b"");
-    open.clear();
-    until("a place is free", || {
+}
+
+fn while_all_connections_are_busy_health_and_metrics_answer() {
+    let program = Program::start(&["--max-connections", "2"]);
+    let (front, back) = TEMPLATE.split_at(9);
+    let headers = [JSON, ("Connection", "close"), ("Expect", "100-continue")];
+    let begun =
+        head("POST", PROCESS, &headers) + &format!("Content-Length: {}\r\n\r\n", TEMPLATE.len());
+    let busy = [(); 2].map(|()| {
         let mut stream = program.connect();
-        let _ = stream
-            .write_all((head("GET", "/version", &[("Connection", "close")]) + "\r\n").as_bytes());
-        (!rest(&mut stream).is_empty()).then_some(())
+        stream.write_all(begun.as_bytes()).unwrap();
+        let mut line = [0; 25];
+        stream.read_exact(&mut line).unwrap();
+        assert_eq!(&line, b"HTTP/1.1 100 Continue\r\n\r\n");
+        stream.write_all(front.as_bytes()).unwrap();
+        stream
+    });
+    program.until_measured("krm_template_in_flight{class=\"write\"} 2");
+    for path in ["/livez", "/readyz", "/metrics"] {
+        assert_eq!(program.get(path).code, 200, "{path}");
+    }
+    let refused = program.get("/version");
+    assert_eq!(
+        (refused.code, refused.header("Retry-After")),
+        (429, Some("1"))
+    );
+    for mut stream in busy {
+        stream.write_all(back.as_bytes()).unwrap();
+        assert_eq!(response(&rest(&mut stream)).code, 201);
+    }
+    until("a place is free", || {
+        (program.get("/version").code == 200).then_some(())
     });
 }
 

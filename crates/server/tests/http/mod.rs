@@ -5,6 +5,7 @@ mod damage;
 mod end;
 mod framing;
 mod limits;
+mod lists;
 pub(crate) mod program;
 mod start;
 mod two;
@@ -18,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         end::trials(),
         framing::trials(),
         limits::trials(),
+        lists::trials(),
         start::trials(),
         two::trials(),
     ]

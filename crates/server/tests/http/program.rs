@@ -281,6 +281,27 @@ pub(crate) fn response(bytes: &[u8]) -> Response {
     };
     let head = String::from_utf8(bytes.get(..end).unwrap().to_vec()).unwrap();
     let code = head.split(' ').nth(1).unwrap().parse().unwrap();
-    let body = bytes.get(end + 4..).unwrap().to_vec();
+    let mut body = bytes.get(end + 4..).unwrap().to_vec();
+    if head
+        .to_ascii_lowercase()
+        .contains("\r\ntransfer-encoding: chunked")
+    {
+        body = joined(&body);
+    }
     Response { code, head, body }
+}
+
+/// Joins the chunks of a body.
+fn joined(mut chunks: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let end = chunks.windows(2).position(|two| two == b"\r\n").unwrap();
+        let length = std::str::from_utf8(&chunks[..end]).unwrap();
+        let length = usize::from_str_radix(length, 16).unwrap();
+        if length == 0 {
+            return body;
+        }
+        body.extend_from_slice(&chunks[end + 2..end + 2 + length]);
+        chunks = &chunks[end + 2 + length + 2..];
+    }
 }

@@ -10,6 +10,8 @@ tests!(
     an_expired_login_keeps_what_was_typed_and_goes_on,
     an_expired_login_keeps_the_content_of_files,
     an_expired_login_keeps_an_uploaded_template,
+    without_a_login_only_small_forms_are_read,
+    forms_without_a_login_take_no_place_of_users,
     after_a_login_no_other_site_is_opened,
     logging_out_ends_the_session_and_needs_a_form,
     a_session_ends_with_its_token_and_with_the_next_login,
@@ -204,6 +206,46 @@ async fn an_expired_login_keeps_an_uploaded_template() {
         .post_with("/ui/upload", &[(COOKIES, &cookie(&page))], &login)
         .await;
     assert_eq!((page.code, page.header("location")), (303, FORM));
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn without_a_login_only_small_forms_are_read() {
+    let site = Site::with_login().await;
+    let login = "/ui/login?next=%2Fui%2Fupload";
+    for (letter, length, code) in [
+        ("x", 40 << 10, 401),
+        ("x", 60 << 10, 303),
+        ("é", 10 << 10, 303),
+    ] {
+        let text = letter.repeat(length);
+        let page = site.post("/ui/upload", &[("text", &text)]).await;
+        assert_eq!(page.code, code, "{letter} {length}");
+        if code == 303 {
+            assert_eq!(page.header("location"), login);
+        }
+    }
+    let text = "x".repeat(64 << 10);
+    let page = site
+        .post("/ui/login", &[("token", TOKEN), ("text", &text)])
+        .await;
+    assert_eq!(page.code, 413);
+    // A form of a user who is logged in may be larger.
+    let cookie = self::login(&site).await;
+    let page = site
+        .post_with("/ui/upload", &[(COOKIES, &cookie)], &[("text", &text)])
+        .await;
+    assert_eq!(page.code, 422, "{}", page.text);
+}
+
+/// A request whose body never ends takes no place of the users.
+#[tokio::main(flavor = "current_thread")]
+async fn forms_without_a_login_take_no_place_of_users() {
+    let site = Site::with_login_and(&["--max-writes", "1"]).await;
+    tokio::select! {
+        biased;
+        () = site.begin("/ui/upload") => panic!("the body has no end"),
+        () = site.store(TEMPLATES, WEB) => {}
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,6 +1,7 @@
 //! A server without a socket, and requests of a browser.
 
 use std::cell::Cell;
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +10,8 @@ use bytes::Bytes;
 use clap::Parser;
 use http::header::{CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, Request};
-use http_body_util::{BodyExt as _, Full};
+use http_body::Frame;
+use http_body_util::{BodyExt as _, Full, StreamBody};
 use krm_template_server::serve::{App, Documents, State};
 use krm_template_server_core::auth::{self, Args, Way};
 use krm_template_server_core::ops::admission::Admission;
@@ -72,6 +74,10 @@ impl Site {
 
     /// Returns a server with users.
     pub(crate) async fn with_login() -> Self {
+        Self::with_login_and(&[]).await
+    }
+
+    pub(crate) async fn with_login_and(options: &[&str]) -> Self {
         let args = |folder: &std::path::Path| {
             let tokens = folder.join("tokens.csv");
             std::fs::write(&tokens, format!("{TOKEN},ada,1,\"admins\"\n")).unwrap();
@@ -80,7 +86,7 @@ impl Site {
                 ..Args::default()
             }
         };
-        Self::with(args, &[]).await
+        Self::with(args, options).await
     }
 
     /// Returns a server whose user has the permissions in `rights`.
@@ -180,6 +186,19 @@ impl Site {
             headers: parts.headers,
             text: String::from_utf8(bytes.to_vec()).unwrap(),
         }
+    }
+
+    /// Sends a form whose body never ends.
+    pub(crate) async fn begin(&self, target: &str) {
+        let silent = futures_util::stream::pending::<Result<Frame<Bytes>, Infallible>>();
+        let request = Request::post(target)
+            .header("host", "localhost:8080")
+            .header("sec-fetch-site", "same-origin")
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(StreamBody::new(silent));
+        let peer = Peer::new("127.0.0.1:40000".parse().unwrap());
+        let answer = self.app.answer(request.unwrap(), &peer);
+        Box::pin(answer).await;
     }
 
     pub(crate) async fn get(&self, target: &str) -> Page {

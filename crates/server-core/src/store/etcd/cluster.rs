@@ -36,6 +36,9 @@ const PAGE: usize = 500;
 const MAX_ANSWER_BYTES: usize = 16 << 20;
 const MIN_PAGE: usize = 8;
 
+/// The size from which a list with a limit ends early, in bytes.
+const LIST_BYTES: usize = 4 << 20;
+
 /// The maximum number of feeds: each one starts at an older revision than the one before it.
 const MAX_FEEDS: usize = 4;
 
@@ -130,7 +133,8 @@ impl Etcd {
                     .filter_map(|pair| item_of(pair, &self.0.prefix)),
             );
             let remaining = number(response.count()).saturating_sub(pairs.len() as u64);
-            let is_full = limit > 0 && items.len() >= limit;
+            let bytes: usize = items.iter().map(|item: &Item| item.value.len()).sum();
+            let is_full = limit > 0 && (items.len() >= limit || bytes >= LIST_BYTES);
             match pairs.last().and_then(|pair| pair.key_str().ok()) {
                 Some(last) if remaining > 0 && !is_full => start = format!("{last}\0"),
                 _ => {

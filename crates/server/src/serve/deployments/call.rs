@@ -45,20 +45,24 @@ impl Call<'_> {
     }
 
     /// Creates a response with a JSON document in the requested format. YAML keeps the key order.
-    pub(super) fn shown(&self, code: u16, mut json: Vec<u8>) -> Answer {
+    pub(super) async fn shown(&self, code: u16, mut json: Vec<u8>) -> Answer {
         let shown = self.incoming.shown();
-        if shown.format == Format::Yaml
-            && let Some(yaml) = shown::yaml(&json)
-        {
-            return answer::new(code, YAML, yaml);
-        }
-        json.push(b'\n');
-        render::finished(code, shown, json)
+        let formatted = self.state.admission.work(json.len(), || {
+            if shown.format == Format::Yaml
+                && let Some(yaml) = shown::yaml(&json)
+            {
+                return answer::new(code, YAML, yaml);
+            }
+            json.push(b'\n');
+            render::finished(code, shown, json)
+        });
+        formatted.await
     }
 
-    pub(super) fn input(&self) -> Result<Input> {
+    pub(super) async fn input(&self) -> Result<Input> {
         content::of_object(self.incoming.header(CONTENT_TYPE))?;
-        deployments::read(&self.body)
+        let read = || deployments::read(&self.body);
+        self.state.admission.work(self.body.len(), read).await
     }
 
     /// Rejects a dry run, which deployments do not support.

@@ -59,7 +59,7 @@ pub(super) async fn make(
     let Started { operation, done } = started.await?;
     let prefers = prefers_async(call);
     if prefers || query.flag("async") == Some(true) {
-        let mut answer = call.shown(202, shown::begun(&operation));
+        let mut answer = call.shown(202, shown::begun(&operation)).await;
         locate(&mut answer, &operation);
         if prefers {
             let applied = HeaderValue::from_static("respond-async");
@@ -86,7 +86,7 @@ pub(super) async fn make(
             message,
         }) => {
             let json = shown::deployment(&deployment, &message, &manifest);
-            let mut answer = call.shown(code, json);
+            let mut answer = call.shown(code, json).await;
             warn(&mut answer, &warnings);
             answer
         }

@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{FutureExt as _, stream};
 use http::header::CONTENT_TYPE;
 use multer::{Constraints, Multipart, SizeLimit};
 
@@ -26,11 +26,15 @@ pub(super) struct Entered {
 
 impl Entered {
     /// Parses the body of a request.
-    pub(super) async fn read(incoming: &Incoming, body: Bytes) -> Result<Self> {
+    pub(super) fn read(incoming: &Incoming, body: Bytes) -> Result<Self> {
         let content_type = incoming.header(CONTENT_TYPE).unwrap_or_default();
         let kind = content_type.split(';').next().unwrap_or_default().trim();
         match kind.to_ascii_lowercase().as_str() {
-            "multipart/form-data" => Self::multipart(content_type, body).await,
+            "multipart/form-data" => {
+                // The whole body is there, so this does not wait.
+                let read = Self::multipart(content_type, body).now_or_never();
+                read.unwrap_or_else(|| Err(Status::internal("the form cannot be read")))
+            }
             "application/x-www-form-urlencoded" => Self::urlencoded(&body),
             _ => Err(Status::new(
                 415,
@@ -113,6 +117,14 @@ impl Entered {
     pub(super) fn values(&self) -> impl Iterator<Item = (&str, &str)> {
         let fields = self.fields.iter();
         fields.filter_map(|(name, value)| Some((name.strip_prefix("p.")?, value.as_str())))
+    }
+
+    /// Returns the size of the form if it is submitted without files, in bytes.
+    pub(super) fn encoded_length(&self) -> usize {
+        let kept = self.kept();
+        let texts = kept.iter().flat_map(|(name, value)| [name, value]);
+        let parts = texts.flat_map(|text| form_urlencoded::byte_serialize(text.as_bytes()));
+        parts.map(str::len).sum::<usize>() + 2 * kept.len()
     }
 
     /// Returns the fields that a form without files can submit again. The login is left out.

@@ -115,10 +115,12 @@ async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
         now: visit.incoming.at,
     };
     let template = processing::stored_text(&call, stored.name).await?;
+    let text = template.text();
+    let readable = call.work(text.text.len(), || process::readable(text));
     Ok(Subject {
         group: stored.group,
         namespace: stored.namespace.to_owned(),
-        text: process::readable(template.text()),
+        text: readable.await,
         address: stored.address(),
         is_stored: true,
     })

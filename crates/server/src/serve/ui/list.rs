@@ -161,7 +161,9 @@ impl Search {
                 break;
             }
             searched += 1;
-            self.search(item);
+            let bytes = item.value.len();
+            let search = || self.search(item);
+            visit.state.admission.work(bytes, search).await;
             last = Some(name);
         }
         self.damaged.append(&mut all.damaged);

@@ -32,6 +32,7 @@ mod upload;
 mod values;
 mod visit;
 
+use bytes::Bytes;
 use http::Method;
 use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, HeaderValue};
 use http_body::Body as HttpBody;
@@ -45,7 +46,7 @@ use crate::wire::path::Resource;
 use entered::Entered;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::groups::Group;
-use krm_template_server_core::ops::admission::Class;
+use krm_template_server_core::ops::admission::{Class, Permit};
 use krm_template_server_core::ops::body;
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::tls::Peer;
@@ -57,6 +58,13 @@ pub(super) struct Noted<'n> {
     pub(super) resource: &'n mut Option<Resource>,
     pub(super) bytes_in: &'n mut u64,
 }
+
+/// The maximum size of a body that is read without authentication, in bytes: a login, which can
+/// contain a submitted form.
+const MAX_LOGIN_BYTES: usize = 64 << 10;
+
+/// The part of [`MAX_LOGIN_BYTES`] for the token.
+const MAX_TOKEN_BYTES: usize = 16 << 10;
 
 /// Returns `true` for a GET request that accepts HTML.
 pub(super) fn wants_pages(incoming: &Incoming) -> bool {
@@ -105,16 +113,12 @@ where
         Method::POST => true,
         _ => return Err(endpoint::not_allowed()),
     };
-    let class = if is_post { Class::Write } else { Class::Read };
-    let _place = state.admission.enter(class)?;
     session::check_site(incoming, visit.peer, is_post)?;
-    if is_post {
-        let body = body::read(body, state.limits.max_body_bytes, state.limits.read_timeout).await?;
-        *noted.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
-        visit.entered = Entered::read(incoming, body).await?;
-    }
     match segments {
-        ["login"] if is_post => return login::log_in(visit).await,
+        ["login"] if is_post => {
+            let _place = enter_login(visit, body).await?;
+            return login::log_in(visit).await;
+        }
         ["login"] => return login::page(visit),
         ["logout"] if is_post => return Ok(login::log_out(visit)),
         _ => {}
@@ -125,9 +129,58 @@ where
         state.authenticator.takes_tokens() && !incoming.headers.contains_key(AUTHORIZATION);
     match state.authenticator.authenticate(&headers, visit.peer).await {
         Ok(user) => visit.user = user,
-        Err(status) if status.code == 401 && may_log_in => return login::again(visit),
+        Err(status) if status.code == 401 && may_log_in => {
+            // The login page keeps a form that fits into it.
+            let place = if is_post {
+                enter_login(visit, body).await
+            } else {
+                Err(status)
+            };
+            if place.is_err() || visit.entered.encoded_length() > MAX_LOGIN_BYTES - MAX_TOKEN_BYTES
+            {
+                visit.entered = Entered::default();
+            }
+            return login::again(visit);
+        }
         Err(status) => return Err(status),
     }
+    let class = if is_post { Class::Write } else { Class::Read };
+    let place = state.admission.enter(class)?;
+    if is_post {
+        let body = body::read(body, state.limits.max_body_bytes, state.limits.read_timeout).await?;
+        *noted.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
+        visit.entered = entered(visit, body).await?;
+    }
+    let answer = page(visit, segments, is_post, noted).await?;
+    Ok(answer::held(answer, place))
+}
+
+/// Reads a form of a user who is not logged in, within small limits. Returns its permit.
+async fn enter_login<B>(visit: &mut Visit<'_>, body: B) -> Result<Permit>
+where
+    B: HttpBody,
+    B::Error: std::error::Error + Send + Sync + 'static,
+{
+    let state = visit.state;
+    let place = state.admission.enter(Class::Login)?;
+    let body = body::read(body, MAX_LOGIN_BYTES, state.limits.read_timeout).await?;
+    visit.entered = entered(visit, body).await?;
+    Ok(place)
+}
+
+async fn entered(visit: &Visit<'_>, body: Bytes) -> Result<Entered> {
+    let read = |body| Entered::read(visit.incoming, body);
+    let admission = &visit.state.admission;
+    admission.work(body.len(), || read(body)).await
+}
+
+/// Handles a request of a user.
+async fn page(
+    visit: &mut Visit<'_>,
+    segments: &[&str],
+    is_post: bool,
+    noted: Noted<'_>,
+) -> Result<Answer> {
     noted.user.clone_from(&visit.user);
     match segments {
         [] if !is_post => list::page(visit).await,

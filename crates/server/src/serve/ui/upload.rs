@@ -43,7 +43,8 @@ pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
     if text.trim().is_empty() {
         return failed(visit, namespace, "", "Choose a file, or enter its text.");
     }
-    let group = match group(&text) {
+    let admission = &visit.state.admission;
+    let group = match admission.work(text.len(), || group(&text)).await {
         Ok(group) => group,
         Err(message) => return failed(visit, namespace, &text, message),
     };
@@ -59,10 +60,11 @@ pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
     visit
         .may("create", ("processedtemplates", ""), object)
         .await?;
+    let readable = admission.work(text.len(), || process::readable(read(&text)));
     let subject = Subject {
         group,
         namespace: namespace.to_owned(),
-        text: process::readable(read(&text)),
+        text: readable.await,
         address: "/ui/upload".to_owned(),
         is_stored: false,
     };

@@ -9,7 +9,7 @@ use krm_template_exec::python::interpreters;
 
 /// One for all tests: it remembers what the interpreter consists of.
 static INTERPRETERS: LazyLock<Arc<dyn Interpreters>> =
-    LazyLock::new(|| interpreters("python3", Duration::from_secs(60)));
+    LazyLock::new(|| interpreters("python3", Duration::from_mins(1)));
 
 /// Whether python3 is there with what templates import.
 pub(crate) fn is_there() -> bool {

@@ -7,7 +7,7 @@ use libtest_mimic::{Failed, Trial};
 use crate::needs;
 
 /// What the program asks an interpreter.
-const QUESTION: &str = include_str!("../../crates/exec/src/interpreter.py");
+const QUESTION: &str = include_str!("../../crates/exec/src/sandbox/interpreter.py");
 
 /// What must fail in the sandbox.
 const REFUSED: &[&str] = &[

@@ -77,92 +77,95 @@ fn all_fail(bodies: &[(&str, &str)]) -> Result<(), Failed> {
     }
 }
 
+/// A line of a template, and the error.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "open('/etc/passwd')",
+        "t.py:2:3: a template may not read `/etc/passwd`",
+    ),
+    ("open('/tmp/x', 'w')", "a template may not write `/tmp/x`"),
+    (
+        "import os; os.open('/tmp/x', os.O_RDWR)",
+        "a template may not write `/tmp/x`",
+    ),
+    ("import os; os.listdir('/')", "a template may not read `/`"),
+    (
+        "import os; os.remove('/tmp/x')",
+        "a template may not use os.remove",
+    ),
+    (
+        "import os; os.chdir('/tmp')",
+        "a template may not use os.chdir",
+    ),
+    (
+        "import os; os.system('true')",
+        "a template may not use os.system",
+    ),
+    ("import os; os.fork()", "a template may not use os.fork"),
+    ("import os; os.kill(1, 0)", "a template may not use os.kill"),
+    (
+        "import subprocess; subprocess.call(['true'])",
+        "a template may not use subprocess.Popen",
+    ),
+    (
+        "import socket; socket.socket()",
+        "a template may not use socket.__new__",
+    ),
+    (
+        "import ctypes; ctypes.CDLL(None)",
+        "a template may not use ctypes.dlopen",
+    ),
+    (
+        "import urllib.request; urllib.request.urlopen('http://127.0.0.1/')",
+        "a template may not use urllib.Request",
+    ),
+    (
+        "import shutil; shutil.rmtree('/tmp/x')",
+        "a template may not use shutil.rmtree",
+    ),
+    (
+        "import resource; resource.setrlimit(0, (1, 1))",
+        "a template may not use resource.setrlimit",
+    ),
+    ("input()", "a template may not use builtins.input"),
+    (
+        "import os; os.mkfifo('/tmp/x')",
+        "a template may not use os.mkfifo",
+    ),
+    (
+        "import _posixsubprocess; _posixsubprocess.fork_exec()",
+        "a template may not use _posixsubprocess.fork_exec",
+    ),
+    (
+        "import _xxsubinterpreters",
+        "a template may not import _xxsubinterpreters",
+    ),
+    (
+        "import signal; signal.pidfd_send_signal(1, 2)",
+        "a template may not use signal.pidfd_send_signal",
+    ),
+    // as it was before it was replaced
+    (
+        "import importlib, sys; del sys.modules['posix']; importlib.import_module('posix')",
+        "a template may not use _imp.create_builtin",
+    ),
+    // what the hook would look up
+    (
+        "import __main__ as m; m.REFUSED = m.READS = frozenset(); import os; os.system('true')",
+        "a template may not use os.system",
+    ),
+    (
+        "import os; os.path.realpath = lambda path: '/usr/lib'; open('/etc/passwd')",
+        "a template may not read `/etc/passwd`",
+    ),
+    (
+        "import os; open(os.__file__ + '/../../../../../etc/passwd')",
+        "a template may not read",
+    ),
+];
+
 fn sandbox() -> Result<(), Failed> {
-    all_fail(&[
-        (
-            "open('/etc/passwd')",
-            "t.py:2:3: a template may not read `/etc/passwd`",
-        ),
-        ("open('/tmp/x', 'w')", "a template may not write `/tmp/x`"),
-        (
-            "import os; os.open('/tmp/x', os.O_RDWR)",
-            "a template may not write `/tmp/x`",
-        ),
-        ("import os; os.listdir('/')", "a template may not read `/`"),
-        (
-            "import os; os.remove('/tmp/x')",
-            "a template may not use os.remove",
-        ),
-        (
-            "import os; os.chdir('/tmp')",
-            "a template may not use os.chdir",
-        ),
-        (
-            "import os; os.system('true')",
-            "a template may not use os.system",
-        ),
-        ("import os; os.fork()", "a template may not use os.fork"),
-        ("import os; os.kill(1, 0)", "a template may not use os.kill"),
-        (
-            "import subprocess; subprocess.call(['true'])",
-            "a template may not use subprocess.Popen",
-        ),
-        (
-            "import socket; socket.socket()",
-            "a template may not use socket.__new__",
-        ),
-        (
-            "import ctypes; ctypes.CDLL(None)",
-            "a template may not use ctypes.dlopen",
-        ),
-        (
-            "import urllib.request; urllib.request.urlopen('http://127.0.0.1/')",
-            "a template may not use urllib.Request",
-        ),
-        (
-            "import shutil; shutil.rmtree('/tmp/x')",
-            "a template may not use shutil.rmtree",
-        ),
-        (
-            "import resource; resource.setrlimit(0, (1, 1))",
-            "a template may not use resource.setrlimit",
-        ),
-        ("input()", "a template may not use builtins.input"),
-        (
-            "import os; os.mkfifo('/tmp/x')",
-            "a template may not use os.mkfifo",
-        ),
-        (
-            "import _posixsubprocess; _posixsubprocess.fork_exec()",
-            "a template may not use _posixsubprocess.fork_exec",
-        ),
-        (
-            "import _xxsubinterpreters",
-            "a template may not import _xxsubinterpreters",
-        ),
-        (
-            "import signal; signal.pidfd_send_signal(1, 2)",
-            "a template may not use signal.pidfd_send_signal",
-        ),
-        // as it was before it was replaced
-        (
-            "import importlib, sys; del sys.modules['posix']; importlib.import_module('posix')",
-            "a template may not use _imp.create_builtin",
-        ),
-        // what the hook would look up
-        (
-            "import __main__ as m; m.REFUSED = m.READS = frozenset(); import os; os.system('true')",
-            "a template may not use os.system",
-        ),
-        (
-            "import os; os.path.realpath = lambda path: '/usr/lib'; open('/etc/passwd')",
-            "a template may not read `/etc/passwd`",
-        ),
-        (
-            "import os; open(os.__file__ + '/../../../../../etc/passwd')",
-            "a template may not read",
-        ),
-    ])
+    all_fail(REFUSED)
 }
 
 fn limits() -> Result<(), Failed> {

@@ -50,7 +50,7 @@ fn texts() -> Vec<String> {
         format!("parameters: [{{name: A, required: true, description: {long}}}]\nobjects: []"),
         format!("objects: []\nvalues: {{{}}}", keys(9_000, "v")),
         format!("labels: {{{}}}\nobjects: [{{{object}}}]", keys(3_000, "-")),
-        format!("objects: {long}\n{}: 1", &long[..900]),
+        format!("objects: {long}\n{}: 1", "x".repeat(900)),
         format!("objects: [{long}"),
         "objects: []\n".repeat(9_000),
     ];

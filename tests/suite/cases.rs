@@ -227,7 +227,7 @@ impl Case {
         let name = name.unwrap_or_else(|| output_name(&stdout));
         let written = tree(&place.join(OUT))?.into_iter();
         let written = written.map(|(name, bytes)| {
-            let bytes = without_salt(&name, bytes);
+            let bytes = without_salt(&name, &bytes);
             (format!("{FILES}{name}"), bytes)
         });
         let streams = [(name, stdout), (STDERR, output.stderr)].into_iter();
@@ -379,7 +379,7 @@ fn without_assets(html: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// A file that was written, without what is random: the salt, and digests with it.
-fn without_salt(name: &str, bytes: Vec<u8>) -> Vec<u8> {
+fn without_salt(name: &str, bytes: &[u8]) -> Vec<u8> {
     const SALTED: &[u8] = b"# salted ";
     if name == ".krm-template.salt" {
         return b"random\n".to_vec();

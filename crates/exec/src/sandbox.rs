@@ -35,7 +35,7 @@ const SELF: &str = "/proc/self/exe";
 static IS_READY: AtomicBool = AtomicBool::new(false);
 
 /// What a Python program prints about the interpreter that runs it.
-pub(crate) const QUESTION: &str = include_str!("interpreter.py");
+pub(crate) const QUESTION: &str = include_str!("sandbox/interpreter.py");
 
 /// What an interpreter consists of.
 pub(crate) struct Interpreter {

@@ -61,8 +61,9 @@ pub fn on_one_line(text: &str) -> Cow<'_, str> {
 /// Escapes the hidden characters but those that stay, by the character and the next one.
 fn escaped(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
     // Without an early exit, the compiler looks at several bytes at a time.
-    let is_plain = |all: bool, byte: u8| all & matches!(byte, b' '..=b'~');
-    if text.bytes().fold(true, is_plain) {
+    let end = if stays('\n', None) { b'\n' } else { b' ' };
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') || byte == end;
+    if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());

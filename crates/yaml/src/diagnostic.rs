@@ -248,9 +248,16 @@ impl Diagnostic {
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
+    /// None without diagnostics. Boxed, as this type is part of errors.
+    totals: Option<Box<Totals>>,
+}
+
+/// The numbers of diagnostics.
+#[derive(Clone, Debug, Default)]
+struct Totals {
     /// The severities and rules in the list.
     kinds: Vec<(Severity, Option<&'static str>)>,
-    /// What there is of each severity.
+    /// By severity.
     counts: [Count; 3],
 }
 
@@ -269,12 +276,7 @@ impl Diagnostics {
     pub const fn new() -> Self {
         Self {
             list: Vec::new(),
-            kinds: Vec::new(),
-            counts: [Count {
-                kept: 0,
-                bytes: 0,
-                more: 0,
-            }; 3],
+            totals: None,
         }
     }
 
@@ -291,13 +293,14 @@ impl Diagnostics {
     fn takes(&mut self, diagnostic: &Diagnostic) -> bool {
         let kind = (diagnostic.severity, diagnostic.rule);
         let size = diagnostic.size();
-        let is_new = !self.kinds.contains(&kind);
-        let Some(count) = self.counts.get_mut(diagnostic.severity as usize) else {
+        let Totals { kinds, counts } = &mut **self.totals.get_or_insert_default();
+        let is_new = !kinds.contains(&kind);
+        let Some(count) = counts.get_mut(diagnostic.severity as usize) else {
             return true;
         };
         let fits = count.kept < MAX_KEPT && count.bytes + size <= MAX_KEPT_BYTES;
         if is_new {
-            self.kinds.push(kind);
+            kinds.push(kind);
         }
         if fits || is_new {
             count.kept += 1;
@@ -310,9 +313,11 @@ impl Diagnostics {
 
     /// Counts what is in the list anew.
     fn recount(&mut self) {
-        self.kinds.clear();
-        for count in &mut self.counts {
-            (count.kept, count.bytes) = (0, 0);
+        if let Some(totals) = &mut self.totals {
+            totals.kinds.clear();
+            for count in &mut totals.counts {
+                (count.kept, count.bytes) = (0, 0);
+            }
         }
         let mut list = std::mem::take(&mut self.list);
         list.retain(|diagnostic| self.takes(diagnostic));
@@ -322,7 +327,8 @@ impl Diagnostics {
     /// How many of a severity were only counted.
     #[must_use]
     pub fn more(&self, severity: Severity) -> usize {
-        let count = self.counts.get(severity as usize);
+        let totals = self.totals.as_ref();
+        let count = totals.and_then(|totals| totals.counts.get(severity as usize));
         count.map_or(0, |count| count.more)
     }
 
@@ -339,8 +345,11 @@ impl Diagnostics {
 
     /// Adds all of `others` at the end.
     pub fn append(&mut self, others: Self) {
-        for (count, other) in self.counts.iter_mut().zip(others.counts) {
-            count.more += other.more;
+        if let Some(others) = others.totals {
+            let totals = self.totals.get_or_insert_default();
+            for (count, other) in totals.counts.iter_mut().zip(others.counts) {
+                count.more += other.more;
+            }
         }
         for diagnostic in others.list {
             if self.takes(&diagnostic) {

@@ -49,9 +49,8 @@ pub fn merge(
         found.take(write::text(&parts, options.format))
     };
     let text = text.filter(|text| write::check_dialect(text, &parts, &mut found));
-    for part in &parts {
-        found.conceal(&part.template.secrets(&[]));
-    }
+    let secrets = parts.iter().flat_map(|part| part.template.secrets(&[]));
+    found.conceal(&secrets.collect::<Vec<_>>());
     diagnostics.append(found);
     text
 }

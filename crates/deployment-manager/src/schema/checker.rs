@@ -335,8 +335,7 @@ fn parts<'s, 'v>(
         }
         "additionalItems" if let Some(schema) = other => {
             let additional = pair.additional_items();
-            let indices = items.len() - additional.len()..;
-            let items = indices.zip(additional);
+            let items = (items.len() - additional.len()..).zip(additional);
             parts.extend(items.map(|(index, item)| part(at(index), schema, item)));
         }
         _ => {}

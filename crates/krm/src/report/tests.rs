@@ -536,8 +536,8 @@ fn reports_are_bounded_and_count_the_rest() {
     assert!(drawn.len() < 600_000, "{}", drawn.len());
     assert!(listed.to_string().len() < 600_000);
     let said = |text: &str| {
-        let at = text.find(" more errors are not shown").unwrap();
-        let digits = text[..at].rsplit(|c: char| !c.is_ascii_digit()).next();
+        let (before, _) = text.split_once(" more errors are not shown").unwrap();
+        let digits = before.rsplit(|c: char| !c.is_ascii_digit()).next();
         digits.unwrap().parse::<usize>().unwrap()
     };
     let shown = drawn.matches(&*long).count();

@@ -77,11 +77,7 @@ pub fn preview(
     let failed = || Status::internal("an expansion failed");
     let read = read::template(&document, request.group, false, &mut unheard);
     let template = read.ok_or_else(failed)?;
-    // The values of secret parameters stay hidden.
-    let mut open: Vec<Assignment> = given.values.clone();
-    for one in &mut open {
-        one.secret = false;
-    }
+    let open = shown(&given.values);
     let mut printer = Printer::new(Format::Yaml);
     let mut print = |object: Object<'_>, found: &mut Diagnostics| printer.objects([object], found);
     let message = process(&template, &open, &options, &mut unheard, &mut print);
@@ -115,10 +111,9 @@ pub fn preview(
     work.check_budget(&budget)?;
     let trace = trace.ok_or_else(failed)?;
     let shows_secrets = look.view == View::All;
-    let painter = Painter::new(&document, &trace, shows_secrets);
     // Every other piece is a separator.
     let texts: Vec<&str> = pieces.iter().step_by(2).map(String::as_str).collect();
-    preview.objects = painter.objects(&texts);
+    preview.objects = Painter::new(&document, &trace, shows_secrets).objects(&texts);
     let is_masked = !shows_secrets && trace.message != preview.message;
     if is_masked {
         preview.message.clone_from(&trace.message);
@@ -126,4 +121,13 @@ pub fn preview(
     let masked = |object: &Traced| object.fields.iter().any(|field| object.is_secret(field));
     preview.has_masks = is_masked || !shows_secrets && trace.objects.iter().any(masked);
     Ok(preview)
+}
+
+/// Returns given values that are not secret by themselves. Those of secret parameters stay hidden.
+fn shown(given: &[Assignment]) -> Vec<Assignment> {
+    let mut open = given.to_vec();
+    for one in &mut open {
+        one.secret = false;
+    }
+    open
 }

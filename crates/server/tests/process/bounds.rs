@@ -130,7 +130,7 @@ fn requests() -> Vec<Sent> {
             &[],
         ),
         expand(
-            &format!("resources: [{{name: a, type: a.jinja}}]"),
+            "resources: [{name: a, type: a.jinja}]",
             &[("a.jinja", &format!("{{{{ {long} }}}}"))],
         ),
         expand(
@@ -263,10 +263,10 @@ fn requests() -> Vec<Sent> {
         ("/ui/upload", long.clone()),
         ("/deployments", format!("{{\"name\": \"{quotes}\"}}")),
     ];
-    let quoted = own(&format!(
+    let value = own(&format!(
         "parameters: [{{name: A, value: \"{quotes}\", type: int}}]\nobjects: []\n"
     ));
-    all.extend([(PROCESSED, quoted.clone()), (TEMPLATES, quoted)]);
+    all.extend([(PROCESSED, value.clone()), (TEMPLATES, value)]);
     all
 }
 

@@ -350,10 +350,10 @@ async fn salvage_of_damaged_pages() {
 }
 
 async fn the_former_format() {
+    type Event = (i64, &'static str, bool, Option<&'static [u8]>);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.redb");
     let objects = TableDefinition::<&str, (u64, &[u8])>::new("objects");
-    type Event = (i64, &'static str, bool, Option<&'static [u8]>);
     let events = TableDefinition::<u64, Event>::new("events");
     let meta = TableDefinition::<&str, u64>::new("meta");
     let database = Database::create(&path).unwrap();

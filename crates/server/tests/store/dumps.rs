@@ -37,7 +37,7 @@ async fn a_dump_loads_into_another_store() {
         .unwrap();
     let mut text = vec![];
     assert_eq!(dump(&memory, &mut text).await.unwrap(), [""; 0]);
-    assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 1_205);
+    assert_eq!(text.split_inclusive(|byte| *byte == b'\n').count(), 1_205);
     let folder = tempfile::tempdir().unwrap();
     let file = Store::file(&folder.path().join("store.redb")).unwrap();
     assert_eq!(load(&file, Cursor::new(&text)).await.unwrap(), 1_204);

@@ -246,15 +246,11 @@ fn template_labels(
     }
     let mut labels: Vec<(String, String)> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    let mut set = |key: String, value: String| match known.get(&key) {
-        Some(&at) => {
-            if let Some((_, old)) = labels.get_mut(at) {
-                *old = value;
-            }
-        }
-        None => {
-            known.insert(key.clone(), labels.len());
-            labels.push((key, value));
+    let mut set = |key: String, value: String| {
+        let at = *known.entry(key.clone()).or_insert(labels.len());
+        match labels.get_mut(at) {
+            Some((_, old)) => *old = value,
+            None => labels.push((key, value)),
         }
     };
     let root = Path::Root("");

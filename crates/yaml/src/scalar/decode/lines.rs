@@ -80,9 +80,10 @@ impl<'s> Iterator for Lines<'s> {
 
     fn next(&mut self) -> Option<Line<'s>> {
         let rest = self.rest?;
-        let end = match memchr2(b'\n', b'\r', rest.as_bytes()) {
-            end if !self.has_rare_breaks => end,
-            _ => rest.find(|c| matches!(c, '\n' | '\r') || RARE_BREAKS.contains(&c)),
+        let end = if self.has_rare_breaks {
+            rest.find(|c| matches!(c, '\n' | '\r') || RARE_BREAKS.contains(&c))
+        } else {
+            memchr2(b'\n', b'\r', rest.as_bytes())
         };
         let offset = self.offset;
         let Some(end) = end else {

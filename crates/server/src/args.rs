@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+#[cfg(feature = "etcd")]
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 

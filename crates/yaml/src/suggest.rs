@@ -16,7 +16,7 @@ const MAX_KNOWN: usize = 1_000;
 /// smallest Damerau-Levenshtein distance (insertions, deletions, replacements and swapped
 /// neighbours, case ignored), as long as that is at most a third of the longer name's length, so
 /// that one- and two-letter names never suggest each other. Of equally close ones the one that
-/// keeps more of the case wins, then the first in alphabetical order: up to [`MAX_KNOWN`] names, the
+/// keeps more of the case wins, then the first in alphabetical order: up to 1,000 names, the
 /// order of `known` does not matter.
 #[must_use]
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -60,16 +60,20 @@ pub fn on_one_line(text: &str) -> Cow<'_, str> {
 
 /// Escapes the hidden characters but those that stay, by the character and the next one.
 fn escaped(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
-    // Without an early exit, the compiler looks at several bytes at a time.
     let end = if stays('\n', None) { b'\n' } else { b' ' };
-    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') || byte == end;
-    if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') || *byte == end;
+    let run = |text: &str| text.bytes().take_while(is_plain).count();
+    if run(text) == text.len() {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        if is_hidden(c) && !stays(c, rest.peek().copied()) {
+    let mut rest = text;
+    while let Some((plain, other)) = rest.split_at_checked(run(rest)) {
+        shown.push_str(plain);
+        let mut others = other.chars();
+        let Some(c) = others.next() else { break };
+        rest = others.as_str();
+        if is_hidden(c) && !stays(c, others.next()) {
             shown.extend(c.escape_default());
         } else {
             shown.push(c);

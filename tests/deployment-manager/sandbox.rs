@@ -6,10 +6,10 @@ use libtest_mimic::{Failed, Trial};
 
 use crate::needs;
 
-/// What the program asks an interpreter.
+/// The program that an interpreter runs to describe itself.
 const QUESTION: &str = include_str!("../../crates/exec/src/sandbox/interpreter.py");
 
-/// What must fail in the sandbox.
+/// Statements that must fail in the sandbox.
 const REFUSED: &[&str] = &[
     // files of others, and writing
     "open('/etc/passwd')",
@@ -55,7 +55,7 @@ const REFUSED: &[&str] = &[
     "call(165, 0, 0, 0, 0, 0)",
 ];
 
-/// What an interpreter needs.
+/// The files of an interpreter.
 const ALLOWED: &[&str] = &[
     "import yaml, six, hashlib, random, json, re, datetime, ipaddress, uuid, decimal, ssl, socket",
     "hashlib.sha256(b'').hexdigest()",
@@ -83,7 +83,7 @@ fn has_landlock() -> bool {
         .is_ok_and(|version| version >= 6)
 }
 
-/// What Python prints in the sandbox.
+/// The output of Python in the sandbox.
 fn sandboxed(program: &str) -> Result<String, Failed> {
     let output = Command::new("python3").args(["-c", QUESTION]).output()?;
     let answer = String::from_utf8(output.stdout)?;

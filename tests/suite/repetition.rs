@@ -34,12 +34,12 @@ const CALLS: [&str; 3] = ["counted_reading", "counted_function", "counted_report
 const FEW: u64 = 1_000_000;
 
 /// Texts of at least this many bytes show how reading grows: lines are searched many bytes at a time.
-const LONG: usize = 24_000;
+const LONG: usize = 40_000;
 
 /// Text before a piece, and the piece.
 type Repeated = (&'static str, &'static str);
 
-/// What took quadratic time before, and its kind.
+/// Texts that took quadratic time, and their kind.
 const PIECES: &[Repeated] = &[
     ("", "- "),
     ("", "? "),

@@ -105,7 +105,7 @@ struct Allowed {
     found: Found,
 }
 
-/// What the interpreter consists of, once that is known.
+/// The parts of the interpreter, once they are known.
 #[cfg(target_os = "linux")]
 type Found = Arc<OnceLock<sandbox::Interpreter>>;
 

@@ -34,10 +34,10 @@ const SELF: &str = "/proc/self/exe";
 /// Whether this program knows the argument.
 static IS_READY: AtomicBool = AtomicBool::new(false);
 
-/// What a Python program prints about the interpreter that runs it.
+/// A Python program that prints the parts of the interpreter that runs it.
 pub(crate) const QUESTION: &str = include_str!("sandbox/interpreter.py");
 
-/// What an interpreter consists of.
+/// The parts of an interpreter.
 pub(crate) struct Interpreter {
     program: OsString,
     reads: Vec<OsString>,
@@ -45,7 +45,7 @@ pub(crate) struct Interpreter {
 }
 
 impl Interpreter {
-    /// Reads what [`QUESTION`] prints.
+    /// Reads the output of [`QUESTION`].
     pub(crate) fn parse(answer: &[u8]) -> Option<Self> {
         let mut parts = answer.strip_suffix(b"\0")?.split(|byte| *byte == 0);
         let path = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();

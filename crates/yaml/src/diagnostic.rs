@@ -266,7 +266,7 @@ struct Totals {
 struct Count {
     kept: usize,
     bytes: usize,
-    /// How many were not kept.
+    /// The number of those that were not kept.
     more: usize,
 }
 
@@ -324,7 +324,7 @@ impl Diagnostics {
         self.list = list;
     }
 
-    /// How many of a severity were only counted.
+    /// The number of diagnostics of a severity that were only counted.
     #[must_use]
     pub fn more(&self, severity: Severity) -> usize {
         let totals = self.totals.as_ref();

@@ -42,7 +42,7 @@ struct Recorded {
     is_salted: bool,
 }
 
-/// What a record says about a file.
+/// The state of a file according to a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Knowledge {
     /// The file is not in it.
@@ -109,7 +109,7 @@ impl Record {
         Ok(())
     }
 
-    /// What the record says about the file `name` with the content of `path`.
+    /// The state of the file `name` with the content of `path`.
     pub(super) fn look_up(&self, name: &str, path: &Path) -> io::Result<Knowledge> {
         let Some(recorded) = self.digests.get(name) else {
             return Ok(Knowledge::Nothing);
@@ -139,7 +139,7 @@ impl Record {
         self.digests.retain(|path, _| is_there(path));
     }
 
-    /// What comes before the content of a file in its digest. With the path, equal secrets differ.
+    /// The text before the content of a file in its digest. With the path, equal secrets differ.
     fn start(&self, path: &str, is_salted: bool) -> String {
         if is_salted {
             format!("{} {path}\n", self.salt)

@@ -13,7 +13,7 @@ use crate::schema::problem::Problem;
 /// How deep schemas are visited for one value.
 const MAX_DEPTH: usize = 300;
 
-/// How many errors of one value are reported; the others are counted.
+/// The most errors of one value that are reported; the others are counted.
 const MAX_FINDINGS: usize = 1_000;
 
 /// How many schemas are visited for one value.
@@ -118,7 +118,7 @@ struct Walk<'s, 'c> {
     path: FieldPath,
     /// The errors so far; none if only whether the value fits matters.
     findings: Option<Vec<Finding<'s>>>,
-    /// How many more there are.
+    /// The number of the others.
     more: usize,
     /// How many more schemas are visited.
     visits: usize,

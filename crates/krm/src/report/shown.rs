@@ -5,7 +5,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 /// Beyond this many bytes, a report only counts.
 pub(super) const MAX_BYTES: usize = 512 * 1024;
 
-/// What a report says of the diagnostics that it does not show: all but the first ones.
+/// The diagnostics about those that a report does not show: all but the first ones.
 pub(super) fn rest(diagnostics: &Diagnostics, shown: usize) -> Diagnostics {
     let mut rest = Diagnostics::new();
     for severity in [Severity::Error, Severity::Warning, Severity::Info] {

@@ -135,7 +135,7 @@ fn closed() -> Error {
     Error::Unavailable("the store is closed".to_owned())
 }
 
-/// What a health check needs to know of the file.
+/// The state of the file for a health check.
 #[derive(Debug)]
 struct Health {
     path: PathBuf,

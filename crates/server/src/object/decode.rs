@@ -206,7 +206,9 @@ pub(crate) fn undeclared(group: Group, object: &Value) -> Option<String> {
 /// Finds duplicate keys in a JSON body. Returns texts such as `duplicate field "a"`.
 #[must_use]
 pub fn repeated_keys(body: &[u8]) -> Vec<String> {
-    json::repeated_keys(&String::from_utf8_lossy(body)).unwrap_or_default()
+    let mut repeated = Vec::new();
+    let value = json::value_with(&String::from_utf8_lossy(body), &mut repeated);
+    value.map_or_else(|_| Vec::new(), |_| repeated)
 }
 
 /// Checks the result of a patch. Returns it with texts for `Warning` headers.
@@ -219,7 +221,7 @@ pub fn repeated_keys(body: &[u8]) -> Vec<String> {
 /// [`FieldValidation::Strict`], also for unknown and duplicate fields.
 pub fn patched(
     group: Group,
-    object: &Value,
+    mut object: Value,
     old: Option<&Draft>,
     repeated: &[String],
     validation: FieldValidation,
@@ -232,18 +234,17 @@ pub fn patched(
         );
         Status::invalid("", "", "", vec![cause])
     };
-    let named = kind(group, object).map_err(|status| refused(&status.message))?;
+    let named = kind(group, &object).map_err(|status| refused(&status.message))?;
     if let Some(why) = named.wrong() {
         return Err(refused(&why));
     }
-    let mut complaints = types::check_values(object, group);
+    let mut complaints = types::check_values(&object, group);
     if let Some(old) = old {
         let old = types::check_values(&old.to_value(), group).unknown;
         complaints.unknown.retain(|path| !old.contains(path));
     }
     let warnings = judge(group, complaints, repeated, &[], validation);
     let mut warnings = warnings.map_err(|why| refused(&why))?;
-    let mut object = object.clone();
     warnings.extend(as_text(group, &mut object, None));
     let mut draft = Draft::new(group, object, &Texts::new(), None);
     if let Some(old) = old {

@@ -78,23 +78,17 @@ pub(crate) fn fields(text: &str) -> Result<Fields<'_>, String> {
 /// # Errors
 /// The same as [`fields`].
 pub(crate) fn value(text: &str) -> Result<Value, String> {
-    check_depth(text)?;
-    value_at(&Path::Root, text, &mut Vec::new())
+    value_with(text, &mut Vec::new())
 }
 
-/// Finds duplicate keys in a complete text. Returns texts such as `duplicate field "a"`, up to
-/// [`MAX_COMPLAINTS`].
-///
-/// # Errors
-/// The same as [`fields`].
-pub(crate) fn repeated_keys(text: &str) -> Result<Vec<String>, String> {
+/// Parses a complete text like [`value`]. Adds texts about its duplicate keys, such as `duplicate
+/// field "a"`, to `repeated`, up to [`MAX_COMPLAINTS`].
+pub(crate) fn value_with(text: &str, repeated: &mut Vec<String>) -> Result<Value, String> {
     check_depth(text)?;
-    let mut repeated = Vec::new();
-    value_at(&Path::Root, text, &mut repeated).map(|_| repeated)
+    value_at(&Path::Root, text, repeated)
 }
 
-/// Parses the text at `path`, which is one of [`Fields`], like [`value`]. Adds its duplicate keys to
-/// `repeated` like [`repeated_keys`].
+/// Parses the text at `path`, which is one of [`Fields`], like [`value_with`].
 pub(crate) fn value_at(
     path: &Path<'_>,
     text: &str,
@@ -220,6 +214,10 @@ impl<'de> Visitor<'de> for Reader<'_> {
             {
                 let number = digits.parse().map_err(A::Error::custom)?;
                 return Ok(Part::Value(Value::Number(number)));
+            }
+            if object.is_empty() {
+                // A body can have many small objects, and a map begins with room for more.
+                object = Map::with_capacity(2);
             }
             object.insert(key, value.into_value());
         }

@@ -46,7 +46,7 @@ struct Pointer(Vec<String>);
 /// 400 unless it is a JSON array of objects, 413 for more than [`MAX_OPERATIONS`] operations, 422
 /// for an operation that cannot succeed on any object.
 pub fn parse(body: &[u8]) -> Result<JsonPatch> {
-    let patch = read(body)?;
+    let patch = read(body, &mut Vec::new())?;
     let Value::Array(operations) = patch else {
         return Err(wrong_type("", "array", &patch));
     };

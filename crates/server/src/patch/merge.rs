@@ -6,23 +6,25 @@ use crate::object::json;
 pub(super) use crate::object::json::kind;
 use krm_template_server_core::status::{Result, Status};
 
-/// Reads the body of a merge patch, or of a strategic merge patch.
+/// Reads the body of a merge patch, or of a strategic merge patch. Returns it with texts about its
+/// duplicate keys.
 ///
 /// # Errors
 ///
 /// 400 unless the body is a JSON object.
-pub fn parse(body: &[u8]) -> Result<Value> {
-    match read(body)? {
-        object @ Value::Object(_) => Ok(object),
+pub fn parse(body: &[u8]) -> Result<(Value, Vec<String>)> {
+    let mut repeated = Vec::new();
+    match read(body, &mut repeated)? {
+        object @ Value::Object(_) => Ok((object, repeated)),
         Value::Null => Err(Status::bad_request("Invalid JSON Patch")),
         other => Err(wrong_type("", "object", &other)),
     }
 }
 
-/// Reads the body of a patch.
-pub(super) fn read(body: &[u8]) -> Result<Value> {
+/// Reads the body of a patch. Adds texts about its duplicate keys.
+pub(super) fn read(body: &[u8], repeated: &mut Vec<String>) -> Result<Value> {
     let text = std::str::from_utf8(body).map_err(|_| malformed("invalid UTF-8"))?;
-    json::value(text).map_err(|why| malformed(&why))
+    json::value_with(text, repeated).map_err(|why| malformed(&why))
 }
 
 /// Returns the error for a value of the wrong type. The path is empty for a whole patch.

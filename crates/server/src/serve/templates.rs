@@ -173,7 +173,7 @@ pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
     Err(call.modified(name))
 }
 
-/// What a write does to an object.
+/// The effect of a write on an object.
 enum Change {
     /// Nothing: it is unchanged.
     None,
@@ -222,26 +222,30 @@ impl Patch {
         let kind = content::of_patch(call.content_type(), call.group)?;
         let options = PatchOptions::parse(call.query, kind == PatchType::Apply)?;
         let manager = call.manager(options.write.field_manager.as_deref());
-        let content = match kind {
-            PatchType::Json => PatchContent::Json(json::parse(&call.body)?),
-            PatchType::Merge => PatchContent::Merge(merge::parse(&call.body)?),
-            PatchType::Strategic => PatchContent::Strategic(merge::parse(&call.body)?),
+        let (content, repeated) = match kind {
+            PatchType::Json => {
+                let content = PatchContent::Json(json::parse(&call.body)?);
+                (content, decode::repeated_keys(&call.body))
+            }
+            PatchType::Merge => {
+                let (patch, repeated) = merge::parse(&call.body)?;
+                (PatchContent::Merge(patch), repeated)
+            }
+            PatchType::Strategic => {
+                let (patch, repeated) = merge::parse(&call.body)?;
+                (PatchContent::Strategic(patch), repeated)
+            }
             PatchType::Apply => {
                 let validation = options.write.field_validation;
                 let (object, repeated) = decode::configuration(&call.body, validation)?;
-                return Ok(Self {
-                    content: PatchContent::Apply(object),
-                    options,
-                    manager,
-                    repeated,
-                });
+                (PatchContent::Apply(object), repeated)
             }
         };
         Ok(Self {
             content,
             options,
             manager,
-            repeated: decode::repeated_keys(&call.body),
+            repeated,
         })
     }
 
@@ -285,7 +289,7 @@ impl Patch {
         };
         let validation = self.options.write.field_validation;
         let (mut draft, warnings) =
-            decode::patched(call.group, &value, old, &self.repeated, validation)?;
+            decode::patched(call.group, value, old, &self.repeated, validation)?;
         meta::named(&mut draft, call.namespace, name)?;
         Ok((draft, warnings))
     }

@@ -58,7 +58,7 @@ fn store(group: Group, format: Format, text: &str) {
     show(group, &stored);
     let patched = decode::patched(
         group,
-        &draft.to_value(),
+        draft.to_value(),
         Some(&draft),
         &[],
         FieldValidation::Warn,

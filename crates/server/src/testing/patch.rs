@@ -55,7 +55,7 @@ fn change(group: Group, object: &Value, owned: &mut Value, patch: &str, index: u
             *owned = patched;
         }
     }
-    let Ok(read) = merge::parse(patch.as_bytes()) else {
+    let Ok((read, _)) = merge::parse(patch.as_bytes()) else {
         return;
     };
     let mut merged = object.clone();

@@ -19,7 +19,7 @@ pub struct SystemRandom {
     left: Vec<u32>,
 }
 
-/// How many integers are asked for at once.
+/// The number of integers that are asked for at once.
 const AT_ONCE: usize = 64;
 
 impl SystemRandom {

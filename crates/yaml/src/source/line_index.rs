@@ -1,6 +1,6 @@
 //! Lines and columns of a text by offset, in time that no long line and no long text changes.
 
-/// How many bytes are looked at around an offset before the index is asked.
+/// The number of bytes that are searched around an offset before the index is asked.
 const BLOCK: usize = 1024;
 
 /// The lines at the start of each block of a text.
@@ -13,9 +13,9 @@ pub(crate) struct LineIndex {
 /// in messages, lines are counted as editors do.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// Where the line begins.
+    /// The start of the line.
     start: usize,
-    /// Where the line ends, before its line break.
+    /// The end of the line, before its line break.
     end: usize,
     /// Line and column, both counted from 1, as [`LineIndex::line_column`] gives them.
     line: usize,
@@ -78,7 +78,7 @@ impl Block {
     }
 }
 
-/// Where the line begins that `offset` is on. The index is asked for only if the line is long.
+/// The start of the line that `offset` is on. The index is asked for only if the line is long.
 pub(crate) fn line_start<'i>(
     text: &[u8],
     offset: usize,
@@ -93,7 +93,7 @@ pub(crate) fn line_start<'i>(
     }
 }
 
-/// Where the line ends that `at` is on, before its line break.
+/// The end of the line that `at` is on, before its line break.
 pub(crate) fn line_end<'i>(text: &[u8], at: usize, index: impl FnOnce() -> &'i LineIndex) -> usize {
     if text.get(at) == Some(&b'\n') {
         return at;

@@ -70,7 +70,7 @@ impl Source {
         self.index().line_column(self.text.as_bytes(), offset)
     }
 
-    /// Where the line begins that `offset` is on; after a byte order mark, if there is one.
+    /// The start of the line that `offset` is on; after a byte order mark, if there is one.
     pub(crate) fn line_start(&self, offset: usize) -> usize {
         let text = self.text.as_bytes();
         let start = line_index::line_start(text, offset, || self.index());

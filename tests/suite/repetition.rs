@@ -1,4 +1,4 @@
-//! Any piece of text costs about twice the work if it is there twice as often: to read it, to report
+//! Any piece of text costs about twice the work if it occurs twice as often: to read it, to report
 //! what is wrong in it, and to run the function on lists of it. Counted by callgrind, as in `cost`.
 //!
 //! The program of the tests does the work itself, in a process of its own; callgrind writes a part

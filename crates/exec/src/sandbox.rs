@@ -95,7 +95,7 @@ pub fn enter() -> Option<ExitCode> {
     let mut part = || parts.next().unwrap_or_default();
     let (reads, executes, command) = (part(), part(), part());
     let (program, arguments) = command.split_first()?;
-    // What a kernel does not have is missing.
+    // A kernel without Landlock has only seccomp and the audit hook.
     let _ = restrict_files(reads, executes);
     restrict_calls();
     let error = Command::new(program).args(arguments).exec();

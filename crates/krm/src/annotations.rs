@@ -65,7 +65,7 @@ pub fn kept_at<'t>(
 ) -> Option<(String, usize)> {
     let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;
     let index = annotation(INDEX).or_else(|| annotation(LEGACY_INDEX));
-    // A larger number is no position: the next one must be a number, too.
+    // A larger number is not a position: the next one must be a number, too.
     let index: Option<u32> = index.and_then(|index| index.parse().ok());
     let index = index.and_then(|index| usize::try_from(index).ok());
     Some((path.to_owned(), index.unwrap_or(0)))

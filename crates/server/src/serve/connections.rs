@@ -50,7 +50,7 @@ impl Connections {
         })
     }
 
-    /// Adds a connection. Returns `None` if there is no place for it.
+    /// Adds a connection. Returns `None` beyond the reserve.
     pub(super) fn add(
         self: &Arc<Self>,
         address: IpAddr,

@@ -76,7 +76,7 @@ fn a_damaged_template_is_named_left_out_and_deleted() {
         page.contains("2 Templates are damaged in the store"),
         "{page}"
     );
-    // What cannot be checked is not deleted.
+    // A precondition that cannot be checked prevents the deletion.
     let options = json!({"preconditions": {"resourceVersion": "3"}}).to_string();
     let refused = program.send("DELETE", &web, &JSON, options.as_bytes());
     refused.is_status(500);

@@ -89,7 +89,7 @@ fn begun(program: &Program, path: &str) -> TcpStream {
 
 fn slow_readers_cost_a_page_and_keep_their_places() {
     let program = stored(COUNT, SIZE);
-    // What one reader needs, and the allocator keeps.
+    // The memory that one reader needs, and that the allocator keeps.
     let whole: Response = program.get(TEMPLATES);
     let before = program.memory();
     let lists = [(); 15].map(|()| begun(&program, TEMPLATES));

@@ -38,15 +38,15 @@ pub(super) fn malformed(why: &str) -> Box<Status> {
 }
 
 /// Applies a merge patch. The keys of the object keep their order; new ones follow.
-pub fn apply(object: &mut Value, patch: &Value) {
+pub fn apply(object: &mut Value, patch: Value) {
     let Value::Object(patch) = patch else {
-        object.clone_from(patch);
+        *object = patch;
         return;
     };
     with_map(object, |fields| {
         // One pass for all removals: each single removal would move every key after it.
         fields.retain(|key, _| patch.get(key) != Some(&Value::Null));
-        for (key, value) in patch.iter().filter(|(_, value)| !value.is_null()) {
+        for (key, value) in patch.into_iter().filter(|(_, value)| !value.is_null()) {
             apply(fields.entry(key).or_insert(Value::Null), value);
         }
     });

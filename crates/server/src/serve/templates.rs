@@ -138,9 +138,10 @@ pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
 /// Patches an object, or applies a configuration.
 pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
-    let patch = call.work(call.body.len(), || Patch::read(call)).await?;
-    let dry_run = patch.options.write.dry_run;
     for _ in 0..PATCH_ATTEMPTS {
+        // Read again for each attempt, which consumes it: a copy would need twice the memory.
+        let patch = call.work(call.body.len(), || Patch::read(call)).await?;
+        let dry_run = patch.options.write.dry_run;
         let Some(current) = call.find(name).await? else {
             if matches!(patch.content, PatchContent::Apply(_)) {
                 call.may_create(name).await?;
@@ -152,13 +153,15 @@ pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
         };
         let change = call.work(patch.cost(call, &current), || {
             let old = call::stored(&current)?.draft(current.revision);
+            let manager = patch.manager.clone();
+            let is_apply = matches!(patch.content, PatchContent::Apply(_));
             let (mut draft, warnings) = patch.applied(call, name, Some(&old))?;
             if meta::must_expect(&draft)? != current.revision {
                 return Err(call.modified(name));
             }
             meta::update(&mut draft, &old)?;
-            if !matches!(patch.content, PatchContent::Apply(_)) {
-                own(call, Some(&old), &mut draft, &patch.manager);
+            if !is_apply {
+                own(call, Some(&old), &mut draft, &manager);
             }
             Ok((Change::of(call, &draft, &old)?, warnings))
         });
@@ -260,18 +263,18 @@ impl Patch {
 
     /// Returns the patched object and the warnings about it. Only an apply can create an object.
     fn applied(
-        &self,
+        self,
         call: &Call<'_>,
         name: &str,
         old: Option<&Draft>,
     ) -> Result<(Draft, Vec<String>)> {
         let current = old.map(Draft::to_value);
-        let value = match (&self.content, current) {
+        let value = match (self.content, current) {
             (PatchContent::Apply(object), current) => {
                 let time = call.time();
                 let writer = writer(&self.manager, &time);
                 let force = self.options.force;
-                managed::apply(call.group, current.as_ref(), object, &writer, force)?
+                managed::apply(call.group, current.as_ref(), &object, &writer, force)?
             }
             (_, None) => return Err(call.not_found(name)),
             (PatchContent::Json(patch), Some(mut value)) => {
@@ -283,7 +286,7 @@ impl Patch {
                 value
             }
             (PatchContent::Strategic(patch), Some(mut value)) => {
-                strategic::apply(&mut value, patch)?;
+                strategic::apply(&mut value, &patch)?;
                 value
             }
         };

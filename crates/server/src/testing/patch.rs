@@ -59,9 +59,9 @@ fn change(group: Group, object: &Value, owned: &mut Value, patch: &str, index: u
         return;
     };
     let mut merged = object.clone();
-    merge::apply(&mut merged, &read);
+    merge::apply(&mut merged, read.clone());
     let once = merged.clone();
-    merge::apply(&mut merged, &read);
+    merge::apply(&mut merged, read.clone());
     assert_eq!(
         merged, once,
         "a merge patch changes nothing the second time"

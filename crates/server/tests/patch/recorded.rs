@@ -148,7 +148,7 @@ impl Exchange {
         let body = self.body.as_bytes();
         let mut after = before.cloned().unwrap_or_default();
         match self.kind.split(';').next().unwrap() {
-            "application/merge-patch+json" => merge::apply(&mut after, &merge::parse(body)?.0),
+            "application/merge-patch+json" => merge::apply(&mut after, merge::parse(body)?.0),
             "application/json-patch+json" => json::parse(body)?.apply(&mut after)?,
             "application/strategic-merge-patch+json" => {
                 strategic::apply(&mut after, &merge::parse(body)?.0)?;

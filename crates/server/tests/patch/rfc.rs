@@ -38,7 +38,7 @@ const MERGES: [[&str; 3]; 15] = [
 fn merge_patches_do_what_rfc_7396_shows() {
     for [object, patch, expected] in MERGES {
         let mut result = value(object);
-        merge::apply(&mut result, &value(patch));
+        merge::apply(&mut result, value(patch));
         assert_eq!(result.to_string(), expected, "{object} with {patch}");
     }
 }
@@ -47,7 +47,7 @@ fn a_merge_keeps_the_order_of_keys_and_the_digits_of_numbers() {
     let mut object = value(r#"{"d":1.0,"c":{"z":1,"y":2,"x":3},"b":2,"a":1.00}"#);
     merge::apply(
         &mut object,
-        &value(r#"{"new":1.50,"c":{"z":null,"w":0.10},"d":null}"#),
+        value(r#"{"new":1.50,"c":{"z":null,"w":0.10},"d":null}"#),
     );
     assert_eq!(
         object.to_string(),

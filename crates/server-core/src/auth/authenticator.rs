@@ -120,7 +120,8 @@ impl Authenticator {
                 return Some(user.clone());
             }
         }
-        match self.token_review.as_ref()?.user(token).await {
+        // Boxed, because the future is large.
+        match Box::pin(self.token_review.as_ref()?.user(token)).await {
             Ok(user) => user,
             Err(error) => {
                 tracing::error!("cannot review a token: {error:#}");

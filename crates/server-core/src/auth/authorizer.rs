@@ -55,7 +55,9 @@ impl Authorizer {
                 Ok(()) => (true, String::new()),
                 Err(reason) => (false, reason),
             },
-            Self::Cluster(cluster) => match cluster.decide(user, wanted).await {
+            // Boxed: otherwise the futures of all requests would be as large as this one, and would be
+            // copied.
+            Self::Cluster(cluster) => match Box::pin(cluster.decide(user, wanted)).await {
                 Ok(decision) => return decision,
                 Err(error) => {
                     tracing::error!("cannot review access: {error:#}");

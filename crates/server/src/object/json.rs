@@ -11,6 +11,7 @@ use memchr::{memchr, memchr2};
 use serde::de::{Deserialize, DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serialize;
 use serde_json::error::Category;
+use serde_json::map::Entry;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Map, Value};
@@ -23,6 +24,16 @@ pub(crate) enum Path<'p> {
     Root,
     Key(&'p Self, &'p str),
     Index(&'p Self, usize),
+}
+
+impl Path<'_> {
+    /// Returns the number of values around the one at this path.
+    fn depth(&self) -> usize {
+        match self {
+            Self::Root => 0,
+            Self::Key(parent, _) | Self::Index(parent, _) => parent.depth() + 1,
+        }
+    }
 }
 
 impl fmt::Display for Path<'_> {
@@ -62,12 +73,12 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
-/// Parses a complete text as an object with at most [`MAX_DEPTH`] levels. `null` has no fields.
+/// Parses a complete text as an object, whose values may have any number of levels. `null` has no
+/// fields.
 ///
 /// # Errors
 /// The reason and the position, without the text there.
 pub(crate) fn fields(text: &str) -> Result<Fields<'_>, String> {
-    check_depth(text)?;
     let fields: Option<Fields<'_>> = parse(PhantomData, text)?;
     Ok(fields.unwrap_or_default())
 }
@@ -84,7 +95,6 @@ pub(crate) fn value(text: &str) -> Result<Value, String> {
 /// Parses a complete text like [`value`]. Adds texts about its duplicate keys, such as `duplicate
 /// field "a"`, to `repeated`, up to [`MAX_COMPLAINTS`].
 pub(crate) fn value_with(text: &str, repeated: &mut Vec<String>) -> Result<Value, String> {
-    check_depth(text)?;
     value_at(&Path::Root, text, repeated)
 }
 
@@ -94,7 +104,13 @@ pub(crate) fn value_at(
     text: &str,
     repeated: &mut Vec<String>,
 ) -> Result<Value, String> {
-    parse(Reader { path, repeated }, text).map(Part::into_value)
+    let depth = path.depth();
+    let reader = Reader {
+        path,
+        depth,
+        repeated,
+    };
+    parse(reader, text).map(Part::into_value)
 }
 
 /// Adds the text for a duplicate field.
@@ -111,6 +127,7 @@ fn parse<'t, T: DeserializeSeed<'t>>(seed: T, text: &'t str) -> Result<T::Value,
     value
         .and_then(|value| deserializer.end().map(|()| value))
         .map_err(|error| match error.classify() {
+            Category::Data if error.to_string().starts_with(TOO_DEEP) => too_deep(),
             // The message may quote a value.
             Category::Data => format!(
                 "unexpected value at line {} column {}",
@@ -119,6 +136,13 @@ fn parse<'t, T: DeserializeSeed<'t>>(seed: T, text: &'t str) -> Result<T::Value,
             ),
             _ => error.to_string(),
         })
+}
+
+/// The start of the error for too many levels.
+const TOO_DEEP: &str = "nested more than ";
+
+fn too_deep() -> String {
+    format!("{TOO_DEEP}{MAX_DEPTH} levels deep")
 }
 
 /// A value, or the digits of a number.
@@ -143,8 +167,12 @@ impl Part {
 }
 
 /// Reads a value and finds its duplicate keys.
+///
+/// The parser is recursive: each level needs a part of the stack.
 struct Reader<'r> {
     path: &'r Path<'r>,
+    /// The number of values around this one.
+    depth: usize,
     repeated: &'r mut Vec<String>,
 }
 
@@ -188,9 +216,13 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Part, A::Error> {
+        if self.depth >= MAX_DEPTH {
+            return Err(A::Error::custom(too_deep()));
+        }
         let mut list = Vec::new();
         while let Some(item) = items.next_element_seed(Reader {
             path: &Path::Index(self.path, list.len()),
+            depth: self.depth + 1,
             repeated: self.repeated,
         })? {
             list.push(item.into_value());
@@ -199,64 +231,43 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Part, A::Error> {
+        let mut next = entries.next_key::<String>()?;
+        // A number is passed as a map, but is not a level.
+        let is_number = next.as_deref() == Some(Part::NUMBER);
+        if self.depth >= MAX_DEPTH + usize::from(is_number) {
+            return Err(A::Error::custom(too_deep()));
+        }
         let mut object = Map::new();
-        while let Some(key) = entries.next_key::<String>()? {
-            let path = &Path::Key(self.path, &key);
-            if object.contains_key(&key) {
+        while let Some(key) = next {
+            if object.is_empty() && !is_number {
+                // A body can have many small objects, and a map begins with room for more.
+                object = Map::with_capacity(2);
+            }
+            let entry = object.entry(key);
+            let path = &Path::Key(self.path, entry.key());
+            if matches!(entry, Entry::Occupied(_)) {
                 add_repeated(path, self.repeated);
             }
             let value = entries.next_value_seed(Reader {
                 path,
+                depth: self.depth + 1,
                 repeated: self.repeated,
             })?;
             if let Part::Digits(digits) = &value
-                && key == Part::NUMBER
+                && entry.key() == Part::NUMBER
             {
                 let number = digits.parse().map_err(A::Error::custom)?;
                 return Ok(Part::Value(Value::Number(number)));
             }
-            if object.is_empty() {
-                // A body can have many small objects, and a map begins with room for more.
-                object = Map::with_capacity(2);
+            let value = value.into_value();
+            match entry {
+                Entry::Vacant(entry) => _ = entry.insert(value),
+                Entry::Occupied(mut entry) => _ = entry.insert(value),
             }
-            object.insert(key, value.into_value());
+            next = entries.next_key()?;
         }
         Ok(Part::Value(Value::Object(object)))
     }
-}
-
-/// The parser, which is recursive, needs so much of the stack.
-fn check_depth(text: &str) -> Result<(), String> {
-    if opening(text) <= MAX_DEPTH || is_shallow(text) {
-        return Ok(());
-    }
-    Err(format!("nested more than {MAX_DEPTH} levels deep"))
-}
-
-/// Counts opening brackets, also in strings, many at a time.
-fn opening(text: &str) -> usize {
-    const PART: usize = 128;
-    let count = |part: &[u8]| {
-        let brackets = part.iter().map(|byte| matches!(byte, b'{' | b'['));
-        brackets.fold(0_u8, |sum, one| sum.wrapping_add(u8::from(one)))
-    };
-    let parts = text.as_bytes().chunks(PART);
-    parts.map(|part| usize::from(count(part))).sum()
-}
-
-fn is_shallow(text: &str) -> bool {
-    let mut depth = 0_usize;
-    let mut outside = parts(text).filter(|(_, is_string)| !is_string);
-    outside.all(|(part, _)| {
-        part.bytes().all(|byte| {
-            match byte {
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            depth <= MAX_DEPTH
-        })
-    })
 }
 
 /// Splits JSON into its strings, with their quotes, and the text between them.

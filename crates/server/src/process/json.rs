@@ -99,14 +99,15 @@ impl Writer {
             return self.raw("]");
         }
         self.raw("{");
-        let entries = view.entries().into_iter().flatten();
-        if self.style.is_go {
-            let mut sorted: Vec<(Cow<'_, str>, View<'_>)> = Vec::with_capacity(FEW);
-            sorted.extend(entries);
-            sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
-            self.entries(sorted);
-        } else {
-            self.entries(entries);
+        if let Some(entries) = view.entries() {
+            if self.style.is_go {
+                let mut sorted: Vec<(Cow<'_, str>, View<'_>)> = Vec::with_capacity(FEW);
+                sorted.extend(entries);
+                sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
+                self.entries(sorted);
+            } else {
+                self.entries(entries);
+            }
         }
         self.raw("}");
     }

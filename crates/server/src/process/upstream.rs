@@ -18,16 +18,16 @@ pub(super) fn names(root: Cursor<'_>) -> Vec<Cause> {
     let mut causes = Vec::new();
     for (index, parameter) in parameters(root).enumerate() {
         let name = text(parameter, "name");
-        let field = format!("parameters[{index}].name");
+        let field = || format!("parameters[{index}].name");
         if name.is_empty() {
-            causes.push(Cause::new("FieldValueRequired", &field, "Required value"));
+            causes.push(Cause::new("FieldValueRequired", &field(), "Required value"));
         } else if !name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         {
             let name = start(&name, MAX_QUOTED);
             let message = format!("Invalid value: {name:?}: does not match ^[a-zA-Z0-9_]+$");
-            causes.push(Cause::new("FieldValueInvalid", &field, message));
+            causes.push(Cause::new("FieldValueInvalid", &field(), message));
         }
     }
     causes
@@ -45,8 +45,8 @@ pub(super) fn values(root: Cursor<'_>, diagnostics: &Diagnostics) -> Vec<Cause> 
 }
 
 fn value(index: usize, parameter: Cursor<'_>, diagnostics: &Diagnostics) -> Option<Cause> {
-    let field = format!("template.parameters[{index}]");
-    let invalid = |message: String| Some(Cause::new("FieldValueInvalid", &field, message));
+    let field = || format!("template.parameters[{index}]");
+    let invalid = |message: String| Some(Cause::new("FieldValueInvalid", &field(), message));
     let name = text(parameter, "name");
     let generator = text(parameter, "generate");
     if !generator.is_empty() && generator != "expression" {
@@ -69,6 +69,7 @@ fn value(index: usize, parameter: Cursor<'_>, diagnostics: &Diagnostics) -> Opti
     }
     let is_required = parameter.get("required").is_some_and(is_true);
     is_required.then(|| {
+        let field = field();
         let message =
             format!("Required value: {field}: parameter {name} is required and must be specified");
         Cause::new("FieldValueRequired", &field, message)

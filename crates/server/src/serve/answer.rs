@@ -179,14 +179,13 @@ pub(crate) fn status(status: &Status, format: Option<Format>, is_pretty: bool) -
 /// one says how many are left out.
 pub(crate) fn warn(answer: &mut Answer, warnings: &[String]) {
     let warnings: IndexSet<&String> = warnings.iter().collect();
-    let whole = || {
-        warnings
-            .iter()
-            .map(|warning| warning_value(warning, usize::MAX))
-    };
-    let all: usize = whole().take(MAX_WARNINGS).map(|value| value.len()).sum();
-    if warnings.len() <= MAX_WARNINGS && all <= WARNINGS_BYTES {
-        return whole().for_each(|value| add_warning(answer, &value));
+    if warnings.len() <= MAX_WARNINGS {
+        let whole = warnings.iter();
+        let whole = whole.map(|warning| warning_value(warning, usize::MAX));
+        let whole: Vec<String> = whole.collect();
+        if whole.iter().map(String::len).sum::<usize>() <= WARNINGS_BYTES {
+            return whole.iter().for_each(|value| add_warning(answer, value));
+        }
     }
     let left_out = |shown: usize| {
         let count = warnings.len().saturating_sub(shown);
@@ -210,7 +209,8 @@ pub(crate) fn warn(answer: &mut Answer, warnings: &[String]) {
 
 /// Returns the value of a `Warning` header with at most `chars` characters of a text.
 fn warning_value(warning: &str, chars: usize) -> String {
-    let mut text = String::from("299 - \"");
+    let mut text = String::with_capacity(warning.len().min(WARNINGS_BYTES) + 16);
+    text.push_str("299 - \"");
     for c in warning.chars().take(chars) {
         match c {
             '"' | '\\' => text.extend(['\\', c]),

@@ -159,7 +159,7 @@ impl App {
         B: HttpBody,
         B::Error: std::error::Error + Send + Sync + 'static,
     {
-        // The future is large, and each of the following ones would copy it.
+        // Each of the following futures would copy it.
         let handled = Box::pin(self.handle(incoming, body, peer, audited));
         let handled = panics::caught(&self.0.metrics, handled);
         tokio::time::timeout(self.0.limits.request_timeout, handled)
@@ -188,7 +188,8 @@ impl App {
                 resource: &mut audited.resource,
                 bytes_in: &mut audited.bytes_in,
             };
-            return ui::answer((state, incoming, peer), segments, body, noted).await;
+            // Boxed, like other futures that few requests need: all would be as large as these.
+            return Box::pin(ui::answer((state, incoming, peer), segments, body, noted)).await;
         }
         if incoming.path == Path::Root && ui::wants_pages(incoming) {
             return Ok(ui::to_list());
@@ -200,7 +201,7 @@ impl App {
         let Path::Resource(resource) = &incoming.path else {
             #[cfg(feature = "deployments")]
             if let Path::Deployments(path) = &incoming.path {
-                return self.deployments(incoming, path, body, audited).await;
+                return Box::pin(self.deployments(incoming, path, body, audited)).await;
             }
             return self.document(incoming, &audited.user).await;
         };

@@ -138,24 +138,26 @@ impl<'v> View<'v> {
     /// The items, if this is a sequence.
     #[must_use]
     pub fn items(self) -> Option<impl Iterator<Item = Self>> {
-        let (values, nodes) = match self.0 {
-            Seen::Value(value) => (value.items()?, None),
+        Some(match self.0 {
+            Seen::Value(value) => Either::Value(value.items()?.iter().map(Self::from)),
             Seen::Node(node, parts) if node.node().kind == Kind::Sequence => {
                 let items = node.document.children(node.id());
-                let items = items.map(move |item| Self::of_part(item, parts));
-                (Default::default(), Some(items))
+                Either::Node(items.map(move |item| Self::of_part(item, parts)))
             }
             Seen::Node(..) => return None,
-        };
-        let values = values.iter().map(Self::from);
-        Some(values.chain(nodes.into_iter().flatten()))
+        })
     }
 
     /// The entries, if this is a mapping.
     #[must_use]
     pub fn entries(self) -> Option<impl Iterator<Item = (Cow<'v, str>, Self)>> {
-        let (values, nodes) = match self.0 {
-            Seen::Value(value) => (value.entries()?, None),
+        Some(match self.0 {
+            Seen::Value(value) => {
+                let values = value.entries()?.iter();
+                Either::Value(
+                    values.map(|(key, value)| (Cow::Borrowed(key.as_ref()), value.into())),
+                )
+            }
             Seen::Node(node, parts) if node.node().kind == Kind::Mapping => {
                 let entry =
                     move |entry: Cursor<'v>| Some((entry.key().ok()?, Self::of_part(entry, parts)));
@@ -164,13 +166,26 @@ impl<'v> View<'v> {
                 let added = added.map(|Added { entry, .. }| {
                     (Cow::Borrowed(entry.key.as_str()), Self::from(&entry.value))
                 });
-                let entries = children.filter_map(entry).chain(added);
-                (Default::default(), Some(entries))
+                Either::Node(children.filter_map(entry).chain(added))
             }
             Seen::Node(..) => return None,
-        };
-        let values = values.iter();
-        let values = values.map(|(key, value)| (Cow::Borrowed(key.as_ref()), value.into()));
-        Some(values.chain(nodes.into_iter().flatten()))
+        })
+    }
+}
+
+/// The parts of a value, or of a node.
+enum Either<V, N> {
+    Value(V),
+    Node(N),
+}
+
+impl<T, V: Iterator<Item = T>, N: Iterator<Item = T>> Iterator for Either<V, N> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        match self {
+            Self::Value(values) => values.next(),
+            Self::Node(nodes) => nodes.next(),
+        }
     }
 }

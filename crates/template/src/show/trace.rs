@@ -311,9 +311,9 @@ fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_
             is_literal: is_literal(template, value),
         }
     };
-    let own = template.labels().into_iter().flat_map(Cursor::children);
-    let mut labels: Vec<(bool, Label)> = own
-        .filter_map(|entry| {
+    let mut labels: Vec<(bool, Label)> = template
+        .label_entries()
+        .filter_map(|(entry, _)| {
             let key = entry.key().ok()?;
             let value = entry.text().ok().flatten().unwrap_or_default();
             let label = label(&key, &value, Cause::Labels, Some(entry.place()));
@@ -324,7 +324,7 @@ fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_
     labels.sort_by_key(|(is_replaced, _)| *is_replaced);
     let given = options.labels.iter().enumerate();
     let given =
-        given.map(|(index, (key, value))| label(key, value, Cause::GivenLabel(index), None));
+        given.map(|(index, one)| label(&one.key, &one.value, Cause::GivenLabel(index), None));
     let own = labels.into_iter().map(|(_, label)| label);
     own.chain(given).collect()
 }

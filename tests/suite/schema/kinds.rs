@@ -105,6 +105,8 @@ pub(super) struct Parameter {
     min_length: Option<u64>,
     /// The maximum number of characters.
     max_length: Option<u64>,
+    /// Whether to leave out a field that is only `$((NAME))` or `${{NAME}}`, if it has no value.
+    omit_empty: Option<bool>,
     /// Whether to hide its value in messages.
     secret: Option<bool>,
     /// Forms show the parameters of a group together.

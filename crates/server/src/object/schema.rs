@@ -29,7 +29,7 @@ const TYPES: &[&str] = &[
 ];
 
 /// The fields of a parameter in alphabetical order, and whether they may be null.
-const PARAMETER: [(&str, Rule, bool); 17] = [
+const PARAMETER: [(&str, Rule, bool); 18] = [
     ("description", Rule::Text, true),
     ("displayName", Rule::Text, true),
     ("enum", Rule::List, true),
@@ -41,6 +41,7 @@ const PARAMETER: [(&str, Rule, bool); 17] = [
     ("minLength", Rule::Length, true),
     ("minimum", Rule::Number, true),
     ("name", Rule::Name, false),
+    ("omitEmpty", Rule::Bool, true),
     ("parameterType", Rule::OneOf(TYPES), false),
     ("pattern", Rule::Text, true),
     ("required", Rule::Bool, true),

@@ -94,6 +94,8 @@ pub struct TracedParameter {
     pub name: String,
     /// Its value, a list or mapping as JSON; `None` if it must not be shown.
     pub value: Option<String>,
+    /// Whether fields that refer to it only are left out.
+    pub omits: bool,
     /// The source of its value.
     pub origin: Origin,
     /// The place of the value in a file, or of the expression that generated it.
@@ -268,6 +270,7 @@ fn traced_parameter(
     let default = parameter.default_text().filter(|_| is_default);
     TracedParameter {
         name: parameter.name.clone(),
+        omits: effective.omits,
         value: effective
             .may_show
             .then(|| effective.text.clone().into_owned()),

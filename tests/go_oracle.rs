@@ -546,7 +546,7 @@ mod expanding {
     /// How the Templates are expanded: the same way each time.
     fn options() -> Options<'static> {
         Options {
-            labels: vec![("added".to_owned(), "yes".to_owned())],
+            labels: vec![("added".to_owned(), "yes".to_owned()).into()],
             namespace: None,
             ignore_unknown_parameters: false,
             strict: false,

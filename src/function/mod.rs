@@ -27,7 +27,6 @@ mod composed;
 mod config_place;
 mod configuration;
 mod creation;
-mod crossings;
 mod export;
 mod imported;
 mod items;

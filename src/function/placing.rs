@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::function::crossings::Crossings;
 use crate::function::items::Items;
 use crate::function::matching::{Created, Found, Matching, Names};
 use crate::function::messages;
@@ -16,7 +15,7 @@ use crate::function::storage::NewPositions;
 use crate::function::update::{Updated, update};
 use crate::krm::annotations::{INDEX, ORIGIN, OWNER, PATH, annotate};
 use crate::krm::identity::{self, Identity};
-use crate::plan::{self, Instance, Plan};
+use crate::plan::{self, Crossings, Instance, Plan, Selection};
 use crate::template::{Object, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Place;
@@ -149,7 +148,9 @@ impl<'p, O: Objects> Placing<'p, O> {
         };
         self.made.insert(key, made);
         if self.around.plan.instances.len() > 1 && names.maker.is_empty() {
-            self.crossings.add(index, &names.identity, &object);
+            if let Some(selection) = Selection::of(&names.identity, &object.look()) {
+                self.crossings.add(index, selection);
+            }
         }
         let found = self.around.matching.find(names);
         let (at, is_ours) = match found {

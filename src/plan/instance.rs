@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::template::{Assignment, Expander};
+use crate::template::{Assignment, Expander, Label};
 use krm_yaml::source::Place;
 
 /// The expansions that a functionConfig asks for.
@@ -49,7 +49,7 @@ pub(crate) struct Instance {
     /// Tells its generated values from those of other instances.
     pub(crate) seed: String,
     pub(crate) given: Vec<Assignment>,
-    pub(crate) labels: Vec<(String, String)>,
+    pub(crate) labels: Vec<Label>,
     pub(crate) namespace: Option<String>,
     /// Where it is declared, if it is one of several.
     pub(crate) place: Option<Place>,

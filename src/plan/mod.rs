@@ -9,6 +9,7 @@
 //! them.
 
 mod conflict;
+mod crossings;
 #[cfg(feature = "deployment-manager")]
 mod deployment;
 mod inputs;
@@ -21,6 +22,7 @@ mod secret;
 mod written;
 
 pub(crate) use conflict::both_create;
+pub(crate) use crossings::{Crossings, Selection};
 #[cfg(feature = "deployment-manager")]
 pub(crate) use deployment::check as check_deployment;
 pub(crate) use inputs::{Input, InputOrigin, Inputs, MISSING_TEMPLATE};

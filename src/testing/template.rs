@@ -35,7 +35,7 @@ fn expand(text: &str) {
         && let Some(template) = Template::read(&root, &mut diagnostics)
     {
         let options = Options {
-            labels: vec![("label".to_owned(), "0".to_owned())],
+            labels: vec![("label".to_owned(), "0".to_owned()).into()],
             namespace: None,
             ignore_unknown_parameters: true,
             strict: text.len().is_multiple_of(2),

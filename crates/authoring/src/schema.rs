@@ -93,6 +93,9 @@ fn property(parameter: &Parameter, default: &DefaultValue<'_>) -> Value {
     if !parameter.may_show() {
         schema.set("writeOnly", true);
     }
+    if parameter.omit_empty {
+        schema.set("x-omit-empty", true);
+    }
     schema.set("x-group", parameter.group.as_deref());
     schema.0.into()
 }

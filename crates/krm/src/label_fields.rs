@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use crate::pods;
+
 /// A field in the objects of some kinds; an empty group, version or kind is any.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
@@ -91,6 +93,10 @@ pub struct Branch {
     pub create: Create,
     /// Whether a label is set under this key.
     pub sets: Sets,
+    /// Which labels are set under this key.
+    pub scope: Scope,
+    /// Which pods are selected under this key, if it is that of a selector.
+    pub selects: Option<Selects>,
     /// The keys in the mapping under this key, or in the items of its list.
     pub children: Vec<Self>,
 }
@@ -104,6 +110,25 @@ pub enum Sets {
     More,
     /// In none: the field is only on the way to others.
     No,
+}
+
+/// Labels, by whether they are for selectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those for pod templates.
+    Templates,
+    /// Those for selectors. They never change, so volume claims, whose labels cannot be changed,
+    /// get no others.
+    Selectors,
+}
+
+/// The pods that a selector selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selects {
+    /// Those of the `template` beside it.
+    Own,
+    /// Those of any object.
+    Any,
 }
 
 /// When a Template adds a mapping on the way to its labels.
@@ -130,9 +155,10 @@ struct Tree {
 
 /// The fields in which a Template sets its labels in objects of a group and kind.
 ///
-/// These are kustomize's and OpenShift's, with one rule of our own: a selector that is missing or
-/// empty is never added. A Service without one has its endpoints filled by hand, a workload without
-/// one selects by the labels of its pod template, and an empty one means "all pods".
+/// These are kustomize's and OpenShift's, with two rules of our own. A selector that is missing or
+/// empty is never added: a Service without one has its endpoints filled by hand, a workload without
+/// one selects by the labels of its pod template, and an empty one means "all pods". A selector of
+/// [any pods](Selects::Any) is only changed if it selects pods that get the labels.
 #[must_use]
 pub fn for_template(group: &str, kind: &str) -> &'static [Branch] {
     let of_kind = || TREES.iter().filter(|tree| tree.kind == kind);
@@ -140,6 +166,21 @@ pub fn for_template(group: &str, kind: &str) -> &'static [Branch] {
     let tree = tree.or_else(|| of_kind().find(|tree| tree.group.is_none()));
     tree.map(|tree| tree.branches.as_slice())
         .unwrap_or_default()
+}
+
+/// The fields in which a Template sets its labels in a pod template of any kind.
+#[must_use]
+pub fn for_pod_template() -> &'static [Branch] {
+    let below = |branches: &'static [Branch], key| -> &'static [Branch] {
+        let branch = branches.iter().find(|branch| branch.key == key);
+        branch
+            .map(|branch| branch.children.as_slice())
+            .unwrap_or_default()
+    };
+    below(
+        below(for_template("apps", "Deployment"), "spec"),
+        "template",
+    )
 }
 
 /// The paths of these fields, as in [`Field::path`] but without `[]`.
@@ -198,6 +239,24 @@ impl Field {
         (!self.group.is_empty() || !self.version.is_empty()).then_some(self.group)
     }
 
+    fn scope(&self) -> Scope {
+        let is_template = self.path.ends_with("metadata/labels");
+        if is_template && !self.path.starts_with("spec/volumeClaimTemplates") {
+            Scope::Templates
+        } else {
+            Scope::Selectors
+        }
+    }
+
+    /// Which pods are selected under a key of its path.
+    fn selects(&self, key: &str) -> Option<Selects> {
+        match key {
+            "selector" if pods::maker(self.kind).is_some() => Some(Selects::Own),
+            "selector" | "podSelector" | "labelSelector" => Some(Selects::Any),
+            _ => None,
+        }
+    }
+
     /// Adds the rest of its path to the branches of a tree.
     fn grow(&self, branches: &mut Vec<Branch>, path: &'static str) {
         let (key, rest) = path.split_once('/').unwrap_or((path, ""));
@@ -213,6 +272,8 @@ impl Field {
                 key,
                 create,
                 sets: Sets::No,
+                scope: self.scope(),
+                selects: self.selects(key),
                 children: Vec::new(),
             });
             branches.len() - 1
@@ -221,6 +282,7 @@ impl Field {
             return;
         };
         if rest.is_empty() {
+            branch.scope = self.scope();
             branch.sets = match create {
                 Create::Never => Sets::More,
                 Create::Always | Create::InSelector => Sets::Yes,

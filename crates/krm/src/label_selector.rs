@@ -133,6 +133,80 @@ impl LabelSelector {
         Ok(Self(requirements.concat()))
     }
 
+    /// The selector that an object has, with `matchLabels` and `matchExpressions`. `None` if it is
+    /// malformed.
+    #[must_use]
+    pub fn of(selector: View<'_>) -> Option<Self> {
+        let mut all = Self::default();
+        for (key, part) in selector.entries()? {
+            match key.as_ref() {
+                "matchLabels" => all.0.extend(Self::of_labels(part)?.0),
+                "matchExpressions" => {
+                    for expression in part.items()? {
+                        all.0.push(Requirement::of(expression)?);
+                    }
+                }
+                _ => return None,
+            }
+        }
+        Some(all)
+    }
+
+    /// The selector that requires these labels, as that of a Service. `None` if one is no string.
+    #[must_use]
+    pub fn of_labels(labels: View<'_>) -> Option<Self> {
+        let equal = labels.entries()?.map(|(key, value)| {
+            Some(Requirement {
+                key: key.into_owned(),
+                operator: Operator::In,
+                values: BTreeSet::from([value.as_str()?.into_owned()]),
+            })
+        });
+        equal.collect::<Option<_>>().map(Self)
+    }
+
+    /// The selector of a workload, in either form.
+    #[must_use]
+    pub fn of_workload(selector: View<'_>) -> Option<Self> {
+        Self::of(selector).or_else(|| Self::of_labels(selector))
+    }
+
+    /// The same without requirements of some labels, unless it has no others.
+    #[must_use]
+    pub fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+        if !self.0.iter().all(|one| is_left_out(&one.key)) {
+            self.0.retain(|one| !is_left_out(&one.key));
+        }
+        self
+    }
+
+    /// The labels that it requires with one value.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let equal = self.0.iter().filter(|one| one.operator == Operator::In);
+        equal.filter_map(|one| match one.values.first() {
+            Some(value) if one.values.len() == 1 => Some((one.key.as_str(), value.as_str())),
+            _ => None,
+        })
+    }
+
+    /// Returns `true` if labels are selected, of which some may have one of several values.
+    #[must_use]
+    pub fn matches_some(&self, labels: &BTreeSet<(String, String)>) -> bool {
+        self.0.iter().all(|requirement| {
+            let from = (requirement.key.clone(), String::new());
+            let values = labels
+                .range(from..)
+                .map(|(key, value)| (key, value.as_str()));
+            let mut values = values
+                .take_while(|(key, _)| **key == requirement.key)
+                .peekable();
+            if values.peek().is_none() {
+                return requirement.matches(None);
+            }
+            values.any(|(_, value)| requirement.matches(Some(value)))
+        })
+    }
+
     /// Returns `true` if an object is selected. `label` looks up the value of a label.
     #[must_use]
     pub fn matches<L: AsRef<str>>(&self, label: impl Fn(&str) -> Option<L>) -> bool {
@@ -156,6 +230,26 @@ impl LabelSelector {
 }
 
 impl Requirement {
+    /// An item of `matchExpressions`.
+    fn of(expression: View<'_>) -> Option<Self> {
+        let text = |key| Some(expression.get(key)?.as_str()?.into_owned());
+        let operator = match text("operator")?.as_str() {
+            "In" => Operator::In,
+            "NotIn" => Operator::NotIn,
+            "Exists" => Operator::Exists,
+            "DoesNotExist" => Operator::DoesNotExist,
+            _ => return None,
+        };
+        let values = expression.get("values").and_then(View::items);
+        let values = values.into_iter().flatten();
+        let values = values.map(|value| Some(value.as_str()?.into_owned()));
+        Some(Self {
+            key: text("key")?,
+            operator,
+            values: values.collect::<Option<_>>()?,
+        })
+    }
+
     fn matches(&self, label: Option<&str>) -> bool {
         use Operator as Is;
         let compare = |is: fn(i64, i64) -> bool| {

@@ -47,6 +47,10 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "LABELS")]
     pub(super) labels: Vec<String>,
 
+    /// Add labels like `--labels`, but not to selectors and pod templates
+    #[arg(long, value_name = "LABELS")]
+    pub(super) labels_without_selector: Vec<String>,
+
     /// Set the namespace of namespaced objects that have none
     #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
     pub(super) namespace: Option<String>,

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::krm::identity::{Identity, Typed, group};
 use crate::lint;
-use crate::plan::{self, Instance, Plan};
+use crate::plan::{self, Crossings, Instance, Plan, Selection};
 use crate::template::{Dialect, Inspect, Look, Parameters, Template};
 use krm_yaml::View;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -19,6 +19,8 @@ use krm_yaml::source::Place;
 pub(super) struct Inspector {
     /// In any order: several threads add to it.
     made: Mutex<Vec<CreatedObject>>,
+    /// In any order, too; `None` for the only instance.
+    selections: Option<Mutex<Vec<Selection>>>,
 }
 
 /// An object that an expansion created.
@@ -83,6 +85,13 @@ impl Inspect for Inspector {
         let Some(name) = head.metadata.and_then(|metadata| metadata.get("name")) else {
             return;
         };
+        if let Some(selections) = &self.selections
+            && let Some(selection) =
+                Identity::of(object.view).and_then(|own| Selection::of(&own, object))
+        {
+            let mut list = selections.lock().unwrap_or_else(PoisonError::into_inner);
+            list.push(selection);
+        }
         let key = Key::of(&head, name);
         let Some((key, origin)) = key.zip(name.origin().or(object.view.origin())) else {
             return;
@@ -98,6 +107,25 @@ impl Inspect for Inspector {
 }
 
 impl Inspector {
+    /// Creates one for an instance of several, or for the only one.
+    pub(super) fn new(is_one_of_several: bool) -> Self {
+        Self {
+            made: Mutex::default(),
+            selections: is_one_of_several.then(Mutex::default),
+        }
+    }
+
+    /// Takes what selects pods or creates them, in the order it is written.
+    fn take_selections(&self) -> Vec<Selection> {
+        let Some(list) = &self.selections else {
+            return Vec::new();
+        };
+        let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = mem::take(&mut *list);
+        list.sort_by(Selection::by_place);
+        list
+    }
+
     /// Takes what was made, in the order it is written.
     fn take_made(&self) -> Vec<CreatedObject> {
         let mut list = self.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,6 +136,17 @@ impl Inspector {
         });
         list
     }
+}
+
+/// Warns of selectors of one instance that select pods of another.
+pub(super) fn crossings(plan: &Plan, inspectors: &[Inspector], diagnostics: &mut Diagnostics) {
+    let mut crossings = Crossings::default();
+    for (instance, inspector) in inspectors.iter().enumerate() {
+        for selection in inspector.take_selections() {
+            crossings.add(instance, selection);
+        }
+    }
+    crossings.warn(plan, diagnostics);
 }
 
 /// Reports objects that are one and the same to Kubernetes. `oc process` prints all that stand in

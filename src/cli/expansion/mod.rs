@@ -12,7 +12,9 @@ use self::inputs::Inputs;
 use self::inspection::Inspector;
 use self::targets::Targets;
 use crate::plan::{self, Input, InputOrigin, Instance};
-use crate::template::{self, Assignment, Cause, Generation, Options, SetBy, Template, Trace};
+use crate::template::{
+    self, Assignment, Cause, Generation, Label, Options, Scope, SetBy, Template, Trace,
+};
 use krm_template_exec::console::Console;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::{Document, SharedNode};
@@ -39,8 +41,16 @@ impl Arguments {
         for argument in &self.value_files {
             found.take(inputs::value_file(argument));
         }
-        labels(&self.labels, &mut found);
+        self.given_labels(&mut found);
         found
+    }
+
+    /// The labels of the arguments.
+    fn given_labels(&self, diagnostics: &mut Diagnostics) -> Vec<Label> {
+        let mut all = labels(&self.labels, Scope::Selectors, diagnostics);
+        let objects = &self.labels_without_selector;
+        all.extend(labels(objects, Scope::Objects, diagnostics));
+        all
     }
 
     /// Reads all files and calls `run` with the expansions, unless there are errors. `others` are
@@ -78,7 +88,7 @@ impl Arguments {
         let objects = plan::Inputs::of(roots.filter_map(Input::of_document), InputOrigin::Files);
         let instance = self.instance.as_deref();
         let targets = targets::read(&inputs.documents, &objects, instance, diagnostics)?;
-        let labels = labels(&self.labels, diagnostics);
+        let labels = self.given_labels(diagnostics);
         Some(Expansions {
             arguments: self,
             inputs,
@@ -94,7 +104,7 @@ pub(super) struct Expansions<'e> {
     inputs: &'e Inputs,
     targets: Targets,
     /// The labels of `--labels`.
-    labels: Vec<(String, String)>,
+    labels: Vec<Label>,
 }
 
 impl Expansions<'_> {
@@ -124,10 +134,14 @@ impl Expansions<'_> {
         }
     }
 
-    /// Reports the objects that were made more than once.
-    pub(super) fn check_identities(&self, diagnostics: &mut Diagnostics) {
+    /// Reports the objects that were made more than once, and warns of selectors that select the
+    /// pods of another instance.
+    pub(super) fn check_objects(&self, diagnostics: &mut Diagnostics) {
         let Targets { plan, inspectors } = &self.targets;
         inspection::duplicates(plan, inspectors, diagnostics);
+        if !diagnostics.has_errors() {
+            inspection::crossings(plan, inspectors, diagnostics);
+        }
     }
 
     fn one<'e>(
@@ -193,11 +207,12 @@ impl Expansion<'_> {
 }
 
 /// Reads arguments of the form `key=value,key=value`.
-fn labels(arguments: &[String], diagnostics: &mut Diagnostics) -> Vec<(String, String)> {
+fn labels(arguments: &[String], scope: Scope, diagnostics: &mut Diagnostics) -> Vec<Label> {
     arguments
         .iter()
         .flat_map(|argument| argument.split(','))
         .filter_map(|label| diagnostics.take(one_label(label)))
+        .map(|(key, value)| Label { key, value, scope })
         .collect()
 }
 

@@ -22,7 +22,8 @@ pub(super) struct Targets {
 
 impl Targets {
     fn new(plan: Plan) -> Self {
-        let inspectors = plan.instances.iter().map(|_| Inspector::default());
+        let several = plan.instances.len() > 1;
+        let inspectors = plan.instances.iter().map(|_| Inspector::new(several));
         Self {
             inspectors: inspectors.collect(),
             plan,

@@ -94,7 +94,17 @@ fn unknown(made: &TracedObject<'_>, path: &FieldPath) -> Box<Diagnostic> {
         }
     };
     let meant = meant.map(|meant| format!("did you mean `{meant}`?"));
-    diagnostic.maybe_hint(meant).hint(hint).into()
+    let omitted = made.trace.parameters.iter().filter(|one| one.omits);
+    let omitted: Vec<String> = omitted.map(|one| format!("`{}`", one.name)).collect();
+    let omitted = (!omitted.is_empty()).then(|| {
+        let names = omitted.join(", ");
+        format!("a field that is only a reference to {names} is left out: there is no value")
+    });
+    diagnostic
+        .maybe_hint(meant)
+        .hint(hint)
+        .maybe_hint(omitted)
+        .into()
 }
 
 /// The field most similar to a misspelled last step.

@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
 
     /// List the parameters of the Template and exit
     #[arg(long, conflicts_with_all = [
-        "values", "assignments", "parameter_files", "env_files", "env", "value_files", "labels",
+        "values", "assignments", "parameter_files", "env_files", "env", "value_files", "labels", "labels_without_selector",
         "namespace", "instance", "output", "raw", "output_dir", "diff_against", "source_map",
         "dump_parameters", "template",
     ])]

@@ -142,7 +142,7 @@ fn process(
             made.trace(&expansion);
         }
     });
-    expansions.check_identities(diagnostics);
+    expansions.check_objects(diagnostics);
     if !diagnostics.has_errors() {
         made.output.check(diagnostics);
     }

@@ -18,9 +18,9 @@ use crate::files;
 #[cfg(feature = "deployment-manager")]
 use crate::function;
 use crate::krm::fields;
-use crate::krm::identity;
+use crate::krm::identity::{self, Identity};
 use crate::lint;
-use crate::plan::{self, Input, InputOrigin};
+use crate::plan::{self, Crossings, Input, InputOrigin, Selection};
 use crate::template::{self, Assignment, Generation, OWN_GROUP, Options, Template, values_of_file};
 use krm_template_exec::console::Console;
 use krm_template_exec::disk::{Disk, LoadRestrictor};
@@ -334,6 +334,9 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
         }
         checked.append(wrong);
     }
+    if let Some(plan) = plan.filter(|_| !checked.has_errors()) {
+        warn_of_crossings(&plan, &mut checked);
+    }
     if let Some(inline) = root
         .at(["spec", "template"])
         .filter(|node| node.is_mapping())
@@ -343,6 +346,31 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     }
     checked.dedup();
     checked
+}
+
+/// Warns of selectors of one instance that select pods of another.
+fn warn_of_crossings(plan: &plan::Plan, found: &mut Diagnostics) {
+    let mut crossings = Crossings::default();
+    for (index, instance) in plan.instances.iter().enumerate() {
+        let Some(expander) = plan.expanders.get(instance.expander) else {
+            continue;
+        };
+        let options = Options {
+            labels: instance.labels.clone(),
+            namespace: instance.namespace.clone(),
+            ..options()
+        };
+        // Other problems are those of the Template, or were reported.
+        let unheard = &mut Diagnostics::new();
+        expander.expand(&instance.given, &options, unheard, &mut |object, _| {
+            let selection = Identity::of(&object.value);
+            let selection = selection.and_then(|own| Selection::of(&own, &object.look()));
+            if let Some(selection) = selection {
+                crossings.add(index, selection);
+            }
+        });
+    }
+    crossings.warn(plan, found);
 }
 
 /// Checks a file of values with the Templates near it.

@@ -36,13 +36,35 @@ pub(super) struct Template {
     /// The objects to create, with references to the parameters. May be empty.
     objects: Vec<Object>,
     /// Labels for every object; keys and values may contain references.
-    labels: Option<Strings>,
+    labels: Option<Labels>,
     /// Another name of `labels`.
-    object_labels: Option<Strings>,
+    object_labels: Option<Labels>,
     /// Printed after the objects; may contain references.
     message: Option<String>,
     /// Values of parameters by name; they override the defaults. A patch can merge this map.
     values: Option<Values>,
+}
+
+/// Labels, or groups of labels as in a kustomization.
+#[derive(Debug, JsonSchema)]
+#[schemars(untagged)]
+pub(super) enum Labels {
+    /// Labels for objects, pod templates and selectors.
+    Pairs(Strings),
+    /// Groups.
+    Groups(Vec<LabelGroup>),
+}
+
+/// Labels that are set in the same places.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct LabelGroup {
+    /// The labels.
+    pairs: Strings,
+    /// Whether to set them in selectors and pod templates, too.
+    include_selectors: Option<bool>,
+    /// Whether to set them in pod templates, too.
+    include_templates: Option<bool>,
 }
 
 /// A parameter of a Template.
@@ -83,6 +105,8 @@ pub(super) struct Parameter {
     min_length: Option<u64>,
     /// The maximum number of characters.
     max_length: Option<u64>,
+    /// Whether to leave out a field that is only `$((NAME))` or `${{NAME}}`, if it has no value.
+    omit_empty: Option<bool>,
     /// Whether to hide its value in messages.
     secret: Option<bool>,
     /// Forms show the parameters of a group together.
@@ -142,7 +166,7 @@ pub(super) struct Expansion {
     /// Objects among the items from which to take values.
     parameters_from: Option<Vec<ParametersFrom>>,
     /// Additional labels for every object.
-    labels: Option<Strings>,
+    labels: Option<Labels>,
     /// The namespace of every object.
     namespace: Option<String>,
 }

@@ -103,8 +103,7 @@ impl Survey {
                 return false;
             }
             let (group, kind) = (&identity.group, &identity.kind);
-            let needs_selectors = adds_selectors && is_built_in(group);
-            !needs_selectors || are_on_selectors(object, group, kind, std::slice::from_ref(label))
+            !adds_selectors || are_on_selectors(object, group, kind, std::slice::from_ref(label))
         });
     }
 

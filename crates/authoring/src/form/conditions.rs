@@ -39,6 +39,9 @@ pub(super) fn conditions(field: &Field) -> Vec<String> {
         Lacking::Hidden => {
             all.push("Has a default that is not shown. To keep it, leave this empty.".to_owned());
         }
+        Lacking::Empty | Lacking::Nothing if field.omit_empty => {
+            all.push("Left out when empty.".to_owned());
+        }
         Lacking::Empty | Lacking::Nothing => {}
     }
     all

@@ -42,6 +42,8 @@ pub struct Field {
     pub lacking: Lacking,
     /// Whether a value must not be empty.
     pub required: bool,
+    /// Whether fields are left out that refer to it only, if it is empty.
+    pub omit_empty: bool,
     /// Whether a value must not be shown.
     pub secret: bool,
     /// Whether messages and outputs hide the value: it is secret, or looks secret.
@@ -144,6 +146,7 @@ impl Field {
             default,
             lacking,
             required: parameter.required,
+            omit_empty: parameter.omit_empty,
             secret: parameter.secret,
             is_hidden: !parameter.may_show(),
             pattern: parameter.pattern.clone(),

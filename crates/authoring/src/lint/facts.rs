@@ -1,29 +1,57 @@
 //! Facts for rules that compare objects: identities, selectors and labels.
 
 use crate::lint::context::place;
-use krm_core::identity::Identity;
-use krm_core::selection::{pod_labels, selector};
+use krm_core::identity::{Identity, group, is_built_in};
+use krm_core::pods;
+use krm_core::selection::{self, selector, selector_field};
 use krm_template_engine::Object;
-use krm_yaml::Value;
+use krm_yaml::View;
 use krm_yaml::source::Place;
 
 pub(super) type Pairs = Vec<(String, String)>;
 
-/// The path of the labels of the pods that an object creates.
-const POD_LABELS: &[&[&str]] = &[
-    &["spec", "template", "metadata", "labels"],
-    &[
-        "spec",
-        "jobTemplate",
-        "spec",
-        "template",
-        "metadata",
-        "labels",
-    ],
-];
+fn is_empty(labels: View<'_>) -> bool {
+    labels.is_null()
+        || labels
+            .entries()
+            .is_some_and(|mut labels| labels.next().is_none())
+}
 
-fn is_empty(labels: &Value<'_>) -> bool {
-    labels.is_null() || labels.entries().is_some_and(<[_]>::is_empty)
+fn owned(pairs: selection::Pairs<'_>) -> Pairs {
+    let pairs = pairs.into_iter();
+    pairs
+        .map(|(key, value)| (key.into_owned(), value.into_owned()))
+        .collect()
+}
+
+/// The labels in a mapping, if all are strings.
+fn pairs(labels: View<'_>) -> Option<Pairs> {
+    let pairs = labels.entries()?;
+    pairs
+        .map(|(key, value)| Some((key.into_owned(), value.as_str()?.into_owned())))
+        .collect()
+}
+
+/// The depth to which labels are looked for in an object of a kind that is not known.
+const MAX_DEPTH: usize = 8;
+
+/// Finds the labels in an object, but for those of selectors: `spec.podMetadata.labels` of a
+/// Prometheus, `spec.podLabels` of others.
+fn add_labels(value: View<'_>, depth: usize, found: &mut Vec<Pairs>) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    for item in value.items().into_iter().flatten() {
+        add_labels(item, depth + 1, found);
+    }
+    for (key, value) in value.entries().into_iter().flatten() {
+        match key.as_ref() {
+            "metadata" if depth == 0 => {}
+            "matchLabels" => {}
+            _ if key.ends_with("abels") => found.extend(pairs(value)),
+            _ => add_labels(value, depth + 1, found),
+        }
+    }
 }
 
 /// The selector of an object, and the labels of its own pods.
@@ -31,49 +59,44 @@ pub(super) struct Selection {
     pub(super) kind: String,
     pub(super) name: String,
     /// The labels of its pods, and where they are.
-    pub(super) pods: Option<(Pairs, Place)>,
+    pub(super) pods: Vec<(Pairs, Place)>,
+    /// Labels that may be those of its pods, as its kind is not known.
+    pub(super) possible_pods: Vec<Pairs>,
     /// Its selector, and where that is.
     pub(super) selector: Option<(Pairs, Place)>,
 }
 
 impl Selection {
     pub(super) fn of(object: &Object<'_>) -> Self {
-        let value = &object.value;
-        let text = |keys| value.str_at(keys).unwrap_or_default().to_owned();
-        let owned = |pairs: Vec<(&str, &str)>| {
-            let pairs = pairs.into_iter();
-            pairs
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .collect()
-        };
-        let selected = ["selector", "podSelector"]
-            .iter()
-            .find_map(|key| value.at(&["spec", key]));
-        let labels = POD_LABELS.iter().find_map(|keys| value.at(keys));
-        let template = value.at(&["spec", "template"]);
-        let pods = match template.filter(|one| one.entries().is_some()) {
-            Some(template) if labels.is_none_or(is_empty) => {
-                Some((Vec::new(), place(&object.look(), template.into())))
-            }
-            _ => pod_labels(value).map(|pairs| {
+        let value = View::from(&object.value);
+        let text = |keys| value.str_at(keys).unwrap_or_default().into_owned();
+        let look = object.look();
+        let pods = pods::found_in(value).into_iter().filter_map(|(pod, _)| {
+            let labels = pod.at(&["metadata", "labels"]);
+            match labels.filter(|labels| !is_empty(*labels)) {
+                Some(labels) => Some((pairs(labels)?, place(&look, labels))),
                 // The labels of a Pod are its own.
-                let labels = labels.or_else(|| value.at(&["metadata", "labels"]));
-                (
-                    owned(pairs),
-                    place(&object.look(), labels.unwrap_or(value).into()),
-                )
-            }),
-        };
+                None => pod
+                    .get("metadata")
+                    .is_none_or(View::is_mapping)
+                    .then(|| (Vec::new(), place(&look, pod))),
+            }
+        });
+        let pods: Vec<(Pairs, Place)> = pods.collect();
+        let kind = text(&["kind"]);
+        let api_version = text(&["apiVersion"]);
+        let mut possible_pods = Vec::new();
+        if !is_built_in(group(&api_version)) {
+            add_labels(value, 0, &mut possible_pods);
+        }
+        let selected = selector_field(value).map(|(field, _)| field);
+        let selector = selector(value).map(owned).zip(selected);
         Self {
-            kind: text(&["kind"]),
             name: text(&["metadata", "name"]),
+            kind,
             pods,
-            selector: selector(value).map(|pairs| {
-                (
-                    owned(pairs),
-                    place(&object.look(), selected.unwrap_or(value).into()),
-                )
-            }),
+            possible_pods,
+            selector: selector.map(|(pairs, field)| (pairs, place(&look, field))),
         }
     }
 

@@ -215,8 +215,8 @@ impl Where {
                 field: Path::Key(path, key).to_string(),
             };
         }
-        let own = labels.context.template.labels().into_iter();
-        let mut own = own.flat_map(Cursor::children);
+        let own = labels.context.template.label_entries();
+        let mut own = own.map(|(entry, _)| entry);
         let is_meant = |entry: &Cursor<'_>| {
             let written = entry.key();
             written.is_ok_and(|written| labels.context.survey.text(&written) == key)

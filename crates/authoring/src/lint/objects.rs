@@ -5,18 +5,9 @@ use std::collections::BTreeMap;
 use crate::lint::context::Context;
 use crate::lint::facts::{Facts, Pairs, Selection};
 use krm_core::identity::Identity;
+use krm_core::selection::GIVEN;
 use krm_template_engine::Object;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-
-/// Labels that the cluster adds to pods.
-const GIVEN: &[&str] = &[
-    "apps.kubernetes.io/pod-index",
-    "batch.kubernetes.io/job-name",
-    "deployment",
-    "deploymentconfig",
-    "job-name",
-    "statefulset.kubernetes.io/pod-name",
-];
 
 /// How a selector and the labels of pods go together.
 fn unmet<'p>(
@@ -49,7 +40,7 @@ pub(super) fn selector_mismatch(
         return;
     }
     let (Some((selector, place)), Some((labels, labels_place))) =
-        (&selection.selector, &selection.pods)
+        (&selection.selector, selection.pods.first())
     else {
         return;
     };
@@ -74,15 +65,22 @@ pub(super) fn selector_mismatch(
 /// A Service (or similar kind) that selects no pods of the Template but shares a label with some.
 pub(super) fn unmatched_selector(context: &Context<'_>, facts: &[Facts], found: &mut Diagnostics) {
     let pods = || {
-        facts
+        let selections = facts.iter().map(|facts| &facts.selection);
+        selections.flat_map(|one| one.pods.iter().map(move |pods| (one, pods)))
+    };
+    let is_of_other_kind = |selector: &Pairs| {
+        let mut others = facts
             .iter()
-            .filter_map(|facts| Some((&facts.selection, facts.selection.pods.as_ref()?)))
+            .flat_map(|facts| &facts.selection.possible_pods);
+        others.any(|labels| unmet(context, selector, labels).is_empty())
     };
     for one in facts.iter().filter(|facts| !facts.selection.is_workload()) {
         let Some((selector, place)) = &one.selection.selector else {
             continue;
         };
-        if pods().any(|(_, (labels, _))| unmet(context, selector, labels).is_empty()) {
+        if pods().any(|(_, (labels, _))| unmet(context, selector, labels).is_empty())
+            || is_of_other_kind(selector)
+        {
             continue;
         }
         let shared = |labels: &Pairs| selector.iter().filter(|pair| labels.contains(pair)).count();

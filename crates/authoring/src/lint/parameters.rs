@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::context::Context;
 use crate::lint::references::Reference;
-use krm_template_engine::{DefaultValue, Dialect, constant, pattern};
+use krm_template_engine::{DefaultValue, Dialect, Parameter, constant, pattern};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 
@@ -155,8 +155,16 @@ pub(super) fn empty_value(context: &Context<'_>, found: &mut Diagnostics) {
             && !parameter.required
             && parameter.expression().is_none()
             && default.is_none_or(|default| default.is_empty());
-        let mut raw = context.references.iter().filter(|one| one.is_raw);
-        let Some(reference) = raw.find(|one| may_be_empty && one.name == name) else {
+        let raw = context.references.iter().filter(|one| one.is_raw);
+        let mut raw = raw.filter(|one| one.name == name);
+        if parameter.omit_empty {
+            let omits = !parameter.required && raw.clone().any(|one| one.is_whole);
+            if !omits {
+                found.push(omits_nothing(context, parameter));
+            }
+        }
+        let is_left_out = |one: &&Reference| parameter.omit_empty && one.is_whole;
+        let Some(reference) = raw.find(|one| may_be_empty && !is_left_out(one)) else {
             continue;
         };
         found.push(
@@ -167,8 +175,29 @@ pub(super) fn empty_value(context: &Context<'_>, found: &mut Diagnostics) {
             .at(reference.place.clone())
             .field(&reference.field)
             .hint(format!(
-                "give parameter `{name}` a `value`, or make it `required`"
+                "give parameter `{name}` a `value`, make it `required`, or leave the field out with `omitEmpty: true`"
             )),
         );
     }
+}
+
+/// A parameter with `omitEmpty` that never leaves anything out.
+fn omits_nothing(context: &Context<'_>, parameter: &Parameter) -> Diagnostic {
+    let name = &parameter.name;
+    let reference = match context.template.dialect() {
+        Dialect::Proposal => format!("$(({name}))"),
+        Dialect::OpenShift => format!("${{{{{name}}}}}"),
+    };
+    let (why, hint) = if parameter.required {
+        ("it is required", "remove one of the two".to_owned())
+    } else {
+        let hint = format!("write `{reference}`, and nothing else, in the field that is optional");
+        ("no field is only a raw reference to it", hint)
+    };
+    Diagnostic::warning(format!(
+        "`omitEmpty` of parameter `{name}` has no effect: {why}"
+    ))
+    .at(parameter.field("omitEmpty").place())
+    .field(format!("parameters[{}].omitEmpty", parameter.index))
+    .hint(hint)
 }

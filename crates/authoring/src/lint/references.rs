@@ -11,6 +11,8 @@ pub(super) struct Reference {
     pub(super) name: String,
     pub(super) spelling: String,
     pub(super) is_raw: bool,
+    /// Whether it is the whole string.
+    pub(super) is_whole: bool,
     /// Whether it is in a command or a text of several lines, and so perhaps meant for a shell.
     pub(super) in_script: bool,
     /// Whether its text cannot be valid unless the reference is replaced.
@@ -93,6 +95,7 @@ impl References<'_> {
                     name: name.to_owned(),
                     spelling: spelling.to_owned(),
                     is_raw: matches!(part, Part::Raw { .. }),
+                    is_whole: spelling == text,
                     in_script,
                     needs_replacement: path.needs_replacement(),
                     place: place_of(spelling, self.template.node().document().cursor(node)),

@@ -70,6 +70,7 @@ pub const RULES: &[Rule] = &[
     rule("duplicate-object", Error, "two objects with the same kind, namespace and name", Objects(objects::duplicate_object)),
     rule("selector-mismatch", Error, "a workload that does not select its own pods", EachObject(objects::selector_mismatch)),
     rule("unmatched-selector", Warning, "a selector that almost matches pods of the Template", Objects(objects::unmatched_selector)),
+    rule("crossing-selector", Warning, "a selector of one instance that selects pods of another", Reading),
     rule("yaml-bool", Warning, "a bool such as `yes`, `no` or `on`", Template(pitfalls::yaml_bool)),
     rule("yaml-number", Warning, "a number that is read differently than it looks", Template(pitfalls::yaml_number)),
     rule("composition", Error, "a Composition that cannot be built", Reading),

@@ -6,16 +6,16 @@ use crate::merge::part::Part;
 use crate::merge::references::as_text;
 use krm_core::identity::group;
 use krm_core::label_fields::{Branch, for_template};
-use krm_template_engine::labels::{Set, on_object, on_selectors};
-use krm_template_engine::{Dialect, parts as pieces};
+use krm_template_engine::labels::{Selecting, Set, on_object, on_selectors};
+use krm_template_engine::{Dialect, KnownPods, Label, Scope, parts as pieces};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{NodeId, Value};
 
 /// Keeps equal labels in the Template, and moves different ones to the objects.
 pub(super) fn unify(parts: &mut [Part<'_>], options: &Options, found: &mut Diagnostics) {
-    let all: Vec<Vec<(String, String)>> = parts.iter().map(labels_of).collect();
+    let all: Vec<Vec<Label>> = parts.iter().map(labels_of).collect();
     let Some(first) = all.first() else { return };
-    let are_equal = |labels: &Vec<(String, String)>| {
+    let are_equal = |labels: &Vec<Label>| {
         let is_in = |label| first.contains(label);
         labels.len() == first.len() && labels.iter().all(is_in)
     };
@@ -31,7 +31,7 @@ pub(super) fn unify(parts: &mut [Part<'_>], options: &Options, found: &mut Diagn
     }
     if options.keep_first_labels {
         for (part, labels) in parts.iter().zip(&all).skip(1) {
-            let dropped: Vec<&(String, String)> = labels
+            let dropped: Vec<&Label> = labels
                 .iter()
                 .filter(|label| !first.contains(label))
                 .collect();
@@ -59,32 +59,45 @@ fn field_of(template: &Value<'_>) -> Option<&'static str> {
     ["labels", "objectLabels"].into_iter().find(is_set)
 }
 
-fn labels_of(part: &Part<'_>) -> Vec<(String, String)> {
-    let labels = field_of(&part.value).and_then(|key| part.value.get(key)?.entries());
-    let labels = labels.unwrap_or_default().iter();
-    labels
-        .map(|(key, value)| {
-            let value = value.as_str().unwrap_or_default();
-            (key.clone().into_owned(), value.to_owned())
-        })
-        .collect()
+fn labels_of(part: &Part<'_>) -> Vec<Label> {
+    let Some(labels) = field_of(&part.value).and_then(|key| part.value.get(key)) else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    let mut add = |pairs: &Value<'_>, scope| {
+        let pairs = pairs.entries().unwrap_or_default().iter();
+        all.extend(pairs.map(|(key, value)| Label {
+            key: key.clone().into_owned(),
+            value: value.as_str().unwrap_or_default().to_owned(),
+            scope,
+        }));
+    };
+    add(labels, Scope::Selectors);
+    for group in labels.items().unwrap_or_default() {
+        if let Some(pairs) = group.get("pairs") {
+            add(pairs, Scope::of_group(group.into()));
+        }
+    }
+    all
 }
 
-fn listed(labels: &[&(String, String)]) -> String {
-    let keys: Vec<String> = labels.iter().map(|(key, _)| format!("`{key}`")).collect();
+fn listed(labels: &[&Label]) -> String {
+    let keys: Vec<String> = labels.iter().map(|one| format!("`{}`", one.key)).collect();
     let noun = if keys.len() == 1 { "label" } else { "labels" };
     format!("{noun} {}", keys.join(", "))
 }
 
 /// Puts the labels of a Template on its objects.
-fn move_to_objects(part: &mut Part<'_>, labels: &[(String, String)], found: &mut Diagnostics) {
+fn move_to_objects(part: &mut Part<'_>, labels: &[Label], found: &mut Diagnostics) {
     let Some(key) = field_of(&part.value).filter(|_| !labels.is_empty()) else {
         return;
     };
     let dialect = part.template.dialect();
-    let texts = labels
-        .iter()
-        .map(|(key, value)| (as_text(key, dialect), as_text(value, dialect)));
+    let texts = labels.iter().map(|one| Label {
+        key: as_text(&one.key, dialect),
+        value: as_text(&one.value, dialect),
+        scope: one.scope,
+    });
     let moved = put_on_objects(part, &texts.collect::<Vec<_>>());
     for (object, path) in &moved.refused {
         let field = format!("{}.{path}", object.field);
@@ -118,8 +131,8 @@ fn move_to_objects(part: &mut Part<'_>, labels: &[(String, String)], found: &mut
 }
 
 /// Says where the labels of a Template are now.
-fn notice(part: &Part<'_>, key: &str, labels: &[(String, String)], moved: &Moved) -> Diagnostic {
-    let labels: Vec<&(String, String)> = labels.iter().collect();
+fn notice(part: &Part<'_>, key: &str, labels: &[Label], moved: &Moved) -> Diagnostic {
+    let labels: Vec<&Label> = labels.iter().collect();
     let message = format!(
         "the Templates have different labels, so only the objects of `{}` get its {}",
         part.label,
@@ -166,10 +179,18 @@ struct Moved {
 }
 
 /// Puts labels on the objects of a Template as expanding it would.
-fn put_on_objects(part: &mut Part<'_>, labels: &[(String, String)]) -> Moved {
+fn put_on_objects(part: &mut Part<'_>, labels: &[Label]) -> Moved {
+    let [all, templates, selectors] = [Scope::Objects, Scope::Templates, Scope::Selectors]
+        .map(|scope| pairs(labels.iter().filter(|one| one.scope >= scope)));
     let selects = part.template.labels_selectors();
     let dialect = part.template.dialect();
     let mut moved = Moved::default();
+    let mut pods = KnownPods::default();
+    for object in part.items_mut("objects").into_iter().flatten() {
+        each_mut(object, "", &mut |object, _| {
+            pods.add((&*object).into(), &all, &templates);
+        });
+    }
     let objects = part.items_mut("objects").into_iter().flatten();
     for (index, object) in objects.enumerate() {
         each_mut(
@@ -188,18 +209,29 @@ fn put_on_objects(part: &mut Part<'_>, labels: &[(String, String)]) -> Moved {
                 let named = named();
                 if selects {
                     let before = object.clone();
-                    on_selectors(object, Set::of(labels));
+                    let selecting = Selecting {
+                        templates: Set::of(&templates),
+                        selectors: Set::of(&selectors),
+                        pods: &|| &pods,
+                    };
+                    on_selectors(object, selecting);
                     if *object != before {
                         moved.selecting.push(named.title.clone());
                     }
                 }
-                if !on_object(object, Set::of(labels)) {
+                if !on_object(object, Set::of(&all)) {
                     moved.dropped.push(named);
                 }
             },
         );
     }
     moved
+}
+
+fn pairs<'l>(labels: impl Iterator<Item = &'l Label>) -> Vec<(String, String)> {
+    labels
+        .map(|one| (one.key.clone(), one.value.clone()))
+        .collect()
 }
 
 /// The field of an object that is a reference where labels must be put into a mapping.

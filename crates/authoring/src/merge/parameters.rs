@@ -194,6 +194,7 @@ impl<'p, 'd> Pair<'p, 'd> {
         let problems = differing(&[
             ("type", a.kind != b.kind),
             ("required", flag("required") != b.required),
+            ("omitEmpty", a.omit_empty != b.omit_empty),
             ("secret", flag("secret") != b.secret),
             ("generate", a.from.is_some() != b.from.is_some()),
             (

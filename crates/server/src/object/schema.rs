@@ -29,7 +29,7 @@ const TYPES: &[&str] = &[
 ];
 
 /// The fields of a parameter in alphabetical order, and whether they may be null.
-const PARAMETER: [(&str, Rule, bool); 17] = [
+const PARAMETER: [(&str, Rule, bool); 18] = [
     ("description", Rule::Text, true),
     ("displayName", Rule::Text, true),
     ("enum", Rule::List, true),
@@ -41,6 +41,7 @@ const PARAMETER: [(&str, Rule, bool); 17] = [
     ("minLength", Rule::Length, true),
     ("minimum", Rule::Number, true),
     ("name", Rule::Name, false),
+    ("omitEmpty", Rule::Bool, true),
     ("parameterType", Rule::OneOf(TYPES), false),
     ("pattern", Rule::Text, true),
     ("required", Rule::Bool, true),
@@ -54,7 +55,7 @@ pub(crate) fn check(object: &Value) -> Vec<Cause> {
     let mut found = Found(Vec::new());
     for key in ["labels", "objectLabels"] {
         if let Some(labels) = object.get(key) {
-            found.texts(key, labels);
+            found.labels(key, labels);
         }
     }
     if let Some(message) = object.get("message") {
@@ -92,6 +93,29 @@ impl Found {
             "Invalid value: {found:?}: {field} in body must be of type {wanted}: {found:?}"
         );
         self.add(WRONG_TYPE, field, message);
+    }
+
+    /// Checks labels, or groups of labels.
+    fn labels(&mut self, field: &str, node: &Value) {
+        let Value::Array(groups) = node else {
+            return self.texts(field, node);
+        };
+        for (index, group) in groups.iter().enumerate() {
+            let field = format!("{field}[{index}]");
+            if !group.is_object() {
+                self.wrong_type(&field, group, "object");
+                continue;
+            }
+            match group.get("pairs") {
+                Some(pairs) => self.texts(&format!("{field}.pairs"), pairs),
+                None => self.required(&format!("{field}.pairs")),
+            }
+            for key in ["includeSelectors", "includeTemplates"] {
+                if let Some(flag) = group.get(key) {
+                    self.value(&format!("{field}.{key}"), flag, &Rule::Bool, true);
+                }
+            }
+        }
     }
 
     fn texts(&mut self, field: &str, node: &Value) {

@@ -150,6 +150,7 @@ const KRM_PARAMETER: Struct = Struct(&[
     ("maximum", Type::Any),
     ("minLength", Type::Any),
     ("maxLength", Type::Any),
+    ("omitEmpty", Type::Any),
     ("secret", Type::Any),
     ("group", Type::Any),
 ]);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm_template_engine::{Assignment, Budget, Generation, Options, Overrun, Template};
+use krm_template_engine::{Assignment, Budget, Generation, Label, Options, Overrun, Template};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Document};
 
@@ -252,7 +252,13 @@ impl Work<'_> {
 
     pub(super) fn options<'o>(&'o self, budget: &'o Budget<'o>, seed: Seed) -> Options<'o> {
         Options {
-            labels: self.request.labels.clone(),
+            labels: self
+                .request
+                .labels
+                .iter()
+                .cloned()
+                .map(Label::from)
+                .collect(),
             namespace: self.request.target_namespace.map(str::to_owned),
             ignore_unknown_parameters: false,
             strict: false,

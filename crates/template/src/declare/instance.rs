@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::declare::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::declare::fields::unknown_fields;
+use crate::declare::label::{self, Label};
 use crate::values::given::{self, Assignment};
 use krm_core::identity::{self, group};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -24,7 +25,7 @@ pub struct Instance {
     /// Values, of which later ones override earlier ones.
     pub values: Vec<ValueSource>,
     /// Labels that win over those of the Template.
-    pub labels: Vec<(String, String)>,
+    pub labels: Vec<Label>,
     /// The namespace of objects that name none.
     pub namespace: Option<String>,
     /// The place of its name, or of the instance without one.
@@ -245,7 +246,7 @@ fn read_openshift(node: Cursor<'_>, spec: Cursor<'_>, found: &mut Diagnostics) -
 struct Shared {
     template: Option<TemplateSource>,
     values: Vec<ValueSource>,
-    labels: Vec<(String, String)>,
+    labels: Vec<Label>,
     namespace: Option<String>,
 }
 
@@ -265,7 +266,7 @@ impl Shared {
     fn over(mut self, all: &Self) -> Self {
         self.values.splice(..0, all.values.iter().cloned());
         let others = all.labels.iter();
-        let others = others.filter(|(key, _)| self.labels.iter().all(|(own, _)| own != key));
+        let others = others.filter(|one| self.labels.iter().all(|own| own.key != one.key));
         let mut labels: Vec<_> = others.cloned().collect();
         labels.append(&mut self.labels);
         Self {
@@ -451,32 +452,23 @@ fn value_object(entry: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Opti
     })
 }
 
-fn labels(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Vec<(String, String)> {
+fn labels(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Vec<Label> {
     let Some(labels) = node.get("labels").filter(|labels| !labels.is_null()) else {
         return Vec::new();
     };
-    let field = format!("{field}.labels");
-    if !labels.is_mapping() {
-        found.push(
-            Diagnostic::error("`labels` must be a mapping")
-                .at(labels.place())
-                .field(field),
-        );
+    if !label::check(labels, &format!("{field}.labels"), true, found) {
         return Vec::new();
     }
-    let mut list: Vec<(String, String)> = Vec::new();
-    for label in labels.children() {
-        let Some(key) = found.take(label.key()) else {
-            continue;
-        };
-        match label.scalar() {
-            Ok(Some(Scalar::String(value))) => list.push((key.into_owned(), value.into_owned())),
-            _ => found.push(
-                Diagnostic::error(format!("label `{key}` must be a string"))
-                    .at(label.place())
-                    .field(format!("{field}.{key}"))
-                    .hint(format!("put it in quotes: `\"{}\"`", label.raw())),
-            ),
+    let mut list = Vec::new();
+    for (entry, scope) in label::entries(labels) {
+        if let Some(key) = found.take(entry.key())
+            && let Ok(Some(Scalar::String(value))) = entry.scalar()
+        {
+            list.push(Label {
+                key: key.into_owned(),
+                value: value.into_owned(),
+                scope,
+            });
         }
     }
     list

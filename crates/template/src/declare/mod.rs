@@ -6,6 +6,7 @@ pub(crate) mod dialect;
 pub(crate) mod fields;
 pub(crate) mod foreign;
 pub mod instance;
+pub(crate) mod label;
 pub mod legacy;
 pub(crate) mod model;
 pub(crate) mod parameter;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::declare::detect::dialect_of;
 use crate::declare::dialect::{Dialect, OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::declare::fields::{check_fields, type_field, type_text};
+use crate::declare::label::{self, Scope};
 use crate::declare::parameter::{
     Parameter, ParameterStyle, check_duplicates, check_names, read_parameters,
 };
@@ -164,7 +165,7 @@ impl Template {
             reference: object_reference(node, &api_version, &kind),
             dialect,
             objects: read_objects(node, dialect, found).map(Cursor::id),
-            labels: read_labels(node, is_upstream, found).map(Cursor::id),
+            labels: read_labels(node, dialect, is_upstream, found).map(Cursor::id),
             message: read_message(node, found).map(Cursor::id),
             values: if is_upstream {
                 Vec::new()
@@ -210,10 +211,15 @@ impl Template {
         self.part(self.objects)
     }
 
-    /// The mapping `labels` or `objectLabels`.
+    /// The field `labels` or `objectLabels`.
     #[must_use]
     pub fn labels(&self) -> Option<Cursor<'_>> {
         self.part(self.labels)
+    }
+
+    /// The labels in this field, and where each of them is set.
+    pub fn label_entries(&self) -> impl Iterator<Item = (Cursor<'_>, Scope)> {
+        self.labels().into_iter().flat_map(label::entries)
     }
 
     /// The field `message`, whose references are not replaced yet.
@@ -390,6 +396,7 @@ fn misspelt(node: Cursor<'_>, name: &str) -> Option<String> {
 
 fn read_labels<'d>(
     node: Cursor<'d>,
+    dialect: Dialect,
     is_upstream: bool,
     found: &mut Diagnostics,
 ) -> Option<Cursor<'d>> {
@@ -406,26 +413,8 @@ fn read_labels<'d>(
         );
     }
     let labels = labels.or(object_labels)?;
-    if labels.is_mapping() {
-        for label in labels.children() {
-            if !matches!(label.scalar(), Ok(Some(Scalar::String(_)))) {
-                let key = label.key().unwrap_or_default();
-                found.push(
-                    Diagnostic::error(format!("label `{key}` must be a string"))
-                        .at(label.place())
-                        .field(format!("labels.{key}"))
-                        .hint(format!("put it in quotes: `\"{}\"`", label.raw())),
-                );
-            }
-        }
-        return Some(labels);
-    }
-    found.push(
-        Diagnostic::error("`labels` must be a mapping")
-            .at(labels.place())
-            .field("labels"),
-    );
-    None
+    let may_have_groups = dialect == Dialect::Proposal && !is_upstream;
+    label::check(labels, "labels", may_have_groups, found).then_some(labels)
 }
 
 fn read_values(node: Cursor<'_>, are_secret: bool, found: &mut Diagnostics) -> Vec<Assignment> {
@@ -470,6 +459,12 @@ fn check_keys(node: Cursor<'_>, dialect: Dialect, found: &mut Diagnostics) {
     let metadata = node.get("metadata");
     let annotations = node.at(["metadata", "annotations"]);
     let labels = [node.get("labels"), node.get("objectLabels")];
+    let groups = labels
+        .into_iter()
+        .flatten()
+        .filter(|labels| labels.is_sequence());
+    let groups = groups.flat_map(Cursor::children);
+    let groups = groups.flat_map(|group| [Some(group), group.get("pairs")]);
     let parameters = node
         .get("parameters")
         .into_iter()
@@ -477,6 +472,7 @@ fn check_keys(node: Cursor<'_>, dialect: Dialect, found: &mut Diagnostics) {
     let mappings = [Some(node), metadata, annotations]
         .into_iter()
         .chain(labels)
+        .chain(groups)
         .flatten()
         .chain(parameters);
     for mapping in mappings.filter(|mapping| mapping.is_mapping()) {

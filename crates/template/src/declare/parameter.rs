@@ -89,6 +89,8 @@ pub struct Parameter {
     pub min_length: Option<usize>,
     /// The greatest number of characters.
     pub max_length: Option<usize>,
+    /// Whether a field is left out that is only a raw reference to it, if it has no value.
+    pub omit_empty: bool,
     /// Whether its value must not be shown.
     pub secret: bool,
     /// The heading under which forms show it.
@@ -168,7 +170,7 @@ impl Parameter {
 }
 
 /// The fields of a parameter that are known.
-pub const PARAMETER_FIELDS: [&str; 17] = [
+pub const PARAMETER_FIELDS: [&str; 18] = [
     "name",
     "displayName",
     "description",
@@ -184,6 +186,7 @@ pub const PARAMETER_FIELDS: [&str; 17] = [
     "maximum",
     "minLength",
     "maxLength",
+    "omitEmpty",
     "secret",
     "group",
 ];
@@ -294,6 +297,7 @@ fn read_parameter(
     fields.text("description");
     let parameter = Parameter {
         required: fields.flag("required"),
+        omit_empty: fields.flag("omitEmpty"),
         secret: fields.flag("secret"),
         group: fields.text("group").map(Cow::into_owned),
         allowed: fields.list("enum"),

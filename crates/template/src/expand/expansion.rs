@@ -4,29 +4,32 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 use crate::declare::dialect::Dialect;
+use crate::declare::label::{Label, Scope};
 use crate::declare::legacy;
 use crate::declare::model::Template;
 use crate::declare::parameter::Parameter;
-use crate::declare::reference::has_dollar;
+use crate::declare::reference::{has_dollar, has_openshift_reference};
 use crate::expand::path::Path;
+use crate::expand::pods::KnownPods;
 use crate::expand::strings::{Dollars, Substitution};
-use crate::expand::{labels, refused};
+use crate::expand::{labels, pods, refused};
 use crate::resolve::earlier::Namespaces;
 use crate::resolve::generation::{Generation, Generator};
 use crate::resolve::parameters::Parameters;
 use crate::resolve::resolver;
 use crate::values::budget::{self, Budget};
 use crate::values::given::Assignment;
-use krm_core::scope;
+use krm_core::{scope, selection};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, Document, EntryLine, Ordinary, Patched, Scalar, Value, View};
 
 /// The annotation that keeps `metadata.namespace` in OpenShift's dialect.
 const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";
-/// The annotation that puts labels on selectors in OpenShift's dialect.
+/// The annotation that says whether labels are put on selectors and pods, too.
 const LABEL_SELECTORS: &str = "template.krm.dev/label-selectors";
 
 /// The settings of an expansion besides the Template and its values.
@@ -36,7 +39,7 @@ const LABEL_SELECTORS: &str = "template.krm.dev/label-selectors";
 )]
 pub struct Options<'o> {
     /// Labels that win over those of the Template.
-    pub labels: Vec<(String, String)>,
+    pub labels: Vec<Label>,
     /// The namespace of objects that name none and belong to one.
     pub namespace: Option<String>,
     /// Values for names the Template does not declare are left out with a warning.
@@ -212,13 +215,13 @@ fn prepare<'d, R>(
     let expansion = Expansion {
         template,
         parameters: &parameters,
-        label_lines: labels.as_deref().and_then(labels::lines),
+        label_lines: labels.as_ref().and_then(Lines::of),
         labels,
+        pods: Arc::default(),
         namespace: options.namespace.as_deref(),
         strict: options.strict,
         require_name: options.require_name,
         removes_namespaces: !options.keep_namespace && template.removes_namespaces(),
-        labels_selectors: template.labels_selectors(),
         inspect: options.inspect,
         budget: options.budget,
     };
@@ -240,23 +243,23 @@ fn template_labels(
     template: &Template,
     options: &Options<'_>,
     substitution: &mut Substitution<'_, '_>,
-) -> Option<Vec<(String, String)>> {
+) -> Option<LabelSets> {
     if template.labels().is_none() && options.labels.is_empty() {
         return None;
     }
-    let mut labels: Vec<(String, String)> = Vec::new();
+    let mut labels: Vec<Label> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    let mut set = |key: String, value: String| {
-        let at = *known.entry(key.clone()).or_insert(labels.len());
+    let mut set = |label: Label| {
+        let at = *known.entry(label.key.clone()).or_insert(labels.len());
         match labels.get_mut(at) {
-            Some((_, old)) => *old = value,
-            None => labels.push((key, value)),
+            Some(old) => *old = label,
+            None => labels.push(label),
         }
     };
     let root = Path::Root("");
     let field = Path::Key(&root, "labels");
     let mut own: Vec<TemplateLabel<'_>> = Vec::new();
-    for entry in template.labels().into_iter().flat_map(Cursor::children) {
+    for (entry, scope) in template.label_entries() {
         if !budget::goes_on(options.budget) {
             return None;
         }
@@ -268,27 +271,91 @@ fn template_labels(
         own.push(TemplateLabel {
             entry,
             is_replaced: new_key != key,
-            key: new_key,
-            value: substitution.text(&value, id, &path),
+            label: Label {
+                key: new_key,
+                value: substitution.text(&value, id, &path),
+                scope,
+            },
         });
     }
     if template.dialect == Dialect::Proposal {
         refuse_equal(&own, substitution.diagnostics);
     }
     let replaced = own.iter().filter(|label| label.is_replaced);
-    let replaced: BTreeSet<&str> = replaced.map(|label| label.key.as_str()).collect();
-    for label in &own {
+    let replaced: BTreeSet<&str> = replaced.map(|own| own.label.key.as_str()).collect();
+    for own in &own {
         // As `oc`: the replaced key beats the literal one.
-        if label.is_replaced || !replaced.contains(label.key.as_str()) {
-            set(label.key.clone(), label.value.clone());
+        if own.is_replaced || !replaced.contains(own.label.key.as_str()) {
+            set(own.label.clone());
         }
     }
-    for (key, value) in &options.labels {
-        let path = Path::Key(&field, key);
-        let key = substitution.text(key, None, &path);
-        set(key, substitution.text(value, None, &path));
+    for given in &options.labels {
+        let path = Path::Key(&field, &given.key);
+        set(Label {
+            key: substitution.text(&given.key, None, &path),
+            value: substitution.text(&given.value, None, &path),
+            scope: given.scope,
+        });
     }
-    Some(labels)
+    Some(LabelSets::of(&labels, template.labels_selectors()))
+}
+
+/// Labels by where they are set, in the order they are written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LabelSets {
+    /// Those for `metadata.labels` of objects.
+    pub(crate) all: Vec<(String, String)>,
+    /// Those among them for pod templates.
+    templates: Vec<(String, String)>,
+    /// Those among these for selectors.
+    selectors: Vec<(String, String)>,
+}
+
+impl LabelSets {
+    fn of(labels: &[Label], on_selectors: bool) -> Self {
+        let with = |scope| {
+            let labels = labels.iter().filter(move |label| label.scope >= scope);
+            let labels = labels.map(|label| (label.key.clone(), label.value.clone()));
+            labels.collect::<Vec<_>>()
+        };
+        let with_some = |scope| {
+            if on_selectors {
+                with(scope)
+            } else {
+                Vec::new()
+            }
+        };
+        Self {
+            all: with(Scope::Objects),
+            templates: with_some(Scope::Templates),
+            selectors: with_some(Scope::Selectors),
+        }
+    }
+}
+
+/// The same, as lines.
+struct Lines {
+    all: Vec<EntryLine>,
+    templates: Vec<EntryLine>,
+    selectors: Vec<EntryLine>,
+}
+
+impl Lines {
+    /// `None` if one of them takes several.
+    fn of(labels: &LabelSets) -> Option<Self> {
+        Some(Self {
+            all: labels::lines(&labels.all)?,
+            templates: labels::lines(&labels.templates)?,
+            selectors: labels::lines(&labels.selectors)?,
+        })
+    }
+
+    const fn scoped(&self) -> labels::Scoped<'_> {
+        labels::Scoped {
+            templates: self.templates.as_slice(),
+            selectors: self.selectors.as_slice(),
+        }
+    }
 }
 
 /// A label of the Template with its references replaced.
@@ -296,15 +363,14 @@ struct TemplateLabel<'d> {
     entry: Cursor<'d>,
     /// Whether its key held references.
     is_replaced: bool,
-    key: String,
-    value: String,
+    label: Label,
 }
 
 /// Labels whose keys became equal.
 fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
     let mut known: BTreeMap<&str, &TemplateLabel<'_>> = BTreeMap::new();
     for label in labels {
-        let first = match known.entry(&label.key) {
+        let first = match known.entry(&label.label.key) {
             Entry::Vacant(new) => {
                 new.insert(label);
                 continue;
@@ -314,12 +380,12 @@ fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
         diagnostics.push(
             Diagnostic::error(format!(
                 "duplicate label `{}` after references are replaced",
-                label.key
+                label.label.key
             ))
             .rule("duplicate-key")
             .at(label.entry.key_place())
             .related(first.entry.key_place(), "the other one")
-            .field(format!("labels.{}", label.key))
+            .field(format!("labels.{}", label.label.key))
             .hint("rename one of the two"),
         );
     }
@@ -336,8 +402,11 @@ impl Template {
     /// Whether its labels are put on selectors too.
     #[must_use]
     pub fn labels_selectors(&self) -> bool {
-        self.dialect == Dialect::Proposal
-            || self.annotation(LABEL_SELECTORS).as_deref() == Some("true")
+        match self.annotation(LABEL_SELECTORS).as_deref() {
+            Some("true") => true,
+            Some("false") => false,
+            _ => self.dialect == Dialect::Proposal,
+        }
     }
 }
 
@@ -349,24 +418,26 @@ impl Template {
 pub(crate) struct Expansion<'e, 'd> {
     template: &'d Template,
     pub(crate) parameters: &'e Parameters<'d>,
-    pub(crate) labels: Option<Vec<(String, String)>>,
+    pub(crate) labels: Option<LabelSets>,
     /// The labels as lines, if each takes one.
-    label_lines: Option<Vec<EntryLine>>,
+    label_lines: Option<Lines>,
+    /// The pods that get labels, once a selector has asked for them.
+    pods: Arc<OnceLock<KnownPods>>,
     namespace: Option<&'e str>,
     strict: bool,
     require_name: bool,
     removes_namespaces: bool,
-    labels_selectors: bool,
     inspect: Option<&'e dyn Inspect>,
     budget: Option<&'e Budget<'e>>,
 }
 
 impl<'d> Expansion<'_, 'd> {
     /// The same without labels and a namespace to be set.
-    pub(crate) const fn without_labels(&self) -> Self {
+    pub(crate) fn without_labels(&self) -> Self {
         Self {
             labels: None,
             label_lines: None,
+            pods: Arc::default(),
             namespace: None,
             inspect: None,
             ..*self
@@ -378,6 +449,7 @@ impl<'d> Expansion<'_, 'd> {
         Self {
             labels: self.labels.clone(),
             label_lines: None,
+            pods: Arc::clone(&self.pods),
             inspect: None,
             ..*self
         }
@@ -385,7 +457,10 @@ impl<'d> Expansion<'_, 'd> {
 
     /// Warns of labels and a namespace that Kubernetes refuses.
     pub(crate) fn warn(&self, diagnostics: &mut Diagnostics) {
-        let labels = self.labels.as_deref().unwrap_or_default();
+        let labels = self.labels.as_ref();
+        let labels = labels
+            .map(|labels| labels.all.as_slice())
+            .unwrap_or_default();
         refused::warn(
             self.template,
             self.parameters,
@@ -500,13 +575,15 @@ impl<'d> Expansion<'_, 'd> {
         let name = object.view_of(metadata).str_at(&["name"])?;
         (!name.is_empty()).then_some(())?;
         if let Some(labels) = &self.labels {
-            let lines = self.label_lines.as_deref()?;
-            let labels = self.set_of(labels);
-            labels::on_metadata_of(&mut object, metadata, labels, lines)?;
-            if self.labels_selectors {
-                let api_version = new.as_deref().unwrap_or(&api_version);
-                labels::on_selectors_of(&mut object, api_version, &kind, labels, lines)?;
-            }
+            let lines = self.label_lines.as_ref()?;
+            labels::on_metadata_of(&mut object, metadata, self.set_of(&labels.all), &lines.all)?;
+            let pods = || self.pods();
+            let selecting = self.selecting(labels, &pods);
+            let api_version = new.as_deref().unwrap_or(&api_version);
+            let scoped = lines.scoped();
+            labels::on_selectors_of(&mut object, api_version, &kind, selecting, scoped)?;
+            let document = node.document();
+            self.warn_of_missing(object.view(), document, field, labels, diagnostics);
         }
         let goes_on = !diagnostics.has_errors() && self.takes_object();
         goes_on.then_some(object)
@@ -521,7 +598,131 @@ impl<'d> Expansion<'_, 'd> {
         self.budget.is_none_or(Budget::take_object)
     }
 
-    const fn set_of<'l>(&'l self, labels: &'l labels::Labels) -> labels::Set<'l> {
+    /// The labels for pod templates and selectors.
+    const fn selecting<'l>(
+        &'l self,
+        labels: &'l LabelSets,
+        pods: &'l dyn Fn() -> &'l KnownPods,
+    ) -> labels::Selecting<'l> {
+        labels::Selecting {
+            templates: self.set_of(labels.templates.as_slice()),
+            selectors: self.set_of(labels.selectors.as_slice()),
+            pods,
+        }
+    }
+
+    /// The pods that get labels.
+    fn pods(&self) -> &KnownPods {
+        self.pods.get_or_init(|| {
+            let mut pods = KnownPods::new(self.namespace);
+            let Some(labels) = &self.labels else {
+                return pods;
+            };
+            for object in self.objects() {
+                if !self.goes_on() {
+                    break;
+                }
+                if may_have_pods(object) {
+                    let opened = object.open();
+                    self.add_pods(opened.cursor(), labels, &mut pods);
+                }
+            }
+            pods
+        })
+    }
+
+    /// Adds the pods of an object of the Template.
+    fn add_pods(&self, node: Cursor<'_>, labels: &LabelSets, pods: &mut KnownPods) {
+        let unheard = &mut Diagnostics::new();
+        if self.add_known_pods(node, labels, pods, unheard).is_some() {
+            return;
+        }
+        let duplicates = self.template.dialect.duplicate_keys();
+        let Some(mut object) = node.value(duplicates, unheard) else {
+            return;
+        };
+        if self.removes_namespaces
+            && let Some(metadata) = object.get_mut("metadata")
+        {
+            legacy::strip_namespace(metadata);
+        }
+        self.substitution(node, unheard).object(&mut object, "");
+        add_pods(&object, labels, pods, 0);
+    }
+
+    /// The same without reading the whole object. `None` if it must be read.
+    fn add_known_pods(
+        &self,
+        node: Cursor<'_>,
+        labels: &LabelSets,
+        pods: &mut KnownPods,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<()> {
+        let [kind, metadata] = Ordinary::of(node)?.cursor().get_all(["kind", "metadata"]);
+        let (kind, metadata) = (string(kind?)?, metadata.filter(|one| one.is_mapping())?);
+        let path = krm_core::pods::pod(&kind).filter(|path| !path.is_empty())?;
+        let pod = path
+            .iter()
+            .try_fold(node, |node, key| mapping_in(node, key))?;
+        let own = mapping_in(mapping_in(pod, "metadata")?, "labels")?;
+        let mut substitution = self.substitution(node, diagnostics);
+        let mut text = |node: Cursor<'_>, text: &str| {
+            substitution.text(text, Some(node.id()), &Path::Root(""))
+        };
+        let mut all = labels.templates.iter().cloned().collect::<BTreeSet<_>>();
+        for entry in own.children() {
+            let (key, value) = (entry.key().ok()?, string(entry)?);
+            all.insert((text(entry, &key), text(entry, &value)));
+        }
+        let [name, namespace] = metadata.get_all(["name", "namespace"]);
+        let namespace = match namespace {
+            Some(namespace) => string(namespace)?,
+            None => Cow::Borrowed(""),
+        };
+        let namespace = match namespace {
+            namespace if self.removes_namespaces && !has_openshift_reference(&namespace) => {
+                String::new()
+            }
+            namespace => text(metadata, &namespace),
+        };
+        let name = text(metadata, &string(name?)?);
+        pods.insert(&namespace, all, format!("{kind} `{name}`"));
+        Some(())
+    }
+
+    /// Warns if an object requires a label of the Template that the pods do not get.
+    fn warn_of_missing(
+        &self,
+        object: View<'_>,
+        document: &Document,
+        field: &str,
+        labels: &LabelSets,
+        diagnostics: &mut Diagnostics,
+    ) {
+        if !self.template.labels_selectors() || selection::selector_field(object).is_none() {
+            return;
+        }
+        let Some((missing, owner)) = self.pods().missing(object, &labels.all) else {
+            return;
+        };
+        let missing: Vec<String> = missing
+            .iter()
+            .map(|(key, value)| format!("`{key}: {value}`"))
+            .collect();
+        let message = format!(
+            "{} selects pods with {}, which those of {owner} do not get",
+            pods::title(object),
+            missing.join(", ")
+        );
+        let mut warning = Diagnostic::warning(message)
+            .rule("unmatched-selector")
+            .field(format!("{field}.spec"))
+            .hint("remove the label from the selector, or give it to the pods, too");
+        warning.place = object.origin().map(|id| document.cursor(id).place());
+        diagnostics.push(warning);
+    }
+
+    const fn set_of<'l>(&'l self, labels: &'l pods::Labels) -> labels::Set<'l> {
         labels::Set {
             labels,
             budget: self.budget,
@@ -603,8 +804,7 @@ impl<'d> Expansion<'_, 'd> {
         diagnostics: &mut Diagnostics,
     ) {
         let Some(labels) = &self.labels else { return };
-        let labels = self.set_of(labels);
-        let kept = labels::on_object(value, labels);
+        let kept = labels::on_object(value, self.set_of(&labels.all));
         if !kept {
             let metadata = node.at(["metadata", "labels"]).unwrap_or(node);
             diagnostics.push(
@@ -617,9 +817,10 @@ impl<'d> Expansion<'_, 'd> {
                 .hint("put the values of labels in quotes"),
             );
         }
-        if self.labels_selectors {
-            labels::on_selectors(value, labels);
-        }
+        let pods = || self.pods();
+        labels::on_selectors(value, self.selecting(labels, &pods));
+        let view = View::from(&*value);
+        self.warn_of_missing(view, node.document(), field, labels, diagnostics);
     }
 
     /// Reports the fields that every Kubernetes object has and this one does not; whether it can be
@@ -720,6 +921,10 @@ fn in_other_case(object: &Value<'_>, keys: &[&str]) -> Option<String> {
     Some(format!("did you mean `{name}` instead of `{key}`?"))
 }
 
+fn mapping_in<'d>(node: Cursor<'d>, key: &str) -> Option<Cursor<'d>> {
+    node.get(key).filter(|inner| inner.is_mapping())
+}
+
 fn string(node: Cursor<'_>) -> Option<Cow<'_, str>> {
     match node.scalar().ok()?? {
         Scalar::String(text) => Some(text),
@@ -741,3 +946,26 @@ fn not_a_mapping(is_null: bool, place: Place, field: String) -> Diagnostic {
 
 /// The depth of lists in lists.
 const MAX_LISTS: usize = 16;
+
+/// Whether an object may have pods, by its text: a pod template has `containers`, or is one of the
+/// kinds without. A value may have them, too.
+fn may_have_pods(object: Cursor<'_>) -> bool {
+    let text = object.document().slice(object.start()..object.end());
+    ["emplate", "Pod", "VirtualMachine", "$((", "${{"]
+        .iter()
+        .any(|part| text.contains(part))
+}
+
+/// Adds the pods of an object, or of the objects of a list that it is.
+fn add_pods(object: &Value<'_>, labels: &LabelSets, pods: &mut KnownPods, depth: usize) {
+    let kind = object.str_at(&["kind"]).unwrap_or_default();
+    let items = object.get("items").and_then(Value::items);
+    match items.filter(|_| kind.ends_with("List") && depth < MAX_LISTS) {
+        Some(items) => {
+            for item in items {
+                add_pods(item, labels, pods, depth + 1);
+            }
+        }
+        None => pods.add(object.into(), &labels.all, &labels.templates),
+    }
+}

@@ -5,6 +5,7 @@ pub(crate) mod expansion;
 pub mod labels;
 mod patch;
 pub(crate) mod path;
+pub(crate) mod pods;
 pub(crate) mod refused;
 mod spot;
 pub(crate) mod strings;

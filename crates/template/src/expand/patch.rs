@@ -36,7 +36,7 @@ impl<'d> Substitution<'_, 'd> {
                     object.set(node, Data::Scalar(Scalar::String(Cow::Owned(text))));
                 }
                 Replaced::Data(data) => object.set(node, data),
-                Replaced::Nothing => return None,
+                Replaced::Nothing(_) => return None,
             }
             return Some(());
         }
@@ -137,6 +137,6 @@ impl<'d> Substitution<'_, 'd> {
 
     fn patch_value(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> Option<()> {
         let nothing = self.replace_in(value, spot);
-        (!nothing).then_some(())
+        nothing.is_none().then_some(())
     }
 }

@@ -2,11 +2,10 @@
 //! objects.
 
 use crate::declare::model::Template;
-use crate::expand::labels::Labels;
+use crate::expand::pods::Labels;
 use crate::resolve::parameters::Parameters;
 use crate::values::budget::{self, Budget};
 use krm_core::names;
-use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// Checks once what the expansion puts on every object.
@@ -33,7 +32,7 @@ pub(crate) fn warn(
         if !budget::goes_on(budget) {
             return;
         }
-        let written = template.labels().into_iter().flat_map(Cursor::children);
+        let written = template.label_entries().map(|(entry, _)| entry);
         let mut written = written.filter_map(|entry| {
             let (own_key, own_value) = (entry.key().ok()?, entry.text().ok()??);
             Some((entry, own_key, own_value))

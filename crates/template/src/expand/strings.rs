@@ -94,8 +94,17 @@ pub(super) enum Replaced<'d> {
     Unchanged,
     Text(String),
     Data(Data<'d>),
-    /// `${{NAME}}` of the value `null`.
-    Nothing,
+    /// There is no value for the field.
+    Nothing(Nothing),
+}
+
+/// The reason why a field has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nothing {
+    /// `${{NAME}}` has the value `null`, which a list cannot contain.
+    Null,
+    /// The parameter has no value, and `omitEmpty`.
+    Omitted,
 }
 
 impl<'s, 'd> Substitution<'s, 'd> {
@@ -206,6 +215,9 @@ impl<'s, 'd> Substitution<'s, 'd> {
                 self.undeclared(name, text, spot);
                 return Replaced::Unchanged;
             };
+            if value.omits {
+                return Replaced::Nothing(Nothing::Omitted);
+            }
             if !budget::take(self.budget, value.text.len()) {
                 return Replaced::Unchanged;
             }
@@ -213,7 +225,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
                 return Replaced::Data(structured.data.clone());
             }
             return match json_data(&value.text) {
-                Some(Data::Scalar(Scalar::Null)) => Replaced::Nothing,
+                Some(Data::Scalar(Scalar::Null)) => Replaced::Nothing(Nothing::Null),
                 Some(data) => Replaced::Data(data),
                 None => Replaced::Text(value.text.clone().into_owned()),
             };
@@ -236,6 +248,12 @@ impl<'s, 'd> Substitution<'s, 'd> {
             }
         });
         let raw = raw.flatten();
+        if raw
+            .and_then(|name| parameters.get(name))
+            .is_some_and(|value| value.omits)
+        {
+            return Replaced::Nothing(Nothing::Omitted);
+        }
         if let Some(name) = raw
             && let Some(value) = parameters.get(name)
             && let Some(structured) = &value.structured

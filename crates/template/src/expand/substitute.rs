@@ -7,7 +7,7 @@ use crate::declare::dialect::Dialect;
 use crate::declare::reference::has_dollar;
 use crate::expand::path::Path;
 use crate::expand::spot::{Expanding, Spot, Variables};
-use crate::expand::strings::{Dollars, Replaced, Substitution};
+use crate::expand::strings::{Dollars, Nothing, Replaced, Substitution};
 use crate::values::budget;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::scalar::is_non_finite;
@@ -19,18 +19,21 @@ impl<'d> Substitution<'_, 'd> {
         let path = Path::Root(path);
         let spot = Spot::new(&path, object.origin);
         self.dollars = Dollars::of(object, self.document);
-        if self.value(object, spot) {
+        if self.value(object, spot).is_some() {
             self.error(spot, "", "an object must not be null".to_owned(), None);
         }
     }
 
-    /// Replaces the references in a value. Returns whether it became nothing.
-    fn value(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> bool {
-        !self.is_plain(value) && self.replace_in(value, spot)
+    /// Replaces the references in a value. Returns why there is none, if it became nothing.
+    fn value(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> Option<Nothing> {
+        if self.is_plain(value) {
+            return None;
+        }
+        self.replace_in(value, spot)
     }
 
     /// As [`value`](Self::value), for one that is not plain.
-    pub(super) fn replace_in(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> bool {
+    pub(super) fn replace_in(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> Option<Nothing> {
         let spot = Spot {
             node: value.origin.or(spot.node),
             ..spot
@@ -43,7 +46,7 @@ impl<'d> Substitution<'_, 'd> {
                         value.set(Data::Scalar(Scalar::String(Cow::Owned(text))));
                     }
                     Replaced::Data(data) => value.set(data),
-                    Replaced::Nothing => return true,
+                    Replaced::Nothing(why) => return Some(why),
                 }
             }
             Data::Scalar(Scalar::Number(digits)) if is_non_finite(digits) => {
@@ -54,6 +57,7 @@ impl<'d> Substitution<'_, 'd> {
             }
             Data::Scalar(_) => {}
             Data::Sequence(items) => {
+                let mut omitted = BTreeSet::new();
                 for (index, item) in items.iter_mut().enumerate() {
                     if self.is_plain(item) {
                         continue;
@@ -63,7 +67,10 @@ impl<'d> Substitution<'_, 'd> {
                         path: &path,
                         ..spot
                     };
-                    if self.replace_in(item, inner) {
+                    let nothing = self.replace_in(item, inner);
+                    if nothing == Some(Nothing::Omitted) {
+                        omitted.insert(index);
+                    } else if nothing.is_some() {
                         let inner = Spot {
                             node: item.origin.or(spot.node),
                             ..inner
@@ -76,10 +83,11 @@ impl<'d> Substitution<'_, 'd> {
                         );
                     }
                 }
+                remove(items, &omitted);
             }
             Data::Mapping(_) => self.mapping(value, spot),
         }
-        false
+        None
     }
 
     /// Whether there is nothing to replace or to report in a value and its key, by the text that it
@@ -117,7 +125,9 @@ impl<'d> Substitution<'_, 'd> {
                     before: usize::MAX,
                 }),
                 (Some(variables), "env") => {
-                    self.env(inner, Spot::new(&path, node), variables);
+                    if self.env(inner, Spot::new(&path, node), variables).is_some() {
+                        nothing.insert(index);
+                    }
                     continue;
                 }
                 (Some(_), _) => None,
@@ -127,7 +137,7 @@ impl<'d> Substitution<'_, 'd> {
                 expanding,
                 ..Spot::new(&path, node)
             };
-            if self.replace_in(inner, inner_spot) {
+            if self.replace_in(inner, inner_spot).is_some() {
                 nothing.insert(index);
             }
         }
@@ -158,16 +168,23 @@ impl<'d> Substitution<'_, 'd> {
     }
 
     /// The `env` of a container: in each value the kubelet expands the variables before it.
-    fn env(&mut self, list: &mut Value<'d>, spot: Spot<'_>, variables: &Variables<'_>) {
+    fn env(
+        &mut self,
+        list: &mut Value<'d>,
+        spot: Spot<'_>,
+        variables: &Variables<'_>,
+    ) -> Option<Nothing> {
         let Data::Sequence(items) = &mut list.data else {
-            self.value(list, spot);
-            return;
+            return self.value(list, spot);
         };
+        let mut omitted = BTreeSet::new();
         for (index, item) in items.iter_mut().enumerate() {
             let path = Path::Index(spot.path, index);
             let here = Spot::new(&path, item.origin.or(spot.node));
             let Data::Mapping(entries) = &mut item.data else {
-                self.value(item, here);
+                if self.value(item, here) == Some(Nothing::Omitted) {
+                    omitted.insert(index);
+                }
                 continue;
             };
             let replaced_keys = self.keys(entries, here);
@@ -181,15 +198,15 @@ impl<'d> Substitution<'_, 'd> {
                     before: index,
                 });
                 let node = value.origin.or(here.node);
-                !self.value(
-                    value,
-                    Spot {
-                        expanding,
-                        ..Spot::new(&path, node)
-                    },
-                )
+                let spot = Spot {
+                    expanding,
+                    ..Spot::new(&path, node)
+                };
+                self.value(value, spot).is_none()
             });
         }
+        remove(items, &omitted);
+        None
     }
 
     /// Two keys that became equal.
@@ -248,8 +265,8 @@ impl<'d> Substitution<'_, 'd> {
     }
 }
 
-/// Removes the entries at these positions.
-fn remove<'d>(entries: &mut Vec<(Cow<'d, str>, Value<'d>)>, positions: &BTreeSet<usize>) {
+/// Removes the parts at these positions.
+fn remove<T>(entries: &mut Vec<T>, positions: &BTreeSet<usize>) {
     if positions.is_empty() {
         return;
     }

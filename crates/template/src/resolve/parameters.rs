@@ -17,6 +17,8 @@ pub struct ParameterValue<'d> {
     pub structured: Option<Value<'d>>,
     /// The type it was checked against.
     pub kind: ParameterType,
+    /// Whether it is empty, and a field that is only a raw reference to it is left out.
+    pub omits: bool,
     /// Whether a message may show it.
     pub may_show: bool,
     /// The source of the value.

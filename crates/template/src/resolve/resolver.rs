@@ -410,6 +410,7 @@ impl<'d> Resolver<'_, 'd> {
                 structured: None,
                 // What it is a value of cannot be seen in it.
                 kind: ParameterType::String,
+                omits: false,
                 may_show: true,
                 origin,
                 place,
@@ -440,6 +441,7 @@ impl<'d> Resolver<'_, 'd> {
         effective.values.insert(
             &parameter.name,
             ParameterValue {
+                omits: parameter.omit_empty && text.is_empty(),
                 text,
                 structured,
                 kind: parameter.kind,

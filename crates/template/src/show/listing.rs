@@ -56,6 +56,7 @@ fn item<'t>(parameter: &'t Parameter, default: DefaultValue<'t>) -> Value<'t> {
         ("maximum", number(&parameter.maximum)),
         ("minLength", length(parameter.min_length)),
         ("maxLength", length(parameter.max_length)),
+        ("omitEmpty", parameter.omit_empty.then(|| true.into())),
         ("secret", parameter.secret.then(|| true.into())),
         ("group", text(&parameter.group)),
     ];

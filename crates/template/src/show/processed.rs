@@ -109,7 +109,7 @@ fn set_values<'d>(list: &mut Value<'d>, template: &Template, values: &Parameters
 }
 
 fn set_labels(mapping: &mut Value<'_>, expansion: &Expansion<'_, '_>) {
-    let labels = expansion.labels.iter().flatten();
+    let labels = expansion.labels.iter().flat_map(|labels| &labels.all);
     let old = std::mem::replace(mapping, Value::mapping(Vec::new()));
     mapping.origin = old.origin;
     for (key, value) in labels {

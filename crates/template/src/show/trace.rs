@@ -94,6 +94,8 @@ pub struct TracedParameter {
     pub name: String,
     /// Its value, a list or mapping as JSON; `None` if it must not be shown.
     pub value: Option<String>,
+    /// Whether fields that refer to it only are left out.
+    pub omits: bool,
     /// The source of its value.
     pub origin: Origin,
     /// The place of the value in a file, or of the expression that generated it.
@@ -268,6 +270,7 @@ fn traced_parameter(
     let default = parameter.default_text().filter(|_| is_default);
     TracedParameter {
         name: parameter.name.clone(),
+        omits: effective.omits,
         value: effective
             .may_show
             .then(|| effective.text.clone().into_owned()),
@@ -311,9 +314,9 @@ fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_
             is_literal: is_literal(template, value),
         }
     };
-    let own = template.labels().into_iter().flat_map(Cursor::children);
-    let mut labels: Vec<(bool, Label)> = own
-        .filter_map(|entry| {
+    let mut labels: Vec<(bool, Label)> = template
+        .label_entries()
+        .filter_map(|(entry, _)| {
             let key = entry.key().ok()?;
             let value = entry.text().ok().flatten().unwrap_or_default();
             let label = label(&key, &value, Cause::Labels, Some(entry.place()));
@@ -324,7 +327,7 @@ fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_
     labels.sort_by_key(|(is_replaced, _)| *is_replaced);
     let given = options.labels.iter().enumerate();
     let given =
-        given.map(|(index, (key, value))| label(key, value, Cause::GivenLabel(index), None));
+        given.map(|(index, one)| label(&one.key, &one.value, Cause::GivenLabel(index), None));
     let own = labels.into_iter().map(|(_, label)| label);
     own.chain(given).collect()
 }

@@ -31,7 +31,10 @@ pub fn visit<'d, R>(
             let field = format!("objects[{index}]");
             visit_object(expansion, object, &field, found, look);
         }
-        let labels = expansion.labels.as_deref().unwrap_or_default();
+        let labels = expansion.labels.as_ref();
+        let labels = labels
+            .map(|labels| labels.all.as_slice())
+            .unwrap_or_default();
         end(expansion.parameters, labels)
     };
     expand(template, given, options, diagnostics, run)

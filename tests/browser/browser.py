@@ -166,6 +166,15 @@ class Browser:
         self.run("arguments[0].scrollIntoView({block: 'center'}); arguments[0].select()", element)
         element.send_keys(text)
 
+    def paste(self, selector, text):
+        """Replaces what is in a control by what is in the clipboard, with keys."""
+        source = self.run("const e = document.createElement('textarea'); document.body.append(e); e.value = arguments[0]; return e", text)
+        source.send_keys(Keys.CONTROL, "ac")
+        self.run("arguments[0].remove()", source)
+        element = self.one(selector)
+        self.run("arguments[0].scrollIntoView({block: 'center'}); arguments[0].focus(); arguments[0].select()", element)
+        element.send_keys(Keys.CONTROL, "v")
+
     def focused(self):
         """The id, else the text, of what has the focus."""
         return self.run("const e = document.activeElement; return e.id || e.textContent.trim()")

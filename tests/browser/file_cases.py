@@ -55,7 +55,7 @@ def makes_outputs(bench):
     browser.run("arguments[0].value = 'us-2'; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))", browser.one("#p-REGION"))
     given = {
         "TEXT": AWKWARD, "LINES": "a: 1\n  b\n\nlast", "COUNT": "7", "PORTS": "- 1\n- '2'", "EXTRA": "{a: [x, yes]}",
-        "KEY": "0123456789abcdef", "PASSWORD": "<PASSWORD>", "ICON": "aWNvbg==", "SIZE": "large", "VERBOSE": "true", "REGION": "us-2",
+        "KEY": "<KEY>", "PASSWORD": "<PASSWORD>", "ICON": "aWNvbg==", "SIZE": "large", "VERBOSE": "true", "REGION": "us-2",
     }
     wanted = objects(bench, source, *[word for name, value in given.items() for word in ["-p", f"{name}={value}"]])
     made = outputs(browser)
@@ -93,6 +93,23 @@ def says_what_is_wrong(bench):
     browser.type("#p-REPLICAS", "20")
     browser.until(lambda: not browser.find("[aria-invalid=true]"), "what is right now is still wrong")
     browser.until_text("#status", "1 value missing")
+
+
+@case("the form file keeps the lines of what is pasted, and checks their pattern")
+def takes_lines(bench):
+    browser = bench.browser
+    address, source = make(bench, templates.types())
+    browser.open(address)
+    browser.paste("#p-TEXT", "first\nsecond\n")
+    (source.parent / "values.yaml").write_text(outputs(browser)["values"])
+    key = ["-p", "KEY=0123456789abcdef"]
+    found = objects(bench, source, "-P", source.parent / "values.yaml", *key)
+    if found != objects(bench, source, "-p", "TEXT=first\nsecond\n", *key):
+        raise Failure(f"other lines: {found}")
+    browser.paste("#p-CODE", "AB\nCD")
+    browser.one("#p-TEXT").click()
+    browser.until(lambda: browser.find("textarea#p-CODE[aria-invalid=true]"), "lines that do not match are not wrong")
+    browser.check("the form file with pasted lines")
 
 
 @case("the form file has no secret, runs none of the Template's markup, and needs nothing else")

@@ -28,7 +28,7 @@ def has_controls(bench):
     wanted = {
         "TEXT": "div text", "LINES": "div textarea", "COUNT": "div text", "RATIO": "div text", "ENABLED": "fieldset radio radio",
         "VERBOSE": "fieldset radio radio radio", "SIZE": "fieldset radio radio radio", "REGION": "div select-one",
-        "PORTS": "div textarea", "EXTRA": "div textarea", "ICON": "div textarea", "KEY": "div text", "PASSWORD": "div password", "CODE": "div text",
+        "PORTS": "div textarea", "EXTRA": "div textarea", "ICON": "div textarea", "KEY": "div password", "PASSWORD": "div password", "CODE": "div text",
     }
     if found != wanted:
         raise Failure(f"{found}\ninstead of {wanted}")
@@ -160,6 +160,33 @@ def resets(bench):
     browser.click("#field-PASSWORD .show")
     if browser.one("#p-PASSWORD").get_attribute("type") != "password":
         raise Failure("the secret stays shown")
+
+
+@case("what is pasted keeps its lines, also in a secret, which stays masked")
+def takes_lines(bench):
+    browser = open_form(bench, "types")
+    browser.until_text("#status", "checked")
+    browser.paste("#p-TEXT", "first\nsecond\n")
+    browser.paste("#p-PASSWORD", "----\nAA==\n----\n")
+    browser.paste("#p-CODE", "XYZ-1\n")
+    found = {name: (browser.one(f"#p-{name}").tag_name, value(browser, name)) for name in ["TEXT", "PASSWORD", "CODE"]}
+    wanted = {"TEXT": ("textarea", "first\nsecond\n"), "PASSWORD": ("textarea", "----\nAA==\n----\n"), "CODE": ("input", "XYZ-1")}
+    if found != wanted:
+        raise Failure(f"{found}\ninstead of {wanted}")
+    browser.until(lambda: "first" in browser.text("#result") and "second" in browser.text("#result"), "the result does not have the lines")
+    if browser.one("#p-PASSWORD").value_of_css_property("-webkit-text-security") != "disc":
+        raise Failure("the lines of the secret are shown")
+    browser.click("#field-PASSWORD .show")
+    if browser.one("#p-PASSWORD").value_of_css_property("-webkit-text-security") != "none":
+        raise Failure("the lines of the secret are not shown")
+    browser.check("fields with pasted lines")
+    bench.picture("pasted-lines")
+    browser.driver.refresh()
+    browser.until_text("#status", "checked")
+    if value(browser, "TEXT") != "first\nsecond\n":
+        raise Failure("a reload loses the lines")
+    if value(browser, "PASSWORD"):
+        raise Failure("the secret is kept")
 
 
 @case("250 parameters are grouped, folded and searched, and their views survive a reload")

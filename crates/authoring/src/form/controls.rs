@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::form::conditions::has_help;
 use crate::form::html::{escape, id};
+use crate::form::lines;
 use crate::form::model::{Choice, Control, Field, Lacking};
 use crate::form::pattern;
 use krm_template_engine::ParameterType;
@@ -81,8 +82,8 @@ impl Writer<'_> {
         match &field.control {
             Control::Buttons(choices) => self.buttons(field, choices),
             Control::List(choices) => self.list(field, choices),
-            Control::Lines => self.lines(field),
-            Control::Line | Control::Password => self.line(field),
+            Control::Line if !lines::are_in(&self.value(field)) => self.line(field),
+            Control::Line | Control::Lines => self.lines(field),
         }
     }
 
@@ -113,7 +114,7 @@ impl Writer<'_> {
         let must_be_filled =
             field.required && matches!(field.lacking, Lacking::Nothing | Lacking::Empty);
         self.flag("required", must_be_filled);
-        if field.secret {
+        if field.is_masked {
             self.attribute("autocomplete", "off");
         }
     }
@@ -167,12 +168,21 @@ impl Writer<'_> {
         self.common(field, true);
         let rows = value.lines().count().clamp(3, 12);
         self.attribute("rows", &rows.to_string());
-        if !is_plain {
-            self.raw(" class=\"code\"");
+        match (field.is_masked, is_plain) {
+            (true, _) => self.raw(" class=\"masked\""),
+            (false, false) => self.raw(" class=\"code\""),
+            (false, true) => {}
         }
         self.raw(" spellcheck=\"false\"");
         self.hint(field);
         self.lengths(field);
+        if self.checks == Checks::Browser
+            && is_plain
+            && let Some(pattern) = &field.pattern
+        {
+            // HTML has no attribute for it here.
+            self.attribute("data-pattern", &pattern::for_browsers(pattern));
+        }
         // HTML ignores a line break after the start tag.
         self.raw(">\n");
         self.text(&value);
@@ -195,9 +205,9 @@ impl Writer<'_> {
 
     fn line(&mut self, field: &Field) {
         let is_bounded = field.range.iter().any(Option::is_some);
-        let kind = match (field.kind, &field.control) {
-            (_, Control::Password) => "password",
-            (ParameterType::Int | ParameterType::Number, _)
+        let kind = match field.kind {
+            _ if field.is_masked => "password",
+            ParameterType::Int | ParameterType::Number
                 if is_bounded && self.checks == Checks::Browser =>
             {
                 "number"

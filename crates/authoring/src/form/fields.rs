@@ -3,6 +3,7 @@
 use crate::form::conditions::{conditions, has_help};
 use crate::form::controls::{Checks, Filled, Writer};
 use crate::form::html::{id, marked};
+use crate::form::links::linked;
 use crate::form::model::{Control, Field, Form, Group, Lacking};
 
 /// The maximum number of fields in a form whose groups cannot be collapsed.
@@ -83,6 +84,7 @@ impl Writer<'_> {
         let is_generated = matches!(field.lacking, Lacking::Generated(_));
         self.flag("data-generated", is_generated);
         self.flag("data-secret", field.secret);
+        self.flag("data-masked", field.is_masked);
         if is_choice {
             self.attribute("aria-describedby", &Self::described_by(field));
         }
@@ -141,7 +143,7 @@ impl Writer<'_> {
         self.raw(">");
         if let Some(description) = &field.description {
             self.raw("<span class=\"description\">");
-            self.text(description);
+            self.raw(&linked(description));
             self.raw("</span> ");
         }
         let conditions: Vec<String> = conditions(field)

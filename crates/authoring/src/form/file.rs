@@ -8,14 +8,18 @@ use sha2::{Digest as _, Sha256};
 
 use crate::form::controls::{Checks, Filled};
 use crate::form::html::{escape, escaped};
+use crate::form::links::linked;
 use crate::form::model::Form;
 use krm_template_engine::Template;
 
 /// The style sheet for pages with the fields.
 pub const STYLE: &str = include_str!("style.css");
 
-/// The script that generates the outputs. It is the only script in the file.
-const SCRIPT: &str = include_str!("form.js");
+/// The script for pages with the fields.
+pub const CONTROLS: &str = include_str!("controls.js");
+
+/// The only script in the file: that of the fields, and the one that generates the outputs.
+const SCRIPT: &str = concat!(include_str!("controls.js"), include_str!("form.js"));
 
 /// The ids and titles of the outputs.
 const OUTPUTS: [(&str, &str); 3] = [
@@ -43,7 +47,7 @@ pub fn file(template: &Template, name: &str) -> String {
     out.push_str("</code></p>\n");
     if let Some(description) = description {
         out.push_str("<p class=\"description\">");
-        escape(description.trim(), &mut out);
+        out.push_str(&linked(description.trim()));
         out.push_str("</p>\n");
     }
     out.push_str(

@@ -1,4 +1,3 @@
-"use strict";
 // Makes a command line, a values file and a TemplateInstance of what is entered, without a server.
 // The checks are those of the browser, by the attributes of the fields.
 (() => {
@@ -34,14 +33,14 @@
     return first === undefined ? value !== "" : value !== first;
   };
 
-  /** The values to give, as pairs of a field and a text; a secret and a missing one is `<NAME>`. */
+  /** The values to give, as pairs of a field and a text; a masked and a missing one is `<NAME>`. */
   const given = () => {
     const values = [];
     for (const field of fields) {
-      const { parameter, secret, required } = field.dataset;
+      const { parameter, masked, required } = field.dataset;
       const value = entered(field);
       const isMissing = required !== undefined && value === "";
-      if (isMissing || (isGiven(field, value) && secret !== undefined)) {
+      if (isMissing || (isGiven(field, value) && masked !== undefined)) {
         values.push([field, `<${parameter}>`]);
       } else if (isGiven(field, value)) {
         values.push([field, value]);
@@ -102,6 +101,15 @@
     return `${head}  name: ${name}\nspec:\n  templateRef:\n    name: ${name}\n${parameters}`;
   };
 
+  /** Checks the pattern of a control of several lines, which the browser does not. */
+  const checkPattern = (control) => {
+    const { pattern } = control.dataset;
+    if (pattern !== undefined) {
+      const isRight = control.value === "" || new RegExp(`^(?:${pattern})$`, "v").test(control.value);
+      control.setCustomValidity(isRight ? "" : "The value does not match the pattern.");
+    }
+  };
+
   const update = () => {
     const values = given();
     const outputs = { command: command(values), values: valuesFile(values), instance: instance(values) };
@@ -111,6 +119,7 @@
     let wrong = 0;
     let missing = 0;
     for (const field of fields) {
+      checkPattern(controls(field)[0]);
       const control = controls(field).find((one) => !one.checkValidity());
       const error = field.querySelector(".error");
       const isShown = control && touched.has(field);
@@ -184,13 +193,11 @@
     button.after(make("button", { type: "button", className: "copy", textContent: `Download ${name}`, onclick: () => download(name, source) }));
   }
 
-  for (const input of form.querySelectorAll("input[type=password]")) {
-    const toggle = make("button", { type: "button", className: "quiet", textContent: "Show", ariaPressed: "false", ariaLabel: `Show ${input.closest(".field").dataset.parameter}` });
-    toggle.onclick = () => {
-      input.type = input.type === "password" ? "text" : "password";
-      toggle.ariaPressed = String(input.type === "text");
-    };
-    input.after(toggle);
+  for (const field of fields) {
+    takeLines(field);
+    if ("masked" in field.dataset) {
+      addShow(field);
+    }
   }
 
   if (fields.length > MANY_FIELDS) {

@@ -11,12 +11,15 @@ mod controls;
 mod fields;
 mod file;
 mod html;
+mod lines;
+mod links;
 mod model;
 mod pattern;
 #[cfg(test)]
 mod tests;
 
 pub use controls::{Checks, Filled};
-pub use file::{STYLE, file};
+pub use file::{CONTROLS, STYLE, file};
 pub use html::{escape, escaped, id, marked};
+pub use links::linked;
 pub use model::{Choice, Control, Field, Form, Group, Lacking};

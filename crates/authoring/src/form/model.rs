@@ -1,5 +1,6 @@
 //! The fields of a Template's form.
 
+use crate::form::lines;
 use krm_template_engine::{DefaultValue, Parameter, ParameterType, Template};
 
 /// The maximum number of values that are shown as buttons. More are shown as a list.
@@ -46,6 +47,9 @@ pub struct Field {
     pub omit_empty: bool,
     /// Whether a value must not be shown.
     pub secret: bool,
+    /// Whether what is typed is masked: a secret, a value that is generated if there is none, or
+    /// one whose parameter is named like a secret.
+    pub is_masked: bool,
     /// Whether messages and outputs hide the value: it is secret, or looks secret.
     pub is_hidden: bool,
     /// A regular expression that must match somewhere in the value.
@@ -61,12 +65,10 @@ pub struct Field {
 /// The control for entering the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// A field for text on one line.
+    /// A field for text on one line. It becomes one of several lines if its value has some.
     Line,
     /// A field for text that may have several lines.
     Lines,
-    /// One line with hidden characters.
-    Password,
     /// A button for each value.
     Buttons(Vec<Choice>),
     /// A list to select one value from.
@@ -148,16 +150,12 @@ impl Field {
             required: parameter.required,
             omit_empty: parameter.omit_empty,
             secret: parameter.secret,
+            is_masked: false,
             is_hidden: !parameter.may_show(),
             pattern: parameter.pattern.clone(),
             range: [parameter.minimum.clone(), parameter.maximum.clone()],
             lengths: [parameter.min_length, parameter.max_length],
             bounds: parameter.bounds(),
-        };
-        // A control of one line drops line breaks. The ones at the end of a secret do not count.
-        let has_lines = |text: &str| {
-            let text = if field.secret { text.trim_end() } else { text };
-            text.contains(['\n', '\r'])
         };
         field.control = match (parameter.kind, field.values(parameter)) {
             (_, Some(choices)) if choices.len() <= MAX_BUTTONS => Control::Buttons(choices),
@@ -165,15 +163,16 @@ impl Field {
             (ParameterType::Array | ParameterType::Map | ParameterType::Base64, _) => {
                 Control::Lines
             }
-            _ if parameter
-                .default_text()
-                .is_some_and(|text| has_lines(&text)) =>
-            {
-                Control::Lines
-            }
-            _ if field.secret => Control::Password,
+            (ParameterType::String, _) if lines::are_likely_in(parameter) => Control::Lines,
             _ => Control::Line,
         };
+        let is_text = matches!(field.kind, ParameterType::String | ParameterType::Base64);
+        let is_typed = matches!(field.control, Control::Line | Control::Lines);
+        let is_generated = matches!(field.lacking, Lacking::Generated(_));
+        field.is_masked = is_typed
+            && is_text
+            && (field.secret || is_generated || parameter.is_named_like_secret());
+        field.is_hidden |= field.is_masked;
         field
     }
 

@@ -173,7 +173,7 @@ fn base64_is_a_text_or_a_file_and_its_default_is_not_shown() {
 fn a_secret_is_a_password_without_its_default() {
     check(
         "{name: P, secret: true, value: canary, minLength: 8}",
-        r#"<div class="field" id="field-P" data-parameter="P" data-type="string" data-secret>
+        r#"<div class="field" id="field-P" data-parameter="P" data-type="string" data-secret data-masked>
         <label for="p-P">P</label> <span class="mark secret">secret</span>
         <p class="help" id="help-P"><span class="conditions">At least 8 characters. Has a default that is not shown. To keep it, leave this empty.</span></p>
         <div class="control"><input type="password" id="p-P" name="p.P" aria-describedby="help-P error-P" autocomplete="off" value="" spellcheck="false" autocapitalize="none" minlength="8"></div>
@@ -186,10 +186,10 @@ fn a_secret_is_a_password_without_its_default() {
 fn a_generated_value_may_be_left_empty() {
     check(
         "{name: G, generate: expression, from: '[a-z]{8}', required: true}",
-        r#"<div class="field" id="field-G" data-parameter="G" data-type="string" data-generated>
+        r#"<div class="field" id="field-G" data-parameter="G" data-type="string" data-generated data-masked>
         <label for="p-G">G</label> <span class="mark generated">generated</span>
         <p class="help" id="help-G"><span class="conditions">Generated from <code>[a-z]{8}</code> when left empty.</span></p>
-        <div class="control"><input type="text" id="p-G" name="p.G" aria-describedby="help-G error-G" value="" spellcheck="false" autocapitalize="none" placeholder="generated when left empty"></div>
+        <div class="control"><input type="password" id="p-G" name="p.G" aria-describedby="help-G error-G" autocomplete="off" value="" spellcheck="false" autocapitalize="none" placeholder="generated when left empty"></div>
         <p class="error" id="error-G" hidden></p>
         </div>"#,
     );
@@ -230,6 +230,94 @@ fn a_default_of_several_lines_has_several_lines() {
     assert!(
         form.contains(" rows=\"3\" spellcheck=\"false\">\n\none\ntwo\n</textarea>"),
         "{form}"
+    );
+}
+
+#[test]
+fn a_text_that_may_have_lines_is_a_control_of_several_lines() {
+    for parameter in [
+        r#"{name: A, pattern: "^-----BEGIN [A-Z ]+-----\\n"}"#,
+        "{name: A, pattern: '^-----BEGIN'}",
+        r"{name: A, pattern: '^[\s\S]+$'}",
+        r"{name: A, pattern: '(?s)^.+$'}",
+        "{name: A, displayName: Private key}",
+        "{name: A, description: Paste the whole PEM file.}",
+        "{name: TLS_CERTIFICATE}",
+    ] {
+        let form = html(&format!("- {parameter}"), Checks::Browser);
+        assert!(form.contains("<textarea"), "{parameter}: {form}");
+    }
+    for parameter in [
+        "{name: A}",
+        "{name: A, pattern: '^[a-z]+$'}",
+        "{name: A, description: Pipelines}",
+        "{name: TLS_CERTIFICATE, pattern: '^[a-z]+$'}",
+        "{name: CERT_NAME}",
+    ] {
+        let form = html(&format!("- {parameter}"), Checks::Browser);
+        assert!(form.contains("<input type=\"text\""), "{parameter}: {form}");
+    }
+    // The control has no `pattern`; the script checks it.
+    let form = html("- {name: A, pattern: '^-----BEGIN'}", Checks::Browser);
+    assert!(
+        form.contains(r#"data-pattern="[\s\S]*(?:^-----BEGIN)[\s\S]*""#),
+        "{form}"
+    );
+}
+
+#[test]
+fn an_entered_text_keeps_its_lines() {
+    let template = template("- {name: A}\n- {name: B, secret: true}");
+    let mut filled = Filled::default();
+    for name in ["A", "B"] {
+        let text = "one\ntwo".to_owned();
+        filled.values.insert(name.to_owned(), text);
+    }
+    let form = Form::of(&template).html(Checks::Server, &filled);
+    assert_eq!(form.matches(">\none\ntwo</textarea>").count(), 2, "{form}");
+    assert_eq!(form.matches(" class=\"masked\"").count(), 1, "{form}");
+}
+
+#[test]
+fn a_parameter_named_like_a_secret_is_masked() {
+    for name in ["DB_PASSWORD", "apiToken", "CLIENT_SECRET"] {
+        let form = html(&format!("- {{name: {name}}}"), Checks::Browser);
+        let control = " data-masked>";
+        assert!(form.contains(control), "{name}: {form}");
+        assert!(form.contains("<input type=\"password\""), "{name}: {form}");
+    }
+    for parameter in [
+        "{name: SECRET_NAME}",
+        "{name: TOKEN_URL}",
+        "{name: MAX_TOKENS}",
+        "{name: TOKEN, type: int}",
+        "{name: TOKEN, enum: [a, b]}",
+        "{name: KEYBOARD}",
+    ] {
+        let form = html(&format!("- {parameter}"), Checks::Browser);
+        assert!(!form.contains("data-masked"), "{parameter}: {form}");
+    }
+    let form = html(
+        "- {name: PASSWORD, description: A PEM file}",
+        Checks::Server,
+    );
+    assert!(form.contains("class=\"masked\""), "{form}");
+}
+
+#[test]
+fn an_address_in_a_description_is_a_link() {
+    let form = html(
+        "- {name: A, description: 'See https://example.org/a?b&c.'}",
+        Checks::Browser,
+    );
+    let link = r#"See <a href="https://example.org/a?b&amp;c" target="_blank" rel="noreferrer noopener">https://example.org/a?b&amp;c</a>."#;
+    assert!(form.contains(link), "{form}");
+    let text = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nobjects: []\n\
+                metadata: {name: t, annotations: {description: 'At https://example.org'}}\n";
+    let file = file(&read(text), "template.yaml");
+    assert!(
+        file.contains(r#"At <a href="https://example.org""#),
+        "{file}"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Style sheets and the script, each with a hash for its address.
+//! Style sheets and scripts, each with a hash for its address.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ pub struct Asset {
     pub hash: &'static str,
 }
 
-const FILES: [(&str, &str, &str); 3] = [
+const FILES: [(&str, &str, &str); 4] = [
     ("style.css", "text/css; charset=utf-8", form::STYLE),
     (
         "page.css",
@@ -28,10 +28,15 @@ const FILES: [(&str, &str, &str); 3] = [
         "text/javascript; charset=utf-8",
         include_str!("assets/page.js"),
     ),
+    (
+        "controls.js",
+        "text/javascript; charset=utf-8",
+        form::CONTROLS,
+    ),
 ];
 
 /// The hashes of [`FILES`], in the same order.
-pub(super) static HASHES: LazyLock<[String; 3]> = LazyLock::new(|| {
+pub(super) static HASHES: LazyLock<[String; 4]> = LazyLock::new(|| {
     FILES.map(|(_, _, text)| {
         let digest = Sha256::digest(text);
         hex(digest.get(..8).unwrap_or_default())

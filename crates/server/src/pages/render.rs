@@ -156,8 +156,8 @@ pub struct FormPage {
     pub provider: String,
     /// Links to the documentation and support.
     pub links: Vec<Link>,
-    /// The description as text; may be empty.
-    pub description: String,
+    /// The description, in which addresses are links; may be empty.
+    pub description: Html,
     /// The tags of the Template.
     pub tags: Vec<String>,
     /// A notice; may be empty.
@@ -198,8 +198,8 @@ pub struct ResultView {
     pub count: String,
     /// Whether secret values are hidden.
     pub has_masks: bool,
-    /// The message of the Template.
-    pub message: Option<String>,
+    /// The message of the Template, in which addresses are links.
+    pub message: Option<Html>,
     /// The warnings of the expansion.
     pub warnings: Vec<String>,
     /// The objects, unless they are too large.

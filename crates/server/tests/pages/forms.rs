@@ -395,7 +395,8 @@ async fn texts_of_templates_are_text() {
     for (index, page) in pages.iter().enumerate() {
         let text = page
             .text
-            .replace("<script type=\"module\" src=\"/ui/assets/page.js", "");
+            .replace("<script type=\"module\" src=\"/ui/assets/page.js", "")
+            .replace("<script src=\"/ui/assets/controls.js", "");
         assert!(text.contains("</main>"), "{index}: {text}");
         for markup in ["<script", "<img", "href=\"javascript"] {
             assert!(!text.contains(markup), "{index} {markup}: {text}");

@@ -167,7 +167,24 @@ impl Parameter {
             && self.kind != ParameterType::Base64
             && self.from.is_none()
     }
+
+    /// Whether its name says that the value is a secret: `DB_PASSWORD`, but not `SECRET_NAME`.
+    #[must_use]
+    pub fn is_named_like_secret(&self) -> bool {
+        let name = self.name.to_uppercase();
+        let is_about = |last: &&str| name.ends_with(*last);
+        SECRET_WORDS.iter().any(|word| name.contains(word))
+            && !ABOUT_SECRETS.iter().any(|last| is_about(&last))
+    }
 }
+
+/// Parts of the names of secret parameters, in upper case.
+const SECRET_WORDS: [&str; 5] = ["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN"];
+
+/// Ends of names whose values only lead to a secret or describe it, in upper case.
+const ABOUT_SECRETS: [&str; 8] = [
+    "NAME", "KEY_REF", "URL", "FILE", "PATH", "LENGTH", "TTL", "TOKENS",
+];
 
 /// The fields of a parameter that are known.
 pub const PARAMETER_FIELDS: [&str; 18] = [

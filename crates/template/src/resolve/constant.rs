@@ -11,9 +11,6 @@ use krm_yaml::diagnostic::Diagnostic;
 /// The rule that such an expression breaks.
 const RULE: &str = "generated-value";
 
-/// Parts of the names of secret parameters, in upper case.
-const SECRET: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN"];
-
 /// The problem with the expression that generates the value of a parameter, if it generates one at
 /// all. `oc` accepts such an expression, so in OpenShift's dialect only secrets are an error.
 #[must_use]
@@ -62,9 +59,8 @@ fn constant(name: &str) -> String {
 /// Whether the value is a secret: by its field `secret`, by its name, or because a Secret refers to
 /// it.
 fn is_secret(template: &Template, parameter: &Parameter) -> bool {
-    let name = parameter.name.to_uppercase();
     parameter.secret
-        || SECRET.iter().any(|part| name.contains(part))
+        || parameter.is_named_like_secret()
         || template
             .objects()
             .into_iter()

@@ -297,6 +297,8 @@ function put(field, value) {
   for (const control of controls(field)) {
     if (control.type === "radio" || control.type === "checkbox") {
       control.checked = control.value === value;
+    } else if (value.includes("\n") && control.localName === "input") {
+      withLines(control).value = value;
     } else {
       control.value = value;
     }
@@ -304,7 +306,7 @@ function put(field, value) {
 }
 
 function isSecret(field) {
-  return "secret" in field.dataset || field.querySelector("input[type=password]") !== null;
+  return "masked" in field.dataset || "secret" in field.dataset;
 }
 
 /** Opens what a control is folded in, scrolls to it and gives it the focus. */
@@ -319,19 +321,9 @@ function reach(control) {
 /** Adds what a field has with the script only: the way back to its default, a secret shown. */
 function prepareField(field, checks) {
   const name = field.dataset.parameter;
-  const password = field.querySelector("input[type=password]");
-  if (password) {
-    const toggle = button(
-      "quiet show",
-      "Show",
-      () => {
-        const shown = password.type === "password";
-        password.type = shown ? "text" : "password";
-        toggle.setAttribute("aria-pressed", shown);
-      },
-      { "aria-pressed": "false", "aria-label": `Show ${name}`, "aria-controls": password.id },
-    );
-    password.after(toggle);
+  takeLines(field);
+  if ("masked" in field.dataset) {
+    addShow(field);
   }
   if (field.dataset.default === undefined || isSecret(field)) {
     return;

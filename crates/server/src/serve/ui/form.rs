@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
-use krm_template_authoring::form::{Checks, Filled};
+use krm_template_authoring::form::{Checks, Filled, linked};
 use krm_template_engine::ParameterType;
 use serde_json::json;
 
@@ -183,12 +183,13 @@ impl Rendered {
             ));
             created = preview.created;
         }
+        let message = preview.message.as_deref().map(linked);
         let source = process::source(group, yaml(template));
         Self {
             result: ResultView {
                 count: count(created, "object"),
                 has_masks: preview.has_masks,
-                message: preview.message.clone(),
+                message: message.map(Html::from_safe_string),
                 warnings,
                 objects: objects.collect(),
             },
@@ -350,7 +351,7 @@ pub(super) fn show(
                 text,
             })
             .collect(),
-        description: described.description.clone(),
+        description: Html::from_safe_string(linked(&described.description)),
         tags: described.tags.clone(),
         notice: if subject.is_stored {
             String::new()

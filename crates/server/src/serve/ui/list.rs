@@ -239,6 +239,7 @@ impl Search {
             parameters: match (head.parameters.len(), required) {
                 (0, _) => "no parameters".to_owned(),
                 (1, 0) => "1 parameter".to_owned(),
+                (1, _) => "1 parameter, 1 required".to_owned(),
                 (count, 0) => format!("{count} parameters"),
                 (count, required) => format!("{count} parameters, {required} required"),
             },

@@ -167,10 +167,12 @@ fn check_content(template: &Template, found: &mut Diagnostics) {
     defaults.attribute_to_rule("default-value");
     found.append(defaults);
 
+    let (references, nearly) = references::all(template);
     let context = Context {
         template,
         survey: &survey,
-        references: references::all(template),
+        references,
+        nearly,
     };
     let mut facts = Vec::new();
     let mut expanding = Diagnostics::new();

@@ -58,6 +58,7 @@ pub const RULES: &[Rule] = &[
     rule("given-value", Error, "a value in an instance or a values file that is missing, or that its parameter does not allow", Reading),
     rule("undeclared-parameter", Error, "a reference to a parameter that is not declared", Template(parameters::undeclared_parameter)),
     rule("other-dialect", Error, "a reference in the syntax of the other dialect", Reading),
+    rule("reference-syntax", Warning, "text that looks like a reference to a parameter, but is none", Reading),
     rule("unused-parameter", Warning, "a parameter that nothing refers to", Template(parameters::unused_parameter)),
     rule("env-conflict", Error, "a reference that matches both a parameter and a variable of its container", Reading),
     rule("empty-value", Warning, "a raw reference that may become the empty string", Template(parameters::empty_value)),

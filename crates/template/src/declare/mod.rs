@@ -8,5 +8,6 @@ pub(crate) mod foreign;
 pub mod instance;
 pub mod legacy;
 pub(crate) mod model;
+pub mod nearly;
 pub(crate) mod parameter;
 pub(crate) mod reference;

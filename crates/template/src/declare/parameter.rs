@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::declare::dialect::Dialect;
 use crate::declare::fields::report_fields;
 use crate::values::generate;
-use crate::values::given::unquoted;
+use crate::values::given::{is_respelled_alike, unquoted};
 use crate::values::text::no_json_number;
 use krm_core::fields;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -367,6 +367,13 @@ fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
                     .hint(hint),
             );
         }
+        return;
+    }
+    let is_typed = matches!(
+        parameter.kind,
+        ParameterType::Int | ParameterType::Number | ParameterType::Bool
+    );
+    if is_typed && is_respelled_alike(&value.text().ok().flatten().unwrap_or_default()) {
         return;
     }
     if let Some(warning) = unquoted(&parameter.name, value) {

@@ -11,7 +11,7 @@ use crate::declare::model::Template;
 use crate::declare::parameter::Parameter;
 use crate::declare::reference::has_dollar;
 use crate::expand::path::Path;
-use crate::expand::strings::{Dollars, Substitution};
+use crate::expand::strings::{Advice, Dollars, Purpose, Substitution, has_braces};
 use crate::expand::{labels, refused};
 use crate::resolve::earlier::Namespaces;
 use crate::resolve::generation::{Generation, Generator};
@@ -200,6 +200,7 @@ fn prepare<'d, R>(
         dialect: template.dialect,
         parameters: &parameters,
         strict: options.strict,
+        advice: Advice::default(),
         dollars: Dollars::default(),
         budget: options.budget,
         diagnostics,
@@ -219,6 +220,10 @@ fn prepare<'d, R>(
         require_name: options.require_name,
         removes_namespaces: !options.keep_namespace && template.removes_namespaces(),
         labels_selectors: template.labels_selectors(),
+        purpose: Purpose::Creating,
+        has_braces: template
+            .objects()
+            .is_some_and(|objects| has_braces(objects.raw())),
         inspect: options.inspect,
         budget: options.budget,
     };
@@ -357,6 +362,9 @@ pub(crate) struct Expansion<'e, 'd> {
     require_name: bool,
     removes_namespaces: bool,
     labels_selectors: bool,
+    purpose: Purpose,
+    /// Whether the objects have `{{` without a `$` before it.
+    has_braces: bool,
     inspect: Option<&'e dyn Inspect>,
     budget: Option<&'e Budget<'e>>,
 }
@@ -373,6 +381,14 @@ impl<'d> Expansion<'_, 'd> {
         }
     }
 
+    /// The same to check the Template.
+    pub(crate) fn for_checking(&self) -> Self {
+        Self {
+            purpose: Purpose::Checking,
+            ..self.without_inspection()
+        }
+    }
+
     /// The same without an inspection.
     pub(crate) fn without_inspection(&self) -> Self {
         Self {
@@ -383,8 +399,30 @@ impl<'d> Expansion<'_, 'd> {
         }
     }
 
-    /// Warns of labels and a namespace that Kubernetes refuses.
+    /// Reports texts in the labels and the message that look like a reference.
+    pub(crate) fn advise(&self, diagnostics: &mut Diagnostics) {
+        let mut substitution = self.substitution(self.template.node(), diagnostics);
+        let root = Path::Root("");
+        let field = Path::Key(&root, "labels");
+        let labels = self.template.labels().into_iter();
+        for entry in labels.flat_map(Cursor::children) {
+            let Ok(key) = entry.key() else { continue };
+            let path = Path::Key(&field, &key);
+            substitution.advise(&key, entry.id(), &path);
+            if let Some(value) = entry.text().ok().flatten() {
+                substitution.advise(&value, entry.id(), &path);
+            }
+        }
+        if let Some(message) = self.template.message()
+            && let Some(text) = message.text().ok().flatten()
+        {
+            substitution.advise(&text, message.id(), &Path::Root("message"));
+        }
+    }
+
+    /// Warns of labels and a namespace that Kubernetes refuses, and of what looks like a reference.
     pub(crate) fn warn(&self, diagnostics: &mut Diagnostics) {
+        self.advise(diagnostics);
         let labels = self.labels.as_deref().unwrap_or_default();
         refused::warn(
             self.template,
@@ -459,6 +497,11 @@ impl<'d> Expansion<'_, 'd> {
             dialect: self.template.dialect,
             parameters: self.parameters,
             strict: self.strict,
+            advice: Advice {
+                purpose: self.purpose,
+                has_braces: self.has_braces,
+                object: Some(node),
+            },
             dollars: Dollars::default(),
             budget: self.budget,
             diagnostics,

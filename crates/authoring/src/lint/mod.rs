@@ -6,6 +6,7 @@
 //! A parameter without a known value keeps its reference: rules compare the spelling, and cannot
 //! show a secret.
 
+mod annotations;
 mod context;
 mod facts;
 mod fields;
@@ -31,6 +32,7 @@ use krm_yaml::{Cursor, Document, SharedNode};
 use context::Context;
 use facts::Facts;
 
+pub use annotations::warn_about_annotations;
 pub use identifiers::warn_about_names;
 pub use rules::{RULES, Rule};
 

@@ -560,8 +560,17 @@ impl<'d> Fields<'_, 'd> {
 
     /// The expression of `generate: expression`.
     fn from(&mut self) -> Option<String> {
-        let generator = self.text("generate")?;
+        let generator = self.text("generate").unwrap_or_default();
         if generator.is_empty() {
+            if let Some(from) = self.entry("from").filter(|from| !from.is_null()) {
+                self.found.push(
+                    Diagnostic::warning("`from` has no effect without `generate`")
+                        .rule("generated-value")
+                        .at(from.key_place())
+                        .field(self.path("from"))
+                        .hint("to generate the value, add `generate: expression`"),
+                );
+            }
             return None;
         }
         if generator != "expression" {

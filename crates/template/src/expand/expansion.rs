@@ -20,7 +20,7 @@ use crate::resolve::resolver;
 use crate::values::budget::{self, Budget};
 use crate::values::given::Assignment;
 use krm_core::scope;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, Document, EntryLine, Ordinary, Patched, Scalar, Value, View};
 
@@ -477,11 +477,46 @@ impl<'d> Expansion<'_, 'd> {
         if self.removes_namespaces
             && let Some(metadata) = value.get_mut("metadata")
         {
+            self.note_namespace((&*metadata).into(), node, &field, diagnostics);
             legacy::strip_namespace(metadata);
         }
         let mut substitution = self.substitution(node, diagnostics);
         substitution.object(&mut value, &field);
         self.flat(value, node, field, diagnostics, sink, 0);
+    }
+
+    /// Says that the namespace of an object is removed, unless another one takes its place.
+    fn note_namespace(
+        &self,
+        metadata: View<'_>,
+        node: Cursor<'_>,
+        field: &str,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let name = metadata.get("namespace");
+        let is_named = name
+            .and_then(View::as_str)
+            .is_some_and(|name| !name.is_empty());
+        if self.namespace.is_some() || !is_named || !legacy::has_fixed_namespace(metadata) {
+            return;
+        }
+        let message = "`metadata.namespace` is removed, as in `oc process`";
+        let diagnostic = match self.purpose {
+            Purpose::Checking => Diagnostic::warning(message),
+            _ => Diagnostic::info(message),
+        };
+        let origin = name.and_then(View::origin);
+        let place = origin.map_or_else(|| node.place(), |at| node.document().cursor(at).place());
+        diagnostics.push(
+            diagnostic
+                .rule("removed-namespace")
+                .at(place)
+                .field(format!("{field}.metadata.namespace"))
+                .hint(format!(
+                    "to keep it, write a parameter, as `${{NAMESPACE}}`, or set the annotation `{KEEP_NAMESPACE}: \"true\"`"
+                ))
+                .advise(Way::Arguments, "or use `process --keep-namespace`"),
+        );
     }
 
     fn substitution<'s, 'p: 's>(
@@ -531,6 +566,7 @@ impl<'d> Expansion<'_, 'd> {
         }
         let mut object = Patched::new(Ordinary::of(node)?);
         if self.removes_namespaces && legacy::has_fixed_namespace(object.view_of(metadata)) {
+            self.note_namespace(object.view_of(metadata), node, field, diagnostics);
             legacy::strip_namespace(object.value_mut(metadata));
         }
         let mut substitution = self.substitution(node, diagnostics);

@@ -37,6 +37,10 @@ pub(super) struct Arguments {
     #[arg(short, long = "filename", value_name = "FILE|DIR")]
     filenames: Vec<String>,
 
+    /// Check a YAML or JSON file with `NAME: value` entries against the Template
+    #[arg(short = 'P', long = "parameter-file", value_name = "FILE")]
+    parameter_files: Vec<String>,
+
     /// Output format: `text` with excerpts, `json` for a list, `sarif` for SARIF 2.1.0
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: OutputFormat,
@@ -132,7 +136,8 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
         without_template: Vec::new(),
         has_patches: false,
     };
-    for path in arguments.paths.iter().chain(&arguments.filenames) {
+    let paths = arguments.paths.iter().chain(&arguments.filenames);
+    for path in paths.chain(&arguments.parameter_files) {
         match trouble.take(io::yaml_files(path)) {
             None => {}
             Some(None) => check.file(path.clone(), true, trouble),

@@ -148,7 +148,10 @@ pub(super) fn check(
     let roots: Vec<Found<'_>> = roots.collect();
     let has_template = roots.iter().any(|one| is_template(one.root));
     for one in &roots {
-        let Some(kind) = Kind::of(one.root, one.file) else {
+        let is_beside = || beside(one, &roots).is_some();
+        let Some(kind) =
+            Kind::of(one.root, one.file).or_else(|| is_beside().then_some(Kind::Values))
+        else {
             continue;
         };
         let is_object = one.root.get("kind").is_some();
@@ -166,6 +169,7 @@ pub(super) fn check(
         found.attribute_to_rule("structure");
         if is_object {
             found.attribute_to(&identity::reference(one.root));
+            lint::warn_about_annotations(one.root, &mut found);
         }
         // What is imported by two Compositions is wrong once.
         found.retain(|one| {
@@ -187,13 +191,43 @@ fn may_hold_one(file: &File) -> bool {
         "DeploymentConfiguration",
     ];
     let has = |text: &str| memchr::memmem::find(file.source.text().as_bytes(), text.as_bytes());
-    file.is_named && has("kind").is_none() || kinds.iter().any(|kind| has(kind).is_some())
+    has("kind").is_none() || kinds.iter().any(|kind| has(kind).is_some())
 }
 
 /// A document and, if it is a list, its items.
 fn with_items(root: Cursor<'_>) -> impl Iterator<Item = Cursor<'_>> {
     let items = root.get("items").filter(|items| items.is_sequence());
     std::iter::once(root).chain(items.into_iter().flat_map(Cursor::children))
+}
+
+/// The Template in the folder of a file of values that no argument names, if it is the only one
+/// there and most of the keys are its parameters.
+fn beside<'f, 'd>(one: &Found<'d>, roots: &'f [Found<'d>]) -> Option<&'f Found<'d>> {
+    let is_plain = one.root.is_mapping()
+        && one.root.get("kind").is_none()
+        && one.root.get("apiVersion").is_none();
+    if one.file.is_named || !is_plain {
+        return None;
+    }
+    let folder = files::directory_of(&one.file.path);
+    let mut there = roots
+        .iter()
+        .filter(|other| is_template(other.root) && files::directory_of(&other.file.path) == folder);
+    let (Some(template), None) = (there.next(), there.next()) else {
+        return None;
+    };
+    let read = Template::read(&template.node(), &mut Diagnostics::new())?;
+    let names = read
+        .parameters()
+        .iter()
+        .map(|parameter| parameter.name.as_str());
+    let names: BTreeSet<&str> = names.collect();
+    let keys = one
+        .root
+        .children()
+        .filter_map(|entry| entry.key_text().ok());
+    let (known, unknown): (Vec<_>, Vec<_>) = keys.partition(|key| names.contains(key.as_ref()));
+    (!known.is_empty() && known.len() >= unknown.len()).then_some(template)
 }
 
 fn is_template(root: Cursor<'_>) -> bool {
@@ -394,7 +428,7 @@ fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     let template = match meant {
         None => match templates.as_slice() {
             [only] => Some(*only),
-            _ => None,
+            _ => beside(one, roots),
         },
         Some(meant) => {
             let name = meant.text().ok().flatten().unwrap_or_default();

@@ -1,5 +1,6 @@
 //! The input of the rules.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use krm_yaml::View;
@@ -14,6 +15,8 @@ pub(super) struct Context<'c> {
     pub(super) template: &'c Template,
     pub(super) survey: &'c Survey<'c>,
     pub(super) references: Vec<Reference>,
+    /// The parameters that texts name which look like a reference.
+    pub(super) nearly: BTreeSet<&'c str>,
 }
 
 impl Context<'_> {

@@ -1,200 +1,38 @@
 //! Rules about fields for which Kubernetes requires a type.
-//!
-//! The table is small on purpose: fields that templates set, of kinds in every cluster. It omits
-//! fields that accept several types, such as `targetPort` or `cpu`.
 
 use crate::lint::context::{Context, place};
+use krm_core::field_types::{
+    self, CONTAINER, CONTAINERS, Fields, POD, POD_TEMPLATE, PROBE, PROBES, Type,
+};
 use krm_core::identity::{group, is_built_in};
 use krm_core::pods;
-use krm_template_engine::{Dialect, Object, ParameterType, Part, Path, parts};
+use krm_template_engine::{Object, ParameterType, Part, Path, parts};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Scalar, View};
 
-/// The type of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Type {
-    String,
-    Number,
-    Bool,
-}
-
-/// Fields by their path in the object. Lists are traversed, `*` is any key.
-type Fields = &'static [(&'static [&'static str], Type)];
-
-use Type::{Bool, Number, String as Text};
-
-/// Fields of objects of every kind.
-const METADATA: Fields = &[
-    (&["metadata", "labels", "*"], Text),
-    (&["metadata", "annotations", "*"], Text),
-];
-
-/// Of a `spec` with pods in it.
-const POD_TEMPLATE: Fields = &[
-    (&["template", "metadata", "labels", "*"], Text),
-    (&["template", "metadata", "annotations", "*"], Text),
-];
-
-/// Of kinds, by the last part of their groups.
-#[rustfmt::skip]
-const KINDS: &[(&[&str], Fields)] = &[
-    (
-        &[
-            "Deployment",
-            "DeploymentConfig",
-            "ReplicaSet",
-            "ReplicationController",
-            "StatefulSet",
-        ],
-        &[
-            (&["spec", "replicas"], Number),
-            (&["spec", "minReadySeconds"], Number),
-            (&["spec", "revisionHistoryLimit"], Number),
-            (&["spec", "progressDeadlineSeconds"], Number),
-            (&["spec", "paused"], Bool),
-            (&["spec", "triggers", "imageChangeParams", "automatic"], Bool),
-        ],
-    ),
-    (
-        &[
-            "Deployment",
-            "ReplicaSet",
-            "StatefulSet",
-            "DaemonSet",
-            "PodDisruptionBudget",
-        ],
-        &[(&["spec", "selector", "matchLabels", "*"], Text)],
-    ),
-    (
-        &["DeploymentConfig", "ReplicationController", "Service"],
-        &[(&["spec", "selector", "*"], Text)],
-    ),
-    (
-        &["Job"],
-        &[
-            (&["spec", "parallelism"], Number),
-            (&["spec", "completions"], Number),
-            (&["spec", "backoffLimit"], Number),
-            (&["spec", "activeDeadlineSeconds"], Number),
-            (&["spec", "ttlSecondsAfterFinished"], Number),
-        ],
-    ),
-    (
-        &["CronJob"],
-        &[
-            (&["spec", "schedule"], Text),
-            (&["spec", "suspend"], Bool),
-            (&["spec", "startingDeadlineSeconds"], Number),
-            (&["spec", "successfulJobsHistoryLimit"], Number),
-            (&["spec", "failedJobsHistoryLimit"], Number),
-            (&["spec", "jobTemplate", "spec", "parallelism"], Number),
-            (&["spec", "jobTemplate", "spec", "completions"], Number),
-            (&["spec", "jobTemplate", "spec", "backoffLimit"], Number),
-            (&["spec", "jobTemplate", "spec", "activeDeadlineSeconds"], Number),
-        ],
-    ),
-    (
-        &["Service"],
-        &[
-            (&["spec", "ports", "name"], Text),
-            (&["spec", "ports", "port"], Number),
-            (&["spec", "ports", "nodePort"], Number),
-            (&["spec", "healthCheckNodePort"], Number),
-            (&["spec", "externalName"], Text),
-            (&["spec", "publishNotReadyAddresses"], Bool),
-        ],
-    ),
-    (
-        &["HorizontalPodAutoscaler"],
-        &[
-            (&["spec", "minReplicas"], Number),
-            (&["spec", "maxReplicas"], Number),
-            (&["spec", "targetCPUUtilizationPercentage"], Number),
-        ],
-    ),
-    (
-        &["Route"],
-        &[
-            (&["spec", "host"], Text),
-            (&["spec", "to", "name"], Text),
-            (&["spec", "to", "weight"], Number),
-        ],
-    ),
-    (&["ConfigMap"], &[(&["data", "*"], Text)]),
-    (
-        &["Secret"],
-        &[(&["data", "*"], Text), (&["stringData", "*"], Text)],
-    ),
-];
-
-/// Of the specification of pods.
-const POD: Fields = &[
-    (&["serviceAccountName"], Text),
-    (&["nodeSelector", "*"], Text),
-    (&["terminationGracePeriodSeconds"], Number),
-    (&["activeDeadlineSeconds"], Number),
-    (&["priority"], Number),
-    (&["hostNetwork"], Bool),
-    (&["automountServiceAccountToken"], Bool),
-    (&["securityContext", "runAsUser"], Number),
-    (&["securityContext", "runAsGroup"], Number),
-    (&["securityContext", "fsGroup"], Number),
-    (&["securityContext", "runAsNonRoot"], Bool),
-    (&["volumes", "name"], Text),
-    (&["volumes", "secret", "defaultMode"], Number),
-    (&["volumes", "configMap", "defaultMode"], Number),
-];
-
-/// Fields of a container in a pod.
-const CONTAINER: Fields = &[
-    (&["name"], Text),
-    (&["image"], Text),
-    (&["command"], Text),
-    (&["args"], Text),
-    (&["env", "name"], Text),
-    (&["env", "value"], Text),
-    (&["ports", "name"], Text),
-    (&["ports", "containerPort"], Number),
-    (&["ports", "hostPort"], Number),
-    (&["securityContext", "runAsUser"], Number),
-    (&["securityContext", "runAsNonRoot"], Bool),
-    (&["securityContext", "privileged"], Bool),
-    (&["securityContext", "readOnlyRootFilesystem"], Bool),
-    (&["securityContext", "allowPrivilegeEscalation"], Bool),
-    (&["volumeMounts", "name"], Text),
-    (&["volumeMounts", "mountPath"], Text),
-    (&["volumeMounts", "readOnly"], Bool),
-];
-
-/// Of the probes of a container.
-const PROBES: [&str; 3] = ["livenessProbe", "readinessProbe", "startupProbe"];
-const PROBE: Fields = &[
-    (&["initialDelaySeconds"], Number),
-    (&["periodSeconds"], Number),
-    (&["timeoutSeconds"], Number),
-    (&["successThreshold"], Number),
-    (&["failureThreshold"], Number),
-];
-
 pub(super) fn string_expected(context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
-    check(Text, context, object, found);
+    check(Type::String, context, object, found);
 }
 
 pub(super) fn number_expected(context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
-    check(Number, context, object, found);
+    check(Type::Number, context, object, found);
 }
 
 pub(super) fn bool_expected(context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
-    check(Bool, context, object, found);
+    check(Type::Bool, context, object, found);
 }
 
 /// Reports fields that must be `expected` and have another type.
 fn check(expected: Type, context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
     let is_secret = is_secret(object);
     each_field(object, &mut |value, path, kind| {
-        if kind == expected
+        let rule = match kind {
+            Type::Port | Type::Share => Type::Number,
+            kind => kind,
+        };
+        if rule == expected
             && let Some(actual) = type_of(context, object, value)
-            && actual != expected
+            && is_rejected(context, value, kind, actual)
         {
             let shown = if is_secret {
                 format!("a {}", actual.noun())
@@ -205,7 +43,7 @@ fn check(expected: Type, context: &Context<'_>, object: &Object<'_>, found: &mut
                 Diagnostic::error(format!(
                     "`{}` must be {}, found {shown}",
                     path.key().unwrap_or_else(|| parent_key(path)),
-                    expected.with_article(),
+                    kind.with_article(),
                 ))
                 .at(place(&object.look(), value))
                 .conceal(is_secret)
@@ -216,27 +54,20 @@ fn check(expected: Type, context: &Context<'_>, object: &Object<'_>, found: &mut
     });
 }
 
+/// Whether Kubernetes rejects a value of the `actual` type in a field of the type `expected`.
+fn is_rejected(context: &Context<'_>, value: View<'_>, expected: Type, actual: Type) -> bool {
+    match (expected, actual) {
+        (Type::Port | Type::Share, Type::Number) => false,
+        (Type::Port | Type::Share, Type::String) => value
+            .as_str()
+            .is_some_and(|text| context.is_known(&text) && expected.rejects(&text)),
+        _ => expected != actual,
+    }
+}
+
 /// Whether the content of an object must not be shown.
 fn is_secret(object: &Object<'_>) -> bool {
     object.value.str_at(&["kind"]) == Some("Secret")
-}
-
-impl Type {
-    const fn with_article(self) -> &'static str {
-        match self {
-            Self::String => "a string",
-            Self::Number => "a number",
-            Self::Bool => "`true` or `false`",
-        }
-    }
-
-    const fn noun(self) -> &'static str {
-        match self {
-            Self::String => "string",
-            Self::Number => "number",
-            Self::Bool => "bool",
-        }
-    }
 }
 
 fn parent_key<'p>(path: &Path<'p>) -> &'p str {
@@ -316,11 +147,11 @@ fn hint(
     let parts: Vec<Part<'_>> = parts(&written, dialect).collect();
     match (parts.as_slice(), expected) {
         ([Part::Raw { name, .. }], Type::String) => {
-            let reference = string_reference(dialect, name);
+            let reference = dialect.string_reference(name);
             Some(format!("`{reference}` inserts a string"))
         }
         ([Part::String { name, .. }], Type::Number | Type::Bool) => {
-            let reference = raw_reference(dialect, name);
+            let reference = dialect.raw_reference(name);
             Some(format!(
                 "`{reference}` inserts the value as a number or a bool"
             ))
@@ -337,20 +168,6 @@ fn hint(
     }
 }
 
-fn string_reference(dialect: Dialect, name: &str) -> String {
-    match dialect {
-        Dialect::Proposal => format!("$({name})"),
-        Dialect::OpenShift => format!("${{{name}}}"),
-    }
-}
-
-fn raw_reference(dialect: Dialect, name: &str) -> String {
-    match dialect {
-        Dialect::Proposal => format!("$(({name}))"),
-        Dialect::OpenShift => format!("\"${{{{{name}}}}}\""),
-    }
-}
-
 /// Visits a field: its value, its path, and the required type.
 type Visit<'f> = dyn FnMut(View<'_>, &Path<'_>, Type) + 'f;
 
@@ -358,19 +175,14 @@ type Visit<'f> = dyn FnMut(View<'_>, &Path<'_>, Type) + 'f;
 fn each_field(object: &Object<'_>, visit: &mut Visit<'_>) {
     let root = Path::Root(&object.field);
     let value = View::from(&object.value);
-    each(value, &root, METADATA, visit);
     let kind = object.value.str_at(&["kind"]).unwrap_or_default();
-    if !is_built_in(group(
-        object.value.str_at(&["apiVersion"]).unwrap_or_default(),
-    )) {
-        return;
+    let api_version = object.value.str_at(&["apiVersion"]).unwrap_or_default();
+    for fields in field_types::of_kind(api_version, kind) {
+        each(value, &root, fields, visit);
     }
-    for (kinds, fields) in KINDS {
-        if kinds.contains(&kind) {
-            each(value, &root, fields, visit);
-        }
+    if is_built_in(group(api_version)) {
+        pods_of(kind, value, &root, visit);
     }
-    pods_of(kind, value, &root, visit);
 }
 
 /// The fields of the pods that an object has or creates.
@@ -389,7 +201,7 @@ fn pods_of(kind: &str, object: View<'_>, root: &Path<'_>, visit: &mut Visit<'_>)
 
 fn pod(spec: View<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {
     each(spec, path, POD, visit);
-    for list in ["containers", "initContainers"] {
+    for list in CONTAINERS {
         follow(spec, &[list], path, &mut |container, path| {
             each(container, path, CONTAINER, visit);
             for probe in PROBES {

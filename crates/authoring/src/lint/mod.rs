@@ -6,6 +6,7 @@
 //! A parameter without a known value keeps its reference: rules compare the spelling, and cannot
 //! show a secret.
 
+mod annotations;
 mod context;
 mod facts;
 mod fields;
@@ -31,6 +32,7 @@ use krm_yaml::{Cursor, Document, SharedNode};
 use context::Context;
 use facts::Facts;
 
+pub use annotations::warn_about_annotations;
 pub use identifiers::warn_about_names;
 pub use rules::{RULES, Rule};
 
@@ -167,10 +169,12 @@ fn check_content(template: &Template, found: &mut Diagnostics) {
     defaults.attribute_to_rule("default-value");
     found.append(defaults);
 
+    let (references, nearly) = references::all(template);
     let context = Context {
         template,
         survey: &survey,
-        references: references::all(template),
+        references,
+        nearly,
     };
     let mut facts = Vec::new();
     let mut expanding = Diagnostics::new();

@@ -132,7 +132,8 @@ pub(super) fn unused_parameter(context: &Context<'_>, found: &mut Diagnostics) {
         let reference = format!("{open}{name}{close}");
         // Another rule reports names that no reference can contain.
         let can_be_used = !context.is_known(&reference);
-        if used.contains(name) || !can_be_used {
+        // Texts that look like a reference are reported as such.
+        if used.contains(name) || context.nearly.contains(name) || !can_be_used {
             continue;
         }
         found.push(

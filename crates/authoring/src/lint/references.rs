@@ -1,6 +1,9 @@
 //! All references of a Template, with where each is written.
 
+use std::collections::BTreeSet;
+
 use krm_core::identity::group;
+use krm_template_engine::declare::nearly;
 use krm_template_engine::{OWN_GROUP, Part, Path, Template, parts, place_of};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Place;
@@ -21,11 +24,15 @@ pub(super) struct Reference {
     pub(super) field: String,
 }
 
-/// All references of a Template, in the order they are written.
-pub(super) fn all(template: &Template) -> Vec<Reference> {
+/// All references of a Template, in the order they are written, and the parameters that texts name
+/// which look like a reference.
+pub(super) fn all(template: &Template) -> (Vec<Reference>, BTreeSet<&str>) {
+    let names = template.parameters().iter().map(|one| one.name.as_str());
     let mut list = References {
         template,
+        names: names.collect(),
         list: Vec::new(),
+        nearly: BTreeSet::new(),
     };
     list.read(template.labels(), &Path::Key(&Path::Root(""), "labels"));
     list.read(template.objects(), &Path::Root("objects"));
@@ -36,12 +43,15 @@ pub(super) fn all(template: &Template) -> Vec<Reference> {
             list.read(parameter.value(), &Path::Root(&field));
         }
     }
-    list.list
+    (list.list, list.nearly)
 }
 
 struct References<'t> {
     template: &'t Template,
+    /// The declared names.
+    names: BTreeSet<&'t str>,
     list: Vec<Reference>,
+    nearly: BTreeSet<&'t str>,
 }
 
 impl References<'_> {
@@ -85,8 +95,13 @@ impl References<'_> {
     }
 
     fn text(&mut self, text: &str, path: &Path<'_>, node: NodeId) {
-        if !text.contains('$') {
+        if !text.contains('$') && !text.contains("{{") {
             return;
+        }
+        if !text.contains('\n') {
+            let declared = |name: &str| self.names.get(name).copied();
+            let found = nearly::find(text, self.template.dialect(), declared);
+            self.nearly.extend(found.iter().map(|one| one.name));
         }
         let in_script = text.contains('\n') || is_command(path);
         for part in parts(text, self.template.dialect()) {

@@ -2,7 +2,7 @@
 
 use crate::lint::context::Context;
 use crate::lint::facts::Facts;
-use crate::lint::{fields, identifiers, objects, parameters, pitfalls};
+use crate::lint::{annotations, fields, identifiers, objects, parameters, pitfalls};
 use krm_template_engine::Object;
 use krm_yaml::diagnostic::{Diagnostics, Severity};
 
@@ -58,10 +58,13 @@ pub const RULES: &[Rule] = &[
     rule("given-value", Error, "a value in an instance or a values file that is missing, or that its parameter does not allow", Reading),
     rule("undeclared-parameter", Error, "a reference to a parameter that is not declared", Template(parameters::undeclared_parameter)),
     rule("other-dialect", Error, "a reference in the syntax of the other dialect", Reading),
+    rule("reference-syntax", Warning, "text that looks like a reference to a parameter, but is none", Reading),
     rule("unused-parameter", Warning, "a parameter that nothing refers to", Template(parameters::unused_parameter)),
     rule("env-conflict", Error, "a reference that matches both a parameter and a variable of its container", Reading),
     rule("empty-value", Warning, "a raw reference that may become the empty string", Template(parameters::empty_value)),
     rule("raw-number", Warning, "a number that becomes a string, because JSON would spell it differently", Reading),
+    rule("own-annotation", Warning, "an annotation of this program that is unknown, or has no effect", Template(annotations::own_annotation)),
+    rule("removed-namespace", Warning, "a fixed namespace, which OpenShift's dialect removes", Reading),
     rule("string-expected", Error, "a number or bool where Kubernetes requires a string", EachObject(fields::string_expected)),
     rule("number-expected", Error, "a string where Kubernetes requires a number", EachObject(fields::number_expected)),
     rule("bool-expected", Error, "a string where Kubernetes requires `true` or `false`", EachObject(fields::bool_expected)),

@@ -27,4 +27,22 @@ impl Dialect {
             Self::OpenShift => DuplicateKeys::LastWins,
         }
     }
+
+    /// The reference that inserts the value of a parameter as a string.
+    #[must_use]
+    pub fn string_reference(self, name: &str) -> String {
+        match self {
+            Self::Proposal => format!("$({name})"),
+            Self::OpenShift => format!("${{{name}}}"),
+        }
+    }
+
+    /// The reference that inserts the value of a parameter as a number, a bool or a structure.
+    #[must_use]
+    pub fn raw_reference(self, name: &str) -> String {
+        match self {
+            Self::Proposal => format!("$(({name}))"),
+            Self::OpenShift => format!("\"${{{{{name}}}}}\""),
+        }
+    }
 }

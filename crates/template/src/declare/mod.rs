@@ -9,5 +9,6 @@ pub mod instance;
 pub(crate) mod label;
 pub mod legacy;
 pub(crate) mod model;
+pub mod nearly;
 pub(crate) mod parameter;
 pub(crate) mod reference;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::declare::dialect::Dialect;
 use crate::declare::fields::report_fields;
 use crate::values::generate;
-use crate::values::given::unquoted;
+use crate::values::given::{is_respelled_alike, unquoted};
 use crate::values::text::no_json_number;
 use krm_core::fields;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -390,6 +390,13 @@ fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
         }
         return;
     }
+    let is_typed = matches!(
+        parameter.kind,
+        ParameterType::Int | ParameterType::Number | ParameterType::Bool
+    );
+    if is_typed && is_respelled_alike(&value.text().ok().flatten().unwrap_or_default()) {
+        return;
+    }
     if let Some(warning) = unquoted(&parameter.name, value) {
         found.push(warning.conceal(!parameter.may_show()).field(field()));
     }
@@ -574,8 +581,17 @@ impl<'d> Fields<'_, 'd> {
 
     /// The expression of `generate: expression`.
     fn from(&mut self) -> Option<String> {
-        let generator = self.text("generate")?;
+        let generator = self.text("generate").unwrap_or_default();
         if generator.is_empty() {
+            if let Some(from) = self.entry("from").filter(|from| !from.is_null()) {
+                self.found.push(
+                    Diagnostic::warning("`from` has no effect without `generate`")
+                        .rule("generated-value")
+                        .at(from.key_place())
+                        .field(self.path("from"))
+                        .hint("to generate the value, add `generate: expression`"),
+                );
+            }
             return None;
         }
         if generator != "expression" {

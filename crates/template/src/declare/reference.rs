@@ -48,6 +48,7 @@ pub fn parts(text: &str, dialect: Dialect) -> Parts<'_> {
         text,
         reference,
         next: None,
+        has_more: false,
     };
     match dialect {
         Dialect::Proposal => parts(text, proposal_reference),
@@ -72,6 +73,15 @@ pub struct Parts<'t> {
     reference: fn(&'t str) -> Option<Part<'t>>,
     /// The reference before that text.
     next: Option<Part<'t>>,
+    /// Whether a `$` began no reference.
+    has_more: bool,
+}
+
+impl Parts<'_> {
+    /// Whether the pieces had a `$` that begins no reference.
+    pub(crate) const fn has_more(&self) -> bool {
+        self.has_more
+    }
 }
 
 impl<'t> Iterator for Parts<'t> {
@@ -86,8 +96,9 @@ impl<'t> Iterator for Parts<'t> {
             return None;
         }
         let found = memchr_iter(b'$', text.as_bytes()).find_map(|at| {
-            let part = text.get(at..).and_then(self.reference)?;
-            Some((at, part))
+            let part = text.get(at..).and_then(self.reference);
+            self.has_more |= part.is_none();
+            Some((at, part?))
         });
         let Some((at, part)) = found else {
             self.text = "";
@@ -136,13 +147,22 @@ impl<'t> Part<'t> {
 pub fn replace<'t, 'n>(
     text: &'t str,
     dialect: Dialect,
+    new: impl FnMut(Part<'t>) -> Option<Cow<'n, str>>,
+) -> Option<String> {
+    replace_parts(text, &mut parts(text, dialect), new)
+}
+
+/// As [`replace`], for the parts of the text.
+pub(crate) fn replace_parts<'t, 'n>(
+    text: &'t str,
+    parts: &mut Parts<'t>,
     mut new: impl FnMut(Part<'t>) -> Option<Cow<'n, str>>,
 ) -> Option<String> {
     /// How much longer than its reference a value often is.
     const LONGER: usize = 32;
     let mut out = String::with_capacity(text.len() + LONGER);
     let mut is_changed = false;
-    for part in parts(text, dialect) {
+    for part in parts {
         match new(part) {
             Some(new) => {
                 is_changed = true;
@@ -234,7 +254,7 @@ fn foreign_reference(text: &str) -> Option<Part<'_>> {
 }
 
 /// `[A-Za-z_][A-Za-z0-9_.-]*` at the beginning of a text.
-fn leading_name(text: &str) -> Option<&str> {
+pub(crate) fn leading_name(text: &str) -> Option<&str> {
     let first = text.bytes().next()?;
     if !(first.is_ascii_alphabetic() || first == b'_') {
         return None;

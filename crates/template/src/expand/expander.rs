@@ -66,6 +66,8 @@ impl Expander for Template {
 mod tests {
     use std::sync::Arc;
 
+    use std::collections::BTreeMap;
+
     use crate::{Assignment, Expander, Format, Generation, Options, Template, print};
     use krm_core::long_lists::LONG_LISTS;
     use krm_yaml::diagnostic::Diagnostics;
@@ -81,6 +83,10 @@ mod tests {
     }
 
     fn expanded(template: &Template, name: &str) -> String {
+        printed(template, name, Format::Name)
+    }
+
+    fn printed(template: &Template, name: &str, format: Format) -> String {
         let options = Options {
             labels: Vec::new(),
             namespace: None,
@@ -93,14 +99,48 @@ mod tests {
             generation: Generation::Random,
         };
         let given = [Assignment::text("NAME", name, "test")];
-        let printed = print(
-            template,
-            &given,
-            &options,
-            Format::Name,
-            &mut Diagnostics::new(),
-        );
+        let printed = print(template, &given, &options, format, &mut Diagnostics::new());
         printed.unwrap().pieces.concat()
+    }
+
+    /// What the kubelet makes of a text: `$(NAME)` of a known variable is its value, `$$` is `$`.
+    fn by_kubelet(text: &str, known: &BTreeMap<&str, &str>) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('$') {
+            out.push_str(before);
+            let variable = after.strip_prefix('(').and_then(|one| one.split_once(')'));
+            rest = if let Some(after) = after.strip_prefix('$') {
+                out.push('$');
+                after
+            } else if let Some((value, after)) =
+                variable.and_then(|(name, after)| Some((known.get(name)?, after)))
+            {
+                out.push_str(value);
+                after
+            } else {
+                out.push('$');
+                after
+            };
+        }
+        out + rest
+    }
+
+    /// The advice about a variable that has the name of a parameter.
+    #[test]
+    fn kubernetes_inserts_a_variable_behind_a_dollar_that_is_a_parameter() {
+        let template = kept(
+            "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nparameters:\n- name: NAME\n\
+             - {name: DOLLAR, value: $}\nobjects:\n- apiVersion: v1\n  kind: Pod\n  \
+             metadata: {name: $(NAME)}\n  spec:\n    containers:\n    - name: a\n      \
+             env: [{name: NAME, value: variable}]\n      \
+             args: [$(DOLLAR)(NAME), $$(NAME)]\n",
+        );
+        let printed = printed(&template, "parameter", Format::Yaml);
+        let args = printed.split_once("args: [").unwrap().1;
+        let args = args.split_once(']').unwrap().0;
+        let known = BTreeMap::from([("NAME", "variable")]);
+        assert_eq!(by_kubelet(args, &known), "variable, $(NAME)");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::declare::parameter::Parameter;
 use crate::declare::reference::{has_dollar, has_openshift_reference};
 use crate::expand::path::Path;
 use crate::expand::pods::KnownPods;
-use crate::expand::strings::{Dollars, Substitution};
+use crate::expand::strings::{Advice, Dollars, Purpose, Substitution, has_braces};
 use crate::expand::{labels, pods, refused};
 use crate::resolve::earlier::Namespaces;
 use crate::resolve::generation::{Generation, Generator};
@@ -23,7 +23,7 @@ use crate::resolve::resolver;
 use crate::values::budget::{self, Budget};
 use crate::values::given::Assignment;
 use krm_core::{scope, selection};
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, Document, EntryLine, Ordinary, Patched, Scalar, Value, View};
 
@@ -203,6 +203,7 @@ fn prepare<'d, R>(
         dialect: template.dialect,
         parameters: &parameters,
         strict: options.strict,
+        advice: Advice::default(),
         dollars: Dollars::default(),
         budget: options.budget,
         diagnostics,
@@ -222,6 +223,10 @@ fn prepare<'d, R>(
         strict: options.strict,
         require_name: options.require_name,
         removes_namespaces: !options.keep_namespace && template.removes_namespaces(),
+        purpose: Purpose::Creating,
+        has_braces: template
+            .objects()
+            .is_some_and(|objects| has_braces(objects.raw())),
         inspect: options.inspect,
         budget: options.budget,
     };
@@ -427,6 +432,9 @@ pub(crate) struct Expansion<'e, 'd> {
     strict: bool,
     require_name: bool,
     removes_namespaces: bool,
+    purpose: Purpose,
+    /// Whether the objects have `{{` without a `$` before it.
+    has_braces: bool,
     inspect: Option<&'e dyn Inspect>,
     budget: Option<&'e Budget<'e>>,
 }
@@ -444,6 +452,14 @@ impl<'d> Expansion<'_, 'd> {
         }
     }
 
+    /// The same to check the Template.
+    pub(crate) fn for_checking(&self) -> Self {
+        Self {
+            purpose: Purpose::Checking,
+            ..self.without_inspection()
+        }
+    }
+
     /// The same without an inspection.
     pub(crate) fn without_inspection(&self) -> Self {
         Self {
@@ -455,8 +471,29 @@ impl<'d> Expansion<'_, 'd> {
         }
     }
 
-    /// Warns of labels and a namespace that Kubernetes refuses.
+    /// Reports texts in the labels and the message that look like a reference.
+    pub(crate) fn advise(&self, diagnostics: &mut Diagnostics) {
+        let mut substitution = self.substitution(self.template.node(), diagnostics);
+        let root = Path::Root("");
+        let field = Path::Key(&root, "labels");
+        for (entry, _) in self.template.label_entries() {
+            let Ok(key) = entry.key() else { continue };
+            let path = Path::Key(&field, &key);
+            substitution.advise(&key, entry.id(), &path);
+            if let Some(value) = entry.text().ok().flatten() {
+                substitution.advise(&value, entry.id(), &path);
+            }
+        }
+        if let Some(message) = self.template.message()
+            && let Some(text) = message.text().ok().flatten()
+        {
+            substitution.advise(&text, message.id(), &Path::Root("message"));
+        }
+    }
+
+    /// Warns of labels and a namespace that Kubernetes refuses, and of what looks like a reference.
     pub(crate) fn warn(&self, diagnostics: &mut Diagnostics) {
+        self.advise(diagnostics);
         let labels = self.labels.as_ref();
         let labels = labels
             .map(|labels| labels.all.as_slice())
@@ -514,11 +551,46 @@ impl<'d> Expansion<'_, 'd> {
         if self.removes_namespaces
             && let Some(metadata) = value.get_mut("metadata")
         {
+            self.note_namespace((&*metadata).into(), node, &field, diagnostics);
             legacy::strip_namespace(metadata);
         }
         let mut substitution = self.substitution(node, diagnostics);
         substitution.object(&mut value, &field);
         self.flat(value, node, field, diagnostics, sink, 0);
+    }
+
+    /// Says that the namespace of an object is removed, unless another one takes its place.
+    fn note_namespace(
+        &self,
+        metadata: View<'_>,
+        node: Cursor<'_>,
+        field: &str,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let name = metadata.get("namespace");
+        let is_named = name
+            .and_then(View::as_str)
+            .is_some_and(|name| !name.is_empty());
+        if self.namespace.is_some() || !is_named || !legacy::has_fixed_namespace(metadata) {
+            return;
+        }
+        let message = "`metadata.namespace` is removed, as in `oc process`";
+        let diagnostic = match self.purpose {
+            Purpose::Checking => Diagnostic::warning(message),
+            _ => Diagnostic::info(message),
+        };
+        let origin = name.and_then(View::origin);
+        let place = origin.map_or_else(|| node.place(), |at| node.document().cursor(at).place());
+        diagnostics.push(
+            diagnostic
+                .rule("removed-namespace")
+                .at(place)
+                .field(format!("{field}.metadata.namespace"))
+                .hint(format!(
+                    "to keep it, write a parameter, as `${{NAMESPACE}}`, or set the annotation `{KEEP_NAMESPACE}: \"true\"`"
+                ))
+                .advise(Way::Arguments, "or use `process --keep-namespace`"),
+        );
     }
 
     fn substitution<'s, 'p: 's>(
@@ -534,6 +606,11 @@ impl<'d> Expansion<'_, 'd> {
             dialect: self.template.dialect,
             parameters: self.parameters,
             strict: self.strict,
+            advice: Advice {
+                purpose: self.purpose,
+                has_braces: self.has_braces,
+                object: Some(node),
+            },
             dollars: Dollars::default(),
             budget: self.budget,
             diagnostics,
@@ -563,6 +640,7 @@ impl<'d> Expansion<'_, 'd> {
         }
         let mut object = Patched::new(Ordinary::of(node)?);
         if self.removes_namespaces && legacy::has_fixed_namespace(object.view_of(metadata)) {
+            self.note_namespace(object.view_of(metadata), node, field, diagnostics);
             legacy::strip_namespace(object.value_mut(metadata));
         }
         let mut substitution = self.substitution(node, diagnostics);

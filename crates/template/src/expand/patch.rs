@@ -14,7 +14,7 @@ impl<'d> Substitution<'_, 'd> {
     pub(super) fn patch_object(&mut self, object: &mut Patched<'d>, path: &str) -> Option<()> {
         let path = Path::Root(path);
         let root = object.root().cursor();
-        self.dollars = Dollars::in_node(root);
+        self.dollars = Dollars::in_node(root, self.advice.has_braces);
         self.patch(object, root, Spot::new(&path, Some(root.id())))
     }
 

@@ -41,6 +41,38 @@ impl<'p> Path<'p> {
         }
     }
 
+    /// The keys from the object down, without the positions in lists.
+    pub(crate) fn keys(&self) -> Vec<&'p str> {
+        match self {
+            Self::Root(_) => Vec::new(),
+            Self::Key(parent, key) => {
+                let mut keys = parent.keys();
+                keys.push(key);
+                keys
+            }
+            Self::Index(parent, _) => parent.keys(),
+        }
+    }
+
+    /// The last key, that of the list for an item.
+    pub(crate) const fn last_key(&self) -> Option<&'p str> {
+        match self {
+            Self::Root(_) => None,
+            Self::Key(_, key) => Some(key),
+            Self::Index(list, _) => list.key(),
+        }
+    }
+
+    /// Whether this is an item of a command or its arguments.
+    pub(crate) fn is_in_command(&self) -> bool {
+        matches!(self, Self::Index(list, _) if matches!(list.key(), Some("command" | "args")))
+    }
+
+    /// Whether this is an annotation.
+    pub(crate) fn is_annotation(&self) -> bool {
+        self.parent().and_then(Path::key) == Some("annotations")
+    }
+
     const fn parent(&self) -> Option<&'p Self> {
         match self {
             Self::Root(_) => None,

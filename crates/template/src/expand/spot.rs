@@ -138,6 +138,8 @@ pub(super) struct Spot<'c> {
     pub(super) expanding: Option<Expanding<'c>>,
     /// Whether a reference that nothing replaces could never be valid.
     pub(super) needs_replacement: bool,
+    /// Whether it becomes a string in any case, as a key or a label does.
+    pub(super) is_text: bool,
 }
 
 impl<'c> Spot<'c> {
@@ -147,6 +149,7 @@ impl<'c> Spot<'c> {
             node,
             expanding: None,
             needs_replacement: false,
+            is_text: false,
         }
     }
 }

@@ -6,13 +6,15 @@ use std::ops::Range;
 
 use crate::declare::dialect::Dialect;
 use crate::declare::foreign;
+use crate::declare::nearly;
 use crate::declare::parameter::ParameterType;
-use crate::declare::reference::{Part, has_dollar, parts, references, replace, whole_raw};
+use crate::declare::reference::{Part, has_dollar, parts, references, replace_parts, whole_raw};
 use crate::expand::path::Path;
 use crate::expand::spot::{Spot, Variables};
 use crate::resolve::parameters::Parameters;
 use crate::values::budget::{self, Budget};
 use crate::values::text::is_json_number;
+use krm_core::field_types::{self, Type};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -25,11 +27,36 @@ pub(crate) struct Substitution<'s, 'd> {
     pub(crate) parameters: &'s Parameters<'d>,
     /// Whether a reference to no declared parameter is an error anywhere.
     pub(crate) strict: bool,
+    /// The messages about text that is allowed.
+    pub(crate) advice: Advice<'d>,
     /// Where the object has references.
     pub(crate) dollars: Dollars,
     /// The limit for the bytes of the values, if there is one.
     pub(crate) budget: Option<&'s Budget<'s>>,
     pub(crate) diagnostics: &'s mut Diagnostics,
+}
+
+/// The messages about text that is allowed, but hardly meant.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Advice<'d> {
+    pub(crate) purpose: Purpose,
+    /// Whether there are two braces without a `$` before them.
+    pub(crate) has_braces: bool,
+    /// The object, which has the kind that decides the types of fields.
+    pub(crate) object: Option<Cursor<'d>>,
+}
+
+/// The purpose of an expansion, which decides the severity of messages about text that is allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To look at values.
+    #[default]
+    Looking,
+    /// To create objects: they are warnings.
+    Creating,
+    /// To check a Template: they are errors where Kubernetes rejects the text, and types of fields
+    /// have rules of their own.
+    Checking,
 }
 
 /// Whether a text has a `$` before this bracket or brace.
@@ -53,16 +80,21 @@ pub(crate) enum Dollars {
 }
 
 impl Dollars {
-    pub(super) fn of(object: &Value<'_>, document: &Document) -> Self {
+    pub(super) fn of(object: &Value<'_>, document: &Document, has_braces: bool) -> Self {
         let node = object.origin.map(|origin| document.cursor(origin));
         // A number that JSON cannot hold is an error.
         let node = node.filter(|_| object.non_finite().is_none());
-        node.map_or(Self::Anywhere, Self::in_node)
+        node.map_or(Self::Anywhere, |node| Self::in_node(node, has_braces))
     }
 
     /// As [`of`](Self::of), for a node without numbers that JSON cannot hold.
-    pub(super) fn in_node(node: Cursor<'_>) -> Self {
-        let offsets = node.offsets_of(b'$');
+    pub(super) fn in_node(node: Cursor<'_>, has_braces: bool) -> Self {
+        let mut offsets = node.offsets_of(b'$');
+        if let Some(offsets) = offsets.as_mut().filter(|_| has_braces) {
+            let text = node.document().slice(node.start()..node.end());
+            offsets.extend(braces(text).map(|at| node.start() + at));
+            offsets.sort_unstable();
+        }
         offsets.map_or(Self::Anywhere, |offsets| Self::At {
             offsets,
             gap: Cell::new((1, 0)),
@@ -87,6 +119,18 @@ impl Dollars {
             }
         }
     }
+}
+
+/// Where a text has `{{` without a `$` before it.
+fn braces(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    let is_reference = |at: usize| at > 0 && bytes.get(at - 1) == Some(&b'$');
+    memchr::memmem::find_iter(bytes, "{{").filter(move |at| !is_reference(*at))
+}
+
+/// Whether a text has `{{` without a `$` before it.
+pub(crate) fn has_braces(text: &str) -> bool {
+    braces(text).next().is_some()
 }
 
 /// The result of replacing the references of a text.
@@ -117,13 +161,17 @@ impl<'s, 'd> Substitution<'s, 'd> {
     /// As [`text`](Self::text); `None` if there are no references.
     fn flat(&mut self, text: &str, spot: Spot<'_>) -> Option<String> {
         if !has_dollar(text) {
+            if self.advice.has_braces {
+                self.nearly(text, spot);
+            }
             return None;
         }
         if self.dialect == Dialect::OpenShift {
             self.proposals_references(text, spot);
         }
         let parameters = self.parameters;
-        replace(text, self.dialect, |part| match part {
+        let mut parts = parts(text, self.dialect);
+        let replaced = replace_parts(text, &mut parts, |part| match part {
             Part::Text(_) => None,
             Part::Escaped { .. } => Some(Cow::Borrowed(part.unescaped())),
             Part::Foreign { .. } => self.braces(part, spot).map(Cow::Borrowed),
@@ -134,7 +182,110 @@ impl<'s, 'd> Substitution<'s, 'd> {
                 }
                 value.map(|value| Cow::Borrowed(self.fitting(&value.text)))
             }
+        });
+        if parts.has_more() || self.advice.has_braces {
+            self.nearly(text, spot);
+        }
+        replaced
+    }
+
+    /// Whether there may be something to replace or to report in a text.
+    pub(super) fn is_of_interest(&self, text: &str) -> bool {
+        has_dollar(text) || self.advice.has_braces && text.contains("{{")
+    }
+
+    /// As [`text`](Self::text), but reports only texts that look like a reference.
+    pub(super) fn advise(&mut self, text: &str, node: NodeId, path: &Path<'_>) {
+        if has_dollar(text) || text.contains("{{") {
+            let spot = Spot {
+                is_text: true,
+                ..Spot::new(path, Some(node))
+            };
+            self.nearly(text, spot);
+        }
+    }
+
+    /// Reports the texts that look like a reference to a parameter and are none, where nothing else
+    /// may read them. They stay as they are.
+    fn nearly(&mut self, text: &str, spot: Spot<'_>) {
+        if self.advice.purpose == Purpose::Looking || text.contains('\n') {
+            return;
+        }
+        let parameters = self.parameters;
+        let declared = |name: &str| parameters.declared(name);
+        for one in nearly::find(text, self.dialect, declared) {
+            let is_variable = spot
+                .expanding
+                .is_some_and(|those| those.has(one.name) || those.variables.more());
+            let is_meant = one.is_meant(text, spot.path.is_in_command(), spot.path.is_annotation());
+            if !is_meant || is_variable && one.syntax == nearly::Syntax::Shell {
+                continue;
+            }
+            if !self.may_report() {
+                return;
+            }
+            let is_rejected = spot.needs_replacement || spot.path.needs_replacement();
+            let is_error = self.strict || is_rejected && self.advice.purpose == Purpose::Checking;
+            let may_be_raw = !spot.is_text && !is_rejected && spot.expanding.is_none();
+            let is_raw = may_be_raw && one.is_raw(text);
+            let diagnostic = one.diagnostic(is_raw, self.dialect, is_error);
+            let diagnostic = self.diagnostic(diagnostic, spot, one.spelling);
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Reports a number or a bool that a string reference makes a string, where Kubernetes needs
+    /// the number or the bool.
+    fn quoted(&mut self, text: &str, value: &str, spot: Spot<'_>) {
+        let may_be = matches!(
+            value.as_bytes().first(),
+            Some(b'0'..=b'9' | b'-' | b't' | b'f')
+        );
+        if !may_be || spot.expanding.is_some() || self.advice.purpose != Purpose::Creating {
+            return;
+        }
+        let mut parts = parts(text, self.dialect);
+        let (Some(Part::String { name, spelling }), None) = (parts.next(), parts.next()) else {
+            return;
+        };
+        let Some((object, key)) = self.advice.object.zip(spot.path.last_key()) else {
+            return;
+        };
+        let head = |key| object.text_at([key]).unwrap_or_default();
+        let (api_version, kind) = (head("apiVersion"), head("kind"));
+        let expected = field_types::of_field(&api_version, &kind, &spot.path.keys());
+        let is_bool = matches!(value, "true" | "false");
+        let is_meant = |expected: &Type| match expected {
+            Type::String => false,
+            Type::Bool => is_bool,
+            Type::Number => is_json_number(value),
+            Type::Port | Type::Share => expected.rejects(value),
+        };
+        let Some(expected) = expected.filter(is_meant) else {
+            return;
+        };
+        if !self.may_report() {
+            return;
+        }
+        let may_show = self.parameters.get(name).is_some_and(|one| one.may_show);
+        let shown = if may_show {
+            format!("the string `{value}`")
+        } else {
+            "a string".to_owned()
+        };
+        let raw = self.dialect.raw_reference(name);
+        let diagnostic = Diagnostic::warning(format!(
+            "`{key}` must be {}, found {shown}",
+            expected.with_article()
+        ))
+        .rule(if is_bool {
+            "bool-expected"
+        } else {
+            "number-expected"
         })
+        .hint(format!("`{raw}` inserts the value as a number or a bool"));
+        let diagnostic = self.diagnostic(diagnostic, spot, spelling);
+        self.diagnostics.push(diagnostic);
     }
 
     /// The variables of a container.
@@ -207,6 +358,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
     fn openshift(&mut self, text: &str, spot: Spot<'_>) -> Replaced<'d> {
         if !has_opening(text, b'{') {
             self.proposals_references(text, spot);
+            self.nearly(text, spot);
             return Replaced::Unchanged;
         }
         let parameters = self.parameters;
@@ -230,12 +382,16 @@ impl<'s, 'd> Substitution<'s, 'd> {
                 None => Replaced::Text(value.text.clone().into_owned()),
             };
         }
-        self.flat(text, spot)
-            .map_or(Replaced::Unchanged, Replaced::Text)
+        let Some(replaced) = self.flat(text, spot) else {
+            return Replaced::Unchanged;
+        };
+        self.quoted(text, &replaced, spot);
+        Replaced::Text(replaced)
     }
 
     fn proposal(&mut self, text: &str, spot: Spot<'_>) -> Replaced<'d> {
         if !has_opening(text, b'(') && !has_opening(text, b'{') {
+            self.nearly(text, spot);
             return Replaced::Unchanged;
         }
         let parameters = self.parameters;
@@ -271,7 +427,8 @@ impl<'s, 'd> Substitution<'s, 'd> {
         };
         let mut raw = Vec::new();
         let mut only_raw = true;
-        let replaced = replace(text, Dialect::Proposal, |part| match part {
+        let mut all = parts(text, Dialect::Proposal);
+        let replaced = replace_parts(text, &mut all, |part| match part {
             Part::Text(_) => None,
             // The kubelet removes the first `$`.
             Part::Escaped { .. } if spot.expanding.is_some() => None,
@@ -292,9 +449,16 @@ impl<'s, 'd> Substitution<'s, 'd> {
                 Some(Cow::Borrowed(self.fitting(&value.text)))
             }
         });
+        if all.has_more() || self.advice.has_braces {
+            self.nearly(text, spot);
+        }
         match replaced {
             None => Replaced::Unchanged,
-            Some(text) if raw.is_empty() || !only_raw => Replaced::Text(text),
+            Some(new) if raw.is_empty() => {
+                self.quoted(text, &new, spot);
+                Replaced::Text(new)
+            }
+            Some(text) if !only_raw => Replaced::Text(text),
             Some(text) => self.typed(text, &raw, spot),
         }
     }
@@ -394,9 +558,24 @@ impl<'s, 'd> Substitution<'s, 'd> {
         }
         self.diagnostics.push(
             diagnostic
-                .hint(format!("for the variable, write `${spelling}`"))
-                .hint("for the parameter, rename the variable or the parameter"),
+                .hint("rename the variable or the parameter")
+                .hint(self.for_the_variable(name)),
         );
+    }
+
+    /// The hint how `$(NAME)` gets to Kubernetes, which expands it.
+    fn for_the_variable(&self, name: &str) -> String {
+        let mut dollar = "DOLLAR".to_owned();
+        while self
+            .parameters
+            .get(&dollar)
+            .is_some_and(|value| value.text != "$")
+        {
+            dollar.push_str("_SIGN");
+        }
+        format!(
+            "for the variable, declare a parameter `{dollar}` with the value `$`, and write `$({dollar})({name})`"
+        )
     }
 
     /// The text for `${NAME}` of a declared parameter in the proposal's dialect, where it may be
@@ -475,10 +654,18 @@ impl<'s, 'd> Substitution<'s, 'd> {
         let mut diagnostic = self.diagnostic(diagnostic, spot, spelling).hint(hint);
         if !error && known.is_none() {
             diagnostic.hints.clear();
-            diagnostic = diagnostic.hint(format!(
-                "`{spelling}` stays as it is; to keep it without this warning, write `$${}`",
-                spelling.get(1..).unwrap_or_default()
-            ));
+            let is_raw = spelling.starts_with("$((");
+            diagnostic = diagnostic.hint(if spot.expanding.is_some() && !is_raw {
+                format!(
+                    "`{spelling}` stays as it is; {}",
+                    self.for_the_variable(name)
+                )
+            } else {
+                format!(
+                    "`{spelling}` stays as it is; to keep it without this warning, write `$${}`",
+                    spelling.get(1..).unwrap_or_default()
+                )
+            });
         }
         self.diagnostics.push(diagnostic);
     }

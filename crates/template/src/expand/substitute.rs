@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::declare::dialect::Dialect;
-use crate::declare::reference::has_dollar;
 use crate::expand::path::Path;
 use crate::expand::spot::{Expanding, Spot, Variables};
 use crate::expand::strings::{Dollars, Nothing, Replaced, Substitution};
@@ -18,7 +17,7 @@ impl<'d> Substitution<'_, 'd> {
     pub(crate) fn object(&mut self, object: &mut Value<'d>, path: &str) {
         let path = Path::Root(path);
         let spot = Spot::new(&path, object.origin);
-        self.dollars = Dollars::of(object, self.document);
+        self.dollars = Dollars::of(object, self.document, self.advice.has_braces);
         if self.value(object, spot).is_some() {
             self.error(spot, "", "an object must not be null".to_owned(), None);
         }
@@ -39,7 +38,7 @@ impl<'d> Substitution<'_, 'd> {
             ..spot
         };
         match &mut value.data {
-            Data::Scalar(Scalar::String(text)) if has_dollar(text) => {
+            Data::Scalar(Scalar::String(text)) if self.is_of_interest(text) => {
                 match self.string(text, spot) {
                     Replaced::Unchanged => {}
                     Replaced::Text(text) => {
@@ -151,12 +150,13 @@ impl<'d> Substitution<'_, 'd> {
     fn keys(&mut self, entries: &mut [(Cow<'d, str>, Value<'d>)], spot: Spot<'_>) -> Vec<usize> {
         let mut replaced = Vec::new();
         for (index, (key, value)) in entries.iter_mut().enumerate() {
-            if self.has_plain_key(value) || !has_dollar(key) {
+            if self.has_plain_key(value) || !self.is_of_interest(key) {
                 continue;
             }
             let path = Path::Key(spot.path, key);
             let here = Spot {
                 needs_replacement: path.needs_replaced_key(),
+                is_text: true,
                 ..Spot::new(&path, value.origin.or(spot.node))
             };
             if let Some(new) = self.key(key, here) {

@@ -1,9 +1,11 @@
 //! Checks the value of a parameter against what the Template declares.
 
 use crate::declare::parameter::{Parameter, ParameterType};
-use crate::values::given::Assignment;
+use crate::values::given::{AssignedValue, Assignment};
 use crate::values::pattern::{self, Unmatched};
-use crate::values::text::{is_base64, is_int, is_json_number, no_json_number, read_text};
+use crate::values::text::{
+    is_base64, is_base64_by_chance, is_int, is_json_number, no_json_number, read_text,
+};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -35,9 +37,11 @@ impl Check<'_> {
     }
 
     fn error(&mut self, message: String, hint: Option<String>) {
-        let mut diagnostic = Diagnostic::error(message)
-            .maybe_hint(hint)
-            .conceal(!self.may_show);
+        self.report(Diagnostic::error(message).maybe_hint(hint));
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        let mut diagnostic = diagnostic.conceal(!self.may_show);
         diagnostic.place = self.place();
         match self.given {
             None => {
@@ -102,11 +106,41 @@ impl Check<'_> {
         if structured || self.parameter.kind.is_structured() {
             return;
         }
+        self.placeholder(text);
         self.kind(text);
         self.allowed(text);
         self.pattern(text);
         self.length(text);
         self.range(text);
+    }
+
+    /// Warns of a value such as `<NAME>`, which was to be replaced by the value.
+    fn placeholder(&mut self, text: &str) {
+        let name = &self.parameter.name;
+        let is_unknown = |given: &Assignment| matches!(given.value, AssignedValue::Unknown(_));
+        let brackets: &[(&str, &str)] = match self.given {
+            Some(given) if is_unknown(given) => return,
+            Some(_) => &[
+                ("<", ">"),
+                ("$(", ")"),
+                ("${", "}"),
+                ("{{", "}}"),
+                ("$", ""),
+            ],
+            // Another rule checks references in defaults.
+            None => &[("<", ">")],
+        };
+        let is_placeholder = brackets.iter().any(|(open, close)| {
+            let inner = text.strip_prefix(open);
+            inner
+                .and_then(|inner| inner.strip_suffix(close))
+                .map(str::trim)
+                == Some(name)
+        });
+        if is_placeholder {
+            let message = format!("the value of parameter `{name}` is the placeholder `{text}`");
+            self.report(Diagnostic::warning(message).hint("replace it with a value"));
+        }
     }
 
     fn missing(&mut self) {
@@ -157,6 +191,20 @@ impl Check<'_> {
             _ => return,
         };
         if fits {
+            let is_own = self
+                .given
+                .is_some_and(|given| matches!(given.value, AssignedValue::Bytes(_)));
+            if self.parameter.kind == ParameterType::Base64 && !is_own && is_base64_by_chance(text)
+            {
+                let message = format!(
+                    "the value of parameter `{}` is base64 of bytes that are no text",
+                    self.parameter.name
+                );
+                self.report(
+                    Diagnostic::warning(message)
+                        .hint("if it is the text itself, encode it: `printf %s TEXT | base64`"),
+                );
+            }
             return;
         }
         let hint = match self.parameter.kind {

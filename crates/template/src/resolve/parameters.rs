@@ -64,6 +64,11 @@ impl<'d> Parameters<'d> {
         self.values.get(name)
     }
 
+    /// The name, if a parameter with this name is declared.
+    pub(crate) fn declared(&self, name: &str) -> Option<&'d str> {
+        self.values.get_key_value(name).map(|(name, _)| *name)
+    }
+
     /// Whether a text may be shown: it contains no secret value.
     #[must_use]
     pub fn may_show(&self, text: &str) -> bool {

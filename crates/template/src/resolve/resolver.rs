@@ -57,6 +57,9 @@ pub(crate) fn resolve<'d>(
             generated.push((parameter, from));
             continue;
         }
+        if text.is_empty() && is_given && parameter.expression().is_some() {
+            resolver.not_generated(parameter);
+        }
         let origin = resolver.origin(parameter);
         resolver.insert(&mut effective, parameter, text, origin);
     }
@@ -359,6 +362,29 @@ impl<'d> Resolver<'_, 'd> {
             || self
                 .parameter(index)
                 .is_some_and(|parameter| !parameter.may_show())
+    }
+
+    /// Warns of an empty value that is given for a parameter whose value would be generated.
+    fn not_generated(&mut self, parameter: &Parameter) {
+        // An empty value of a required parameter is an error.
+        if parameter.required {
+            return;
+        }
+        let Some(given) = self.given.get(&parameter.index) else {
+            return;
+        };
+        let message = format!(
+            "the value given for parameter `{}` is empty: none is generated",
+            parameter.name
+        );
+        let mut diagnostic = Diagnostic::warning(message)
+            .rule("given-value")
+            .hint("to generate a value, give none");
+        match &given.place {
+            Some(place) => diagnostic = diagnostic.at(place.clone()),
+            None => diagnostic = diagnostic.hint(format!("it was given by `{}`", given.origin)),
+        }
+        self.diagnostics.push(diagnostic);
     }
 
     fn too_long(&mut self, index: usize) {

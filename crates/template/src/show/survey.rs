@@ -87,6 +87,8 @@ impl<'t> Survey<'t> {
             &options,
             diagnostics,
             |expansion, found| {
+                let expansion = expansion.for_checking();
+                expansion.advise(found);
                 for (index, object) in expansion.objects().enumerate() {
                     expansion.object(index, object, found, sink);
                 }

@@ -13,7 +13,7 @@ use crate::declare::parameter::Parameter;
 use crate::declare::reference::{parts, references};
 use crate::expand::expansion::{Expansion, Object, Options, expand};
 use crate::expand::path::Path;
-use crate::expand::strings::{Dollars, Substitution};
+use crate::expand::strings::{Advice, Dollars, Substitution};
 use crate::resolve::parameters::{Origin, ParameterValue, Parameters};
 use crate::values::given::Assignment;
 use krm_yaml::diagnostic::Diagnostics;
@@ -301,6 +301,7 @@ fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_
             dialect: template.dialect,
             parameters,
             strict: false,
+            advice: Advice::default(),
             dollars: Dollars::default(),
             budget: options.budget,
             diagnostics: &mut Diagnostics::new(),

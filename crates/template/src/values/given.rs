@@ -120,8 +120,8 @@ pub fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<A
     for entry in mapping.children().filter(|_| mapping.is_mapping()) {
         let name = entry.key_text().unwrap_or_default();
         let text = entry.text().ok().flatten().unwrap_or_default();
-        let is_kept = matches!(text.as_ref(), "true" | "false") || is_canonical(&text);
-        let warning = unquoted(&name, entry).filter(|_| !is_kept && !entry.is_null());
+        let is_kept = entry.is_null() || is_respelled_alike(&text);
+        let warning = unquoted(&name, entry).filter(|_| !is_kept);
         if let Some(warning) = warning {
             // The value may be meant for a secret parameter, also under a misspelt name.
             diagnostics.push(warning.conceal(true));
@@ -146,10 +146,13 @@ pub(crate) fn unquoted(name: &str, value: Cursor<'_>) -> Option<Diagnostic> {
     Some(warning.hint("write it in quotes, as you meant it: kustomize changes unquoted values before a function sees them, as `1.10` to `1.1`"))
 }
 
-/// Whether kustomize spells a text as it is if it is a number.
-fn is_canonical(text: &str) -> bool {
-    text.parse::<i64>()
-        .is_ok_and(|number| number.to_string() == text)
+/// Whether kustomize leaves the spelling of a number or a bool as it is.
+pub(crate) fn is_respelled_alike(text: &str) -> bool {
+    let is_integer = |text: &str| {
+        text.parse::<i64>()
+            .is_ok_and(|number| number.to_string() == text)
+    };
+    matches!(text, "true" | "false") || is_integer(text)
 }
 
 fn entries(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {

@@ -52,6 +52,21 @@ pub(crate) fn is_base64(text: &str) -> bool {
         .is_ok()
 }
 
+/// Whether a text is likely meant as it is, and is base64 by chance: it looks like a word, and its
+/// bytes are no text.
+pub(crate) fn is_base64_by_chance(text: &str) -> bool {
+    use base64::Engine as _;
+    /// Keys and files in base64 are longer.
+    const WORD: usize = 40;
+    let is_word = text.len() <= WORD && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let decoded = base64::engine::general_purpose::STANDARD.decode(text);
+    is_word
+        && decoded.is_ok_and(|bytes| {
+            let text = std::str::from_utf8(&bytes);
+            text.is_err() || text.is_ok_and(|text| text.contains(char::is_control))
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::{is_base64, is_int, is_json_number};

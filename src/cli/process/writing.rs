@@ -88,17 +88,11 @@ impl Writing {
             refuse(&foreign, diagnostics);
             return Ok(None);
         }
-        let mut stale = Vec::new();
-        if mode.prune {
-            let mut removed = BTreeSet::new();
-            for name in stale_files(&old, files) {
-                if let Some(path) = removable(root, name, &old, diagnostics)? {
-                    removed.insert(name);
-                    stale.push(path);
-                }
-            }
-            record.keep(|path| !removed.contains(path));
-        }
+        let stale = if mode.prune {
+            forget_stale(root, files, &old, &mut record, diagnostics)?
+        } else {
+            Vec::new()
+        };
         for (path, file) in new.iter().chain(&changed) {
             staged.make_folder(path.parent().unwrap_or(root))?;
             let access = if file.is_secret() {
@@ -157,6 +151,26 @@ pub(super) fn stale_files<'r>(
         .collect();
     let paths = record.paths();
     paths.filter(move |path| !used.contains(&path.to_lowercase()))
+}
+
+/// Removes the files without an object from a record. Returns the paths of those to be removed.
+fn forget_stale(
+    root: &Path,
+    files: &[File],
+    old: &Record,
+    record: &mut Record,
+    diagnostics: &mut Diagnostics,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let mut stale = Vec::new();
+    let mut removed = BTreeSet::new();
+    for name in stale_files(old, files) {
+        if let Some(path) = removable(root, name, old, diagnostics)? {
+            removed.insert(name);
+            stale.push(path);
+        }
+    }
+    record.keep(|path| !removed.contains(path));
+    Ok(stale)
 }
 
 /// The path of a file without an object, if it is as this program wrote it. Reports another one,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::template::{Template, env_file};
+use crate::template::{Parameter, ParameterType, Template, env_file};
 use krm_template_exec::io;
 use krm_template_exec::status::OK;
 use krm_yaml::diagnostic::Diagnostics;
@@ -51,8 +51,9 @@ pub(super) fn run(arguments: &Arguments, mut program: Command) -> anyhow::Result
     Ok(OK)
 }
 
-/// Prints `NAME=` for each parameter of the Templates that a command line names. Ignores files that
-/// cannot be read, because completion prints no messages.
+/// Prints `NAME=` for each parameter of the Templates that a command line names, and `NAME=VALUE`
+/// for each value that it allows. Ignores files that cannot be read, because completion prints no
+/// messages.
 pub(super) fn names(words: &[String]) -> anyhow::Result<u8> {
     let mut names = BTreeSet::new();
     for path in files(words) {
@@ -71,6 +72,8 @@ pub(super) fn names(words: &[String]) -> anyhow::Result<u8> {
                 let name = format!("{}=", parameter.name);
                 // A shell would expand what looks like a command.
                 if env_file::parse_assignment(&name).is_ok() {
+                    let values = values(parameter);
+                    names.extend(values.map(|value| format!("{name}{value}")));
                     names.insert(name);
                 }
             }
@@ -79,6 +82,18 @@ pub(super) fn names(words: &[String]) -> anyhow::Result<u8> {
     let lines: Vec<String> = names.into_iter().map(|name| name + "\n").collect();
     io::print(lines.iter().map(String::as_str))?;
     Ok(OK)
+}
+
+/// The values that a parameter allows, if they are words that no shell expands.
+fn values(parameter: &Parameter) -> impl Iterator<Item = &str> {
+    let bools: &[&str] = match parameter.kind {
+        ParameterType::Bool if parameter.allowed.is_empty() => &["false", "true"],
+        _ => &[],
+    };
+    let is_plain = |one: char| one.is_ascii_alphanumeric() || "_-.:/@%+,".contains(one);
+    let allowed = parameter.allowed.iter().map(String::as_str);
+    let values = allowed.chain(bools.iter().copied());
+    values.filter(move |value| !value.is_empty() && value.chars().all(is_plain))
 }
 
 /// The files that `-f` and `--filename` name. Bash makes three words of `--filename=FILE`.
@@ -129,12 +144,26 @@ fn bash(script: &str) -> String {
     script.replacen(
         "    prev=\"$3\"\n",
         r#"    prev="$3"
+    local name=""
     if [[ "${cur}" == "=" ]]; then
         cur=""
-    elif [[ "${prev}" == "=" && COMP_CWORD -ge 2 && "${COMP_WORDS[COMP_CWORD-2]}" == --* ]]; then
-        prev="${COMP_WORDS[COMP_CWORD-2]}"
+        name="$3"
+    elif [[ "${prev}" == "=" && COMP_CWORD -ge 2 ]]; then
+        name="${COMP_WORDS[COMP_CWORD-2]}"
     fi
-"#,
+    if [[ "${name}" == --* ]]; then
+        prev="${name}"
+    elif [[ -n "${name}" ]]; then
+        local line words=""
+        while read -r line; do
+            [[ "${line}" == "${name}="* ]] && words+=" ${line#*=}"
+        done < <("$1" completion @NAMES@ "${COMP_WORDS[@]}" 2>/dev/null)
+        COMPREPLY=($(compgen -W "${words}" -- "${cur}"))
+        return 0
+    fi
+"#
+        .replace("@NAMES@", NAMES)
+        .as_str(),
         1,
     )
 }

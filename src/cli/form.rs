@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::cli::first_root::first_root;
 use crate::cli::parameters::open;
+use crate::cli::template_file::TemplateFile;
 use crate::form;
 use crate::template::Template;
 use krm_template_exec::console::Console;
@@ -17,29 +18,28 @@ use krm_yaml::diagnostic::Diagnostics;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The YAML or JSON file with the Template; `-` for standard input
-    #[arg(short, long, value_name = "FILE", required = true)]
-    filename: String,
+    #[command(flatten)]
+    template: TemplateFile,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  krm-template form -f template.yaml > form.html
+  krm-template form template.yaml > form.html
 
   # use the values file that the form made
-  krm-template process -f template.yaml -P values.yaml";
+  krm-template process -f template.yaml --values values.yaml";
 
 /// The file that outputs name if the Template comes from standard input.
 const FILE: &str = "template.yaml";
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
     let mut diagnostics = Diagnostics::new();
-    let source = diagnostics.take(console.read(&arguments.filename));
+    let source = diagnostics.take(console.read(arguments.template.path()));
     let document = source.and_then(|source| diagnostics.take(open(&source)));
     let text = document.and_then(|document| {
         let root = first_root(&document, &mut diagnostics)?;
         let template = Template::read(&root, &mut diagnostics)?;
-        let path = arguments.filename.as_str();
+        let path = arguments.template.path();
         let path = if path == "-" { FILE } else { path };
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         Some(form::file(&template, name))

@@ -8,6 +8,7 @@ mod environment;
 mod expansion;
 mod explain;
 mod export;
+mod fail_on;
 mod first_root;
 #[cfg(feature = "form")]
 mod form;
@@ -18,9 +19,11 @@ mod merge;
 mod parameters;
 mod process;
 mod reference;
+mod schema;
 mod slips;
 mod suggested;
 mod table;
+mod template_file;
 mod validate;
 
 use std::process::ExitCode;
@@ -116,8 +119,9 @@ enum Command {
     #[command(visible_alias = "lint")]
     Validate(validate::Arguments),
     #[cfg(feature = "deployment-manager")]
-    #[command(visible_alias = "dm")]
+    #[command(name = "dm", alias = "deployment")]
     Deployment(deployment::Arguments),
+    Schema(schema::Arguments),
     Completion(completion::Arguments),
     Man(man::Arguments),
 }
@@ -191,6 +195,7 @@ impl Cli {
             Some(Command::Validate(arguments)) => validate::run(&arguments, self.console),
             #[cfg(feature = "deployment-manager")]
             Some(Command::Deployment(arguments)) => deployment::run(&arguments, self.console),
+            Some(Command::Schema(arguments)) => schema::run(&arguments),
             Some(Command::Completion(arguments)) => completion::run(&arguments, Self::command()),
             Some(Command::Man(arguments)) => man::run(&arguments, Self::command()),
         };

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::first_root::first_root;
 use crate::cli::table;
+use crate::cli::template_file::TemplateFile;
 use crate::krm::long_lists::LONG_LISTS;
 use crate::schema;
 use crate::template::{self, Template, ValuesFormat};
@@ -23,9 +24,8 @@ use krm_yaml::source::Source;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The YAML or JSON file with the Template; `-` for standard input
-    #[arg(short, long, value_name = "FILE", required = true)]
-    filename: String,
+    #[command(flatten)]
+    template: TemplateFile,
 
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
@@ -38,13 +38,13 @@ pub(super) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  krm-template parameters -f template.yaml
-  krm-template parameters -f template.yaml -o json | jq -r '.[] | select(.required).name'
-  krm-template parameters -f template.yaml -o schema > values.schema.json
+  krm-template parameters template.yaml
+  krm-template parameters template.yaml -o json | jq -r '.[] | select(.required).name'
 
-  # write a values file, fill it in, use it
-  krm-template parameters -f template.yaml -o values > values.yaml
-  krm-template process -f template.yaml -P values.yaml";
+  # write a values file, and the schema by which editors complete it; fill it in, use it
+  krm-template parameters template.yaml -o values > values.yaml
+  krm-template parameters template.yaml -o schema > values.schema.json
+  krm-template process -f template.yaml --values values.yaml";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OutputFormat {
@@ -56,15 +56,15 @@ enum OutputFormat {
     Yaml,
     /// A JSON Schema (2020-12) of the values
     Schema,
-    /// A values file to fill in, with `NAME: VALUE` lines, for `process -P`
+    /// A values file to fill in, with `NAME: VALUE` lines, for `process --values`
     Values,
-    /// A values file to fill in, with `NAME=VALUE` lines, for `process --param-file`
+    /// The same with `NAME=VALUE` lines
     Env,
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
     let mut diagnostics = Diagnostics::new();
-    let source = diagnostics.take(console.read(&arguments.filename));
+    let source = diagnostics.take(console.read(arguments.template.path()));
     let document = source.and_then(|source| diagnostics.take(open(&source)));
     let text = document.and_then(|document| print(arguments, &document, &mut diagnostics));
     console.finish(&diagnostics, text)

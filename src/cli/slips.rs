@@ -15,12 +15,8 @@ const OPTIONS: &[(&[&str], &str)] = &[
         "to set a parameter to the contents of a file, use '--parameter-from-file NAME=FILE'",
     ),
     (
-        &["--values", "--var-file", "--values-file"],
-        "to read values from a file, use '-P FILE'",
-    ),
-    (
-        &["--env-file"],
-        "to read 'NAME=VALUE' lines from a file, use '--param-file FILE'",
+        &["--var-file", "--values-file", "--env-file"],
+        "to read values from a file, use '--values FILE'",
     ),
     (
         &["--format"],
@@ -46,7 +42,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     ),
     (
         &["list", "show"],
-        "to list parameters, run 'krm-template parameters -f template.yaml'",
+        "to list parameters, run 'krm-template parameters template.yaml'",
     ),
     (
         &["diff"],
@@ -98,6 +94,9 @@ pub(super) fn tip(error: &clap::Error) -> Option<String> {
                 return Some(format!("name the file with the Template: '-f {file}'"));
             }
             match command.as_str() {
+                "parameters" | "form" => Some(format!(
+                    "name the file with the Template: 'krm-template {command} template.yaml'"
+                )),
                 "validate" => {
                     Some("name a file or a directory: 'krm-template validate .'".to_owned())
                 }
@@ -116,7 +115,8 @@ pub(super) fn tip(error: &clap::Error) -> Option<String> {
 /// A tip for an argument that a command does not have.
 fn unknown_argument(command: &str, word: &str, takes_files: bool) -> Option<String> {
     if !word.starts_with('-') {
-        return takes_files.then(|| format!("to name a file, use '-f {word}'"));
+        let has_one = matches!(command, "parameters" | "form");
+        return (takes_files && !has_one).then(|| format!("to name a file, use '-f {word}'"));
     }
     let is_value = matches!(
         word,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::builder::{PossibleValue, StringValueParser};
 use clap::{Args, ValueEnum};
 
+use crate::cli::fail_on::FailOn;
 use crate::cli::kustomization;
 use crate::cli::suggested::Suggested;
 use crate::lint;
@@ -55,9 +56,8 @@ pub(super) struct Arguments {
     )]
     disable: Vec<String>,
 
-    /// Treat warnings as errors
-    #[arg(long)]
-    strict: bool,
+    #[command(flatten)]
+    fail_on: FailOn,
 }
 
 const AFTER_HELP: &str = "\
@@ -66,7 +66,7 @@ Examples:
   krm-template validate --disable unused-parameter templates/
   krm-template validate -o sarif . > findings.sarif
 
-Exit status: 0 no errors (with --strict: no warnings either), 1 errors (with --strict: or warnings),
+Exit status: 0 nothing that fails (see --fail-on), 1 errors or, with --fail-on warning, warnings,
 2 the arguments are invalid, a file cannot be read, or there is nothing to check.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     if trouble.has_errors() {
         return Ok(USAGE);
     }
-    let least = if arguments.strict {
+    let least = if arguments.fail_on.includes_warnings() {
         Severity::Warning
     } else {
         Severity::Error

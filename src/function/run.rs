@@ -160,7 +160,16 @@ fn changes(
     diagnostics: &mut Diagnostics,
 ) -> Changes {
     let Some(config) = list.function_config() else {
-        diagnostics.append(list.misspelt_config());
+        let misspelt = list.misspelt_config();
+        if misspelt.iter().next().is_none() {
+            diagnostics.push(
+                Diagnostic::info("there is no functionConfig, so the function does nothing").hint(
+                    "name the file with the Template: `configPath: FILE` in the Kptfile, \
+                     or `kpt fn eval --fn-config FILE`",
+                ),
+            );
+        }
+        diagnostics.append(misspelt);
         return Changes::default();
     };
     if let Err(error) = list.check_items() {

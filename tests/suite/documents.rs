@@ -29,7 +29,7 @@ const COPIED: &[&str] = &["README.md", "docs", "examples", "functionconfig"];
 const PRINTS: &str = "It prints:";
 const CLIENTS: &[&str] = &["kpt", "kubectl", "docker", "jq", "yq"];
 /// A command that a program without the feature does not have.
-const OF_FEATURE: &str = "krm-template deployment";
+const OF_FEATURE: &str = "krm-template dm";
 /// This document must have commands.
 const REQUIRED: &str = "README.md";
 

@@ -66,7 +66,7 @@ fn python() -> Result<(), Failed> {
             "imports: [{{path: {template}}}]\nresources:\n- name: web\n  type: {template}\n  \
              properties: {{image: x, port: 80}}\n"
         );
-        let arguments = ["deployment", "expand", "-", "--objects", "--allow-python"];
+        let arguments = ["dm", "expand", "-", "--objects", "--allow-python"];
         let mut objects = objects(&printed(&arguments, &config)?)?;
         objects.retain(|object| object["kind"] == "Service");
         Ok(objects.into_iter().next().ok_or("there is no Service")?)
@@ -122,7 +122,7 @@ fn resource_list() -> Result<String, Failed> {
 
 /// Fails unless the objects in a text are those that the command line prints.
 fn same(text: &str) -> Result<(), Failed> {
-    let arguments = ["deployment", "expand", "guestbook.yaml", "--objects"];
+    let arguments = ["dm", "expand", "guestbook.yaml", "--objects"];
     let expected = objects(&printed(&arguments, "")?)?;
     let found = objects(text)?;
     if expected.len() != OBJECTS || found != expected {

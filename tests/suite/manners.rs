@@ -114,6 +114,11 @@ fn bash() -> Result<(), Failed> {
         ask krm-template explain deploy/web -fexamples/web/template.yaml -p N
         ask krm-template process -f examples/no-such-file.yaml -p ""
         ask krm-template process -p ""
+        ask krm-template process -f tests/common/choices.yaml -p ""
+        ask krm-template process -f tests/common/choices.yaml -p SIZE =
+        ask krm-template process -f tests/common/choices.yaml -p SIZE = s
+        ask krm-template process -f tests/common/choices.yaml DEBUG = t
+        ask krm-template process -f tests/common/choices.yaml -p NAME = t
     "#;
     let script = stdout(&["completion", "bash"])?;
     let program = program::command(crate::root());
@@ -125,7 +130,8 @@ fn bash() -> Result<(), Failed> {
     else {
         return Ok(());
     };
-    let expected = "process\n--output --output-dir\nyaml json list resourcelist name template\nschema\nunused-parameter\njson\njson\nyaml json list resourcelist name template\nNAME= REPLICAS=\nREPLICAS=\nNAME=\n\n\n";
+    let expected = "process\n--output --output-dir\nyaml json list resourcelist name template\nschema\nunused-parameter\njson\njson\nyaml json list resourcelist name template\nNAME= REPLICAS=\nREPLICAS=\nNAME=\n\n\n\
+        DEBUG= DEBUG=false DEBUG=true NAME= SIZE= SIZE=large SIZE=small\nlarge small\nsmall\ntrue\n\n";
     match diff(&output.stdout, expected.as_bytes()) {
         None => Ok(()),
         Some(diff) => Err(diff.into()),

@@ -239,7 +239,7 @@ fn imports() -> Result<(), Failed> {
         let config = format!("{}resources: []\n", imports(file, "x"));
         fs::write(folder.join("app/config.yaml"), config)?;
         for command in ["expand", "validate", "types"] {
-            let arguments = ["deployment", command, "app/config.yaml"];
+            let arguments = ["dm", command, "app/config.yaml"];
             let mut given = program::command(&folder);
             let output = program::run(given.args(arguments), Vec::new())?;
             let stderr = String::from_utf8_lossy(&output.stderr);

@@ -1,6 +1,7 @@
 //! The schema files in `functionconfig/` are current, and agree with the program on the Templates
 //! of this repository.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 use crate::cases::{self, Case, Files};
 use crate::diff::diff;
+use crate::program;
 
 mod files;
 mod kind;
@@ -71,6 +73,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("schema/holds_for_what_the_program_takes", || {
             all_hold(&valid_cases(), 50)
         }),
+        Trial::test("schema/every_schema_is_printed", printed),
         Trial::test("schema/refuses_what_the_program_complains_about", refuses),
         Trial::test(
             "schema/kinds_have_the_fields_that_are_read",
@@ -177,6 +180,33 @@ fn objects(name: &str, text: &[u8]) -> Result<Vec<Value>, Failed> {
         }
     }
     Ok(objects)
+}
+
+/// `krm-template schema` prints each schema of `functionconfig/`, and names its kind.
+fn printed() -> Result<(), Failed> {
+    let run = |arguments: &[&str]| {
+        let output = program::run(program::command(crate::root()).args(arguments), Vec::new())?;
+        Ok::<_, Failed>(String::from_utf8(output.stdout)?)
+    };
+    let names = run(&["schema"])?;
+    let mut printed = BTreeMap::new();
+    for name in names.lines() {
+        let file = format!("{}.schema.json", name.to_lowercase());
+        printed.insert(file, run(&["schema", name])?);
+    }
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(crate::root().join(FOLDER))? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".schema.json") {
+            files.insert(name, fs::read_to_string(entry.path())?);
+        }
+    }
+    if printed == files {
+        return Ok(());
+    }
+    let names: Vec<&String> = files.keys().collect();
+    Err(format!("{names:?} and what is printed for {names:?} differ").into())
 }
 
 /// The schemas of `functionconfig/`, as they stand there.

@@ -19,6 +19,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("writing/links_are_not_followed_unless_asked", links),
         Trial::test("writing/files_with_secrets_are_for_their_owner", secrets),
         Trial::test("writing/the_record_confirms_no_guess_of_a_secret", record),
+        Trial::test(
+            "writing/files_without_an_object_are_reported_and_pruned",
+            prune,
+        ),
     ]
 }
 
@@ -238,4 +242,66 @@ fn record() -> Result<(), Failed> {
     }
     let output = shell(&folder, &format!("{run} PASSWORD=two --overwrite"))?;
     expect("exit", &output.exit, "0")
+}
+
+fn prune() -> Result<(), Failed> {
+    let folder = folder("prune")?;
+    let objects = [
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: stays}}",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: goes, namespace: ns}}",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: edited}}",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: gone}}",
+        "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: b}}",
+    ];
+    let write = |objects: &[&str]| {
+        let head = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata: {name: t}\n";
+        let objects = objects.join("\n- ");
+        let text = format!("{head}objects:\n- {objects}\n");
+        fs::write(folder.join("template.yaml"), text)
+    };
+    let run = |more: &str| {
+        let line = format!("\"$PROGRAM\" process -f template.yaml {more}");
+        shell(&folder, &line)
+    };
+    let files = || {
+        let found = shell(&folder, "cd out && find . -name '*.yaml' | sort")?;
+        Ok::<_, Failed>(String::from_utf8_lossy(&found.stdout).into_owned())
+    };
+    write(&objects)?;
+    expect("exit", &run("--output-dir out")?.exit, "0")?;
+    shell(
+        &folder,
+        "echo '# mine' >> out/configmap_edited.yaml; rm out/configmap_gone.yaml; echo a > out/mine.yaml",
+    )?;
+    write(&objects[..1])?;
+    let output = run("--diff-against out")?;
+    let stale = "Only in out: configmap_edited.yaml\nOnly in out: ns/configmap_goes.yaml\n\
+                 Only in out: secret_s.yaml";
+    expect("diff", &String::from_utf8_lossy(&output.stdout), stale)?;
+    expect("exit", &output.exit, "1")?;
+    // Without the option they stay, and are still known.
+    expect("exit", &run("--output-dir out")?.exit, "0")?;
+    let all = "./configmap_edited.yaml\n./configmap_stays.yaml\n./mine.yaml\n\
+               ./ns/configmap_goes.yaml\n./secret_s.yaml";
+    expect("files", &files()?, all)?;
+    let output = run("--output-dir out --prune")?;
+    expect("exit", &output.exit, "0")?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if !stderr.contains("`out/configmap_edited.yaml` has no object any more, but was changed after")
+        || !stderr.ends_with("out: 0 new, 0 changed, 1 unchanged, 2 removed\n")
+    {
+        return Err(stderr.into_owned().into());
+    }
+    let left = "./configmap_edited.yaml\n./configmap_stays.yaml\n./mine.yaml";
+    expect("files", &files()?, left)?;
+    let folder_is_there = folder.join("out/ns").exists();
+    expect("the empty folder", &folder_is_there.to_string(), "false")?;
+    // A record that others have written leads nowhere else.
+    fs::write(folder.join("outside.yaml"), "a\n")?;
+    let forged = "sha=$(printf 'a\\n' | sha256sum | cut -c1-64); \
+                  echo \"$sha  ../outside.yaml\" >> out/.krm-template.sha256";
+    shell(&folder, forged)?;
+    expect("exit", &run("--output-dir out --prune")?.exit, "0")?;
+    let is_there = folder.join("outside.yaml").exists();
+    expect("a file outside", &is_there.to_string(), "true")
 }

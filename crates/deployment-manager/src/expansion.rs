@@ -69,6 +69,8 @@ pub struct LayoutResource<'r> {
     pub name: Value<'r>,
     /// The field `type` of the resource.
     pub kind: Value<'r>,
+    /// The names of the resources that it refers to or names under `metadata.dependsOn`.
+    pub depends_on: Vec<String>,
     /// The resources that its template created.
     pub resources: Vec<Self>,
     /// The properties of a template that made resources.
@@ -78,13 +80,14 @@ pub struct LayoutResource<'r> {
 }
 
 impl<'r> Expansion<'r> {
-    /// `{config: {resources}, layout}`; the text of a configuration that is only a scalar, or null.
+    /// `{config: {resources}, layout}` as the original returns it, whose layout has no dependencies;
+    /// the text of a configuration that is only a scalar, or null.
     #[must_use]
     pub fn into_value(self) -> Value<'r> {
         if let Some(text) = &self.text {
             return scalar(text);
         }
-        let layout = self.layout.to_value();
+        let layout = self.layout.written(false);
         mapping([
             ("config", Some(self.into_config_value())),
             ("layout", Some(layout)),
@@ -115,8 +118,12 @@ impl<'r> Layout<'r> {
     /// Returns `{resources, outputs}`, or only one of them.
     #[must_use]
     pub fn to_value(&self) -> Value<'r> {
+        self.written(true)
+    }
+
+    fn written(&self, has_dependencies: bool) -> Value<'r> {
         mapping([
-            ("resources", Some(list(&self.resources))),
+            ("resources", Some(list(&self.resources, has_dependencies))),
             ("outputs", self.outputs.clone()),
         ])
     }
@@ -128,26 +135,39 @@ impl<'r> LayoutResource<'r> {
         Self {
             name: field("name").unwrap_or_else(|| null()),
             kind: field("type").unwrap_or_else(|| null()),
+            depends_on: value
+                .get("dependsOn")
+                .and_then(Value::items)
+                .unwrap_or_default()
+                .iter()
+                .filter_map(|name| Some(name.as_str()?.to_owned()))
+                .collect(),
             resources: resources_of(value),
             properties: field("properties"),
             outputs: field("outputs"),
         }
     }
 
-    fn to_value(&self) -> Value<'r> {
-        let resources = (!self.resources.is_empty()).then(|| list(&self.resources));
+    fn written(&self, has_dependencies: bool) -> Value<'r> {
+        let resources =
+            (!self.resources.is_empty()).then(|| list(&self.resources, has_dependencies));
+        let names = self.depends_on.iter().cloned().map(Value::string);
+        let depends_on = (has_dependencies && !self.depends_on.is_empty())
+            .then(|| Value::sequence(names.collect()));
         mapping([
             ("name", Some(self.name.clone())),
             ("type", Some(self.kind.clone())),
             ("properties", self.properties.clone()),
+            ("dependsOn", depends_on),
             ("resources", resources),
             ("outputs", self.outputs.clone()),
         ])
     }
 }
 
-fn list<'r>(resources: &[LayoutResource<'r>]) -> Value<'r> {
-    Value::sequence(resources.iter().map(LayoutResource::to_value).collect())
+fn list<'r>(resources: &[LayoutResource<'r>], has_dependencies: bool) -> Value<'r> {
+    let written = resources.iter().map(|one| one.written(has_dependencies));
+    Value::sequence(written.collect())
 }
 
 fn resources_of<'r>(value: &Value<'r>) -> Vec<LayoutResource<'r>> {

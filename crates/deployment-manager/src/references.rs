@@ -1,9 +1,11 @@
 //! References in texts: `$(ref.NAME.PATH)`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use krm_yaml::{Data, NodeId, Scalar, Value};
+
+use crate::error::name_text;
 
 const OPEN: &str = "$(ref.";
 
@@ -72,6 +74,40 @@ pub fn all(text: &str) -> impl Iterator<Item = Reference<'_>> {
         from = found.range.end;
         Some(found)
     })
+}
+
+/// The names of resources that a resource needs: those it refers to, and those of `dependsOn`.
+#[must_use]
+pub fn needed(resource: &Value<'_>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    add_names(resource, &mut names);
+    names.extend(depends_on(resource));
+    if let Some(own) = resource.str_at(&["name"]) {
+        names.remove(own);
+    }
+    names
+}
+
+/// The names under `metadata.dependsOn` of a resource.
+pub fn depends_on(resource: &Value<'_>) -> impl Iterator<Item = String> {
+    let names = resource.at(&["metadata", "dependsOn"]);
+    let names = names.and_then(Value::items).unwrap_or_default();
+    names.iter().map(name_text)
+}
+
+/// Adds the names in the references of a value.
+pub fn add_names(value: &Value<'_>, names: &mut BTreeSet<String>) {
+    match &value.data {
+        Data::Scalar(_) => {
+            let text = value.as_str().unwrap_or_default();
+            names.extend(all(text).map(|reference| reference.name.to_owned()));
+        }
+        Data::Sequence(items) => items.iter().for_each(|item| add_names(item, names)),
+        Data::Mapping(entries) => {
+            let values = entries.iter().map(|(_, value)| value);
+            values.for_each(|value| add_names(value, names));
+        }
+    }
 }
 
 /// An error in a reference, and the text around it.

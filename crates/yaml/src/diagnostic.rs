@@ -485,6 +485,16 @@ impl Diagnostics {
         self.recount();
     }
 
+    /// Turns warnings into errors.
+    pub fn take_warnings_for_errors(&mut self) {
+        for diagnostic in &mut self.list {
+            if diagnostic.severity == Severity::Warning {
+                diagnostic.severity = Severity::Error;
+            }
+        }
+        self.recount();
+    }
+
     /// Keeps the diagnostics for which `is_kept` is true.
     pub fn retain(&mut self, is_kept: impl FnMut(&Diagnostic) -> bool) {
         self.list.retain(is_kept);
@@ -494,6 +504,15 @@ impl Diagnostics {
     /// Removes the diagnostics that are true only after success.
     pub fn drop_success(&mut self) {
         self.list.retain(|diagnostic| !diagnostic.of_success);
+    }
+
+    /// Adds advice to the last error, for all of them.
+    pub fn advise(&mut self, way: Way, hint: &str) {
+        let mut errors = self.list.iter_mut().rev();
+        if let Some(last) = errors.find(|one| one.severity == Severity::Error) {
+            last.advice.push((way, hint.to_owned()));
+        }
+        self.recount();
     }
 
     /// Turns advice for this way of running the program into hints, and drops all other advice.

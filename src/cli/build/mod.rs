@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum, value_parser};
 
 use self::programs::Programs;
 use crate::cli::environment::environment;
+use crate::cli::fail_on::FailOn;
 use crate::composition::chain::{self, Stat};
 use crate::composition::{self, Format, Step};
 #[cfg(feature = "deployment-manager")]
@@ -90,6 +91,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = value_parser!(u64).range(1..))]
     function_timeout: u64,
 
+    #[command(flatten)]
+    fail_on: FailOn,
+
     #[cfg(feature = "deployment-manager")]
     #[command(flatten)]
     python: PythonArguments,
@@ -138,6 +142,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     }
     // A Composition that is imported twice is reported once.
     diagnostics.dedup();
+    arguments.fail_on.apply(&mut diagnostics);
     let Some((pieces, stats)) = made.filter(|_| !diagnostics.has_errors()) else {
         diagnostics.drop_success();
         console.report(&diagnostics);

@@ -1,11 +1,11 @@
-//! `krm-template deployment expand`: prints an expanded configuration.
+//! `krm-template dm expand`: prints an expanded configuration.
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
 use crate::cli::deployment::input::Input;
 use crate::cli::process::directory::{self, File};
-use crate::cli::process::writing::Writing;
+use crate::cli::process::writing::{Mode, Writing};
 use crate::deployment_manager::expansion::Expansion;
 use crate::deployment_manager::instances::{manifest, type_instances};
 use crate::deployment_manager::model::Request;
@@ -86,8 +86,8 @@ struct Objects {
 
 const EXAMPLES: &str = "\
 Examples:
-  krm-template deployment expand config.yaml --project my-project
-  krm-template deployment expand config.yaml --all --allow-python
+  krm-template dm expand config.yaml --project my-project
+  krm-template dm expand config.yaml --all --allow-python
 
   # a template on its own
   krm-template dm expand --template vm.jinja --properties zone:us-central1-a";
@@ -119,7 +119,11 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
                 .as_deref()
                 .unwrap_or_default();
             let overwrite = arguments.kubernetes.overwrite;
-            let writing = Writing::prepare(folder, &files, overwrite, &mut found)?;
+            let mode = Mode {
+                overwrite,
+                ..Mode::default()
+            };
+            let writing = Writing::prepare(folder, &files, mode, &mut found)?;
             console.report(&found);
             let Some(writing) = writing else {
                 return Ok(FAILED);

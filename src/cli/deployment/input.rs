@@ -134,8 +134,7 @@ impl Input {
         if let Some(path) = config {
             diagnostics.append(check_config(path));
         } else if self.template.is_none() && self.request.is_none() {
-            let hint =
-                "name one, or `-` for standard input: `krm-template deployment expand CONFIG`";
+            let hint = "name one, or `-` for standard input: `krm-template dm expand CONFIG`";
             let error = Diagnostic::error("no configuration is given");
             diagnostics.push(error.hint(hint));
         }

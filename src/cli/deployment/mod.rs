@@ -1,4 +1,4 @@
-//! `krm-template deployment`: expands Deployment Manager configurations.
+//! `krm-template dm`: expands Deployment Manager configurations.
 
 mod expand;
 mod input;

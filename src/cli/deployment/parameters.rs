@@ -1,4 +1,4 @@
-//! `krm-template deployment parameters`: lists the properties that a template takes.
+//! `krm-template dm parameters`: lists the properties that a template takes.
 
 use std::sync::Arc;
 
@@ -30,11 +30,11 @@ pub(super) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  krm-template deployment parameters vm.jinja
+  krm-template dm parameters vm.jinja
 
   # write the properties, fill them in, use them
-  krm-template deployment parameters vm.jinja -o values > properties.yaml
-  krm-template deployment expand --template vm.jinja --properties-file properties.yaml";
+  krm-template dm parameters vm.jinja -o values > properties.yaml
+  krm-template dm expand --template vm.jinja --properties-file properties.yaml";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OutputFormat {

@@ -1,4 +1,4 @@
-//! `krm-template deployment types`: lists the types of a configuration.
+//! `krm-template dm types`: lists the types of a configuration.
 
 use clap::{Args, ValueEnum};
 
@@ -28,8 +28,8 @@ pub(super) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  krm-template deployment types config.yaml
-  krm-template deployment types config.yaml -o json | jq -r '.[].type' | sort -u";
+  krm-template dm types config.yaml
+  krm-template dm types config.yaml -o json | jq -r '.[].type' | sort -u";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OutputFormat {

@@ -1,4 +1,4 @@
-//! `krm-template deployment validate`: checks configurations, and prints no output.
+//! `krm-template dm validate`: checks configurations, and prints no output.
 
 use clap::Args;
 
@@ -25,8 +25,8 @@ pub(super) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  krm-template deployment validate config.yaml --project my-project
-  krm-template deployment validate configs/*.yaml --allow-python";
+  krm-template dm validate config.yaml --project my-project
+  krm-template dm validate configs/*.yaml --allow-python";
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> u8 {
     let mut diagnostics = Diagnostics::new();

@@ -3,6 +3,8 @@
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
+use crate::cli::fail_on::FailOn;
+
 /// Which Template is expanded, and with what values.
 #[derive(Debug, Args)]
 #[group(skip)]
@@ -27,12 +29,18 @@ pub(crate) struct Arguments {
     )]
     pub(super) assignments: Vec<String>,
 
-    /// Read parameters from a YAML or JSON file with `NAME: value` entries; later files win
-    #[arg(short = 'P', long = "parameter-file", value_name = "FILE")]
+    /// Read parameters from a YAML or JSON file with `NAME: value` entries, or from a file with
+    /// `NAME=VALUE` lines; later files win
+    #[arg(
+        short = 'P',
+        long = "values",
+        alias = "parameter-file",
+        value_name = "FILE"
+    )]
     pub(super) parameter_files: Vec<String>,
 
-    /// Read parameters from a file with `NAME=VALUE` lines, as for `oc process`; earlier files win
-    #[arg(long = "param-file", value_name = "FILE")]
+    /// Read parameters from a file with `NAME=VALUE` lines as `oc process` does: earlier files win
+    #[arg(long = "param-file", value_name = "FILE", hide = true)]
     pub(super) env_files: Vec<String>,
 
     /// Read parameters from the environment: the variable `PREFIX_NAME` sets the parameter NAME
@@ -67,10 +75,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) ignore_unknown_parameters: bool,
 
-    /// Treat references to undeclared parameters, and `$(NAME)` of declared ones in
-    /// OpenShift Templates, as errors
-    #[arg(long)]
-    pub(super) strict: bool,
+    #[command(flatten)]
+    pub(super) fail_on: FailOn,
 }
 
 /// Of an empty prefix every variable would be a value.

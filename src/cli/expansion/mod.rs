@@ -76,6 +76,7 @@ impl Arguments {
         };
         diagnostics.append(found);
         diagnostics.address(Way::Arguments);
+        self.fail_on.apply(diagnostics);
         made.filter(|_| !diagnostics.has_errors())
     }
 
@@ -161,7 +162,7 @@ impl Expansions<'_> {
                 labels: [instance.labels.as_slice(), &self.labels].concat(),
                 namespace: namespace.cloned(),
                 ignore_unknown_parameters: arguments.ignore_unknown_parameters,
-                strict: arguments.strict,
+                strict: arguments.fail_on.includes_warnings(),
                 require_name: false,
                 inspect: Some(inspector),
                 keep_namespace: arguments.keep_namespace,

@@ -28,6 +28,11 @@ pub(super) fn given(
     let parameters = template.into_iter().flat_map(Template::parameters);
     let has_secrets = parameters.into_iter().any(|one| !one.may_show());
     for source in &inputs.parameter_files {
+        if env_file::has_lines(source.text()) {
+            let lines = lines_of(source, diagnostics);
+            given.extend(lines.into_iter().map(|line| line_value(source, line)));
+            continue;
+        }
         // The line of the error may hold the value of a secret parameter.
         let document = Document::parse(source);
         let document = document.map_err(|error| Box::new(error.conceal(has_secrets)));
@@ -197,24 +202,7 @@ fn warn_about_commas(
 fn env_values(sources: &[Arc<Source>], diagnostics: &mut Diagnostics) -> Vec<Assignment> {
     let mut given: Vec<Assignment> = Vec::new();
     for source in sources {
-        let place = |range: Range<usize>| Place {
-            source: Arc::clone(source),
-            range,
-        };
-        let assignments = match env_file::parse(source.text()) {
-            Ok(assignments) => assignments,
-            Err(errors) => {
-                for error in errors {
-                    diagnostics.push(
-                        Diagnostic::error(error.message)
-                            .at(place(error.range))
-                            .conceal(error.holds_value)
-                            .maybe_hint(error.hint),
-                    );
-                }
-                continue;
-            }
-        };
+        let assignments = lines_of(source, diagnostics);
         let known: BTreeSet<String> = given.iter().map(|one| one.name.clone()).collect();
         for assignment in assignments {
             if known.contains(&assignment.name) {
@@ -223,16 +211,42 @@ fn env_values(sources: &[Arc<Source>], diagnostics: &mut Diagnostics) -> Vec<Ass
                         "parameter `{}` is already set in an earlier file, whose value wins",
                         assignment.name
                     ))
-                    .at(place(assignment.name_range)),
+                    .at(place(source, assignment.name_range)),
                 );
                 continue;
             }
-            given.push(Assignment {
-                place: Some(place(assignment.range)),
-                name_place: Some(place(assignment.name_range)),
-                ..Assignment::text(assignment.name, assignment.value, source.name())
-            });
+            given.push(line_value(source, assignment));
         }
     }
     given
+}
+
+/// The lines of a file; none if one of them is wrong.
+fn lines_of(source: &Arc<Source>, diagnostics: &mut Diagnostics) -> Vec<env_file::Assignment> {
+    env_file::parse(source.text()).unwrap_or_else(|errors| {
+        for error in errors {
+            diagnostics.push(
+                Diagnostic::error(error.message)
+                    .at(place(source, error.range))
+                    .conceal(error.holds_value)
+                    .maybe_hint(error.hint),
+            );
+        }
+        Vec::new()
+    })
+}
+
+fn line_value(source: &Arc<Source>, line: env_file::Assignment) -> Assignment {
+    Assignment {
+        place: Some(place(source, line.range)),
+        name_place: Some(place(source, line.name_range)),
+        ..Assignment::text(line.name, line.value, source.name())
+    }
+}
+
+fn place(source: &Arc<Source>, range: Range<usize>) -> Place {
+    Place {
+        source: Arc::clone(source),
+        range,
+    }
 }

@@ -49,10 +49,18 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "output_dir")]
     pub(super) overwrite: bool,
 
+    /// With `--output-dir`, also remove the files that krm-template wrote to it before and that no
+    /// longer have an object
+    ///
+    /// Files that were changed since are kept, with a warning.
+    #[arg(long, requires = "output_dir")]
+    pub(super) prune: bool,
+
     /// Show as a unified diff what would change in this file or directory, and write nothing
     ///
-    /// FILE is an earlier output of `process`, DIR an earlier `--output-dir`. Files in DIR without a
-    /// matching object are ignored. Secrets are masked. The exit status is 0 if nothing would
+    /// FILE is an earlier output of `process`, DIR an earlier `--output-dir`. A file in DIR that
+    /// krm-template wrote and that no longer has an object is shown as `Only in DIR: FILE`; other
+    /// files without an object are ignored. Secrets are masked. The exit status is 0 if nothing would
     /// change, 1 if something would change, and 2 if an error occurred.
     #[arg(long, value_name = "FILE|DIR", conflicts_with_all = ["raw", "output_dir"])]
     pub(super) diff_against: Option<String>,

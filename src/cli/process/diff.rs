@@ -1,11 +1,15 @@
 //! `--diff-against`: the changes of a file or directory.
 
+use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
 
 use crate::cli::process::mask::Secrets;
 use crate::cli::process::output::Output;
+use crate::cli::process::record::Record;
+use crate::cli::process::writing::stale_files;
 use crate::report::unified;
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
@@ -44,6 +48,13 @@ pub(super) fn against(
                 let path = io::path_in(path, file.path());
                 let old = io::is_there(&path).then(|| console.read(&path));
                 compare(&path, old, file.text());
+            }
+            let record = Record::of(Path::new(path));
+            for stale in stale_files(&record, &files) {
+                if io::is_there(&io::path_in(path, stale)) {
+                    // As `diff -r` writes it. Writing to a string cannot fail.
+                    let _ = writeln!(text, "Only in {path}: {stale}");
+                }
             }
         }
         output => {

@@ -5,7 +5,7 @@ use crate::cli::process::arguments::Arguments;
 use crate::cli::process::directory::{self, File};
 use crate::cli::process::format::OutputFormat;
 use crate::cli::process::tables;
-use crate::cli::process::writing::Writing;
+use crate::cli::process::writing::{Mode, Writing};
 use crate::template::{self, Format, Printer, Template};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
@@ -103,7 +103,11 @@ impl Output {
         };
         let folder = arguments.output_dir.as_deref().unwrap_or_default();
         let mut found = Diagnostics::new();
-        let writing = Writing::prepare(folder, files, arguments.overwrite, &mut found)?;
+        let mode = Mode {
+            overwrite: arguments.overwrite,
+            prune: arguments.prune,
+        };
+        let writing = Writing::prepare(folder, files, mode, &mut found)?;
         console.report(&found);
         Ok(writing.map(Prepared::Written))
     }

@@ -134,6 +134,11 @@ impl Record {
         self.digests.insert(path.to_owned(), recorded);
     }
 
+    /// The paths of the files, in alphabetical order.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.digests.keys().map(String::as_str)
+    }
+
     /// Removes files that no longer exist.
     pub(super) fn keep(&mut self, is_there: impl Fn(&str) -> bool) {
         self.digests.retain(|path, _| is_there(path));

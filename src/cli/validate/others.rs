@@ -42,7 +42,7 @@ const VALUES_FIELDS: [&str; 6] = [
 /// Hints where a configuration needs Python, which `validate` does not run.
 #[cfg(feature = "deployment-manager")]
 const NO_PYTHON: Forbidden = Forbidden(&[
-    "to check the configuration with Python, use `krm-template deployment validate CONFIG --allow-python`",
+    "to check the configuration with Python, use `krm-template dm validate CONFIG --allow-python`",
     "to build a Composition with it, use `krm-template build --allow-python`",
 ]);
 

@@ -50,21 +50,14 @@ fn address(text: &str) -> Option<&str> {
     let mut open = address.matches('(').count();
     let mut closed = address.matches(')').count();
     loop {
-        let shorter = match address.chars().next_back()? {
-            '.' | ',' | ';' | ':' | '!' | '?' | '*' => address.len() - 1,
-            ')' if closed > open => {
-                closed -= 1;
-                address.len() - 1
-            }
-            // The beginning of a reference, `$(`, is not a part of an address.
-            '(' => {
-                open -= 1;
-                address.len() - 1
-            }
-            '$' => address.len() - 1,
+        match address.chars().next_back()? {
+            // `$(` begins a reference, which is not a part of an address.
+            '.' | ',' | ';' | ':' | '!' | '?' | '*' | '$' => {}
+            '(' => open -= 1,
+            ')' if closed > open => closed -= 1,
             _ => return Some(address),
-        };
-        address = address.get(..shorter)?;
+        }
+        address = address.get(..address.len() - 1)?;
     }
 }
 

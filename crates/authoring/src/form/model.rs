@@ -24,6 +24,10 @@ pub struct Group {
 
 /// The field of one parameter.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about the parameter, and they are independent"
+)]
 pub struct Field {
     /// The name of the parameter.
     pub name: String,

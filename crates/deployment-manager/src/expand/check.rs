@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use krm_yaml::diagnostic::{Diagnostic, Way};
+use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Document, Value};
 
@@ -141,12 +142,17 @@ pub(super) fn misspelt_fields(resource: Located<'_>) -> Vec<Diagnostic> {
 pub(super) fn misspelt_sections(configuration: Located<'_>) -> Vec<Diagnostic> {
     let mut found = misspelt(configuration, CONFIGURATION, "the configuration");
     let has = |field| configuration.value.get(field).is_some();
-    if found.is_empty() && !has("resources") {
-        let message = "the configuration has no `resources`, so it creates nothing";
+    let resources = configuration.value.get("resources");
+    let is_empty = |list: &Value<'_>| list.is_null() || list.items().is_some_and(<[_]>::is_empty);
+    if found.is_empty() && resources.is_none_or(is_empty) {
+        let message = match resources {
+            None => "the configuration has no `resources`, so it creates nothing",
+            Some(_) => "the list `resources` is empty, so the configuration creates nothing",
+        };
         let warning = Diagnostic::warning(message).hint(if has("kind") {
             "an object with a `kind` is not a configuration; check it with `krm-template validate`"
         } else {
-            "write a list of resources, each with `name` and `type`"
+            LIST
         });
         found.push(match configuration.place() {
             Some(place) => warning.at(place),
@@ -154,6 +160,14 @@ pub(super) fn misspelt_sections(configuration: Located<'_>) -> Vec<Diagnostic> {
         });
     }
     found
+}
+
+const LIST: &str = "write a list of resources, each with `name` and `type`";
+
+/// The warning about a configuration without any content.
+pub(super) fn empty(config: &Source) -> Diagnostic {
+    let message = format!("`{}` is empty, so it creates nothing", config.name());
+    Diagnostic::warning(message).hint("write `resources:` and a list of resources below it")
 }
 
 fn misspelt(located: Located<'_>, known: &[&'static str], of: &str) -> Vec<Diagnostic> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
 
@@ -16,6 +16,7 @@ use crate::expansion::{Expansion, Layout, LayoutResource, Resource};
 use crate::jinja::{Context, Environment};
 use crate::model::{Env, Import, Limits, Request};
 use crate::python::{Call, Interpreter, Output, Session};
+use crate::references;
 use crate::schema::Schemas;
 use crate::yaml::{self, Located, kind_of};
 
@@ -92,6 +93,10 @@ fn expand_metered<'r>(
         }),
     }
 }
+
+/// How to go on in spite of a schema.
+const WITHOUT_SCHEMA: &str =
+    "to expand without schemas and their defaults, use `--no-validate-schema`";
 
 struct Expander<'r, 'p> {
     request: &'r Request,
@@ -185,7 +190,11 @@ impl<'r> Expander<'r, '_> {
             }
             Data::Scalar(scalar) => {
                 let text = match scalar {
-                    Scalar::Null => String::new(),
+                    Scalar::Null => {
+                        self.diagnostics
+                            .push(check::empty(self.request.config.source()));
+                        String::new()
+                    }
                     _ => name_text(&level.value),
                 };
                 return Some((Some(text), Layout::default()));
@@ -307,6 +316,7 @@ impl<'r> Expander<'r, '_> {
         let entry = LayoutResource {
             name: name.clone().without_origin(),
             kind: kind.clone().without_origin(),
+            depends_on: references::needed(&resource).into_iter().collect(),
             resources: Vec::new(),
             properties: None,
             outputs: None,
@@ -405,8 +415,9 @@ impl<'r> Expander<'r, '_> {
                 resource.insert("properties".into(), checked.properties);
                 self.within(counted)
             }
-            Err(invalid) => {
+            Err(mut invalid) => {
                 self.within(self.meter.check(self.made.len()))?;
+                invalid.diagnostics.advise(Way::Arguments, WITHOUT_SCHEMA);
                 let cause = Cause::Invalid {
                     text: invalid.text,
                     resource: resource.get("name").map(name_text).unwrap_or_default(),

@@ -60,8 +60,19 @@ pub(super) fn form(resource: &Resource<'_>) -> Result<Form> {
     }
     match (own_version, own_kind) {
         (Some(_), Some(_)) => Ok(Form::Whole),
+        (Some(_), None) if is_kind(kind) => {
+            Err(Diagnostic::error("`kind` is missing beside `apiVersion`")
+                .hint(format!("add `kind: {kind}`"))
+                .into())
+        }
         _ => Ok(Form::Other),
     }
+}
+
+/// Whether a type is spelled like a kind.
+fn is_kind(kind: &str) -> bool {
+    kind.starts_with(|first: char| first.is_ascii_uppercase())
+        && kind.chars().all(|one| one.is_ascii_alphanumeric())
 }
 
 /// The API version and the collection of `PROJECT/PROVIDER:/api/v1/namespaces/{namespace}/services/{name}`.

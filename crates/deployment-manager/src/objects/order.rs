@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_yaml::{Data, Value};
+use krm_yaml::Value;
 
 use crate::error::name_text;
 use crate::expansion::Resource;
@@ -88,31 +88,16 @@ fn cycle<'e, 'r>(
 /// The names of resources that one needs: those it refers to, and those of `dependsOn`.
 fn needed(resource: &Resource<'_>, value: &Value<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    add(value, &mut names);
-    let depends = resource
-        .value
-        .at(&["metadata", "dependsOn"])
-        .and_then(Value::items);
-    names.extend(depends.unwrap_or_default().iter().map(name_text));
+    references::add_names(value, &mut names);
+    names.extend(references::depends_on(&resource.value));
     names
-}
-
-fn add(value: &Value<'_>, names: &mut BTreeSet<String>) {
-    match &value.data {
-        Data::Scalar(_) => {
-            let text = value.as_str().unwrap_or_default();
-            names.extend(references::all(text).map(|reference| reference.name.to_owned()));
-        }
-        Data::Sequence(items) => items.iter().for_each(|item| add(item, names)),
-        Data::Mapping(entries) => entries.iter().for_each(|(_, value)| add(value, names)),
-    }
 }
 
 /// The names of all resources that others refer to.
 pub(super) fn referenced(objects: &[ResourceObject<'_, '_>]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (_, value) in objects {
-        add(value, &mut names);
+        references::add_names(value, &mut names);
     }
     names
 }

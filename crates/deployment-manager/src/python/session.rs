@@ -37,7 +37,7 @@ pub struct Forbidden(pub &'static [&'static str]);
 impl Forbidden {
     /// The advice to users of a KRM function.
     pub const IN_FUNCTION: Self = Self(&[
-        "add the expanded objects to the package: `krm-template deployment expand CONFIG --objects --allow-python`",
+        "add the expanded objects to the package: `krm-template dm expand CONFIG --objects --allow-python`",
         "or make it a transformer of a Composition: `krm-template build --allow-python`",
     ]);
 }

@@ -81,7 +81,7 @@ impl Args {
         } else {
             Arc::new(Forbidden(&[
                 "start the server with --allow-python, only for templates that you trust",
-                "or send what the template creates: `krm-template deployment expand --allow-python`",
+                "or send what the template creates: `krm-template dm expand --allow-python`",
             ]))
         }
     }

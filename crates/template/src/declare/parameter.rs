@@ -172,9 +172,8 @@ impl Parameter {
     #[must_use]
     pub fn is_named_like_secret(&self) -> bool {
         let name = self.name.to_uppercase();
-        let is_about = |last: &&str| name.ends_with(*last);
         SECRET_WORDS.iter().any(|word| name.contains(word))
-            && !ABOUT_SECRETS.iter().any(|last| is_about(&last))
+            && !ABOUT_SECRETS.iter().any(|end| name.ends_with(end))
     }
 }
 

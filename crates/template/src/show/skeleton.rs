@@ -15,11 +15,15 @@ use krm_yaml::{Data, Scalar, Value};
 /// The format of a values file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValuesFormat {
-    /// Lines `NAME=VALUE`, as `--param-file` reads them.
+    /// Lines `NAME=VALUE`.
     Env,
-    /// YAML lines `NAME: VALUE`, for `-P`.
+    /// YAML lines `NAME: VALUE`.
     Yaml,
 }
+
+/// Tells editors where the schema of the values is, and users how to make it.
+const MODELINE: &str = "yaml-language-server: $schema=values.schema.json\n\
+    The schema, for editors: krm-template parameters TEMPLATE -o schema > values.schema.json";
 
 /// Returns a values file to fill in for `template`. It contains no secrets.
 #[must_use]
@@ -29,14 +33,13 @@ pub fn skeleton(template: &Template, format: ValuesFormat) -> String {
         "" => "the Template".to_owned(),
         name => format!("the Template {name}"),
     };
-    let option = match format {
-        ValuesFormat::Env => "--param-file",
-        ValuesFormat::Yaml => "-P",
-    };
+    if format == ValuesFormat::Yaml {
+        comment(&mut out, MODELINE);
+    }
     comment(
         &mut out,
         &format!(
-            "Values for {name}: krm-template process -f TEMPLATE {option} THIS_FILE\n\
+            "Values for {name}: krm-template process -f TEMPLATE --values THIS_FILE\n\
              Fill in the required values. The other lines show defaults: remove the # to change one."
         ),
     );
@@ -75,7 +78,7 @@ fn entry(template: &Template, parameter: &Parameter, format: ValuesFormat) -> St
         _ => None,
     };
     let Some(line) = line(&parameter.name, value.as_ref(), format) else {
-        let say = "this format cannot express the value: use YAML and -P instead";
+        let say = "this format cannot express the value: use YAML instead";
         comment(&mut out, &format!("{}: {say}", parameter.name));
         return out;
     };

@@ -83,6 +83,18 @@ pub fn parse(text: &str) -> Result<Vec<Assignment>, Vec<EnvError>> {
     }
 }
 
+/// Whether a file has lines `NAME=VALUE`, and is not YAML or JSON: by its first line that is neither
+/// blank nor a comment.
+#[must_use]
+pub fn has_lines(text: &str) -> bool {
+    let first =
+        lines(text).find_map(|(start, line)| parse_line(start, line).map(|read| (line, read)));
+    first.is_some_and(|(line, read)| {
+        let sign = line.find(['=', ':']).and_then(|at| line.get(at..));
+        read.is_ok() && sign.is_some_and(|rest| rest.starts_with('='))
+    })
+}
+
 /// Reads the `NAME=VALUE` of `-p` and of positional arguments: split at the first `=`, nothing is
 /// trimmed or decoded, as in `oc process`.
 ///

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::krm::identity::Identity;
 use crate::krm::label_selector::LabelSelector;
 use crate::krm::selection::{Labels, Pairs, Pods, pod_labels, selector, selector_field};
-use crate::plan::Plan;
+use crate::plan::instance::Plan;
 use crate::template::{Dialect, Look, Template};
 use krm_yaml::View;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};

@@ -16,7 +16,7 @@ use crate::plan::missing;
 use crate::plan::secret::secret_values;
 use crate::template::OWN_GROUP;
 use crate::template::instance::{self, ObjectSource, TemplateSource, ValueSource};
-use crate::template::{Assignment, Template, values_from_mapping};
+use crate::template::{Assignment, INDEX, Template, values_from_mapping};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Document, NodeId, SharedNode};
@@ -339,8 +339,15 @@ impl<'p> Planner<'p> {
                 self.plan.expanders.push(Arc::new(template));
                 Some(self.plan.expanders.len() - 1)
             });
-            let given = self.given(&instance.values, expander);
+            let mut given = self.given(&instance.values, expander);
             let Some(expander) = expander else { continue };
+            let own = self.plan.expanders.get(expander);
+            if let Some(index) = instance.index
+                && own.is_some_and(|own| own.declares(INDEX))
+            {
+                // Values of the instance win.
+                given.insert(0, Assignment::text(INDEX, index.to_string(), "count"));
+            }
             let (owner, seed) = match &instance.name {
                 Some(name) => (format!("{base}/{name}"), format!("{own_name}/{name}")),
                 None => (base.clone(), own_name.clone()),

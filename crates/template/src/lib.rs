@@ -16,9 +16,10 @@ mod values;
 pub use declare::model::TEMPLATE_FIELDS;
 pub use declare::parameter::PARAMETER_FIELDS;
 
+pub use declare::count::INDEX;
 pub use declare::default_value::DefaultValue;
 pub use declare::dialect::Dialect;
-pub use declare::dialect::{OPENSHIFT_GROUP, OWN_GROUP};
+pub use declare::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 pub use declare::fields::type_text;
 pub use declare::instance;
 pub use declare::label::{Label, Scope};

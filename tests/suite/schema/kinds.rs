@@ -169,6 +169,9 @@ pub(super) struct Expansion {
     labels: Option<Labels>,
     /// The namespace of every object.
     namespace: Option<String>,
+    /// How many numbered instances to expand; `$(INDEX)` in their fields is the number, from 0.
+    #[schemars(range(max = 1000))]
+    count: Option<u16>,
 }
 
 /// A Template among the items.

@@ -118,6 +118,7 @@ const KNOWN: &[&str] = &[
     "enum",
     "items",
     "maxProperties",
+    "maximum",
     "minLength",
     "minProperties",
     "minimum",

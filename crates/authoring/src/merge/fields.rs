@@ -2,7 +2,7 @@
 
 use crate::merge::metadata::{JOINED, annotation};
 use crate::merge::part::Part;
-use krm_template_engine::{Dialect, TEMPLATE_FIELDS};
+use krm_template_engine::{Dialect, OWN_API_VERSION, TEMPLATE_FIELDS};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::Diagnostics;
 
@@ -29,7 +29,9 @@ pub(super) fn check_dialects(parts: &[Part<'_>], found: &mut Diagnostics) {
             let hint = "references are not converted, as `$(X)` and `${X}` also mean something to \
                         shells: write both Templates in one dialect";
             (message, hint)
-        } else if first.template.defaults_refer() != part.template.defaults_refer() {
+        } else if first.template.defaults_refer() != part.template.defaults_refer()
+            && [first, part].into_iter().any(has_literal_dollar)
+        {
             let message = format!(
                 "`{}` has the API version `{}`, and `{}` has `{}`",
                 first.label,
@@ -37,8 +39,8 @@ pub(super) fn check_dialects(parts: &[Part<'_>], found: &mut Diagnostics) {
                 part.label,
                 version(part)
             );
-            let hint = "only in `template.krm.dev/v1alpha1` can defaults refer to parameters: set \
-                        one `apiVersion` in both files";
+            let hint = "only in `template.krm.dev/v1alpha1` can defaults refer to parameters, and a \
+                        default of the other has a `$`: set one `apiVersion` in both files";
             (message, hint)
         } else {
             continue;
@@ -51,6 +53,26 @@ pub(super) fn check_dialects(parts: &[Part<'_>], found: &mut Diagnostics) {
                 .field("apiVersion")
                 .hint(hint),
         );
+    }
+}
+
+/// Whether a default has a `$` that is text, and would refer to a parameter in our group.
+fn has_literal_dollar(part: &Part<'_>) -> bool {
+    let mut parameters = part.template.parameters().iter();
+    !part.template.defaults_refer()
+        && parameters.any(|one| one.default_text().is_some_and(|text| text.contains('$')))
+}
+
+/// Makes the first Template one of our group, if one of the others is and has the same dialect.
+pub(super) fn join_api_versions(parts: &mut [Part<'_>]) {
+    let is_own = |part: &Part<'_>| part.template.defaults_refer();
+    if parts.iter().all(is_own) || !parts.iter().any(is_own) {
+        return;
+    }
+    if let Some(first) = parts.first_mut()
+        && let Some(version) = first.value.get_mut("apiVersion")
+    {
+        version.set(Value::string(OWN_API_VERSION).data);
     }
 }
 

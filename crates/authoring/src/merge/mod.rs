@@ -57,6 +57,7 @@ pub fn merge(
 
 /// Applies every rule to the data of the Templates, of which the first becomes the merged one.
 fn decide(parts: &mut [Part<'_>], options: &Options, found: &mut Diagnostics) {
+    fields::join_api_versions(parts);
     references::rename(parts, found);
     values::unify(parts, options, found);
     parameters::unify(parts, options, found);

@@ -8,7 +8,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, Kind};
 
 /// The annotation that decides the dialect against the API version.
-const DIALECT: &str = "template.krm.dev/dialect";
+pub(crate) const DIALECT: &str = "template.krm.dev/dialect";
 
 /// The dialect of a Template with this API version.
 pub(crate) fn dialect_of(
@@ -17,10 +17,11 @@ pub(crate) fn dialect_of(
     diagnostics: &mut Diagnostics,
 ) -> Dialect {
     if let Some(annotation) = template.at(["metadata", "annotations", DIALECT]) {
-        match annotation.text().ok().flatten().as_deref() {
-            Some("proposal") => return Dialect::Proposal,
-            Some("openshift") => return Dialect::OpenShift,
-            _ => diagnostics.push(
+        let text = annotation.text().ok().flatten().unwrap_or_default();
+        let mut known = [Dialect::Proposal, Dialect::OpenShift].into_iter();
+        match known.find(|one| one.name() == text) {
+            Some(dialect) => return dialect,
+            None => diagnostics.push(
                 Diagnostic::error(format!(
                     "annotation `{DIALECT}` must be `proposal` or `openshift`"
                 ))

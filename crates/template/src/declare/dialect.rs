@@ -5,7 +5,7 @@ use krm_yaml::DuplicateKeys;
 /// The API group of the program's own kinds.
 pub const OWN_GROUP: &str = "template.krm.dev";
 /// The one version of it.
-pub(crate) const OWN_API_VERSION: &str = "template.krm.dev/v1alpha1";
+pub const OWN_API_VERSION: &str = "template.krm.dev/v1alpha1";
 /// OpenShift's API group of the Template kind.
 pub const OPENSHIFT_GROUP: &str = "template.openshift.io";
 
@@ -19,6 +19,15 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// The name in the annotation `template.krm.dev/dialect`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Proposal => "proposal",
+            Self::OpenShift => "openshift",
+        }
+    }
+
     /// The treatment of a mapping that has a key twice.
     #[must_use]
     pub const fn duplicate_keys(self) -> DuplicateKeys {

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::declare::count;
 use crate::declare::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::declare::fields::unknown_fields;
 use crate::declare::label::{self, Label};
@@ -28,6 +29,8 @@ pub struct Instance {
     pub labels: Vec<Label>,
     /// The namespace of objects that name none.
     pub namespace: Option<String>,
+    /// Its number, if it is one of a `count`.
+    pub index: Option<usize>,
     /// The place of its name, or of the instance without one.
     pub place: Place,
 }
@@ -62,6 +65,16 @@ pub enum ValueSource {
     Object(ObjectSource),
 }
 
+impl ValueSource {
+    /// The same for an instance with a number.
+    fn numbered(&self, index: usize) -> Self {
+        match self {
+            Self::Given(values) => Self::Given(count::values(values, index)),
+            Self::Object(object) => Self::Object(object.clone()),
+        }
+    }
+}
+
 /// A ConfigMap or Secret with values.
 #[derive(Clone, Debug)]
 pub struct ObjectSource {
@@ -87,6 +100,7 @@ pub const SHARED_FIELDS: &[&str] = &[
     "parametersFrom",
     "labels",
     "namespace",
+    "count",
 ];
 /// The kinds of objects that can provide values.
 pub const VALUE_OBJECTS: &[(&str, &str)] =
@@ -142,7 +156,8 @@ fn read_spec(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Instance> {
     );
     let shared = Shared::read(spec, "spec", found);
     let Some(list) = spec.get("instances").filter(|list| !list.is_null()) else {
-        return shared.instance(None, spec, found).into_iter().collect();
+        let name = node.text_at(["metadata", "name"]).unwrap_or_default();
+        return shared.instances(None, &name, spec, found);
     };
     if !list.is_sequence() {
         found.push(
@@ -186,19 +201,30 @@ fn read_list(list: Cursor<'_>, shared: &Shared, found: &mut Diagnostics) -> Vec<
             continue;
         }
         if let Some(first) = names.insert(name.clone(), place.clone()) {
-            found.push(
-                Diagnostic::error(format!("two instances are named `{name}`"))
-                    .at(place)
-                    .related(first, "first here")
-                    .field(format!("{field}.name"))
-                    .hint("rename one of them"),
-            );
+            found.push(twice(&name, place, first, &field));
             continue;
         }
         let own = Shared::read(node, &field, found).over(shared);
-        instances.extend(own.instance(Some(name), node, found));
+        let own = own.instances(Some(name.clone()), &name, node, found);
+        for instance in own.iter().filter(|one| one.index.is_some()) {
+            let Some(numbered) = &instance.name else {
+                continue;
+            };
+            if let Some(first) = names.insert(numbered.clone(), place.clone()) {
+                found.push(twice(numbered, place.clone(), first, &field));
+            }
+        }
+        instances.extend(own);
     }
     instances
+}
+
+fn twice(name: &str, place: Place, first: Place, field: &str) -> Diagnostic {
+    Diagnostic::error(format!("two instances are named `{name}`"))
+        .at(place)
+        .related(first, "first here")
+        .field(format!("{field}.name"))
+        .hint("rename one of them")
 }
 
 /// Whether a name is valid in the value of an annotation and as the name of a file.
@@ -238,6 +264,7 @@ fn read_openshift(node: Cursor<'_>, spec: Cursor<'_>, found: &mut Diagnostics) -
         namespace: node
             .text_at(["metadata", "namespace"])
             .map(std::borrow::Cow::into_owned),
+        count: None,
     };
     shared.instance(None, spec, found)
 }
@@ -248,6 +275,7 @@ struct Shared {
     values: Vec<ValueSource>,
     labels: Vec<Label>,
     namespace: Option<String>,
+    count: Option<usize>,
 }
 
 impl Shared {
@@ -259,6 +287,7 @@ impl Shared {
             values,
             labels: labels(node, field, found),
             namespace: text(node, "namespace", field, found),
+            count: count::read(node, field, found),
         }
     }
 
@@ -274,6 +303,7 @@ impl Shared {
             values: self.values,
             labels,
             namespace: self.namespace.or_else(|| all.namespace.clone()),
+            count: self.count.or(all.count),
         }
     }
 
@@ -329,6 +359,32 @@ impl Shared {
         }
     }
 
+    /// The instance, or each of its `count`, named after `base`.
+    fn instances(
+        self,
+        name: Option<String>,
+        base: &str,
+        node: Cursor<'_>,
+        found: &mut Diagnostics,
+    ) -> Vec<Instance> {
+        let Some(number) = self.count else {
+            return self.instance(name, node, found).into_iter().collect();
+        };
+        let Some(all) = self.instance(name, node, found) else {
+            return Vec::new();
+        };
+        let numbered = (0..number).map(|index| Instance {
+            name: Some(format!("{base}-{index}")),
+            template: all.template.clone(),
+            values: all.values.iter().map(|one| one.numbered(index)).collect(),
+            labels: count::labels(&all.labels, index),
+            namespace: all.namespace.as_deref().map(|own| count::text(own, index)),
+            index: Some(index),
+            place: all.place.clone(),
+        });
+        numbered.collect()
+    }
+
     fn instance(
         self,
         name: Option<String>,
@@ -353,6 +409,7 @@ impl Shared {
             values: self.values,
             labels: self.labels,
             namespace: self.namespace.filter(|namespace| !namespace.is_empty()),
+            index: None,
             place: node.get("name").unwrap_or(node).key_place(),
         })
     }

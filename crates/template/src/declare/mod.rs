@@ -1,5 +1,6 @@
 //! How a Template, an instance of one and their fields are written: everything that is known before values are given.
 
+pub(crate) mod count;
 pub(crate) mod default_value;
 pub(crate) mod detect;
 pub(crate) mod dialect;

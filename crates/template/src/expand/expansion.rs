@@ -314,9 +314,23 @@ pub(crate) struct LabelSets {
     templates: Vec<(String, String)>,
     /// Those among these for selectors.
     selectors: Vec<(String, String)>,
+    /// Whether a label is not for selectors, though others may be.
+    pub(crate) is_grouped: bool,
 }
 
 impl LabelSets {
+    /// The labels as groups, each with the field that says where its labels are set.
+    pub(crate) fn groups(&self) -> [(Option<&'static str>, Vec<&(String, String)>); 3] {
+        [
+            (Some("includeSelectors"), self.selectors.iter().collect()),
+            (
+                Some("includeTemplates"),
+                others(&self.templates, &self.selectors),
+            ),
+            (None, others(&self.all, &self.templates)),
+        ]
+    }
+
     fn of(labels: &[Label], on_selectors: bool) -> Self {
         let with = |scope| {
             let labels = labels.iter().filter(move |label| label.scope >= scope);
@@ -334,8 +348,16 @@ impl LabelSets {
             all: with(Scope::Objects),
             templates: with_some(Scope::Templates),
             selectors: with_some(Scope::Selectors),
+            is_grouped: on_selectors && labels.iter().any(|one| one.scope < Scope::Selectors),
         }
     }
+}
+
+/// The labels that are not among others.
+fn others<'l>(labels: &'l pods::Labels, others: &pods::Labels) -> Vec<&'l (String, String)> {
+    let known: BTreeSet<&(String, String)> = others.iter().collect();
+    let labels = labels.iter();
+    labels.filter(|label| !known.contains(label)).collect()
 }
 
 /// The same, as lines.

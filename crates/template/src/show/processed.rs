@@ -4,14 +4,19 @@
 //! their effective values, and the references in `labels` and `message` are replaced.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use crate::declare::detect::DIALECT;
+use crate::declare::dialect::Dialect;
 use crate::declare::model::Template;
 use crate::expand::expansion::{Expansion, Options, expand};
 use crate::resolve::parameters::Parameters;
 use crate::show::output::print_items;
 use crate::values::given::Assignment;
-use krm_yaml::diagnostic::Diagnostics;
-use krm_yaml::{Cursor, Position, Value};
+use krm_core::identity::group;
+use krm_yaml::diagnostic::{Diagnostics, Result};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, Position, SharedNode, Value};
 
 /// Expands `template` with the `given` values and returns the text of the processed Template, in
 /// YAML with the original layout.
@@ -35,20 +40,50 @@ pub fn processed<'d>(
     if let (Some(entry), Some(message)) = (head.get_mut("message"), message) {
         entry.set(Value::string(message).data);
     }
-    let document = template.node().document();
-    let mut text = complaints.take(krm_yaml::render(document, &head, Position::Document))?;
+    let mut text = complaints.take(whole(template, &head, &items));
+    // Without references, a `v1` Template may be read in the other dialect.
+    if let Some(first) = &text
+        && group(template.api_version()).is_empty()
+        && dialect_in(first) != Some(template.dialect)
+    {
+        set_dialect(&mut head, template.dialect);
+        text = complaints.take(whole(template, &head, &items));
+    }
     complaints.attribute_to(template.reference());
     if !diagnostics.has_errors() {
         diagnostics.append(complaints);
     }
+    text
+}
+
+/// The text of a processed Template.
+fn whole(template: &Template, head: &Value<'_>, items: &str) -> Result<String> {
+    let document = template.node().document();
+    let mut text = krm_yaml::render(document, head, Position::Document)?;
     text.push_str(if items.is_empty() {
         "objects: []"
     } else {
         "objects:"
     });
     text.push_str(document.eol());
-    text.push_str(&items);
-    Some(text)
+    text.push_str(items);
+    Ok(text)
+}
+
+/// The dialect in which a Template is read.
+fn dialect_in(text: &str) -> Option<Dialect> {
+    let document = Document::parse(&Source::new("output", text)).ok()?;
+    let root = SharedNode::roots(&Arc::new(document)).next()?;
+    let template = Template::read(&root, &mut Diagnostics::new())?;
+    Some(template.dialect)
+}
+
+/// Sets the annotation for the dialect.
+fn set_dialect(head: &mut Value<'_>, dialect: Dialect) {
+    let metadata = head.mapping_at("metadata");
+    if let Some(annotations) = metadata.and_then(|metadata| metadata.mapping_at("annotations")) {
+        annotations.insert(Cow::Borrowed(DIALECT), Value::string(dialect.name()));
+    }
 }
 
 /// Returns the Template without its objects and the map `values`, which is no longer needed.
@@ -108,10 +143,33 @@ fn set_values<'d>(list: &mut Value<'d>, template: &Template, values: &Parameters
     }
 }
 
-fn set_labels(mapping: &mut Value<'_>, expansion: &Expansion<'_, '_>) {
-    let labels = expansion.labels.iter().flat_map(|labels| &labels.all);
-    let old = std::mem::replace(mapping, Value::mapping(Vec::new()));
-    mapping.origin = old.origin;
+fn set_labels(field: &mut Value<'_>, expansion: &Expansion<'_, '_>) {
+    let Some(labels) = &expansion.labels else {
+        return;
+    };
+    let old = std::mem::replace(field, Value::mapping(Vec::new()));
+    if !labels.is_grouped {
+        field.origin = old.origin;
+        set_pairs(field, &old, labels.all.iter());
+        return;
+    }
+    let groups = labels.groups().into_iter();
+    let groups = groups.filter(|(_, labels)| !labels.is_empty());
+    let groups = groups.map(|(flag, labels)| {
+        let mut pairs = Value::mapping(Vec::new());
+        set_pairs(&mut pairs, &old, labels.into_iter());
+        let flag = flag.map(|flag| (flag.into(), true.into()));
+        let pairs = ("pairs".into(), pairs);
+        Value::mapping([Some(pairs), flag].into_iter().flatten().collect())
+    });
+    *field = Value::sequence(groups.collect());
+}
+
+fn set_pairs<'l>(
+    mapping: &mut Value<'_>,
+    old: &Value<'_>,
+    labels: impl Iterator<Item = &'l (String, String)>,
+) {
     for (key, value) in labels {
         let mut new = Value::string(value.clone());
         new.origin = old.get(key).and_then(|old| old.origin);

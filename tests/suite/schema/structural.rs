@@ -12,7 +12,7 @@ use crate::schema::kinds;
 const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
 
 /// Keywords that Kubernetes rejects, or that have no meaning in a CRD.
-const LEFT_OUT: &[&str] = &["$schema", "title", "format"];
+const LEFT_OUT: &[&str] = &["$schema", "title", "format", "anyOf"];
 
 /// The schema of a kind.
 pub(super) fn schema<T: JsonSchema>() -> Value {

@@ -78,6 +78,17 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         interruption.obey();
         return diff.map_or(Ok(USAGE), |diff| diff::show(&diff));
     }
+    publish(arguments, made, diagnostics, console, &interruption)
+}
+
+/// Prints the output, or writes its files. Returns the exit status.
+fn publish(
+    arguments: &Arguments,
+    made: Option<(Output, Vec<Stat>)>,
+    mut diagnostics: Diagnostics,
+    console: Console,
+    interruption: &Interruption,
+) -> anyhow::Result<u8> {
     let mut stats = Vec::new();
     let mut prepared = None;
     if let Some((output, found)) = made {

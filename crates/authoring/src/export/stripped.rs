@@ -128,14 +128,7 @@ impl Stripping<'_> {
         if !identity.name.is_empty() && self.is_second(&identity, node, diagnostics) {
             return;
         }
-        // A comment below a Secret may hold one.
-        let is_secret = identity.group.is_empty() && identity.kind == "Secret";
-        let is_document = self.are_documents && object.is_document;
-        let below = if is_document && !is_secret && !node.is_flow() {
-            krm_yaml::comments_below(node)
-        } else {
-            Vec::new()
-        };
+        let below = self.below(object, node, &identity);
         let is_openshift = self.options.dialect == Dialect::OpenShift;
         let survey = &mut self.all.survey;
         survey.add(&value, (identity, api_version), !is_openshift);
@@ -148,6 +141,17 @@ impl Stripping<'_> {
             below,
             place: is_openshift.then(|| node.key_place()),
         }));
+    }
+
+    /// The comment lines below a document. Those below a Secret may hold one.
+    fn below(&self, object: &Object, node: Cursor<'_>, identity: &Identity) -> Vec<String> {
+        let is_secret = identity.group.is_empty() && identity.kind == "Secret";
+        let is_document = self.are_documents && object.is_document;
+        if is_document && !is_secret && !node.is_flow() {
+            krm_yaml::comments_below(node)
+        } else {
+            Vec::new()
+        }
     }
 
     fn leave_out(&mut self, called: &str, reason: &str) {

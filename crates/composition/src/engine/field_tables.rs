@@ -153,9 +153,7 @@ impl Tables {
 }
 
 /// The fields that name objects of a kind.
-pub fn fields_of(
-    to: &'static Named,
-) -> impl Iterator<Item = (Kind<'static>, Cow<'static, FieldSpec>)> {
+pub fn fields_of<'k>(to: &'static Named) -> impl Iterator<Item = (Kind<'k>, Cow<'k, FieldSpec>)> {
     let kind = [to.group, to.version, to.kind];
     let fields = to.fields.iter();
     fields.map(move |field| (kind, Cow::Owned(FieldSpec::from(field))))

@@ -295,15 +295,14 @@ fn loss(items: &[Value<'_>], patched: &[Value<'_>]) -> Option<Problem> {
             }
         }
     }
-    let more = lost.len().saturating_sub(MAX_LOST);
-    lost.truncate(MAX_LOST);
-    let mut lost = lost.join(", ");
     if lost.is_empty() {
         return None;
     }
-    if more > 0 {
-        lost.push_str(&format!(" and {more} more"));
+    if let more @ 1.. = lost.len().saturating_sub(MAX_LOST) {
+        lost.truncate(MAX_LOST);
+        lost.push(format!("and {more} more"));
     }
+    let lost = lost.join(", ");
     Some(
         Problem::new(format!("the list is replaced, and loses {lost}"))
             .hint("to merge its items, name their key in a schema under `openapi` of the Composition; to replace them on purpose, add the item `- $patch: replace`".to_owned()),

@@ -108,7 +108,7 @@ fn configuration(document: &Document, value: &Value<'static>) -> Result<FieldTab
         while wrong.place.is_none()
             && let Some(root) = root
         {
-            wrong.place = root.lookup(&way).map(|node| node.key_place());
+            wrong.place = root.lookup(&way).map(krm_yaml::Cursor::key_place);
             match way.split_last() {
                 Some((parent, _)) => way = parent,
                 None => break,

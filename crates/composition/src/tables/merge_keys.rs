@@ -53,7 +53,9 @@ impl<'k> Known<'k> {
     /// like one.
     pub(crate) fn field_of(self, name: &str, value: &Value<'_>) -> Self {
         match self.field(name) {
-            Self::Type(known) if std::ptr::eq(known, &PLAIN) && is_pod_template(name, value) => {
+            Self::Type(known)
+                if std::ptr::eq(known, &raw const PLAIN) && is_pod_template(name, value) =>
+            {
                 Self::Type(&POD_TEMPLATE)
             }
             known => known,

@@ -1,4 +1,4 @@
-//! The OpenAPI schema that a Composition names under `openapi`: the merge keys of lists.
+//! The `OpenAPI` schema that a Composition names under `openapi`: the merge keys of lists.
 //!
 //! Source: kustomize 5.8, `kyaml/openapi`. Only a schema with `definitions` counts, whose kinds are
 //! named by `x-kubernetes-group-version-kind`.

@@ -67,8 +67,7 @@ pub(crate) fn all<'k>() -> impl Iterator<Item = (Kind<'k>, Cow<'k, FieldSpec>)> 
             (to, Cow::Owned(own))
         })
     });
-    let all = known().chain(like).chain(OTHERS.iter().flat_map(fields_of));
-    all.map(|(to, from)| (to, from))
+    known().chain(like).chain(OTHERS.iter().flat_map(fields_of))
 }
 
 /// The name of an image stream with a tag, in fields with `kind: ImageStreamTag`.

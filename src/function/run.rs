@@ -3,12 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::composition::GROUP;
+use crate::composition::built_kind;
 #[cfg(feature = "deployment-manager")]
 use crate::deployment_manager::python::Interpreters;
 use crate::files::Files;
 use crate::function::located;
-use crate::krm::identity::group;
 use crate::krm::long_lists::LONG_LISTS;
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::report;
@@ -82,10 +81,9 @@ pub(super) fn run(
     read(source, run).unwrap_or_else(Output::from)
 }
 
-/// Whether a functionConfig is a Composition.
+/// Whether a functionConfig is a Composition; its `apiVersion` may be missing, as in the KEP.
 pub(super) fn is_composition(config: Cursor<'_>) -> bool {
-    let text = |key| config.text_at([key]).unwrap_or_default();
-    text("kind") == "Composition" && group(&text("apiVersion")) == GROUP
+    built_kind(config).as_deref() == Some("Composition")
 }
 
 /// Calls `run` with a document that is opened as far as its kind of functionConfig needs.

@@ -28,6 +28,7 @@ mod needs;
 mod ownership;
 mod parameters;
 mod program;
+mod readers;
 mod repetition;
 mod restrictions;
 mod rules;
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
-    let groups: [Group; 27] = [
+    let groups: [Group; 28] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("bounds", bounds::trials),
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
         ("merge", merge::trials),
         ("ownership", ownership::trials),
         ("parameters", parameters::trials),
+        ("readers", readers::trials),
         ("repetition", repetition::trials),
         ("restrictions", restrictions::trials),
         ("rules", rules::trials),

@@ -86,7 +86,9 @@ fn transformed(
             .map(|(path, text)| (path.clone(), text.clone().into_bytes())),
     );
     let mut diagnostics = Diagnostics::new();
-    let steps = configs.iter().map(|config| step(transformer(config)));
+    let steps = configs
+        .iter()
+        .map(|config| step(transformer(config), &Arc::default()));
     let mut steps: Vec<_> = steps.filter_map(|step| diagnostics.take(step)).collect();
     let document = Document::parse(&Source::new("input.yaml", input)).unwrap();
     let document = Arc::new(document);

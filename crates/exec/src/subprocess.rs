@@ -274,6 +274,22 @@ fn now() -> Instant {
     Instant::now()
 }
 
+/// The numbers of the current user and group, `UID:GID`, where there are such.
+#[must_use]
+#[cfg_attr(
+    not(unix),
+    expect(clippy::missing_const_for_fn, reason = "it is one only there")
+)]
+pub fn current_user() -> Option<String> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{getgid, getuid};
+        Some(format!("{}:{}", getuid().as_raw(), getgid().as_raw()))
+    }
+    #[cfg(not(unix))]
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::{end, whole};

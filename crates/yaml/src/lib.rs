@@ -64,7 +64,7 @@ pub use scalar::data::Scalar;
 pub use table::{Kind, NodeId};
 pub use utf8::decode;
 pub use value::{Data, Value};
-pub use write::comments::{end_with_comments, paragraphs_above};
+pub use write::comments::{comments_below, end_with_comments, paragraphs_above};
 pub use write::edited::{Edit, Edited, close_text};
 pub use write::emit::json;
 pub use write::enclosing::Enclosing;

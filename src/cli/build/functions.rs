@@ -10,11 +10,16 @@ use krm_yaml::source::Source;
 impl Functions for Programs {
     fn check(&self, transformer: &Transformer, program: &Program) -> Result<()> {
         let (what, option) = match program {
-            Program::Container(_) if !self.containers => ("containers", "--enable-alpha-plugins"),
-            Program::Exec(_) if !self.executables => ("executables", "--enable-exec"),
+            Program::Container(_) if !self.containers => {
+                ("running containers", "--enable-alpha-plugins")
+            }
+            Program::Container(container) if container.network && !self.options.network => {
+                ("a network for its container", "--network")
+            }
+            Program::Exec(_) if !self.executables => ("running executables", "--enable-exec"),
             _ => return Ok(()),
         };
-        let problem = format!("{}: running {what} is not allowed", transformer.id);
+        let problem = format!("{}: {what} is not allowed", transformer.id);
         let mut wrong = Diagnostic::error(problem).hint(format!("allow it with `{option}`"));
         wrong.place = transformer.place();
         Err(wrong.into())

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::cli::build::containers::ContainerOptions;
 use crate::cli::build::installed::Installed;
 use crate::composition::{Container, Exec, FunctionOutput};
 use crate::files::join;
@@ -22,8 +23,6 @@ use krm_yaml::source::Source;
 const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
 /// The variable that chooses the engine, as in kpt.
 const ENGINE: &str = "KRM_FN_RUNTIME";
-/// The user and group `nobody` as numbers: an image may lack a file with the names.
-const NOBODY: &str = "65534:65534";
 /// The time limit for removing a container.
 const CLEANING: Duration = Duration::from_secs(30);
 /// How many bytes a program may write to its standard output. Resources that are read take up to
@@ -33,6 +32,7 @@ const MAX_OUTPUT: u64 = 64 << 20;
 /// Runs other programs, if the user allows it.
 pub(super) struct Programs {
     pub(super) containers: bool,
+    pub(super) options: ContainerOptions,
     pub(super) executables: bool,
     /// Whether kustomize may call helm.
     pub(super) helm: bool,
@@ -50,7 +50,7 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Runs a function as kpt does: without a network and as nobody.
+    /// Runs a function as kpt does: without a network and as nobody, unless the user says otherwise.
     pub(super) fn container(
         &self,
         container: &Container,
@@ -60,12 +60,11 @@ impl Programs {
         let name = format!("krm-template-{}-{}", std::process::id(), self.started.get());
         for engine in engines() {
             let mut command = Command::new(&engine);
-            command.args(["run", "--rm", "-i", "--network", "none", "--user", NOBODY]);
+            command.args(["run", "--rm", "-i"]);
+            command.args(self.options.access(container));
             command.args(["--name", &name]);
             command.arg("--security-opt=no-new-privileges");
-            for variable in &container.envs {
-                command.args(["--env", variable]);
-            }
+            command.args(self.options.surroundings(container));
             command.arg("--").arg(&container.image);
             match self.function(&mut command, &container.image, list) {
                 Err(Failure::Missing) => {}

@@ -6,24 +6,34 @@ use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::cli::process::directory::File;
 use crate::cli::process::mask::Secrets;
-use crate::cli::process::output::Output;
 use crate::cli::process::record::Record;
 use crate::cli::process::writing::stale_files;
+use crate::krm::visible::visible;
 use crate::report::unified;
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
+use krm_template_exec::status::{FAILED, OK};
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 
 /// The name shown for a missing file.
 const NOTHING: &str = "/dev/null";
 
-/// The diff from `path`, a file or a directory, to `output`: empty if both are equal, `None` if
+/// What is compared with an earlier output.
+pub(in crate::cli) enum New<'f> {
+    /// The text for standard output.
+    Text(String),
+    /// A file for each object.
+    Files(&'f [File]),
+}
+
+/// The diff from `path`, a file or a directory, to what is `new`: empty if both are equal, `None` if
 /// they cannot be compared.
-pub(super) fn against(
+pub(in crate::cli) fn against(
     path: &str,
-    output: Output,
+    new: New<'_>,
     secrets: &Secrets,
     console: Console,
     diagnostics: &mut Diagnostics,
@@ -42,31 +52,38 @@ pub(super) fn against(
             text.push_str(&unified(&old, &new, name, path));
         }
     };
-    match output {
-        Output::Files(_, files) => {
-            for file in &files {
+    match new {
+        New::Files(files) => {
+            for file in files {
                 let path = io::path_in(path, file.path());
                 let old = io::is_there(&path).then(|| console.read(&path));
                 compare(&path, old, file.text());
             }
             let record = Record::of(Path::new(path));
-            for stale in stale_files(&record, &files) {
+            for stale in stale_files(&record, files) {
                 if io::is_there(&io::path_in(path, stale)) {
                     // As `diff -r` writes it. Writing to a string cannot fail.
                     let _ = writeln!(text, "Only in {path}: {stale}");
                 }
             }
         }
-        output => {
-            let new = output.into_pieces().concat();
-            compare(path, Some(console.read(path)), &new);
-        }
+        New::Text(text) => compare(path, Some(console.read(path)), &text),
     }
     (!diagnostics.has_errors()).then_some(text)
 }
 
+/// Prints a diff. Returns the exit status.
+pub(in crate::cli) fn show(diff: &str) -> anyhow::Result<u8> {
+    if io::stdout_color() {
+        io::print_text(&colored(&visible(diff)))?;
+    } else {
+        io::print([diff])?;
+    }
+    Ok(if diff.is_empty() { OK } else { FAILED })
+}
+
 /// The lines of a unified diff in the colours of git.
-pub(super) fn colored(diff: &str) -> String {
+fn colored(diff: &str) -> String {
     let paint = |line: &str| {
         let style = match line.as_bytes() {
             [b'-', b'-', b'-', b' ', ..] | [b'+', b'+', b'+', b' ', ..] => Style::new().bold(),

@@ -23,6 +23,19 @@ pub(in crate::cli) struct File {
 }
 
 impl File {
+    /// The file for an object, with its text.
+    pub(in crate::cli) fn of(object: &Value<'_>, text: String, format: Format) -> Self {
+        let (kind, namespace, name) = names(object);
+        let slash = if namespace.is_empty() { "" } else { "/" };
+        Self {
+            path: path(object, format),
+            text,
+            is_secret: kind == "Secret",
+            object: format!("{kind} {namespace}{slash}{name}"),
+            group: group_of(object),
+        }
+    }
+
     /// Its path in the folder, with `/`.
     pub(super) fn path(&self) -> &str {
         &self.path
@@ -87,15 +100,7 @@ pub(in crate::cli) fn file(
             Position::Document,
         ))?,
     };
-    let (kind, namespace, name) = names(&object.value);
-    let slash = if namespace.is_empty() { "" } else { "/" };
-    Some(File {
-        path: path(&object.value, format),
-        text,
-        is_secret: kind == "Secret",
-        object: format!("{kind} {namespace}{slash}{name}"),
-        group: group_of(&object.value),
-    })
+    Some(File::of(&object.value, text, format))
 }
 
 /// The path of an object's file in the folder, with `/`.

@@ -18,7 +18,7 @@ const ITEM: &str = "[]";
 /// The secret fields: the kind of the object and the path of the field, with the names of items.
 /// The older text may have other indices.
 #[derive(Default)]
-pub(super) struct Secrets {
+pub(in crate::cli) struct Secrets {
     fields: BTreeSet<Vec<String>>,
     /// The mappings that have keys with a secret, and the other keys of each.
     mappings: BTreeMap<Vec<String>, BTreeSet<String>>,

@@ -1,10 +1,10 @@
 //! `krm-template process`: expands the Template in a file.
 
 mod arguments;
-mod diff;
+pub(super) mod diff;
 pub(super) mod directory;
 mod format;
-mod mask;
+pub(super) mod mask;
 mod output;
 mod record;
 mod tables;
@@ -14,7 +14,6 @@ pub(super) use self::arguments::Arguments;
 use self::mask::Secrets;
 use self::output::Output;
 use crate::cli::expansion::{Expansion, Expansions};
-use crate::krm::visible::visible;
 use crate::template::{Format, Mapping, SourceMap};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
@@ -38,10 +37,11 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     );
     if let Some(path) = &arguments.diff_against {
         let diff = made.and_then(|made| {
-            diff::against(path, made.output, &made.secrets, console, &mut diagnostics)
+            made.output
+                .diff(path, &made.secrets, console, &mut diagnostics)
         });
         console.report(&diagnostics);
-        return diff.map_or(Ok(USAGE), |diff| show(&diff));
+        return diff.map_or(Ok(USAGE), |diff| diff::show(&diff));
     }
     console.report(&diagnostics);
     let Some(made) = made else {
@@ -59,16 +59,6 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         console.say(message.trim_end());
     }
     Ok(OK)
-}
-
-/// Prints a diff. Returns the exit status.
-fn show(diff: &str) -> anyhow::Result<u8> {
-    if io::stdout_color() {
-        io::print_text(&diff::colored(&visible(diff)))?;
-    } else {
-        io::print([diff])?;
-    }
-    Ok(if diff.is_empty() { OK } else { FAILED })
 }
 
 /// Reports invalid combinations of arguments that clap does not find.

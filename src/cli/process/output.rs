@@ -2,8 +2,10 @@
 
 use crate::cli::expansion::Expansion;
 use crate::cli::process::arguments::Arguments;
+use crate::cli::process::diff::{self, New};
 use crate::cli::process::directory::{self, File};
 use crate::cli::process::format::OutputFormat;
+use crate::cli::process::mask::Secrets;
 use crate::cli::process::tables;
 use crate::cli::process::writing::{Mode, Writing};
 use crate::template::{self, Format, Printer, Template};
@@ -110,6 +112,24 @@ impl Output {
         let writing = Writing::prepare(folder, files, mode, &mut found)?;
         console.report(&found);
         Ok(writing.map(Prepared::Written))
+    }
+
+    /// The diff from an earlier output to this one, as [`diff::against`].
+    pub(super) fn diff(
+        self,
+        path: &str,
+        secrets: &Secrets,
+        console: Console,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<String> {
+        let files = match self {
+            Self::Files(_, files) => files,
+            output => {
+                let new = New::Text(output.into_pieces().concat());
+                return diff::against(path, new, secrets, console, diagnostics);
+            }
+        };
+        diff::against(path, New::Files(&files), secrets, console, diagnostics)
     }
 
     /// The text that goes to standard output, in pieces.

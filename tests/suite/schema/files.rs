@@ -209,6 +209,11 @@ pub(super) fn have_the_fields_that_are_read() -> Result<(), Failed> {
     let of = |list| format!("/properties/{list}/items/properties");
     check(&kind, &of("transformersFrom"), composition::IMPORT_FIELDS)?;
     check(&kind, &of("transformerOrder"), composition::ORDER_FIELDS)?;
+    check(
+        &kind,
+        "/properties/openapi/properties",
+        composition::OPENAPI_FIELDS,
+    )?;
 
     let kind = Kind::of::<kinds::TemplateInstance>(OWN_GROUP, "TemplateInstance", None);
     let spec = "/properties/spec/properties";

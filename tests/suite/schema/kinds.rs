@@ -345,9 +345,33 @@ pub(super) struct Composition {
     /// Changes to imported transformers, made before they run.
     transformer_overrides: Option<Vec<Transformer>>,
     /// The transformers declared here, in their order.
-    transformers: Option<Vec<Transformer>>,
+    transformers: Option<Vec<Entered>>,
     /// The order of all transformers; names each of them once.
     transformer_order: Option<Vec<TransformerName>>,
+    /// Files with fields that transformers change and that name objects, as in a Kustomization.
+    configurations: Option<Vec<String>>,
+    /// Files with definitions of types, as in a Kustomization.
+    crds: Option<Vec<String>>,
+    /// The schema with the merge keys of lists, as in a Kustomization.
+    openapi: Option<OpenApi>,
+}
+
+/// A transformer, or the path of a file that holds some.
+#[derive(Debug, JsonSchema)]
+#[schemars(untagged)]
+pub(super) enum Entered {
+    Transformer(Transformer),
+    File(String),
+}
+
+/// A schema.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct OpenApi {
+    /// Its file.
+    path: Option<String>,
+    /// The version of Kubernetes whose built-in schema is used.
+    version: Option<String>,
 }
 
 /// A Composition from which to import transformers.

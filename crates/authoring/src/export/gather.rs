@@ -15,6 +15,8 @@ pub(super) type Found = Result<Object, Diagnostic>;
 pub(super) struct Object {
     pub(super) node: SharedNode,
     types: Option<Rc<Types>>,
+    /// Whether it is not an item of a list.
+    pub(super) is_document: bool,
 }
 
 /// The `apiVersion` and `kind` of the items of a list that do not name them.
@@ -83,6 +85,7 @@ impl Gatherer<'_, '_> {
             self.found.push(Ok(Object {
                 node,
                 types: types.cloned(),
+                is_document: depth == 0,
             }));
             return;
         };

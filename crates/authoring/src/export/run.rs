@@ -6,7 +6,7 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 
 use crate::export::content;
-use crate::export::options::Options;
+use crate::export::options::{Format, Options};
 use crate::export::parameters::{self, InfoMessages, Maker, Object, Parameters, Scope};
 use crate::export::spell::{DOLLAR, Speller};
 use crate::export::stripped::{self, All, Stripped, called};
@@ -64,7 +64,7 @@ fn of_sources(
     loop {
         let mut found = Diagnostics::new();
         let roots = documents.iter().flat_map(SharedNode::roots);
-        let mut all = stripped::all(roots, options, &mut found);
+        let mut all = stripped::all(roots, true, options, &mut found);
         all.headers = headers(&documents);
         if !Document::upgrade_all(&mut documents)? {
             diagnostics.append(found);
@@ -90,7 +90,7 @@ pub fn of_nodes(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Option<Exported> {
-    let all = stripped::all(nodes, options, diagnostics);
+    let all = stripped::all(nodes, false, options, diagnostics);
     template(all, options, diagnostics)
 }
 
@@ -237,7 +237,9 @@ impl Writer<'_> {
         };
         let mut speller = Speller::new(self.options.dialect, declared, &dollar);
         let mut texts = Vec::with_capacity(objects.len());
-        for (Stripped { text, place }, named) in objects.into_iter().zip(&self.survey.objects) {
+        for (Stripped { text, below, place }, named) in
+            objects.into_iter().zip(&self.survey.objects)
+        {
             let (identity, _) = named;
             let written = content::changed(&text, |document, mut value| {
                 change(&mut value, named, &mut maker, &mut |line| {
@@ -248,7 +250,8 @@ impl Writer<'_> {
                 content::item(document, &value, self.options.format)
             });
             let mut found = Diagnostics::new();
-            texts.extend(found.take(written.map_err(hide)));
+            let written = found.take(written.map_err(hide));
+            texts.extend(written.map(|text| with_comments(text, &below, self.options.format)));
             for (path, spelling) in std::mem::take(&mut speller.clashes) {
                 found.push(clash(identity, place.as_ref(), path, &spelling));
             }
@@ -267,6 +270,14 @@ impl Writer<'_> {
         }
         (made, texts, labels)
     }
+}
+
+/// An item of a list with comment lines below it.
+fn with_comments(mut text: String, comments: &[String], format: Format) -> String {
+    for comment in comments.iter().filter(|_| format == Format::Yaml) {
+        text.extend(["  ", comment, "\n"]);
+    }
+    text
 }
 
 /// A defect of this program, whose place may hold a secret.

@@ -22,6 +22,8 @@ use krm_yaml::{Cursor, SharedNode, Value, View};
 pub(super) struct Stripped {
     /// Its text, as a document.
     pub(super) text: String,
+    /// The comment lines below it.
+    pub(super) below: Vec<String>,
     /// Where it was read, if an error may still be about it: a place keeps the whole input.
     pub(super) place: Option<Place>,
 }
@@ -37,9 +39,10 @@ pub(super) struct All {
     pub(super) report: Diagnostics,
 }
 
-/// Strips the objects under some nodes.
+/// Strips the objects under some nodes, which may be documents.
 pub(super) fn all(
     roots: impl Iterator<Item = SharedNode>,
+    are_documents: bool,
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> All {
@@ -57,6 +60,7 @@ pub(super) fn all(
         },
         seen: IndexMap::default(),
         unselected: 0,
+        are_documents,
     };
     for object in objects {
         match object {
@@ -76,6 +80,7 @@ struct Stripping<'o> {
     seen: IndexMap<Identity, Place, RandomState>,
     /// How many objects the selector does not select.
     unselected: usize,
+    are_documents: bool,
 }
 
 impl Stripping<'_> {
@@ -123,6 +128,7 @@ impl Stripping<'_> {
         if !identity.name.is_empty() && self.is_second(&identity, node, diagnostics) {
             return;
         }
+        let below = self.below(object, node, &identity);
         let is_openshift = self.options.dialect == Dialect::OpenShift;
         let survey = &mut self.all.survey;
         survey.add(&value, (identity, api_version), !is_openshift);
@@ -132,8 +138,20 @@ impl Stripping<'_> {
         diagnostics.append(found);
         self.all.objects.extend(text.map(|text| Stripped {
             text,
+            below,
             place: is_openshift.then(|| node.key_place()),
         }));
+    }
+
+    /// The comment lines below a document. Those below a Secret may hold one.
+    fn below(&self, object: &Object, node: Cursor<'_>, identity: &Identity) -> Vec<String> {
+        let is_secret = identity.group.is_empty() && identity.kind == "Secret";
+        let is_document = self.are_documents && object.is_document;
+        if is_document && !is_secret && !node.is_flow() {
+            krm_yaml::comments_below(node)
+        } else {
+            Vec::new()
+        }
     }
 
     fn leave_out(&mut self, called: &str, reason: &str) {

@@ -46,10 +46,19 @@ fn as_yaml(head: &Head<'_>, declarations: &str, objects: Vec<String>) -> Result<
         text.push_str(declarations);
     }
     text.push_str("objects:\n");
+    let is_crlf = objects.iter().any(|object| object.contains("\r\n"));
     for object in objects {
         text.push_str(&object);
     }
-    Ok(text)
+    Ok(if is_crlf { with_crlf(&text) } else { text })
+}
+
+/// A text with the line ends that a part of it has.
+fn with_crlf(text: &str) -> String {
+    let lines = text
+        .split('\n')
+        .map(|line| line.strip_suffix('\r').unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\r\n")
 }
 
 fn as_json(head: &Head<'_>, declarations: &[String], objects: &[String]) -> Result<String> {

@@ -6,10 +6,9 @@
 use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
-use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
+use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::names::references;
 use crate::resources::resource::{Resource, changeable};
-use crate::tables::fields as defaults;
 use krm_core::identity::group;
 use krm_core::names;
 use krm_core::scalar::text_of;
@@ -28,8 +27,9 @@ pub(crate) struct PrefixConfig {
 
 impl Transform for PrefixConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        let fields = fields_or(self.field_specs.as_deref(), defaults::PREFIX);
-        add(resources, context, End::Front, &self.prefix, &fields);
+        let tables = context.tables.fields();
+        let fields = self.field_specs.as_deref().unwrap_or(&tables.name_prefix);
+        add(resources, context, End::Front, &self.prefix, fields);
         references::update(resources, context);
     }
 }
@@ -46,8 +46,9 @@ pub(crate) struct SuffixConfig {
 
 impl Transform for SuffixConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        let fields = fields_or(self.field_specs.as_deref(), defaults::SUFFIX);
-        add(resources, context, End::Back, &self.suffix, &fields);
+        let tables = context.tables.fields();
+        let fields = self.field_specs.as_deref().unwrap_or(&tables.name_suffix);
+        add(resources, context, End::Back, &self.suffix, fields);
         references::update(resources, context);
     }
 }
@@ -68,10 +69,11 @@ pub(crate) struct PrefixSuffixConfig {
 
 impl Transform for PrefixSuffixConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        let before = fields_or(self.field_specs.as_deref(), defaults::PREFIX);
-        let after = fields_or(self.field_specs.as_deref(), defaults::SUFFIX);
-        add(resources, context, End::Front, &self.prefix, &before);
-        add(resources, context, End::Back, &self.suffix, &after);
+        let tables = context.tables.fields();
+        let before = self.field_specs.as_deref().unwrap_or(&tables.name_prefix);
+        let after = self.field_specs.as_deref().unwrap_or(&tables.name_suffix);
+        add(resources, context, End::Front, &self.prefix, before);
+        add(resources, context, End::Back, &self.suffix, after);
         references::update(resources, context);
     }
 }

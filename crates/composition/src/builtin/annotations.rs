@@ -5,11 +5,10 @@
 
 use serde::Deserialize;
 
-use crate::builtin::texts::{Texts, set_entries, warn_of_numbers};
+use crate::builtin::texts::{Texts, keep_spelling, set_entries};
 use crate::engine::step::{Context, Transform};
-use crate::fields::field_spec::{FieldSpec, fields_or};
+use crate::fields::field_spec::FieldSpec;
 use crate::resources::resource::{Resource, changeable};
-use crate::tables::fields as defaults;
 use krm_core::names;
 use krm_yaml::FieldPath;
 
@@ -24,8 +23,12 @@ pub(crate) struct AnnotationsConfig {
 
 impl Transform for AnnotationsConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        warn_of_numbers("annotations", context);
-        let fields = fields_or(self.field_specs.as_deref(), defaults::ANNOTATIONS);
+        keep_spelling("annotations", &mut self.annotations, context);
+        let tables = context.tables.fields();
+        let fields = self
+            .field_specs
+            .as_deref()
+            .unwrap_or(&tables.common_annotations);
         if fields
             .iter()
             .any(|field| field.path.ends_with("annotations"))
@@ -38,7 +41,7 @@ impl Transform for AnnotationsConfig {
             }
         }
         for resource in changeable(resources) {
-            let outcome = set_entries(resource.value_mut(), &fields, &self.annotations);
+            let outcome = set_entries(resource.value_mut(), fields, &self.annotations);
             context.outcome(resource, outcome);
         }
     }

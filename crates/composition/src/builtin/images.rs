@@ -11,9 +11,8 @@ use regex_lite::Regex;
 use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
-use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
+use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::resources::resource::{Resource, changeable};
-use crate::tables::fields as defaults;
 use krm_core::typed::backticked;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::suggest::closest;
@@ -63,13 +62,14 @@ impl Transform for ImagesConfig {
             names,
             seen: RefCell::default(),
         };
-        let fields = fields_or(self.field_specs.as_deref(), defaults::IMAGES);
+        let tables = context.tables.fields();
+        let fields = self.field_specs.as_deref().unwrap_or(&tables.images);
         for resource in changeable(resources) {
             if resource.str_at(&["kind"]) == Some("CustomResourceDefinition") {
                 continue;
             }
             change.in_containers(resource.value_mut());
-            for field in fields.iter() {
+            for field in fields {
                 if !field.is_for_resource(resource) {
                     continue;
                 }

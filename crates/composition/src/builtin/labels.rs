@@ -5,12 +5,10 @@
 
 use serde::Deserialize;
 
-use crate::builtin::texts::{Text, Texts, set_entries, warn_of_numbers};
+use crate::builtin::texts::{Text, Texts, keep_spelling, set_entries};
 use crate::engine::step::{Context, Transform};
-use crate::fields::field_spec::{FieldSpec, fields_or};
+use crate::fields::field_spec::FieldSpec;
 use crate::resources::resource::{Resource, changeable};
-use crate::tables::fields as defaults;
-use krm_core::label_fields::LABEL_FIELDS;
 use krm_core::names;
 use krm_yaml::FieldPath;
 
@@ -25,14 +23,14 @@ pub(crate) struct LabelsConfig {
 
 impl Transform for LabelsConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        warn_of_numbers("labels", context);
-        let defaults = [defaults::LABELS, LABEL_FIELDS].concat();
-        let fields = fields_or(self.field_specs.as_deref(), &defaults);
+        keep_spelling("labels", &mut self.labels, context);
+        let fields = self.field_specs.as_deref();
+        let fields = fields.unwrap_or(&context.tables.fields().common_labels);
         if fields.iter().any(holds_labels) {
             warn_about(&self.labels, context);
         }
         for resource in changeable(resources) {
-            let outcome = set_entries(resource.value_mut(), &fields, &self.labels);
+            let outcome = set_entries(resource.value_mut(), fields, &self.labels);
             context.outcome(resource, outcome);
         }
     }

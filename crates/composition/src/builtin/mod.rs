@@ -24,5 +24,4 @@ pub(crate) mod table;
 mod texts;
 mod value_add;
 
-pub use self::sort_order::legacy_rank;
 pub use self::table::builtin_kinds;

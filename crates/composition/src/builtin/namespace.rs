@@ -3,15 +3,12 @@
 //! Source: kustomize 5.8, `plugin/builtin/namespacetransformer`, `api/filters/namespace`. Fields
 //! that name a moved object with its namespace are updated, such as subjects and webhooks.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
-use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
+use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::names::references;
 use crate::resources::resource::{Resource, changeable};
-use crate::tables::fields as defaults;
 use krm_core::identity::group;
 use krm_core::names;
 use krm_core::scope::is_namespaced;
@@ -58,11 +55,12 @@ impl Transform for NamespaceConfig {
             let field = FieldPath::root().key("metadata").key("namespace");
             context.warn_of(&field, problem);
         }
+        let tables = context.tables.fields();
         let mover = Mover {
             namespace,
             unset_only: self.unset_only,
             subjects: self.set_role_binding_subjects,
-            fields: fields_or(self.field_specs.as_deref(), defaults::NAMESPACE),
+            fields: self.field_specs.as_deref().unwrap_or(&tables.namespace),
         };
         for resource in changeable(resources) {
             resource.remember();
@@ -77,7 +75,7 @@ struct Mover<'c> {
     namespace: &'c str,
     unset_only: bool,
     subjects: Subjects,
-    fields: Cow<'c, [FieldSpec]>,
+    fields: &'c [FieldSpec],
 }
 
 impl Mover<'_> {

@@ -8,14 +8,15 @@ use std::collections::BTreeMap;
 use crate::engine::step::Context;
 use crate::fields::selector::{Matcher, Selector, version};
 use crate::patch::json_patch::{self, Operation};
-use crate::patch::merge::{self, Fate, merge};
+use crate::patch::merge::{Fate, Merging, Problem, merge};
 use crate::resources::resource::Resource;
 use crate::tables::merge_keys;
+use crate::tables::schema::Schema;
 use crate::values::quote::quote;
 use krm_core::Identity;
 use krm_core::annotations::remove_empty;
 use krm_core::scope::effective_namespace;
-use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, Words, name_of};
@@ -248,20 +249,20 @@ impl MergePatch<'_> {
             let Some(resource) = resources.get_mut(target) else {
                 continue;
             };
-            match merge_into(resource, &self.value, allowed) {
+            let schema = context.tables.schema();
+            let mut losses = Vec::new();
+            match merge_into(resource, &self.value, allowed, schema, &mut losses) {
                 Ok(Fate::Stays) => {}
                 Ok(Fate::Goes) => gone.push(target),
                 Err(problem) => {
-                    let path = problem.path();
-                    let place = place_in(self.node, &path);
-                    let mut error = text.error(context, Some(place), &problem.message);
-                    error.object = Some(resource.reference());
-                    error.field = Some(path.to_string()).filter(|path| !path.is_empty());
-                    if let Some(place) = resource.place() {
-                        error = error.related(place, "patched here");
-                    }
-                    context.diagnostics.push(error.maybe_hint(problem.hint));
+                    let error = self.problem(text, resource, problem, context);
+                    context.diagnostics.push(error);
                 }
+            }
+            for loss in losses {
+                let mut warning = self.problem(text, resource, loss, context);
+                warning.severity = Severity::Warning;
+                context.diagnostics.push(warning);
             }
         }
         if allowed.name_change || allowed.kind_change {
@@ -270,6 +271,25 @@ impl MergePatch<'_> {
         for target in gone.into_iter().rev() {
             resources.remove(target);
         }
+    }
+
+    /// A problem of merging it into a resource.
+    fn problem(
+        &self,
+        text: &PatchText,
+        resource: &Resource<'_>,
+        problem: Problem,
+        context: &Context<'_>,
+    ) -> Diagnostic {
+        let path = problem.path();
+        let place = place_in(self.node, &path);
+        let mut error = text.error(context, Some(place), &problem.message);
+        error.object = Some(resource.reference());
+        error.field = Some(path.to_string()).filter(|path| !path.is_empty());
+        if let Some(place) = resource.place() {
+            error = error.related(place, "patched here");
+        }
+        error.maybe_hint(problem.hint)
     }
 
     /// Reports an identity that two resources now have.
@@ -380,10 +400,12 @@ fn merge_into(
     resource: &mut Resource<'_>,
     patch: &Value<'static>,
     allowed: Allowed,
-) -> std::result::Result<Fate, merge::Problem> {
+    schema: Option<&Schema>,
+    losses: &mut Vec<Problem>,
+) -> std::result::Result<Fate, Problem> {
     let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default();
     let patch_kind = patch.str_at(&["kind"]).unwrap_or_default();
-    let known = merge_keys::of(text(&["apiVersion"]), text(&["kind"]), patch_kind);
+    let known = merge_keys::known(schema, text(&["apiVersion"]), text(&["kind"]), patch_kind);
     let before = resource.identity();
     let top = [("apiVersion", false), ("kind", allowed.kind_change)];
     let inner = [("name", allowed.name_change), ("namespace", false)];
@@ -395,10 +417,14 @@ fn merge_into(
             resource.value().at(&["metadata", key]).cloned(),
         )
     });
-    let is_quoted = resource.is_quoted();
-    if merge(resource.value_mut(), patch, known, &is_quoted)? == Fate::Goes {
+    let mut merging = Merging {
+        is_quoted: &resource.is_quoted(),
+        losses: Vec::new(),
+    };
+    if merge(resource.value_mut(), patch, known, &mut merging)? == Fate::Goes {
         return Ok(Fate::Goes);
     }
+    losses.append(&mut merging.losses);
     for (key, may_change, old) in top {
         restore(resource.value_mut(), key, may_change, old);
     }

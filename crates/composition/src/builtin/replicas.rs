@@ -6,9 +6,8 @@
 use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
-use crate::fields::field_spec::{FieldSpec, MissingField, fields_or};
+use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::resources::resource::{Resource, changeable};
-use crate::tables::fields as defaults;
 use krm_yaml::suggest::closest;
 use krm_yaml::{FieldPath, Value};
 
@@ -30,13 +29,14 @@ struct Replica {
 impl Transform for ReplicasConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let Replica { name, count } = &self.replica;
-        let fields = fields_or(self.field_specs.as_deref(), defaults::REPLICAS);
+        let tables = context.tables.fields();
+        let fields = self.field_specs.as_deref().unwrap_or(&tables.replicas);
         let mut found = false;
         for resource in changeable(resources) {
             if !resource.is_or_was(|identity| identity.name == *name) {
                 continue;
             }
-            for field in fields.iter() {
+            for field in fields {
                 if !field.is_for_resource(resource) {
                     continue;
                 }

@@ -14,12 +14,12 @@ use crate::engine::step::{Context, Step, Transform};
 use crate::names::references;
 use crate::read::locate::{Found, find, is_composition, is_kustomization};
 use crate::read::model::built_kind;
-use crate::resources::apart;
+use crate::resources::objects::objects;
 use crate::resources::resource::Resource;
 use krm_core::files;
 use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
 use krm_yaml::source::Source;
-use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar};
+use krm_yaml::{Document, FieldPath};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -214,74 +214,7 @@ impl Accumulation<'_, '_> {
     }
 
     fn documents<'d>(&mut self, document: &'d Arc<Document>) -> Vec<Resource<'d>> {
-        let mut resources = Vec::new();
-        for (root, apart) in document.roots().zip(apart::of_roots(document)) {
-            let first = resources.len();
-            self.object(document, root, &mut resources);
-            match (resources.get_mut(first..), apart) {
-                (Some([only]), apart) => only.apart = apart.map(Box::new),
-                (Some([first, .., last]), Some(apart)) => {
-                    let [above, below] = apart.split();
-                    first.apart = above.map(Box::new);
-                    last.apart = below.map(Box::new);
-                }
-                _ => {}
-            }
-        }
-        resources
-    }
-
-    /// Adds an object, or the items of a List.
-    fn object<'d>(
-        &mut self,
-        document: &'d Arc<Document>,
-        node: Cursor<'d>,
-        resources: &mut Vec<Resource<'d>>,
-    ) {
-        let kind = node.text_at(["kind"]).unwrap_or_default();
-        let items = node.get("items").filter(|items| items.is_sequence());
-        if let Some(items) = items.filter(|_| kind.ends_with("List")) {
-            for item in items.children() {
-                self.object(document, item, resources);
-            }
-            return;
-        }
-        let read = Resource::read(document, node.id(), self.context.diagnostics);
-        let Some(mut resource) = read else {
-            return;
-        };
-        quote_annotations(&mut resource, node);
-        if let Some((problem, place)) = resource.incomplete(node) {
-            let mut wrong = Diagnostic::error(problem).at(place);
-            if let Some(place) = self.context.transformer.place_of(&self.field) {
-                wrong = wrong.related(place, "named here");
-            }
-            self.context.diagnostics.push(wrong);
-        }
-        resources.push(resource);
-    }
-}
-
-/// Turns numbers and bools among annotations into strings with the same spelling: Kubernetes
-/// accepts nothing else.
-fn quote_annotations(resource: &mut Resource<'_>, node: Cursor<'_>) {
-    let annotations = node.at(["metadata", "annotations"]);
-    let mut entries = annotations.into_iter().flat_map(Cursor::children);
-    if entries.all(|entry| entry.literal().is_some()) {
-        return;
-    }
-    let document = resource.document().cloned();
-    let metadata = resource.value_mut().get_mut("metadata");
-    let annotations = metadata.and_then(|metadata| metadata.get_mut("annotations"));
-    let Some(Data::Mapping(entries)) = annotations.map(|annotations| &mut annotations.data) else {
-        return;
-    };
-    for (_, value) in entries {
-        if let Data::Scalar(Scalar::Bool(_) | Scalar::Number(_)) = value.data
-            && let Some((document, origin)) = document.as_ref().zip(value.origin)
-            && let Ok(Some(text)) = document.cursor(origin).text()
-        {
-            value.set(Data::Scalar(Scalar::String(text.into_owned().into())));
-        }
+        let named = self.context.transformer.place_of(&self.field);
+        objects(document, named.as_ref(), self.context.diagnostics)
     }
 }

@@ -7,39 +7,8 @@ use serde::Deserialize;
 use crate::engine::step::{Context, Transform};
 use crate::read::model;
 use crate::resources::resource::Resource;
+use crate::tables::kind_order::{FIRST, LAST, rank};
 use krm_yaml::FieldPath;
-
-/// The kinds that others need.
-const FIRST: &[&str] = &[
-    "Namespace",
-    "ResourceQuota",
-    "StorageClass",
-    "CustomResourceDefinition",
-    "ServiceAccount",
-    "PodSecurityPolicy",
-    "Role",
-    "ClusterRole",
-    "RoleBinding",
-    "ClusterRoleBinding",
-    "ConfigMap",
-    "Secret",
-    "Endpoints",
-    "Service",
-    "LimitRange",
-    "PriorityClass",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "Deployment",
-    "StatefulSet",
-    "CronJob",
-    "PodDisruptionBudget",
-];
-
-/// The kinds that would block others.
-const LAST: &[&str] = &[
-    "MutatingWebhookConfiguration",
-    "ValidatingWebhookConfiguration",
-];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -140,24 +109,4 @@ impl Kinds {
     fn rank(&self, kind: &str) -> usize {
         rank(&self.order_first, &self.order_last, kind)
     }
-}
-
-/// The position of a kind in the order that kustomize has, so that objects come after what they
-/// need.
-#[must_use]
-pub fn legacy_rank(kind: &str) -> usize {
-    rank(FIRST, LAST, kind)
-}
-
-/// The position of a kind; the last one counts for a kind that is named twice.
-fn rank(first: &[impl AsRef<str>], last: &[impl AsRef<str>], kind: &str) -> usize {
-    match (position(first, kind), position(last, kind)) {
-        (_, Some(at)) => first.len() + 1 + at,
-        (Some(at), None) => at,
-        (None, None) => first.len(),
-    }
-}
-
-fn position(kinds: &[impl AsRef<str>], kind: &str) -> Option<usize> {
-    kinds.iter().rposition(|one| one.as_ref() == kind)
 }

@@ -61,8 +61,9 @@ impl Visitor<'_> for Spelling {
     }
 }
 
-/// Warns of numbers under `key` that become strings of another spelling: `1.10` becomes `1.1`.
-pub(crate) fn warn_of_numbers(key: &'static str, context: &mut Context<'_>) {
+/// Gives the fractions under `key` the spelling that they are written with: `1.10` stays `1.10`.
+/// Whole numbers become decimal, as in kustomize. Warns of numbers that either spells differently.
+pub(crate) fn keep_spelling(key: &'static str, texts: &mut Texts, context: &mut Context<'_>) {
     let transformer = context.transformer;
     let entries = transformer.config.get(key).and_then(Value::entries);
     for (name, value) in entries.unwrap_or_default() {
@@ -76,14 +77,20 @@ pub(crate) fn warn_of_numbers(key: &'static str, context: &mut Context<'_>) {
             let text = place.source.text();
             text.get(place.range.clone())
         });
-        if let Some(written) = written
-            && text != written
-        {
-            let problem = format!("`{written}` is a number, and becomes the string `{text}`");
-            let mut warning = transformer.error(&field, problem);
-            warning.severity = Severity::Warning;
-            context.diagnostics.push(warning.hint("put it in quotes"));
-        }
+        let Some(written) = written.filter(|written| text != *written) else {
+            continue;
+        };
+        let is_whole = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok();
+        let problem = if is_whole {
+            format!("`{written}` is a number, and becomes the string `{text}`")
+        } else {
+            texts.insert(name.clone().into_owned(), Text(written.to_owned()));
+            format!("`{written}` is a number, of which kustomize makes the string `{text}`")
+        };
+        let mut warning = transformer.error(&field, problem);
+        warning.severity = Severity::Warning;
+        let hint = format!("put it in quotes: `\"{written}\"`");
+        context.diagnostics.push(warning.hint(hint));
     }
 }
 

@@ -1,5 +1,6 @@
 //! A transformer: its configuration, what runs it, and the context in which it runs.
 
+pub(crate) mod field_tables;
 pub(crate) mod functions;
 pub(crate) mod program;
 pub(crate) mod step;

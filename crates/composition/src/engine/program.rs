@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::engine::transformer::Transformer;
+use krm_core::files::is_below;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys, FieldPath, Value};
@@ -33,12 +34,37 @@ pub(crate) enum Runtime {
 pub struct Container {
     /// The name of the image.
     pub image: String,
-    /// Whether it asks for a network, which it does not get.
+    /// Whether it asks for a network.
     #[serde(default)]
-    network: bool,
+    pub network: bool,
     /// Variables for its environment, as `NAME=VALUE`, or `NAME` for one of ours.
     #[serde(default)]
     pub envs: Vec<String>,
+    /// Storage that it sees.
+    #[serde(default)]
+    pub mounts: Vec<Mount>,
+}
+
+/// Storage that a container sees.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping with `src` and `dst`")]
+pub struct Mount {
+    /// Its kind, such as `bind`.
+    #[serde(rename = "type", default = "bind")]
+    pub kind: String,
+    /// Its path; of a bind mount, in or below the directory of the file that names it.
+    #[serde(rename = "src", alias = "source", default)]
+    pub source: String,
+    /// Its path in the container.
+    #[serde(rename = "dst", alias = "target")]
+    pub target: String,
+    /// Whether the container may write to it.
+    #[serde(rename = "rw", default)]
+    pub is_writable: bool,
+}
+
+fn bind() -> String {
+    "bind".to_owned()
 }
 
 /// A function that is an executable.
@@ -97,9 +123,7 @@ impl Runtime {
         let spec: Spec = transformer.read_part(&field, &value)?;
         let runtime = match spec.only(transformer, &field)? {
             Named::Container(container) => {
-                container
-                    .check()
-                    .map_err(|problem| placed(*problem, transformer, &field.key("container")))?;
+                let container = container.resolved(transformer, &field.key("container"))?;
                 Self::Program(Program::Container(container))
             }
             Named::Exec(exec) => {
@@ -146,22 +170,41 @@ impl Spec {
 }
 
 impl Container {
-    fn check(&self) -> Result<()> {
+    /// Checks it, and resolves its mounts against the directory of the file that names them.
+    fn resolved(mut self, transformer: &Transformer, field: &FieldPath) -> Result<Self> {
+        let error = |problem: &str| transformer.error(field, problem);
         if self.image.is_empty() {
-            return Err(Diagnostic::error("the container has no `image`").into());
+            return Err(error("the container has no `image`").into());
         }
         if self.image.starts_with('-') {
             let problem = format!("`{}` is not the name of an image", self.image);
-            return Err(Diagnostic::error(problem)
+            return Err(error(&problem)
                 .hint("an image begins with a letter or a digit")
                 .into());
         }
-        if self.network {
-            return Err(Diagnostic::error("functions have no network access")
-                .hint("remove `network`; what the function needs must be among the resources")
-                .into());
+        for (index, mount) in self.mounts.iter_mut().enumerate() {
+            let at = field.clone().key("mounts").index(index);
+            let root = transformer.directory_of(&at);
+            let path = transformer.resolve(&at, &mount.source);
+            let is_relative = !mount.source.starts_with('/');
+            if mount.kind == "bind" && !(is_relative && is_below(root, &path)) {
+                let problem = format!("`{}` is not in or below `{root}`", mount.source);
+                return Err(transformer
+                    .error(&at, problem)
+                    .hint("to mount what is elsewhere, use `--mount type=bind,src=DIR,dst=DIR`")
+                    .into());
+            }
+            if mount.kind == "bind" {
+                mount.source = path;
+            }
+            if [&mount.kind, &mount.source, &mount.target]
+                .iter()
+                .any(|part| part.contains(','))
+            {
+                return Err(transformer.error(&at, "a comma is not allowed").into());
+            }
         }
-        Ok(())
+        Ok(self)
     }
 }
 

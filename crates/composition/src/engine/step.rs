@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::engine::field_tables::{Additions, Tables};
 use crate::engine::functions::Functions;
 use crate::engine::program::Program;
 use crate::engine::transformer::Transformer;
@@ -25,6 +26,8 @@ pub struct Step {
     /// The transformer as it was declared and overridden.
     pub transformer: Transformer,
     pub(crate) runner: Runner,
+    /// What the Composition adds to the tables for all its transformers.
+    pub(crate) additions: Arc<Additions>,
 }
 
 /// The implementation of a transformer.
@@ -66,6 +69,8 @@ pub(crate) trait Builder {
 /// The surroundings of a transformer while it runs.
 pub(crate) struct Context<'c> {
     pub(crate) transformer: &'c Transformer,
+    /// The fields that it changes by default, and those that name objects.
+    pub(crate) tables: &'c Tables,
     /// Finds files by paths that the transformer [resolves](Transformer::resolve).
     pub(crate) files: &'c dyn Files,
     /// Runs functions that are not built in.

@@ -52,7 +52,7 @@ impl fmt::Display for TransformerId {
 }
 
 /// The fields that name the runtime of a transformer.
-const RUNTIME: [&str; 2] = ["provider", "runtime"];
+pub(crate) const RUNTIME: [&str; 2] = ["provider", "runtime"];
 
 /// The node of a part of a configuration.
 #[derive(Clone, Debug)]

@@ -116,17 +116,6 @@ impl FieldSpec {
     }
 }
 
-/// The fields of the configuration, or those of kustomize by default.
-pub(crate) fn fields_or<'c>(
-    own: Option<&'c [FieldSpec]>,
-    defaults: &[Field],
-) -> Cow<'c, [FieldSpec]> {
-    match own {
-        Some(own) => Cow::Borrowed(own),
-        None => Cow::Owned(defaults.iter().map(FieldSpec::from).collect()),
-    }
-}
-
 /// Reads a path, which must not have dots between its keys.
 fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let path = String::deserialize(deserializer)?;

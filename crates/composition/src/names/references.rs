@@ -8,24 +8,28 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use crate::engine::field_tables::Kind;
 use crate::engine::step::Context;
 use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::resources::resource::Resource;
-use crate::tables::name_references::{NAME_REFERENCES, Named};
 use krm_core::Identity;
 use krm_core::identity::group;
 use krm_core::scope::{effective_namespace, is_namespaced, or_default};
 use krm_yaml::{Data, Value};
 
-/// Updates the fields that kustomize knows.
+/// Updates the fields that name objects.
 pub(crate) fn update(resources: &mut [Resource<'_>], context: &mut Context<'_>) {
-    follow(resources, NAME_REFERENCES, context);
+    follow(resources, context.tables.name_references(), context);
 }
 
-/// Updates the fields of a table.
-pub(crate) fn follow(resources: &mut [Resource<'_>], table: &[Named], context: &mut Context<'_>) {
+/// Updates these fields.
+pub(crate) fn follow<'f>(
+    resources: &mut [Resource<'_>],
+    fields: impl Iterator<Item = (Kind<'f>, Cow<'f, FieldSpec>)>,
+    context: &mut Context<'_>,
+) {
     let targets = resources.iter().filter_map(Target::of_resource);
-    let mut renames = Renames::of(targets, table.iter().flat_map(fields_of));
+    let mut renames = Renames::of(targets, fields);
     if renames.is_empty() {
         return;
     }
@@ -44,12 +48,6 @@ pub(crate) fn follow(resources: &mut [Resource<'_>], table: &[Named], context: &
     }
 }
 
-/// The fields that name objects of a kind.
-pub fn fields_of(to: &Named) -> impl Iterator<Item = (&Named, FieldSpec)> {
-    let fields = to.fields.iter();
-    fields.map(move |field| (to, FieldSpec::from(field)))
-}
-
 /// The objects that were renamed, and the fields that may refer to them.
 pub struct Renames<'t> {
     targets: Targets<'t>,
@@ -60,9 +58,9 @@ pub struct Renames<'t> {
 
 impl<'t> Renames<'t> {
     /// Of these objects, and of those of these fields that may refer to a renamed one.
-    pub fn of<'n: 't>(
+    pub fn of(
         targets: impl Iterator<Item = Target<'t>>,
-        fields: impl Iterator<Item = (&'n Named, FieldSpec)>,
+        fields: impl Iterator<Item = (Kind<'t>, Cow<'t, FieldSpec>)>,
     ) -> Self {
         let targets = Targets::of(targets);
         Self {
@@ -116,8 +114,8 @@ impl<'t> Renames<'t> {
 
 /// A field of one kind that refers to objects of another.
 struct Link<'t> {
-    from: FieldSpec,
-    to: &'t Named,
+    from: Cow<'t, FieldSpec>,
+    to: Kind<'t>,
 }
 
 /// An object that fields may refer to.
@@ -259,13 +257,10 @@ impl<'t> Targets<'t> {
     }
 
     /// Those of the fields that refer to kinds among the renamed objects.
-    fn links<'n: 't>(&self, fields: impl Iterator<Item = (&'n Named, FieldSpec)>) -> Vec<Link<'t>> {
+    fn links(&self, fields: impl Iterator<Item = (Kind<'t>, Cow<'t, FieldSpec>)>) -> Vec<Link<'t>> {
         let renamed = self.all.iter().filter(|one| one.is_renamed);
         let kinds: BTreeSet<[&str; 3]> = renamed.flat_map(Target::kinds).collect();
-        let links = fields.filter(|(to, _)| {
-            let wanted = [to.group, to.version, to.kind];
-            kinds.iter().any(|kind| is_kind(*kind, wanted))
-        });
+        let links = fields.filter(|(to, _)| kinds.iter().any(|kind| is_kind(*kind, *to)));
         links.map(|(to, from)| Link { from, to }).collect()
     }
 }
@@ -383,7 +378,7 @@ impl Lookup<'_> {
     fn update_mapping(&self, mapping: &mut Value<'_>) -> Result<(), String> {
         // Kustomize would change a User with the name of a ServiceAccount.
         let kind = mapping.str_at(&["kind"]);
-        if kind.is_some_and(|kind| kind != self.link.to.kind) {
+        if kind.is_some_and(|kind| kind != self.link.to[2]) {
             return Ok(());
         }
         let Some(name) = mapping.get("name") else {
@@ -458,7 +453,7 @@ impl Lookup<'_> {
         let to = self.link.to;
         let role = self.referrer.role.as_ref();
         let role = role.filter(|_| self.link.from.path.ends_with("roleRef/name"));
-        target.was([to.group, to.version, to.kind])
+        target.was(to)
             && role.is_none_or(|(group, kind)| target.was([group, "", kind]))
             && self.referrer.may_name(target)
     }

@@ -22,11 +22,15 @@
 //!   list is an error; kyaml writes them into the object.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use crate::tables::merge_keys::Type;
+use crate::tables::merge_keys::Known;
 use krm_core::scalar::text_of;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Step, Value, name_of};
+
+/// How many parts of a replaced list a warning names.
+const MAX_LOST: usize = 5;
 
 /// Whether the target of a patch stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +83,22 @@ impl Problem {
     }
 }
 
-/// Whether a string is written in quotes or as a block.
-pub(crate) type IsQuoted<'q> = &'q dyn Fn(&Value<'_>) -> bool;
+/// What a merge is told, and what it finds.
+pub(crate) struct Merging<'m> {
+    /// Whether a string is written in quotes or as a block.
+    pub(crate) is_quoted: &'m dyn Fn(&Value<'_>) -> bool,
+    /// The lists with named items that are replaced and lose some of them: warnings.
+    pub(crate) losses: Vec<Problem>,
+}
+
+impl Merging<'_> {
+    /// Adds a step to the paths of the losses after the first `before`.
+    fn add_step(&mut self, before: usize, step: &Step) {
+        for loss in self.losses.iter_mut().skip(before) {
+            loss.steps.push(step.clone());
+        }
+    }
+}
 
 /// Merges `patch`, which has no origins, into `target`. A quoted string stays a string where the
 /// patch has a number or bool.
@@ -90,8 +108,8 @@ pub(crate) type IsQuoted<'q> = &'q dyn Fn(&Value<'_>) -> bool;
 pub(crate) fn merge(
     target: &mut Value<'_>,
     patch: &Value<'static>,
-    known: &Type,
-    is_quoted: IsQuoted<'_>,
+    known: Known<'_>,
+    merging: &mut Merging<'_>,
 ) -> Result<Fate, Problem> {
     if patch.is_null() {
         return Ok(Fate::Goes);
@@ -105,23 +123,25 @@ pub(crate) fn merge(
     }
     match (&mut target.data, &patch.data) {
         (Data::Mapping(_), Data::Mapping(entries)) => {
-            merge_mapping(target, patch, entries, known, is_quoted)
+            merge_mapping(target, patch, entries, known, merging)
         }
         (Data::Sequence(items), Data::Sequence(patched)) => {
-            match (directive_of_list(patched)?, known.keys) {
+            match (directive_of_list(patched)?, known.keys().as_deref()) {
                 (Directive::Delete, _) => return Ok(Fate::Goes),
                 (Directive::Merge, Some([])) => merge_scalars(items, patched),
                 (Directive::Merge, Some(keys)) => {
-                    merge_items(items, patched, keys, known, is_quoted)?;
+                    merge_items(items, patched, keys, known, merging)?;
                 }
-                (Directive::Replace, _) | (Directive::Merge, None) => {
+                (Directive::Merge, None) => {
+                    merging.losses.extend(loss(items, patched));
                     replace(target, patch, known)?;
                 }
+                (Directive::Replace, _) => replace(target, patch, known)?,
             }
             Ok(Fate::Stays)
         }
         (Data::Scalar(_), Data::Scalar(new)) => {
-            let text = text_of(patch).filter(|_| is_quoted(target));
+            let text = text_of(patch).filter(|_| (merging.is_quoted)(target));
             let text = text.map(|text| Scalar::String(text.to_owned().into()));
             target.data = Data::Scalar(text.unwrap_or_else(|| new.clone()));
             Ok(Fate::Stays)
@@ -210,8 +230,8 @@ fn merge_mapping(
     target: &mut Value<'_>,
     patch: &Value<'static>,
     entries: &[(Cow<'static, str>, Value<'static>)],
-    known: &Type,
-    is_quoted: IsQuoted<'_>,
+    known: Known<'_>,
+    merging: &mut Merging<'_>,
 ) -> Result<Fate, Problem> {
     match directive(patch)? {
         Directive::Delete => return Ok(Fate::Goes),
@@ -222,26 +242,31 @@ fn merge_mapping(
         Directive::Merge => {}
     }
     for (key, value) in entries.iter().filter(|(key, _)| !is_directive(key)) {
-        let inner = known.field(key);
+        let before = merging.losses.len();
         let outcome = match target.get_mut(key) {
-            Some(field) => merge(field, value, inner, is_quoted).map(|fate| {
-                if fate == Fate::Goes {
-                    target.remove(key);
-                }
-            }),
-            None => made(value, inner).map(|new| {
+            Some(field) => {
+                let inner = known.field_of(key, field);
+                merge(field, value, inner, merging).map(|fate| {
+                    if fate == Fate::Goes {
+                        target.remove(key);
+                    }
+                })
+            }
+            None => made(value, known.field(key)).map(|new| {
                 if let Some(new) = new {
                     target.insert(key.clone(), new);
                 }
             }),
         };
         outcome.map_err(|problem| problem.in_field(key))?;
+        merging.add_step(before, &Step::Key(key.clone().into_owned()));
     }
     for (key, value) in entries {
         if let Some(list) = key.strip_prefix(DELETE_FROM) {
             delete_from(target, list, value);
         } else if let Some(list) = key.strip_prefix(ORDER) {
-            set_order(target, list, value, known.field(list).keys);
+            let keys = known.field(list).keys();
+            set_order(target, list, value, keys.as_deref());
         } else if key == RETAIN {
             retain(target, value);
         }
@@ -249,8 +274,47 @@ fn merge_mapping(
     Ok(Fate::Stays)
 }
 
+/// The loss if a patch replaces a list whose items have names: items that the patch does not name,
+/// and fields that it does not give.
+fn loss(items: &[Value<'_>], patched: &[Value<'_>]) -> Option<Problem> {
+    let name = |item: &Value<'_>| Some(item.str_at(&["name"])?.to_owned());
+    let patched: BTreeMap<String, &Value<'_>> = patched
+        .iter()
+        .map(|item| Some((name(item)?, item)))
+        .collect::<Option<_>>()?;
+    let mut lost = Vec::new();
+    for item in items {
+        let name = name(item)?;
+        let entries = item.entries().unwrap_or_default();
+        match patched.get(&name) {
+            None => lost.push(format!("`{name}`")),
+            Some(new) => {
+                let is_lost = |(key, _): &&(Cow<'_, str>, _)| new.get(key).is_none();
+                let keys = entries.iter().filter(is_lost);
+                lost.extend(keys.map(|(key, _)| format!("`{key}` of `{name}`")));
+            }
+        }
+    }
+    if lost.is_empty() {
+        return None;
+    }
+    if let more @ 1.. = lost.len().saturating_sub(MAX_LOST) {
+        lost.truncate(MAX_LOST);
+        lost.push(format!("and {more} more"));
+    }
+    let lost = lost.join(", ");
+    Some(
+        Problem::new(format!("the list is replaced, and loses {lost}"))
+            .hint("to merge its items, name their key in a schema under `openapi` of the Composition; to replace them on purpose, add the item `- $patch: replace`".to_owned()),
+    )
+}
+
 /// Replaces the old value by that of a patch; equal parts keep their text.
-fn replace(target: &mut Value<'_>, patch: &Value<'static>, known: &Type) -> Result<(), Problem> {
+fn replace(
+    target: &mut Value<'_>,
+    patch: &Value<'static>,
+    known: Known<'_>,
+) -> Result<(), Problem> {
     let old = std::mem::replace(target, Data::Scalar(Scalar::Null).into());
     let empty = match &patch.data {
         Data::Sequence(_) => Data::Sequence(Vec::new()),
@@ -275,7 +339,7 @@ fn without_directive(patch: &Value<'static>) -> Value<'static> {
 }
 
 /// The value for a part of a patch that the object does not have: without nulls and directives.
-fn made(patch: &Value<'static>, known: &Type) -> Result<Option<Value<'static>>, Problem> {
+fn made(patch: &Value<'static>, known: Known<'_>) -> Result<Option<Value<'static>>, Problem> {
     match &patch.data {
         Data::Scalar(Scalar::Null) => Ok(None),
         Data::Scalar(_) => Ok(Some(patch.clone())),
@@ -294,9 +358,15 @@ fn made(patch: &Value<'static>, known: &Type) -> Result<Option<Value<'static>>, 
                 return Ok(None);
             }
             let mut new = Vec::with_capacity(items.len());
-            match known.keys {
+            match known.keys().as_deref() {
                 Some([]) => merge_scalars(&mut new, items),
-                Some(keys) => merge_items(&mut new, items, keys, known, &|_| false)?,
+                Some(keys) => {
+                    let mut merging = Merging {
+                        is_quoted: &|_| false,
+                        losses: Vec::new(),
+                    };
+                    merge_items(&mut new, items, keys, known, &mut merging)?;
+                }
                 // It is used as it is, with nulls.
                 None => {
                     check_plain(items)?;
@@ -342,8 +412,8 @@ fn merge_items<'s>(
     items: &mut Vec<Value<'s>>,
     patched: &[Value<'static>],
     keys: &[&str],
-    known: &Type,
-    is_quoted: IsQuoted<'_>,
+    known: Known<'_>,
+    merging: &mut Merging<'_>,
 ) -> Result<(), Problem> {
     let stays_in_place = keys.len() > 1;
     let mut old: Vec<Option<Value<'s>>> = items.drain(..).map(Some).collect();
@@ -360,14 +430,18 @@ fn merge_items<'s>(
         }
         let mut slot = partner.and_then(|at| old.get_mut(at));
         if let Some(mut item) = slot.as_mut().and_then(|slot| slot.take()) {
-            let fate = merge_item(&mut item, new, known, is_quoted).map_err(in_item)?;
+            let before = merging.losses.len();
+            let fate = merge_item(&mut item, new, known, merging).map_err(in_item)?;
+            merging.add_step(before, &Step::Index(index));
             match slot {
                 _ if fate == Fate::Goes => {}
                 Some(slot) if stays_in_place => *slot = Some(item),
                 _ => front.push(item),
             }
         } else if let Some(item) = front.iter_mut().find(|item| is_same(item, new, keys, true)) {
-            merge_item(item, new, known, is_quoted).map_err(in_item)?;
+            let before = merging.losses.len();
+            merge_item(item, new, known, merging).map_err(in_item)?;
+            merging.add_step(before, &Step::Index(index));
         } else {
             front.extend(made(new, known).map_err(in_item)?);
         }
@@ -403,11 +477,11 @@ fn partners(
 fn merge_item(
     item: &mut Value<'_>,
     patch: &Value<'static>,
-    known: &Type,
-    is_quoted: IsQuoted<'_>,
+    known: Known<'_>,
+    merging: &mut Merging<'_>,
 ) -> Result<Fate, Problem> {
     match &patch.data {
-        Data::Mapping(entries) => merge_mapping(item, patch, entries, known, is_quoted),
+        Data::Mapping(entries) => merge_mapping(item, patch, entries, known, merging),
         _ => Ok(Fate::Stays),
     }
 }

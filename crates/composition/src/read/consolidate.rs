@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::engine::field_tables::Additions;
 use crate::engine::transformer::{Layer, Transformer};
 use crate::patch::merge::Fate;
+use crate::read::configurations;
 use crate::read::locate::{is_address, is_composition, locate};
-use crate::read::model::{self, Composition, Declared, Import, Mode};
+use crate::read::model::{self, Composition, Declared, Entered, Import, Mode};
 use crate::read::nesting::check_chain;
 use crate::read::order;
 use crate::read::overrides::apply;
@@ -22,16 +24,11 @@ const MAX_IMPORTS: usize = 10_000;
 
 /// Reads the Composition in a file, or in `composition.yaml` of a directory, with all that it
 /// imports. After errors, do not use the result.
-pub(crate) fn consolidate(
-    files: &dyn Files,
-    path: &str,
-    diagnostics: &mut Diagnostics,
-) -> Vec<Transformer> {
+pub(crate) fn consolidate(files: &dyn Files, path: &str, diagnostics: &mut Diagnostics) -> All {
     let mut importer = Importer::new(files);
     diagnostics
         .take(locate(files, &join(".", path)))
         .and_then(|file| importer.file(&file, diagnostics))
-        .map(|all| all.transformers)
         .unwrap_or_default()
 }
 
@@ -42,11 +39,10 @@ pub(crate) fn consolidate_node(
     node: NodeId,
     directory: &str,
     diagnostics: &mut Diagnostics,
-) -> Vec<Transformer> {
+) -> All {
     let composition = model::read(document, node, diagnostics);
     composition
         .map(|composition| Importer::new(files).all(composition, directory, diagnostics))
-        .map(|all| all.transformers)
         .unwrap_or_default()
 }
 
@@ -71,9 +67,11 @@ enum Settled {
     Empty,
 }
 
-/// The transformers of a Composition.
-struct All {
-    transformers: Vec<Transformer>,
+/// The transformers of a Composition, with what it adds to the tables.
+#[derive(Default)]
+pub(crate) struct All {
+    pub(crate) transformers: Vec<Transformer>,
+    pub(crate) additions: Additions,
     /// Whether all of them could be read.
     is_whole: bool,
 }
@@ -115,18 +113,25 @@ impl<'f> Importer<'f> {
     ) -> All {
         let mut parts = Vec::new();
         let mut is_whole = true;
+        let own = configurations::additions(&composition, self.files, directory, diagnostics);
+        let mut additions = Additions {
+            fields: Vec::new(),
+            schema: own.schema.clone(),
+        };
         for import in &composition.imports {
             match self.import(import, directory, diagnostics) {
-                Some(transformers) => parts.push(Part {
-                    mode: Some(import.mode),
-                    transformers,
-                }),
+                Some(all) => {
+                    additions.append(&all.additions);
+                    parts.push(Part {
+                        mode: Some(import.mode),
+                        transformers: all.transformers,
+                    });
+                }
                 None => is_whole = false,
             }
         }
-        let own = composition.transformers.into_iter();
-        let own = own.map(|declared| transformer(declared, directory));
-        let own: Vec<Transformer> = own.collect();
+        additions.append(&own);
+        let own = self.own(composition.transformers, directory, diagnostics);
         // With a missing import, transformers to override or to order may be missing too.
         if is_whole {
             override_imported(
@@ -157,8 +162,42 @@ impl<'f> Importer<'f> {
         };
         All {
             transformers,
+            additions,
             is_whole,
         }
+    }
+
+    /// The transformers that a Composition in `directory` declares, and those in files that it names.
+    fn own(
+        &self,
+        entered: Vec<Entered>,
+        directory: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<Transformer> {
+        let mut own = Vec::with_capacity(entered.len());
+        for one in entered {
+            let named = match one {
+                Entered::Declared(declared) => {
+                    own.push(transformer(declared, directory));
+                    continue;
+                }
+                Entered::File(named) => named,
+            };
+            let path = join(directory, &named.path);
+            let read = self.files.source(&path, directory);
+            let read = read.and_then(|source| Document::parse(&source));
+            let read = read.map_err(|mut problem| {
+                problem.place.get_or_insert(named.place);
+                problem.field.get_or_insert(named.field);
+                problem
+            });
+            if let Some(document) = diagnostics.take(read) {
+                let declared = model::declared_in(&Arc::new(document), diagnostics);
+                let directory = directory_of(&path);
+                own.extend(declared.into_iter().map(|one| transformer(one, directory)));
+            }
+        }
+        own
     }
 
     /// Refuses a file outside of `directory` that is not a Composition, without showing any of its
@@ -189,7 +228,7 @@ impl<'f> Importer<'f> {
         import: &Import,
         directory: &str,
         diagnostics: &mut Diagnostics,
-    ) -> Option<Vec<Transformer>> {
+    ) -> Option<All> {
         let mut found = Diagnostics::new();
         let path = if is_address(&import.path) {
             import.path.clone()
@@ -204,19 +243,23 @@ impl<'f> Importer<'f> {
         let file = found.take(file);
         let list = match file.as_deref().and_then(|file| self.settled.get(file)) {
             Some(Settled::Failed) => return None,
-            Some(Settled::Empty) => return Some(Vec::new()),
+            Some(Settled::Empty) => return Some(All::default()),
             None => file.as_deref().and_then(|file| {
                 found.take(self.count_import())?;
                 self.file(file, &mut found)
             }),
         };
         let list = list.filter(|all| all.is_whole && !found.has_errors());
-        let list = list.map(|all| all.transformers);
         if let Some(file) = file {
-            match &list {
-                None => drop(self.settled.insert(file, Settled::Failed)),
-                Some(list) if list.is_empty() => drop(self.settled.insert(file, Settled::Empty)),
-                Some(_) => {}
+            let settled = match &list {
+                None => Some(Settled::Failed),
+                Some(all) => {
+                    let is_empty = all.transformers.is_empty() && all.additions.is_empty();
+                    is_empty.then_some(Settled::Empty)
+                }
+            };
+            if let Some(settled) = settled {
+                self.settled.insert(file, settled);
             }
         }
         for mut one in found.iter().cloned() {

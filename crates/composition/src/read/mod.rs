@@ -6,6 +6,7 @@
 //! An override adds a layer: a node of its own document for a field path. So an error points to the
 //! file with the field, and a path is relative to that file.
 
+pub(crate) mod configurations;
 pub(crate) mod consolidate;
 pub(crate) mod locate;
 pub(crate) mod model;

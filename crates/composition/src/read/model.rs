@@ -11,7 +11,7 @@ use krm_core::typed::backticked;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Value, Words};
+use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Scalar, Value, Words};
 
 /// The API group of Compositions, Kustomizations and Components.
 pub const GROUP: &str = "kustomize.config.k8s.io";
@@ -19,6 +19,9 @@ pub const GROUP: &str = "kustomize.config.k8s.io";
 const API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 /// The version of a transformer without an `apiVersion`.
 pub(crate) const BUILTIN: &str = "builtin";
+
+/// The only version of Kubernetes whose schema kustomize has.
+const SCHEMA_VERSION: &str = "v1.21.2";
 
 /// Kinds that have readers of their own, with their own rules.
 const READERS: [&str; 5] = [
@@ -38,7 +41,14 @@ pub const FIELDS: &[&str] = &[
     "transformerOverrides",
     "transformers",
     "transformerOrder",
+    "configurations",
+    "crds",
+    "openapi",
 ];
+/// The field with the transformers.
+const TRANSFORMERS: &str = "transformers";
+/// The fields of `openapi`.
+pub const OPENAPI_FIELDS: &[&str] = &["path", "version"];
 /// The fields of an entry of `transformersFrom`.
 pub const IMPORT_FIELDS: &[&str] = &["path", "importMode"];
 /// The fields of an entry of `transformerOrder`.
@@ -56,9 +66,24 @@ pub const ORDER_FIELDS: &[&str] = &[
 pub(crate) struct Composition {
     pub(crate) imports: Vec<Import>,
     pub(crate) overrides: Vec<Declared>,
-    pub(crate) transformers: Vec<Declared>,
+    pub(crate) transformers: Vec<Entered>,
     /// The order of all transformers, if the Composition has one.
     pub(crate) order: Option<Order>,
+    /// Files with fields for the tables.
+    pub(crate) configurations: Vec<Named>,
+    /// Files with definitions of types.
+    pub(crate) crds: Vec<Named>,
+    /// The file with a schema.
+    pub(crate) openapi: Option<Named>,
+}
+
+/// A file that a Composition names.
+#[derive(Debug)]
+pub(crate) struct Named {
+    pub(crate) path: String,
+    pub(crate) place: Place,
+    /// The field path.
+    pub(crate) field: String,
 }
 
 /// An item of `transformersFrom`: another Composition, whose transformers are added.
@@ -87,6 +112,14 @@ pub(crate) struct Declared {
     pub(crate) value: Value<'static>,
     pub(crate) document: Arc<Document>,
     pub(crate) node: NodeId,
+}
+
+/// An item of `transformers`.
+#[derive(Debug)]
+pub(crate) enum Entered {
+    Declared(Declared),
+    /// A file with transformers.
+    File(Named),
 }
 
 /// The field `transformerOrder`.
@@ -195,8 +228,11 @@ pub(crate) fn read(
     Some(Composition {
         imports,
         overrides: all_declared(document, root, "transformerOverrides", diagnostics),
-        transformers: all_declared(document, root, "transformers", diagnostics),
+        transformers: entered(document, root, diagnostics),
         order: order(root, diagnostics),
+        configurations: paths(root, "configurations", diagnostics),
+        crds: paths(root, "crds", diagnostics),
+        openapi: openapi(root, diagnostics),
     })
 }
 
@@ -285,9 +321,7 @@ fn hint_for(kind: &str) -> &'static str {
 /// The hint for an item of a list that is not a mapping.
 fn hint_for_item(list: &str) -> &'static str {
     match list {
-        "transformers" => {
-            "write the transformer itself here, not the path of a file; to import a list from another file, use `transformersFrom`"
-        }
+        "transformers" => "write the transformer itself, or the path of a file with transformers",
         "transformersFrom" => "write it as `- path: DIR|FILE`",
         "transformerOrder" => "write it as `- name: NAME` or `- kind: KIND`",
         _ => "begin it with `- kind: KIND`, the kind of the transformer to change",
@@ -312,7 +346,8 @@ fn items<'d>(
         Some(list) => {
             for (index, item) in list.children().enumerate() {
                 let field = format!("{key}[{index}]");
-                if item.is_mapping() {
+                let is_path = key == TRANSFORMERS && is_text(item);
+                if item.is_mapping() || is_path {
                     found.push((field, item));
                     continue;
                 }
@@ -325,6 +360,68 @@ fn items<'d>(
         None => {}
     }
     found
+}
+
+/// Whether a node is a string that is not empty.
+fn is_text(node: Cursor<'_>) -> bool {
+    let scalar = node.scalar().ok().flatten();
+    matches!(scalar, Some(Scalar::String(text)) if !text.is_empty())
+}
+
+/// The files in a list of paths that may be missing.
+fn paths(root: Cursor<'_>, key: &'static str, diagnostics: &mut Diagnostics) -> Vec<Named> {
+    let Some(list) = root.get(key).filter(|list| !list.is_null()) else {
+        return Vec::new();
+    };
+    let mut paths = Vec::new();
+    for (index, item) in list.children().enumerate() {
+        let path = item.text().ok().flatten().filter(|_| list.is_sequence());
+        paths.extend(path.filter(|path| !path.is_empty()).map(|path| Named {
+            path: path.into_owned(),
+            place: item.place(),
+            field: format!("{key}[{index}]"),
+        }));
+    }
+    if !list.is_sequence() || paths.len() < list.children().count() {
+        let wrong = Diagnostic::error(format!("`{key}` must be a list of files"));
+        let wrong = wrong.at(list.place()).field(key);
+        diagnostics.push(wrong.hint("write each as `- FILE`"));
+    }
+    paths
+}
+
+/// The file under `openapi`; none for the schema that is built in.
+fn openapi(root: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Named> {
+    let key = "openapi";
+    let node = root.get(key).filter(|node| !node.is_null())?;
+    if !node.is_mapping() {
+        let wrong = Diagnostic::error(format!("`{key}` must be a mapping"));
+        let wrong = wrong.at(node.place()).field(key);
+        diagnostics.push(wrong.hint("write `path: FILE` in it"));
+        return None;
+    }
+    check_fields(node, OPENAPI_FIELDS, "openapi.", "`openapi`", diagnostics);
+    let path = text(node, "path", key, diagnostics);
+    if let Some((version, place)) = text(node, "version", key, diagnostics) {
+        let problem = if path.is_some() {
+            "`openapi` has both `path` and `version`".to_owned()
+        } else if version == SCHEMA_VERSION {
+            return None;
+        } else {
+            format!("the schema of Kubernetes `{version}` is not built in")
+        };
+        let wrong = Diagnostic::error(problem).at(place);
+        let wrong = wrong.field("openapi.version");
+        diagnostics.push(wrong.hint(format!(
+            "name a file under `path`, or use `version: {SCHEMA_VERSION}`"
+        )));
+    }
+    let (path, place) = path?;
+    Some(Named {
+        path,
+        place,
+        field: "openapi.path".to_owned(),
+    })
 }
 
 /// The text of a field; none if it is missing or empty. Reports another type.
@@ -356,9 +453,10 @@ fn missing(node: Cursor<'_>, key: &str, path: &str, what: &str) -> Diagnostic {
         Some(field) => (format!("{what} has an empty `{key}`"), field.place()),
         None => (format!("{what} has no `{key}`"), node.key_place()),
     };
+    let field = format!("{path}.{key}");
     Diagnostic::error(problem)
         .at(place)
-        .field(format!("{path}.{key}"))
+        .field(field.trim_start_matches('.'))
 }
 
 fn import(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Import> {
@@ -401,24 +499,72 @@ fn all_declared(
 ) -> Vec<Declared> {
     items(root, key, diagnostics)
         .into_iter()
+        .filter_map(|(field, node)| declared(document, node, &field, diagnostics))
+        .collect()
+}
+
+/// The items of `transformers`: transformers, and the paths of files with some.
+fn entered(
+    document: &Arc<Document>,
+    root: Cursor<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Entered> {
+    items(root, TRANSFORMERS, diagnostics)
+        .into_iter()
         .filter_map(|(field, node)| {
-            // As kustomize reads configurations, except for kinds with readers of their own.
-            let kind = node.text_at(["kind"]).unwrap_or_default();
-            let words = if READERS.contains(&kind.as_ref()) {
-                Words::Bools
-            } else {
-                Words::Texts
-            };
-            let value = node.value_with(DuplicateKeys::Refuse, words, diagnostics)?;
-            let id = id(node, &field, diagnostics)?;
-            Some(Declared {
-                id,
-                value: value.into_owned(),
-                document: Arc::clone(document),
-                node: node.id(),
-            })
+            if node.is_mapping() {
+                return declared(document, node, &field, diagnostics).map(Entered::Declared);
+            }
+            let path = diagnostics.take(node.text())??.into_owned();
+            let place = node.place();
+            Some(Entered::File(Named { path, place, field }))
         })
         .collect()
+}
+
+/// The transformers in a file that a Composition names.
+pub(crate) fn declared_in(
+    document: &Arc<Document>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Declared> {
+    let mut all = Vec::new();
+    for root in document.roots().filter(|root| !root.is_null()) {
+        let problem = if built_kind(root).as_deref() == Some("Composition") {
+            "this is a Composition, expected a transformer"
+        } else if root.is_mapping() {
+            all.extend(declared(document, root, "", diagnostics));
+            continue;
+        } else {
+            "expected a transformer, found no mapping"
+        };
+        let wrong = Diagnostic::error(problem).at(root.key_place());
+        diagnostics.push(wrong.hint("import a Composition under `transformersFrom`"));
+    }
+    all
+}
+
+/// The transformer under a node; none after an error.
+fn declared(
+    document: &Arc<Document>,
+    node: Cursor<'_>,
+    field: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<Declared> {
+    // As kustomize reads configurations, except for kinds with readers of their own.
+    let kind = node.text_at(["kind"]).unwrap_or_default();
+    let words = if READERS.contains(&kind.as_ref()) {
+        Words::Bools
+    } else {
+        Words::Texts
+    };
+    let value = node.value_with(DuplicateKeys::Refuse, words, diagnostics)?;
+    let id = id(node, field, diagnostics)?;
+    Some(Declared {
+        id,
+        value: value.into_owned(),
+        document: Arc::clone(document),
+        node: node.id(),
+    })
 }
 
 /// Reports `metadata` that is not a mapping.
@@ -493,9 +639,11 @@ pub(crate) fn kebab_case(kind: &str) -> String {
 }
 
 fn order(root: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Order> {
-    let list = root
-        .get("transformerOrder")
-        .filter(|list| !list.is_null())?;
+    let list = root.get("transformerOrder")?;
+    // A list without entries asks for no order.
+    if list.is_null() || (list.is_sequence() && list.children().next().is_none()) {
+        return None;
+    }
     let entries: Vec<Entry> = items(root, "transformerOrder", diagnostics)
         .into_iter()
         .filter_map(|(field, node)| entry(node, &field, diagnostics))
@@ -547,7 +695,8 @@ pub(crate) fn entry(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics
 }
 
 /// The kind of an object that is built, such as a Composition: it has our group, or no group.
-pub(crate) fn built_kind(root: Cursor<'_>) -> Option<String> {
+#[must_use]
+pub fn built_kind(root: Cursor<'_>) -> Option<String> {
     let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
     let is_ours = api_version.is_empty() || split(&api_version).0 == GROUP;
     let kind = root.text_at(["kind"]).filter(|_| is_ours)?;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::engine::transformer::{Layer, Transformer};
+use crate::engine::transformer::{Layer, RUNTIME, Transformer};
 use crate::patch::merge::{self, DIRECTIVE, Directive, Fate, Problem};
 use crate::read::model::Declared;
 use krm_core::scalar::text_of;
@@ -113,15 +113,22 @@ impl<'d> Merging<'_, 'd> {
         node: Cursor<'d>,
         at: &FieldPath,
     ) {
+        let both = RUNTIME.iter().all(|key| change.get(key).is_some());
         let Data::Mapping(entries) = change.data else {
             return;
         };
-        for (key, value) in entries {
+        for (mut key, value) in entries {
+            let node = node.get(&key).unwrap_or(node);
+            // The two names of the runtime mean the same: the imported one stays.
+            if at.steps().is_empty() && !both && RUNTIME.contains(&key.as_ref()) {
+                let mut names = RUNTIME.iter().filter(|name| **name != key);
+                let other = names.find(|name| base.get(name).is_some_and(|one| !one.is_null()));
+                key = other.map_or(key, |other| Cow::Borrowed(*other));
+            }
             let path = at.clone().key(key.as_ref());
             if IDENTITY.contains(&path.to_string().as_str()) || key == DIRECTIVE {
                 continue;
             }
-            let node = node.get(&key).unwrap_or(node);
             self.field(base, key, value, node, &path);
         }
     }

@@ -10,5 +10,6 @@
 pub(crate) mod apart;
 pub(crate) mod content;
 pub(crate) mod follow;
+pub(crate) mod objects;
 pub(crate) mod print;
 pub(crate) mod resource;

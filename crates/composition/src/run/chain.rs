@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::engine::field_tables::{Additions, Tables};
 use crate::engine::functions::Functions;
 use crate::engine::step::{Builder, Context, Runner, Step};
 use crate::engine::transformer::Transformer;
@@ -23,6 +24,9 @@ const MAX_BUILDS: usize = 10_000;
 struct Surroundings<'c> {
     files: &'c dyn Files,
     functions: &'c dyn Functions,
+    /// What the Compositions that were built on the way add to the tables, for those that build
+    /// them.
+    inherited: Additions,
     /// The Compositions that are being built, each by the one before.
     building: Vec<String>,
     /// The number of Compositions built by others.
@@ -52,6 +56,7 @@ pub fn run<'d>(
     let mut around = Surroundings {
         files,
         functions,
+        inherited: Additions::default(),
         building: Vec::new(),
         builds: 0,
     };
@@ -78,8 +83,9 @@ impl Surroundings<'_> {
             let Step {
                 transformer,
                 runner,
+                additions,
             } = step;
-            self.one(transformer, runner, &mut resources, diagnostics);
+            self.one(transformer, runner, additions, &mut resources, diagnostics);
             if self.building.is_empty() {
                 let maker = Arc::from(transformer.id.name.as_str());
                 for one in &mut resources {
@@ -114,11 +120,22 @@ impl Surroundings<'_> {
         &mut self,
         transformer: &Transformer,
         runner: &'d mut Runner,
+        additions: &Additions,
         resources: &mut Vec<Resource<'d>>,
         diagnostics: &mut Diagnostics,
     ) {
+        let mut all = additions.clone();
+        all.append(&self.inherited);
+        let tables = Tables::of(&all).map_err(|problem| {
+            let problem = format!("conflicting fields of Compositions: {problem}");
+            transformer.error(&FieldPath::root(), problem).into()
+        });
+        let Some(tables) = diagnostics.take(tables) else {
+            return;
+        };
         let mut context = Context {
             transformer,
+            tables: &tables,
             files: self.files,
             functions: self.functions,
             diagnostics,
@@ -240,7 +257,14 @@ impl Builder for Surroundings<'_> {
         }
         let mut found = Diagnostics::new();
         *steps = consolidate(self.files, file, &mut found);
+        let own = steps.first().map(|step| Arc::clone(&step.additions));
+        let others = std::mem::take(&mut self.inherited);
         let made = self.pass(steps, Vec::new(), file.to_owned(), &mut found);
+        let inner = std::mem::replace(&mut self.inherited, others);
+        if let Some(own) = own {
+            self.inherited.append(&own);
+        }
+        self.inherited.append(&inner);
         let has_failed = found.has_errors();
         diagnostics.append(found);
         (!has_failed).then_some(made)

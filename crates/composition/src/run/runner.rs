@@ -1,6 +1,9 @@
 //! Finds the runtime of a transformer.
 
+use std::sync::Arc;
+
 use crate::builtin::table::{self, BUILTINS};
+use crate::engine::field_tables::Additions;
 use crate::engine::program::{Program, Runtime};
 use crate::engine::step::{Runner, Step};
 use crate::engine::transformer::Transformer;
@@ -23,7 +26,7 @@ const OWN_IMAGE: &str = "krm-template";
 ///
 /// # Errors
 /// If nothing runs it, or its configuration is wrong.
-pub(crate) fn step(transformer: Transformer) -> Result<Step> {
+pub(crate) fn step(transformer: Transformer, additions: &Arc<Additions>) -> Result<Step> {
     let runner = match Runtime::of(&transformer)? {
         None => internal(&transformer)?,
         Some(Runtime::Starlark) => Runner::Starlark,
@@ -39,6 +42,7 @@ pub(crate) fn step(transformer: Transformer) -> Result<Step> {
     Ok(Step {
         transformer,
         runner,
+        additions: Arc::clone(additions),
     })
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::engine::step::Step;
-use crate::engine::transformer::Transformer;
 use crate::read;
+use crate::read::consolidate::All;
 use crate::run::runner::step;
 use krm_core::files::Files;
 use krm_yaml::diagnostic::Diagnostics;
@@ -29,9 +29,10 @@ pub fn consolidate_node(
     steps(list, diagnostics)
 }
 
-fn steps(list: Vec<Transformer>, diagnostics: &mut Diagnostics) -> Vec<Step> {
-    let steps = list.into_iter();
+fn steps(all: All, diagnostics: &mut Diagnostics) -> Vec<Step> {
+    let additions = Arc::new(all.additions);
+    let steps = all.transformers.into_iter();
     steps
-        .filter_map(|transformer| diagnostics.take(step(transformer)))
+        .filter_map(|transformer| diagnostics.take(step(transformer, &additions)))
         .collect()
 }

@@ -2,32 +2,93 @@
 //!
 //! Source: the `OpenAPI` schema of Kubernetes that is built into kustomize 5.8
 //! (`x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key`, `x-kubernetes-list-map-keys`). A
-//! list that is not in the tables is replaced as a whole, as are the lists of custom kinds.
+//! list that is not in the tables is replaced as a whole, as are the lists of custom kinds. But for
+//! those that a [`Schema`] of the user knows, and for what looks like a pod template.
 
+use crate::tables::schema::{Part, Schema};
 use krm_core::identity::group;
+use krm_yaml::Value;
 
 /// The type of a field, or of the items of a list.
 #[derive(Debug)]
 pub(crate) struct Type {
     /// The fields that identify items, if this is a list whose items are merged; none for scalars.
     /// The same item has the same value in the first field, and in the others if it has them.
-    pub(crate) keys: Option<&'static [&'static str]>,
+    keys: Option<&'static [&'static str]>,
     /// Fields below, in the mapping or in each item.
     fields: &'static [(&'static str, &'static Self)],
 }
 
-impl Type {
-    /// The type of a field.
-    pub(crate) fn field(&self, name: &str) -> &'static Self {
-        let mut fields = self.fields.iter();
-        let found = fields.find(|(known, _)| *known == name);
-        found.map_or(&PLAIN, |(_, inner)| inner)
+/// What is known of the type of a field, or of the items of a list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Known<'k> {
+    /// A type in the tables.
+    Type(&'static Type),
+    /// A part of the schema that the user names.
+    Part(Part<'k>),
+}
+
+impl<'k> Known<'k> {
+    /// The fields that identify items, if this is a list whose items are merged; none for scalars.
+    pub(crate) fn keys(self) -> Option<Vec<&'k str>> {
+        match self {
+            Self::Type(known) => known.keys.map(<[_]>::to_vec),
+            Self::Part(part) => part.keys(),
+        }
     }
+
+    /// The type of a field.
+    pub(crate) fn field(self, name: &str) -> Self {
+        match self {
+            Self::Type(known) => {
+                let mut fields = known.fields.iter();
+                let found = fields.find(|(known, _)| *known == name);
+                Self::Type(found.map_or(&PLAIN, |(_, inner)| inner))
+            }
+            Self::Part(part) => part.field(name).map_or(Self::Type(&PLAIN), Self::Part),
+        }
+    }
+
+    /// The type of a field with a value: of a field that is not known, a pod template if it looks
+    /// like one.
+    pub(crate) fn field_of(self, name: &str, value: &Value<'_>) -> Self {
+        match self.field(name) {
+            Self::Type(known)
+                if std::ptr::eq(known, &raw const PLAIN) && is_pod_template(name, value) =>
+            {
+                Self::Type(&POD_TEMPLATE)
+            }
+            known => known,
+        }
+    }
+}
+
+/// Whether a field looks like a pod template: its name or its metadata tell so, and the containers
+/// in its `spec` have names.
+fn is_pod_template(name: &str, value: &Value<'_>) -> bool {
+    let is_template = name.ends_with("emplate") || value.get("metadata").is_some();
+    let containers = value.at(&["spec", "containers"]).and_then(Value::items);
+    let is_named = |item: &Value<'_>| item.str_at(&["name"]).is_some();
+    is_template && containers.is_some_and(|items| !items.is_empty() && items.iter().all(is_named))
+}
+
+/// What is known of objects of an API version and kind: by a schema, otherwise by the tables.
+pub(crate) fn known<'k>(
+    schema: Option<&'k Schema>,
+    api_version: &str,
+    kind: &str,
+    patch_kind: &str,
+) -> Known<'k> {
+    let part = schema.and_then(|schema| schema.of(api_version, kind));
+    part.map_or_else(
+        || Known::Type(of(api_version, kind, patch_kind)),
+        Known::Part,
+    )
 }
 
 /// The type of objects of an API version and kind; by default that of the kind of the patch, as
 /// upstream.
-pub(crate) fn of(api_version: &str, kind: &str, patch_kind: &str) -> &'static Type {
+fn of(api_version: &str, kind: &str, patch_kind: &str) -> &'static Type {
     let find = |kind| {
         let mut kinds = KINDS.iter();
         let known = kinds
@@ -223,13 +284,13 @@ const GROUPS: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::known;
 
     #[track_caller]
     fn check(api_version: &str, kind: &str, path: &[&str], keys: Option<&[&str]>) {
-        let object = of(api_version, kind, "");
+        let object = known(None, api_version, kind, "");
         let field = path.iter().fold(object, |known, name| known.field(name));
-        assert_eq!(field.keys, keys);
+        assert_eq!(field.keys().as_deref(), keys);
     }
 
     #[test]
@@ -251,14 +312,14 @@ mod tests {
         check("batch/v1", "CronJob", &ports, Some(&keys));
         check("v1", "ConfigMap", &["metadata", "finalizers"], Some(&[]));
         check("example.com/v1", "Web", &["metadata", "finalizers"], None);
-        let patched = of("apps/v1", "Web", "Deployment");
+        let patched = known(None, "apps/v1", "Web", "Deployment");
         assert!(
             patched
                 .field("spec")
                 .field("template")
                 .field("spec")
                 .field("volumes")
-                .keys
+                .keys()
                 .is_some()
         );
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, shared_folder};
 use crate::engine::transformer::TransformerId;
-use crate::read::model::{self, Order};
+use crate::read::model::{self, Entered, Order};
 use crate::read::order::sort;
 use crate::run::chain;
 use crate::run::steps::consolidate;
@@ -155,7 +155,12 @@ fn is_ready(files: &InMemory) -> bool {
     documents.iter().all(|document| {
         let composition = model::read_file(document, &mut unheard).unwrap_or_default();
         let mut all = composition.transformers.iter();
-        all.all(|one| !one.id.is_builtin() || builtin::table::find(&one.id).is_some())
+        all.all(|one| match one {
+            Entered::Declared(one) => {
+                !one.id.is_builtin() || builtin::table::find(&one.id).is_some()
+            }
+            Entered::File(_) => true,
+        })
     })
 }
 

@@ -4,18 +4,19 @@
 //! `"key": "text"`; the fields that a filter works on are not in the cases where Go passes them
 //! separately, and stand in a table here.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
+use crate::engine::field_tables::{Additions, Tables};
 use crate::engine::step::{Builder, Context, Step};
 use crate::engine::transformer::Transformer;
 use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::names::references;
 use crate::resources::resource::Resource;
-use crate::tables::name_references::Named;
 use krm_core::Identity;
 use krm_core::files::InMemory;
 use krm_core::label_fields::Field;
@@ -388,12 +389,10 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
         create: false,
     };
     // All cases look for this kind.
-    let named = Named {
-        group: "apps",
-        version: "v1",
-        kind: "Secret",
-        fields: Box::leak(Box::new([field])),
-    };
+    let named = (
+        ["apps", "v1", "Secret"],
+        Cow::Owned(FieldSpec::from(&field)),
+    );
     let mut resources = read(&case.input);
     let past = past(&case.name);
     let affixes = |text: &str| match text {
@@ -422,12 +421,13 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
     let mut diagnostics = Diagnostics::new();
     let mut context = Context {
         transformer: &transformer("kind: PrefixTransformer\n"),
+        tables: &Tables::of(&Additions::default()).unwrap(),
         files: &InMemory::default(),
         functions: &NoFunctions,
         diagnostics: &mut diagnostics,
         builder: &mut NoBuilder,
     };
-    references::follow(&mut resources, &[named], &mut context);
+    references::follow(&mut resources, [named].into_iter(), &mut context);
     if diagnostics.has_errors() {
         return Err(diagnostics.iter().map(|one| one.message.clone()).collect());
     }

@@ -428,7 +428,7 @@ fn report(config: &str) -> String {
     let root = document.roots().next().unwrap().id();
     let resource = Resource::read(&document, root, &mut diagnostics).unwrap();
     chain::run(
-        &mut [step(transformer(config)).unwrap()],
+        &mut [step(transformer(config), &Arc::default()).unwrap()],
         vec![resource],
         &InMemory::default(),
         &NoFunctions,

@@ -247,6 +247,19 @@ pub fn paragraphs_above(root: Cursor<'_>, apart: bool) -> Vec<String> {
     paragraphs
 }
 
+/// The comment lines below a document, up to the next one, without their indentation.
+#[must_use]
+pub fn comments_below(root: Cursor<'_>) -> Vec<String> {
+    let document = root.document();
+    let rest = document.slice(end_with_comments(root)..document.text().len());
+    let lines = lines(rest).map(str::trim_end);
+    let near = lines.take_while(|line| line.is_empty() || line.trim_start().starts_with('#'));
+    let comments = near.filter(|line| !line.is_empty());
+    comments
+        .map(|line| without_indentation(line).to_owned())
+        .collect()
+}
+
 /// A comment line without its indentation, with the spaces at its end.
 fn without_indentation(line: &str) -> &str {
     line.trim_start_matches([' ', '\t'])

@@ -1,5 +1,6 @@
 //! Knowledge about kinds, as tables.
 
+pub(super) mod credentials;
 pub(super) mod kinds;
 pub(super) mod left_out;
 pub(super) mod names;

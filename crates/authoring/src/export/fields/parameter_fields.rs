@@ -133,7 +133,3 @@ pub(crate) fn parameter_fields(kind: &str) -> &'static [&'static ParameterField]
     });
     BY_KIND.get(kind).map_or(&[], Vec::as_slice)
 }
-
-/// Words in the names of variables whose values are secrets.
-pub(crate) const SECRET_WORDS: &[&str] =
-    &["PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "SECRET", "KEY"];

@@ -1,7 +1,9 @@
 //! The fields that name other objects or select them, besides those that kustomize knows.
 
+use std::borrow::Cow;
+
 use krm_core::label_fields::{Field, field};
-use krm_template_composition::{FieldSpec, NAME_REFERENCES, Named, fields_of};
+use krm_template_composition::{FieldSpec, Kind, NAME_REFERENCES, Named, fields_of};
 
 /// A field of a kind that names objects.
 const fn by(group: &'static str, kind: &'static str, path: &'static str) -> Field {
@@ -50,21 +52,19 @@ const OTHERS: &[Named] = &[
 const LIKE_DEPLOYMENT: &[&str] = &["DeploymentConfig", "ReplicaSet"];
 
 /// All fields that name objects, with the kinds that they name.
-pub(crate) fn all() -> impl Iterator<Item = (&'static Named, FieldSpec)> {
+pub(crate) fn all<'k>() -> impl Iterator<Item = (Kind<'k>, Cow<'k, FieldSpec>)> {
     let known = || NAME_REFERENCES.iter().flat_map(fields_of);
     let deployments = known().filter(|(_, from)| from.kind == "Deployment");
     let like = deployments.flat_map(|(to, from)| {
         LIKE_DEPLOYMENT.iter().map(move |kind| {
             let kind = (*kind).to_owned();
             let group = String::new();
-            (
-                to,
-                FieldSpec {
-                    group,
-                    kind,
-                    ..from.clone()
-                },
-            )
+            let own = FieldSpec {
+                group,
+                kind,
+                ..from.clone().into_owned()
+            };
+            (to, Cow::Owned(own))
         })
     });
     known().chain(like).chain(OTHERS.iter().flat_map(fields_of))

@@ -1,5 +1,6 @@
 //! Reports what no table knows: texts that may refer to objects or be secrets, and stay.
 
+use crate::export::fields::credentials::{self, is_secret_name};
 use crate::export::marks;
 use crate::export::options::Group;
 use crate::export::parameters::maker::{Maker, Object};
@@ -7,11 +8,11 @@ use krm_core::identity::is_built_in;
 use krm_template_engine::Path;
 use krm_yaml::{Scalar, Value};
 
-/// Words in the names of fields whose values are secrets. `secret` and `key` are also in the names
-/// of references.
-const SECRET_WORDS: [&str; 4] = ["password", "passwd", "passphrase", "token"];
+/// Words in the names of fields of other kinds, where `secret` and `key` are also in the names of
+/// references.
+const REFERENCES: [&str; 3] = ["secret", "key", "keys"];
 
-/// Reports the fields of a ConfigMap, or of an object whose kind is not Kubernetes' own.
+/// Reports the references and secrets of an object that stay.
 pub(super) fn of_object(
     part: &Value<'_>,
     object: &Object<'_>,
@@ -19,46 +20,114 @@ pub(super) fn of_object(
     say: &mut dyn FnMut(String),
 ) {
     let identity = object.identity;
-    let fields: &[&str] = match (identity.group.as_str(), identity.kind.as_str()) {
-        ("", "ConfigMap") => &["data"],
-        (group, _) if is_built_in(group) => &[],
-        _ => &["spec", "data"],
-    };
-    for field in fields {
-        if let Some(value) = part.get(field) {
-            below(value, &Path::Root(field), field, maker, say);
-        }
+    for (key, value) in part.entries().into_iter().flatten() {
+        let knows = match (
+            identity.group.as_str(),
+            identity.kind.as_str(),
+            key.as_ref(),
+        ) {
+            ("", "Secret", _) => continue,
+            ("", "ConfigMap", "data") => Knows::Nothing,
+            (group, _, _) if is_built_in(group) => Knows::Fields,
+            (_, _, "spec" | "data") => Knows::Words,
+            _ => Knows::Fields,
+        };
+        let mut leftovers = Leftovers { knows, maker, say };
+        leftovers.below(value, &Path::Root(key), key);
     }
 }
 
-fn below(
-    value: &Value<'_>,
-    path: &Path<'_>,
-    key: &str,
-    maker: &Maker<'_>,
-    say: &mut dyn FnMut(String),
-) {
-    for (index, item) in value.items().into_iter().flatten().enumerate() {
-        below(item, &Path::Index(path, index), key, maker, say);
-    }
-    for (key, value) in value.entries().into_iter().flatten() {
-        below(value, &Path::Key(path, key), key, maker, say);
-    }
-    match value.scalar() {
-        Some(Scalar::String(text)) if !marks::has_any(text) => {
-            if let Some(name) = named(text, maker) {
-                say(format!(
-                    "kept `{path}`, which may refer to `{name}`: it does not change with NAME"
-                ));
+/// What is known of the fields of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Knows {
+    /// The tables know those that refer to objects and those that hold secrets.
+    Fields,
+    /// Nothing, but names with `secret` or `key` are often those of references.
+    Words,
+    Nothing,
+}
+
+struct Leftovers<'l, 'm> {
+    knows: Knows,
+    maker: &'l Maker<'m>,
+    say: &'l mut dyn FnMut(String),
+}
+
+impl Leftovers<'_, '_> {
+    fn below(&mut self, value: &Value<'_>, path: &Path<'_>, key: &str) {
+        let mut option = false;
+        for (index, item) in value.items().into_iter().flatten().enumerate() {
+            let path = Path::Index(path, index);
+            let text = item.as_str().unwrap_or_default();
+            if option && !marks::has_any(text) && credentials::is_value(text) {
+                self.secret(&path);
             }
-            let key = key.to_ascii_lowercase();
-            if !text.is_empty() && SECRET_WORDS.iter().any(|word| key.contains(word)) {
-                say(format!(
-                    "kept `{path}`, which may be a secret: its value is in the Template"
-                ));
+            option = credentials::is_secret_option(text);
+            self.below(item, &path, key);
+        }
+        if let Some(name) = value.str_at(&["name"])
+            && let Some(text) = value.str_at(&["value"])
+        {
+            let is_secret = is_secret_name(name) || name == "Authorization";
+            if is_secret && !text.is_empty() && !marks::has_any(text) && !text.contains("$(") {
+                self.secret(&Path::Key(path, "value"));
             }
         }
-        _ => {}
+        self.stream(value, path);
+        for (key, value) in value.entries().into_iter().flatten() {
+            self.below(value, &Path::Key(path, key), key);
+        }
+        if let Some(Scalar::String(text)) = value.scalar()
+            && !text.is_empty()
+            && !marks::has_any(text)
+        {
+            self.text(text, path, key);
+        }
+    }
+
+    /// Reports a text that may refer to an object, or may be or hold a secret.
+    fn text(&mut self, text: &str, path: &Path<'_>, key: &str) {
+        let found = named(text, self.maker).filter(|_| self.knows != Knows::Fields);
+        if let Some(name) = found {
+            (self.say)(format!(
+                "kept `{path}`, which may refer to `{name}`: it does not change with NAME"
+            ));
+        }
+        let is_secret = match self.knows {
+            Knows::Fields => false,
+            Knows::Words => {
+                let mut words = credentials::words(key).into_iter();
+                is_secret_name(key) && !words.any(|word| REFERENCES.contains(&word.as_str()))
+            }
+            Knows::Nothing => is_secret_name(key),
+        };
+        if is_secret {
+            self.secret(path);
+        } else if let Some(one) = credentials::find(text).first() {
+            let name = &one.name;
+            (self.say)(format!(
+                "kept `{path}`, where `{name}` may be a secret: its value is in the Template"
+            ));
+        }
+    }
+
+    fn secret(&mut self, path: &Path<'_>) {
+        (self.say)(format!(
+            "kept `{path}`, which may be a secret: its value is in the Template"
+        ));
+    }
+
+    /// Reports the namespace of an image stream, which is that of another project.
+    fn stream(&mut self, value: &Value<'_>, path: &Path<'_>) {
+        let kind = value.str_at(&["kind"]).unwrap_or_default();
+        let is_stream = kind.starts_with("ImageStream");
+        let namespace = value.str_at(&["namespace"]).filter(|_| is_stream);
+        if let Some(namespace) = namespace.filter(|one| !one.is_empty() && !marks::has_any(one)) {
+            let path = Path::Key(path, "namespace");
+            (self.say)(format!(
+                "kept `{path}`: the image comes from the namespace `{namespace}`"
+            ));
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Pods: images, resources, secret variables, and the names of Services in variables.
+//! Pods: images, resources, secrets in variables and arguments, and the names of Services there.
 
 use crate::export::options::Group;
 use crate::export::parameters::declarations::NewParameter;
@@ -20,6 +20,7 @@ pub(crate) fn of_object(part: &mut Value<'_>, object: &Object<'_>, maker: &mut M
             resources(container, object, maker);
         }
         secrets::of_variables(container, object, maker);
+        secrets::of_arguments(container, object, maker);
         service_names(container, object, maker);
     });
 }

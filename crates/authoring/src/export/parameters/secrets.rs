@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::export::fields::parameter_fields::{Form, ParameterField, SECRET_WORDS};
+use crate::export::fields::credentials::{self, is_secret_name, is_secret_option};
+use crate::export::fields::parameter_fields::{Form, ParameterField};
 use crate::export::marks;
 use crate::export::parameters::declarations::NewParameter;
 use crate::export::parameters::maker::{Maker, Object};
@@ -109,7 +110,8 @@ fn replace(parent: &mut Value<'_>, key: &str, name: &str) {
     }
 }
 
-/// Makes parameters of the variables of a container whose names say that they are secret.
+/// Makes parameters of the variables of a container whose names say that they are secret, and of
+/// credentials in the values of others.
 pub(crate) fn of_variables(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     let variables = container.get_mut("env").and_then(Value::items_mut);
     let mut before: BTreeSet<String> = BTreeSet::new();
@@ -125,21 +127,77 @@ pub(crate) fn of_variables(container: &mut Value<'_>, object: &Object<'_>, maker
             };
             let name = maker.parameters.add(&new, &|name| before.contains(name));
             replace(variable, "value", name);
+        } else if let Some(value) = variable.get_mut("value") {
+            let origin = ["the variable `", &own, "`"].concat();
+            in_text(value, &own, &origin, object, maker);
         }
         before.insert(own);
     }
+}
+
+/// Makes parameters of credentials in the command and the arguments of a container.
+pub(crate) fn of_arguments(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    for list in ["command", "args"] {
+        let arguments = container.get_mut(list).and_then(Value::items_mut);
+        let mut option: Option<String> = None;
+        for argument in arguments.into_iter().flatten() {
+            let text = argument.as_str().unwrap_or_default().to_owned();
+            match option.take().filter(|_| credentials::is_value(&text)) {
+                Some(option) => {
+                    let own = option.trim_start_matches('-');
+                    let new = NewParameter {
+                        name: &[object.word, own],
+                        title: &[own, " of ", object.short()],
+                        origin: &["the argument `", &option, "` in ", object.called],
+                        ..secret(&text, object)
+                    };
+                    let name = maker.parameters.add(&new, &|_| false);
+                    *argument = Value::string(marks::text(name));
+                }
+                None => in_text(argument, "", "an argument", object, maker),
+            }
+            option = Some(text).filter(|text| is_secret_option(text));
+        }
+    }
+}
+
+/// Makes parameters of the credentials in a text, which `origin` describes. `word` is a part of
+/// their names.
+fn in_text(
+    field: &mut Value<'_>,
+    word: &str,
+    origin: &str,
+    object: &Object<'_>,
+    maker: &mut Maker<'_>,
+) {
+    let text = field.as_str().unwrap_or_default().to_owned();
+    let found = credentials::find(&text);
+    if found.is_empty() {
+        return;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for one in found {
+        let value = text.get(one.range.clone()).unwrap_or_default();
+        let new = NewParameter {
+            name: &[object.word, word, &one.name],
+            title: &[&one.name, " of ", object.short()],
+            origin: &["`", &one.name, "` in ", origin, " of ", object.called],
+            ..secret(value, object)
+        };
+        out.push_str(text.get(done..one.range.start).unwrap_or_default());
+        marks::add_text(&mut out, maker.parameters.add(&new, &|_| false));
+        done = one.range.end;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    *field = Value::string(out);
 }
 
 /// The value of a variable, if its name says that it is secret.
 fn secret_of<'v>(variable: &'v Value<'_>) -> Option<Cow<'v, str>> {
     let value = variable.get("value").and_then(text_of);
     let value = value.filter(|text| !text.is_empty() && !is_reference(text))?;
-    let name = variable.str_at(&["name"])?;
-    let has = |word: &&str| {
-        let mut parts = name.as_bytes().windows(word.len());
-        parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    SECRET_WORDS.iter().any(has).then_some(value)
+    is_secret_name(variable.str_at(&["name"])?).then_some(value)
 }
 
 /// Whether a value is only a reference to another variable.

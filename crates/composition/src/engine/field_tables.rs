@@ -1,0 +1,287 @@
+//! The fields that kustomize changes and the fields that name objects, with what Compositions add.
+//!
+//! Source: kustomize 5.8, `api/internal/plugins/builtinconfig` and `api/types/fieldspec.go`.
+
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+
+use serde::Deserialize;
+
+use crate::fields::field_spec::FieldSpec;
+use crate::tables::fields as defaults;
+use crate::tables::kind_order::legacy_rank;
+use crate::tables::name_references::{NAME_REFERENCES, Named};
+use crate::tables::schema::Schema;
+use krm_core::label_fields::{Field, LABEL_FIELDS};
+
+/// The tables without additions.
+static DEFAULT: LazyLock<Arc<Tables>> = LazyLock::new(|| Arc::new(Tables::kustomize()));
+
+/// The group, version and kind of objects that fields name; empty for any.
+pub type Kind<'n> = [&'n str; 3];
+
+/// The tables of a Composition.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    fields: FieldTables,
+    schema: Option<Arc<Schema>>,
+}
+
+/// The fields that transformers change where their configuration names none: what a file under
+/// `configurations` holds.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct FieldTables {
+    pub(crate) name_prefix: Vec<FieldSpec>,
+    pub(crate) name_suffix: Vec<FieldSpec>,
+    pub(crate) namespace: Vec<FieldSpec>,
+    pub(crate) common_labels: Vec<FieldSpec>,
+    pub(crate) common_annotations: Vec<FieldSpec>,
+    pub(crate) images: Vec<FieldSpec>,
+    pub(crate) replicas: Vec<FieldSpec>,
+    pub(crate) name_reference: Vec<NameReference>,
+    /// This and the following are for fields that only a Kustomization has; they have no effect.
+    labels: Vec<FieldSpec>,
+    template_labels: Vec<FieldSpec>,
+    var_reference: Vec<FieldSpec>,
+}
+
+/// The fields that name the objects of a kind.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct NameReference {
+    #[serde(default)]
+    pub(crate) group: String,
+    #[serde(default)]
+    pub(crate) version: String,
+    #[serde(default)]
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) field_specs: Vec<FieldSpec>,
+}
+
+/// What Compositions add to the tables.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Additions {
+    pub(crate) fields: Vec<Arc<FieldTables>>,
+    pub(crate) schema: Option<Arc<Schema>>,
+}
+
+impl Additions {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.schema.is_none()
+    }
+
+    /// Adds those of a Composition that is imported or built. The first schema counts.
+    pub(crate) fn append(&mut self, other: &Self) {
+        self.fields.extend(other.fields.iter().cloned());
+        self.schema = self.schema.take().or_else(|| other.schema.clone());
+    }
+}
+
+impl Tables {
+    /// The tables with additions.
+    ///
+    /// # Errors
+    /// If two entries for one field differ in `create`.
+    pub(crate) fn of(additions: &Additions) -> Result<Arc<Self>, String> {
+        if additions.is_empty() {
+            return Ok(Arc::clone(&DEFAULT));
+        }
+        let mut fields = DEFAULT.fields.clone();
+        for addition in &additions.fields {
+            fields.merge(addition)?;
+            fields.sort();
+            // As kustomize, which merges the sorted tables once more: an entry for one kind then
+            // hides one for all kinds that comes after it.
+            let mut merged = FieldTables::default();
+            merged.merge(&fields)?;
+            fields = merged;
+        }
+        Ok(Arc::new(Self {
+            fields,
+            schema: additions.schema.clone(),
+        }))
+    }
+
+    /// Those of kustomize.
+    fn kustomize() -> Self {
+        let specs = |fields: &[Field]| fields.iter().map(FieldSpec::from).collect();
+        let mut name_reference: Vec<NameReference> = Vec::new();
+        for named in NAME_REFERENCES {
+            let new = NameReference {
+                group: named.group.to_owned(),
+                version: named.version.to_owned(),
+                kind: named.kind.to_owned(),
+                field_specs: specs(named.fields),
+            };
+            name_reference.push(new);
+        }
+        Self {
+            fields: FieldTables {
+                name_prefix: specs(defaults::PREFIX),
+                name_suffix: specs(defaults::SUFFIX),
+                namespace: specs(defaults::NAMESPACE),
+                common_labels: specs(&[defaults::LABELS, LABEL_FIELDS].concat()),
+                common_annotations: specs(defaults::ANNOTATIONS),
+                images: specs(defaults::IMAGES),
+                replicas: specs(defaults::REPLICAS),
+                name_reference,
+                ..FieldTables::default()
+            },
+            schema: None,
+        }
+    }
+
+    pub(crate) const fn fields(&self) -> &FieldTables {
+        &self.fields
+    }
+
+    /// The schema that a Composition names.
+    pub(crate) fn schema(&self) -> Option<&Schema> {
+        self.schema.as_deref()
+    }
+
+    /// The fields that name objects, each with the kind that it names.
+    pub(crate) fn name_references(&self) -> impl Iterator<Item = (Kind<'_>, Cow<'_, FieldSpec>)> {
+        let all = self.fields.name_reference.iter();
+        all.flat_map(|named| {
+            let fields = named.field_specs.iter();
+            fields.map(|field| (named.kind(), Cow::Borrowed(field)))
+        })
+    }
+}
+
+/// The fields that name objects of a kind.
+pub fn fields_of<'k>(to: &'static Named) -> impl Iterator<Item = (Kind<'k>, Cow<'k, FieldSpec>)> {
+    let kind = [to.group, to.version, to.kind];
+    let fields = to.fields.iter();
+    fields.map(move |field| (kind, Cow::Owned(FieldSpec::from(field))))
+}
+
+impl NameReference {
+    fn kind(&self) -> Kind<'_> {
+        [&self.group, &self.version, &self.kind]
+    }
+}
+
+impl FieldTables {
+    /// Adds the entries of another table.
+    fn merge(&mut self, other: &Self) -> Result<(), String> {
+        add_all(&mut self.name_prefix, &other.name_prefix)?;
+        add_all(&mut self.name_suffix, &other.name_suffix)?;
+        add_all(&mut self.namespace, &other.namespace)?;
+        add_all(&mut self.common_labels, &other.common_labels)?;
+        add_all(&mut self.common_annotations, &other.common_annotations)?;
+        add_all(&mut self.images, &other.images)?;
+        add_all(&mut self.replicas, &other.replicas)?;
+        for named in &other.name_reference {
+            let mut own = self.name_reference.iter_mut();
+            match own.find(|own| own.kind() == named.kind()) {
+                Some(own) => add_all(&mut own.field_specs, &named.field_specs)?,
+                None => self.name_reference.push(named.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sorts the tables of fields: those for a kind come before those for all kinds.
+    fn sort(&mut self) {
+        let tables = [
+            &mut self.name_prefix,
+            &mut self.name_suffix,
+            &mut self.namespace,
+            &mut self.common_labels,
+            &mut self.common_annotations,
+            &mut self.images,
+            &mut self.replicas,
+        ];
+        for table in tables {
+            table.sort_by_cached_key(|one| position([&one.group, &one.version, &one.kind]));
+        }
+        self.name_reference
+            .sort_by_cached_key(|named| position(named.kind()));
+    }
+}
+
+/// The position of a kind in the tables. An empty part comes last, as `~`.
+fn position([group, version, kind]: Kind<'_>) -> (usize, String) {
+    let or = |text: &str, none: &str| {
+        if text.is_empty() {
+            none.to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    let parts = [or(group, "~G"), or(version, "~V"), or(kind, "~K")];
+    (legacy_rank(kind), parts.join("_"))
+}
+
+/// Adds fields to a table. A field is left out if the table has it for some of its kinds.
+fn add_all(table: &mut Vec<FieldSpec>, new: &[FieldSpec]) -> Result<(), String> {
+    for new in new {
+        let is_there = |old: &&FieldSpec| {
+            let fits = |own: &str, found: &str| own.is_empty() || own == found;
+            old.path == new.path
+                && fits(&new.group, &old.group)
+                && fits(&new.version, &old.version)
+                && fits(&new.kind, &old.kind)
+        };
+        match table.iter().find(is_there) {
+            Some(old) if old.create != new.create => {
+                let kind = if new.kind.is_empty() {
+                    "all kinds"
+                } else {
+                    &new.kind
+                };
+                return Err(format!(
+                    "`{}` of {kind} has `create: {}` in one entry and `create: {}` in another",
+                    new.path, old.create, new.create
+                ));
+            }
+            Some(_) => {}
+            None => table.push(new.clone()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Additions, FieldTables, Tables};
+    use crate::fields::field_spec::FieldSpec;
+    use std::sync::Arc;
+
+    fn labels(kind: &str, create: bool) -> Additions {
+        let field = FieldSpec {
+            path: "metadata/labels".to_owned(),
+            kind: kind.to_owned(),
+            create,
+            ..FieldSpec::default()
+        };
+        let fields = FieldTables {
+            common_labels: vec![field],
+            ..FieldTables::default()
+        };
+        Additions {
+            fields: vec![Arc::new(fields)],
+            schema: None,
+        }
+    }
+
+    /// Kustomize does the same with these entries.
+    #[test]
+    fn an_entry_for_a_kind_hides_that_for_all() {
+        let tables = Tables::of(&labels("Foo", true)).unwrap();
+        let with_labels = tables.fields().common_labels.iter();
+        let kinds: Vec<&str> = with_labels
+            .filter(|field| field.path == "metadata/labels")
+            .map(|field| field.kind.as_str())
+            .collect();
+        assert_eq!(kinds, ["Foo"]);
+        for (kind, create) in [("", false), ("Foo", false)] {
+            let problem = Tables::of(&labels(kind, create)).unwrap_err();
+            assert!(problem.contains("`metadata/labels`"), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The files under `configurations`, `crds` and `openapi`.
+//!
+//! Source: kustomize 5.8, `api/internal/accumulator/loadconfigfromcrds.go`.
+
+use std::sync::Arc;
+
+use crate::engine::field_tables::{Additions, FieldTables, NameReference, Tables};
+use crate::fields::field_spec::FieldSpec;
+use crate::read::model::{Composition, Named};
+use crate::tables::schema::Schema;
+use krm_core::files::{Files, join};
+use krm_core::typed;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::{Document, DuplicateKeys, FieldPath, Value};
+
+/// How many fields the definitions of a file may lead to.
+const MAX_FIELDS: usize = 10_000;
+
+/// What a Composition in `directory` adds to the tables.
+pub(crate) fn additions(
+    composition: &Composition,
+    files: &dyn Files,
+    directory: &str,
+    diagnostics: &mut Diagnostics,
+) -> Additions {
+    let mut found = Additions::default();
+    let read = |named: &Named, diagnostics: &mut Diagnostics| {
+        diagnostics.take(file(named, files, directory))
+    };
+    for named in &composition.configurations {
+        if let Some((document, value)) = read(named, diagnostics) {
+            let tables = diagnostics.take(configuration(&document, &value));
+            add(&mut found, named, tables, diagnostics);
+        }
+    }
+    for named in &composition.crds {
+        if let Some((_, value)) = read(named, diagnostics) {
+            let tables = diagnostics.take(definitions(named, &value));
+            add(&mut found, named, tables, diagnostics);
+        }
+    }
+    if let Some(named) = &composition.openapi
+        && let Some((_, value)) = read(named, diagnostics)
+    {
+        let schema = Schema::of_document(&value);
+        if schema.is_none() {
+            let problem = format!("`{}` has no `definitions`", named.path);
+            let wrong = wrong(named, problem);
+            diagnostics
+                .push(wrong.hint("`kustomize openapi fetch` writes the schema of a cluster"));
+        }
+        found.schema = schema.map(Arc::new);
+    }
+    found
+}
+
+/// Adds the tables of a file, unless they conflict with others.
+fn add(
+    found: &mut Additions,
+    named: &Named,
+    tables: Option<FieldTables>,
+    diagnostics: &mut Diagnostics,
+) {
+    let Some(tables) = tables else {
+        return;
+    };
+    found.fields.push(Arc::new(tables));
+    if let Err(problem) = Tables::of(found) {
+        found.fields.pop();
+        let problem = format!("`{}` has conflicting fields: {problem}", named.path);
+        diagnostics.push(wrong(named, problem));
+    }
+}
+
+fn wrong(named: &Named, problem: String) -> Diagnostic {
+    let error = Diagnostic::error(problem);
+    error.at(named.place.clone()).field(named.field.clone())
+}
+
+/// The first document of a file.
+fn file(named: &Named, files: &dyn Files, directory: &str) -> Result<(Document, Value<'static>)> {
+    let read = files.source(&join(directory, &named.path), directory);
+    let source = read.map_err(|mut problem| {
+        problem.place.get_or_insert_with(|| named.place.clone());
+        problem
+    })?;
+    let document = Document::parse(&source)?;
+    let mut found = Diagnostics::new();
+    let value = document.roots().next().and_then(|root| {
+        let value = root.value(DuplicateKeys::Refuse, &mut found)?;
+        Some(value.into_owned())
+    });
+    if let Some(problem) = found.iter().next() {
+        return Err(Box::new(problem.clone()));
+    }
+    let value = value.ok_or_else(|| wrong(named, format!("`{}` is empty", named.path)))?;
+    Ok((document, value))
+}
+
+/// The tables in a file under `configurations`.
+fn configuration(document: &Document, value: &Value<'static>) -> Result<FieldTables> {
+    typed::read(value).map_err(|mismatch| {
+        let path = mismatch.field(&FieldPath::root());
+        let (problem, hint) = mismatch.in_words();
+        let mut wrong = Diagnostic::error(problem).maybe_hint(hint);
+        let mut way = path.clone();
+        let root = document.roots().next();
+        while wrong.place.is_none()
+            && let Some(root) = root
+        {
+            wrong.place = root.lookup(&way).map(krm_yaml::Cursor::key_place);
+            match way.split_last() {
+                Some((parent, _)) => way = parent,
+                None => break,
+            }
+        }
+        wrong.field(path.to_string()).into()
+    })
+}
+
+/// The fields of types in a file under `crds`: by extensions in their schemas.
+fn definitions(named: &Named, types: &Value<'static>) -> Result<FieldTables> {
+    let all = types.entries().unwrap_or_default();
+    if all.iter().any(|(_, value)| value.entries().is_none()) {
+        let problem = format!("`{}` has no definitions of types", named.path);
+        let wrong = wrong(named, problem).hint(
+            "expected a mapping of names to schemas, as `openapi-gen` writes it, not a CustomResourceDefinition; name merge keys under `openapi`, and fields under `configurations`",
+        );
+        return Err(wrong.into());
+    }
+    let mut found = Definitions {
+        types,
+        tables: FieldTables::default(),
+        count: 0,
+    };
+    for (name, definition) in all {
+        let is_object = |properties: &Value<'_>| {
+            let has = |key| properties.get(key).is_some();
+            has("kind") && has("apiVersion") && has("metadata")
+        };
+        if properties(definition).is_some_and(is_object) {
+            let kind = name.rsplit(['.', '/']).next().unwrap_or_default();
+            found.visit(kind, &mut vec![name.as_ref()], "");
+        }
+    }
+    if found.count > MAX_FIELDS {
+        let problem = format!("`{}` has more than {MAX_FIELDS} fields", named.path);
+        return Err(wrong(named, problem).into());
+    }
+    Ok(found.tables)
+}
+
+fn properties<'v>(definition: &'v Value<'static>) -> Option<&'v Value<'static>> {
+    definition.at(&["Schema", "properties"])
+}
+
+/// Definitions of types that refer to one another.
+struct Definitions<'v> {
+    types: &'v Value<'static>,
+    tables: FieldTables,
+    /// The number of fields visited.
+    count: usize,
+}
+
+impl<'v> Definitions<'v> {
+    /// Adds the fields of the last of the `open` types, which is at a path in the objects of `kind`.
+    fn visit(&mut self, kind: &str, open: &mut Vec<&'v str>, path: &str) {
+        let definition = open.last().and_then(|name| self.types.get(name));
+        let properties = definition.and_then(properties).and_then(Value::entries);
+        for (name, property) in properties.unwrap_or_default() {
+            self.count = self.count.saturating_add(1);
+            if self.count > MAX_FIELDS {
+                return;
+            }
+            let slash = if path.is_empty() { "" } else { "/" };
+            let path = format!("{path}{slash}{}", name.replace('/', "\\/"));
+            let field = |path: &str| FieldSpec {
+                path: path.to_owned(),
+                kind: kind.to_owned(),
+                ..FieldSpec::default()
+            };
+            let extension = |name: &str| property.str_at(&[&format!("x-kubernetes-{name}")]);
+            let marks = [
+                ("annotation", &mut self.tables.common_annotations),
+                ("label-selector", &mut self.tables.common_labels),
+                ("identity", &mut self.tables.name_prefix),
+            ];
+            for (mark, table) in marks {
+                table.extend(extension(mark).map(|_| field(&path)));
+            }
+            if let Some(version) = extension("object-ref-api-version")
+                && let Some(kind) = extension("object-ref-kind")
+            {
+                let key = extension("object-ref-name-key").unwrap_or("name");
+                self.tables.name_reference.push(NameReference {
+                    group: String::new(),
+                    version: version.to_owned(),
+                    kind: kind.to_owned(),
+                    field_specs: vec![field(&format!("{path}/{key}"))],
+                });
+            }
+            if let Some(reference) = property.str_at(&["$ref"])
+                && !open.contains(&reference)
+            {
+                open.push(reference);
+                self.visit(kind, open, &path);
+                open.pop();
+            }
+        }
+    }
+}

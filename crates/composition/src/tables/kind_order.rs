@@ -1,0 +1,55 @@
+//! The order of kinds: each comes after what it needs.
+//!
+//! Source: kustomize 5.8, `plugin/builtin/sortordertransformer`.
+
+/// The kinds that others need.
+pub(crate) const FIRST: &[&str] = &[
+    "Namespace",
+    "ResourceQuota",
+    "StorageClass",
+    "CustomResourceDefinition",
+    "ServiceAccount",
+    "PodSecurityPolicy",
+    "Role",
+    "ClusterRole",
+    "RoleBinding",
+    "ClusterRoleBinding",
+    "ConfigMap",
+    "Secret",
+    "Endpoints",
+    "Service",
+    "LimitRange",
+    "PriorityClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Deployment",
+    "StatefulSet",
+    "CronJob",
+    "PodDisruptionBudget",
+];
+
+/// The kinds that would block others.
+pub(crate) const LAST: &[&str] = &[
+    "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+];
+
+/// The position of a kind in the order that kustomize has, so that objects come after what they
+/// need.
+#[must_use]
+pub fn legacy_rank(kind: &str) -> usize {
+    rank(FIRST, LAST, kind)
+}
+
+/// The position of a kind; the last one counts for a kind that is named twice.
+pub(crate) fn rank(first: &[impl AsRef<str>], last: &[impl AsRef<str>], kind: &str) -> usize {
+    match (position(first, kind), position(last, kind)) {
+        (_, Some(at)) => first.len() + 1 + at,
+        (Some(at), None) => at,
+        (None, None) => first.len(),
+    }
+}
+
+fn position(kinds: &[impl AsRef<str>], kind: &str) -> Option<usize> {
+    kinds.iter().rposition(|one| one.as_ref() == kind)
+}

@@ -1,0 +1,175 @@
+//! The arguments of `build`.
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum, value_parser};
+
+use crate::cli::build::containers::ContainerOptions;
+use crate::cli::fail_on::FailOn;
+use krm_template_exec::disk::LoadRestrictor;
+use krm_template_exec::io;
+#[cfg(feature = "deployment-manager")]
+use krm_template_exec::python::PythonArguments;
+use krm_yaml::diagnostic::{Diagnostic, Result};
+
+/// The default time limit of a function in seconds, as in kpt.
+const TIMEOUT: u64 = 300;
+
+/// Build the resources of a Composition and print them
+///
+/// A Composition (KEP-2299) lists transformers that generate and change resources in order. It can
+/// import, override and reorder the transformers of other Compositions. docs/composition.md
+/// describes it. Built-in transformers and Templates run inside this program. Nothing is printed
+/// unless all transformers succeed.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option, and they are independent"
+)]
+pub(in crate::cli) struct Arguments {
+    /// The directory with `composition.yaml`, or the file itself
+    #[arg(value_name = "DIR|FILE", default_value = ".")]
+    path: String,
+
+    /// Files with resources for the first transformer; `-` is standard input
+    ///
+    /// So it is a post-renderer of Helm. If `-` is the only argument, the Composition is that of the
+    /// current directory.
+    #[arg(value_name = "RESOURCES")]
+    resources: Vec<String>,
+
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
+    pub(super) output: OutputFormat,
+
+    /// Write each object to its own file in this directory; unchanged files are not touched
+    #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) output_dir: Option<String>,
+
+    /// With `--output-dir`, also replace links, files that krm-template did not write, and files
+    /// that were changed after it wrote them
+    #[arg(long, requires = "output_dir")]
+    pub(super) overwrite: bool,
+
+    /// With `--output-dir`, also remove the files that krm-template wrote to it before and that no
+    /// longer have an object
+    ///
+    /// Files that were changed since are kept, with a warning.
+    #[arg(long, requires = "output_dir")]
+    pub(super) prune: bool,
+
+    /// Show as a unified diff what would change in this file or directory, and write nothing
+    ///
+    /// FILE is an earlier output of `build`, DIR an earlier `--output-dir`. A file in DIR that
+    /// krm-template wrote and that no longer has an object is shown as `Only in DIR: FILE`; other
+    /// files without an object are ignored. The data of Secrets is masked. The exit status is 0 if
+    /// nothing would change, 1 if something would change, and 2 if an error occurred.
+    #[arg(long, value_name = "FILE|DIR", conflicts_with = "output_dir")]
+    pub(super) diff_against: Option<String>,
+
+    /// Print the transformers after all imports and overrides, with the origin of each part as
+    /// comments, and exit
+    #[arg(long, conflicts_with_all = ["output", "output_dir", "diff_against", "resources"])]
+    pub(super) show_consolidated: bool,
+
+    /// Print how long each transformer takes to standard error
+    #[arg(long)]
+    pub(super) stats: bool,
+
+    /// Allow container functions, run by `docker`, `podman` or `nerdctl`, as user nobody and without
+    /// network access unless options say otherwise
+    #[arg(long)]
+    pub(super) enable_alpha_plugins: bool,
+
+    #[command(flatten)]
+    pub(super) containers: ContainerOptions,
+
+    /// Allow functions that are local executables
+    #[arg(long)]
+    pub(super) enable_exec: bool,
+
+    /// Allow Helm charts, for which kustomize calls helm
+    #[arg(long)]
+    pub(super) enable_helm: bool,
+
+    /// Which files a Composition may name, as in kustomize
+    #[arg(
+        long,
+        value_name = "RESTRICTION",
+        default_value = "LoadRestrictionsRootOnly"
+    )]
+    pub(super) load_restrictor: LoadRestrictor,
+
+    /// Accepted for compatibility with kustomize; has no effect, because Starlark is not supported
+    #[arg(long)]
+    enable_star: bool,
+
+    /// Stop a function that runs longer than this
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = value_parser!(u64).range(1..))]
+    pub(super) function_timeout: u64,
+
+    #[command(flatten)]
+    pub(super) fail_on: FailOn,
+
+    #[cfg(feature = "deployment-manager")]
+    #[command(flatten)]
+    pub(super) python: PythonArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  krm-template build
+  krm-template build staging | kubectl apply -f -
+  krm-template build staging --output-dir out
+  krm-template build staging --diff-against out
+  helm template ./chart | krm-template build staging -
+  krm-template build staging --show-consolidated
+  krm-template build --stats --enable-exec staging/composition.yaml > resources.yaml
+
+Environment:
+  KRM_FN_RUNTIME  the container engine; by default the first found of docker, podman, nerdctl";
+
+/// The value of `-o`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OutputFormat {
+    /// A stream of documents
+    Yaml,
+    /// A `v1` List in JSON
+    Json,
+    /// A ResourceList
+    #[value(name = "resourcelist")]
+    ResourceList,
+    /// `KIND/NAME`, one line for each object
+    Name,
+}
+
+impl Arguments {
+    /// The Composition, and the files with resources for it.
+    pub(super) fn inputs(&self) -> (&str, &[String]) {
+        if self.path == "-" && self.resources.is_empty() {
+            return (".", std::slice::from_ref(&self.path));
+        }
+        (&self.path, &self.resources)
+    }
+
+    /// Whether there is a file for each object.
+    pub(super) fn goes_to_folder(&self) -> bool {
+        let compared = self.diff_against.as_deref();
+        self.output_dir.is_some() || compared.is_some_and(io::is_folder)
+    }
+
+    /// Reports invalid combinations of arguments that clap does not find.
+    pub(super) fn check(&self) -> Result<()> {
+        let (path, resources) = self.inputs();
+        let path = path.to_owned();
+        io::check_stdin(resources.iter().chain([&path]))?;
+        let is_text = matches!(self.output, OutputFormat::Yaml | OutputFormat::Json);
+        let problem = match (&self.output_dir, &self.diff_against) {
+            (Some(_), _) if !is_text => "`--output-dir` writes only YAML or JSON",
+            (_, Some(_)) if !is_text => "`--diff-against` compares only YAML or JSON",
+            _ => return Ok(()),
+        };
+        let error = Diagnostic::error(problem);
+        Err(error.hint("use `-o yaml` or `-o json`").into())
+    }
+}

@@ -18,6 +18,7 @@ pub use declare::parameter::PARAMETER_FIELDS;
 
 pub use declare::count::INDEX;
 pub use declare::default_value::DefaultValue;
+pub use declare::detect::detect;
 pub use declare::dialect::Dialect;
 pub use declare::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 pub use declare::fields::type_text;
@@ -47,6 +48,6 @@ pub use show::survey;
 pub use show::trace::{Cause, Field, Reference, Section, Trace, Traced, TracedParameter, trace};
 pub use show::visit::visit;
 pub use values::budget::{Budget, Overrun};
-pub use values::given::{AssignedValue, Assignment, read_values};
+pub use values::given::{AssignedValue, Assignment, read_value_list, read_values};
 pub use values::given::{from_mapping as values_from_mapping, from_node as values_of_file};
 pub use values::{env_file, generate, pattern, random};

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
+use krm_template_engine::{Dialect, detect};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys, lines_of_root};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -94,6 +96,13 @@ fn read<'b>(
     }
     let is_used = |(key, _): &(String, _)| objects == Objects::Kept || key == "parameters";
     let mut texts: Texts<'_> = fields.into_iter().filter(is_used).collect();
+    let version = object.get_mut("apiVersion");
+    if let Some(version) = version.filter(|version| *version == LEGACY)
+        && group == Group::Krm
+        && group_of_json(&body.json) == Some(group)
+    {
+        *version = Value::from(group.api_version());
+    }
     let mut object = Value::Object(object);
     let mut warnings = checked(group, &object, &repeated, &body.repeated, validation)?;
     if !repeated.is_empty() {
@@ -253,16 +262,47 @@ pub fn patched(
     Ok((draft, warnings))
 }
 
-/// Returns the served group in the `apiVersion` of a body, if there is one.
+/// The `apiVersion` that Templates had before there were groups.
+const LEGACY: &str = "v1";
+
+/// Returns the served group of the Template in a body: that of its `apiVersion`, or for `v1` that of
+/// its dialect.
 #[must_use]
 pub fn group(format: Format, body: &[u8]) -> Option<Group> {
-    let body = Body::read(format, body).ok()?;
-    let fields = fields(&body.json).ok()?;
+    match format {
+        Format::Json => group_of_json(std::str::from_utf8(body).ok()?),
+        Format::Yaml => {
+            let source = krm_yaml::decode("body", body.to_vec()).ok()?;
+            group_of(&Document::parse(&source).ok()?)
+        }
+    }
+}
+
+fn group_of_json(json: &str) -> Option<Group> {
+    let fields = fields(json).ok()?;
     let version = fields.iter().rfind(|(key, _)| key == "apiVersion")?.1;
     let version: String = serde_json::from_str(version.get()).ok()?;
-    Group::ALL
-        .into_iter()
-        .find(|group| group.api_version() == version)
+    if version != LEGACY {
+        return group_named(&version);
+    }
+    drop(fields);
+    group_of(&Document::parse(&Source::new("body", json)).ok()?)
+}
+
+fn group_of(document: &Document) -> Option<Group> {
+    let root = document.roots().next()?;
+    match root.text_at(["apiVersion"])?.as_ref() {
+        LEGACY => Some(match detect(root) {
+            Dialect::Proposal => Group::Krm,
+            Dialect::OpenShift => Group::OpenShift,
+        }),
+        version => group_named(version),
+    }
+}
+
+fn group_named(api_version: &str) -> Option<Group> {
+    let mut groups = Group::ALL.into_iter();
+    groups.find(|group| group.api_version() == api_version)
 }
 
 fn unrecognized(why: &str) -> Box<Status> {

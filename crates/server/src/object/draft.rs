@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::object::json;
-use crate::object::types::OBJECT_META;
+use crate::object::types::{self, OBJECT_META};
 use krm_template_server_core::groups::Group;
 
 /// The fields of an object as JSON text.
@@ -39,29 +39,25 @@ impl Draft {
         texts: &Texts<'_>,
         yaml: Option<String>,
     ) -> Self {
-        let mut fields: Vec<(String, String)> = Vec::new();
-        let (mut parsed, mut metadata) = (Map::new(), Value::Null);
-        for (key, mut value) in entries(object) {
-            match key.as_str() {
-                "kind" | "apiVersion" => continue,
-                "metadata" => {
-                    metadata = value;
-                    continue;
-                }
-                _ if group == Group::OpenShift && is_left_out(&key, &value) => continue,
-                _ => {}
-            }
+        // Fields can be many: they stay in their map.
+        let mut parsed = entries(object);
+        let metadata = parsed.shift_remove("metadata").unwrap_or_default();
+        parsed.retain(|key, value| {
+            let is_type = matches!(key.as_str(), "kind" | "apiVersion");
+            !is_type && !(group == Group::OpenShift && is_left_out(key, value))
+        });
+        let mut fields: Vec<(String, String)> = Vec::with_capacity(parsed.len());
+        for (key, value) in &mut parsed {
             let mut text = String::new();
-            match texts.get(&key) {
+            match texts.get(key) {
                 _ if key == "labels" && group == Group::OpenShift => {
-                    value = without_nulls(value);
-                    json::write(&value, &mut text);
+                    *value = without_nulls(value.take());
+                    json::write(value, &mut text);
                 }
                 Some(unchanged) => json::compact(unchanged.get(), &mut text),
-                None => json::write(&value, &mut text),
+                None => json::write(value, &mut text),
             }
             fields.push((key.clone(), text));
-            parsed.insert(key, value);
         }
         if group == Group::OpenShift && !fields.iter().any(|(name, _)| name == "objects") {
             let is_after = |(name, _): &(String, _)| matches!(&**name, "parameters" | "labels");
@@ -175,16 +171,25 @@ impl Draft {
     /// parsed.
     pub(crate) fn take_value(&mut self) -> Value {
         let parsed = std::mem::take(&mut self.parsed);
-        self.value_with(parsed)
+        self.value_with(parsed, |_| true)
     }
 
     /// Returns the complete object, with `kind` and `apiVersion`.
     #[must_use]
     pub fn to_value(&self) -> Value {
-        self.value_with(Map::new())
+        self.value_with(Map::new(), |_| true)
     }
 
-    fn value_with(&self, mut parsed: Map<String, Value>) -> Value {
+    /// Returns the object with the fields of a Template only.
+    pub(crate) fn to_known_value(&self) -> Value {
+        self.value_with(Map::new(), |key| types::is_field(self.group, key))
+    }
+
+    fn value_with(
+        &self,
+        mut parsed: Map<String, Value>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Value {
         let mut object = Map::new();
         object.insert("kind".to_owned(), Value::from("Template"));
         object.insert(
@@ -192,7 +197,8 @@ impl Draft {
             Value::from(self.group.api_version()),
         );
         object.insert("metadata".to_owned(), Value::Object(self.metadata.clone()));
-        for (key, text) in &self.fields {
+        let fields = self.fields.iter();
+        for (key, text) in fields.filter(|(key, _)| is_wanted(key)) {
             let value = parsed.get_mut(key).map(Value::take);
             let value = value.or_else(|| json::value(text).ok());
             object.insert(key.clone(), value.unwrap_or_default());

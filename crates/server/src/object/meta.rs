@@ -353,7 +353,7 @@ fn check(draft: &Draft) -> Vec<Cause> {
     owners(draft, &mut causes);
     finalizers(draft, &mut causes);
     if draft.group == Group::Krm {
-        causes.extend(schema::check(&draft.to_value()));
+        causes.extend(schema::check(&draft.to_known_value()));
     }
     causes
 }

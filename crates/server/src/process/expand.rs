@@ -26,7 +26,7 @@ pub fn template(request: &Request<'_>, body: Text<'_>) -> Result<Processed> {
         syntax: body.syntax,
         values: None,
     };
-    work.run(&[], Diagnostics::new(), Vec::new())
+    work.run(&[], Diagnostics::new())
 }
 
 /// Processes a stored Template with the `Parameters` in the body of a request. Their labels and
@@ -49,7 +49,7 @@ pub fn stored(
         syntax: template.syntax,
         values: Some(&values),
     };
-    work.run(&given.values, given.found.clone(), given.warnings.clone())
+    work.run(&given.values, given.found.clone())
 }
 
 /// The values and labels of a request, and problems with them.
@@ -59,7 +59,6 @@ pub(super) struct Given {
     namespace: Option<String>,
     /// The diagnostics of the values.
     pub(super) found: Diagnostics,
-    pub(super) warnings: Vec<String>,
 }
 
 impl Given {
@@ -76,7 +75,6 @@ impl Given {
             labels: read.labels,
             namespace: read.namespace,
             found,
-            warnings: read.warnings,
         })
     }
 
@@ -103,12 +101,7 @@ pub(super) struct Work<'w> {
 
 impl Work<'_> {
     /// Processes the Template. `found` contains the diagnostics of the values.
-    pub(super) fn run(
-        &self,
-        given: &[Assignment],
-        found: Diagnostics,
-        warnings: Vec<String>,
-    ) -> Result<Processed> {
+    pub(super) fn run(&self, given: &[Assignment], found: Diagnostics) -> Result<Processed> {
         let (request, root) = (self.request, read::root(self.document)?);
         read::check(root, request.group, request.namespace, &request.limits)?;
         let is_upstream = request.group == Group::OpenShift;
@@ -125,7 +118,7 @@ impl Work<'_> {
         let Some(template) = template else {
             return Err(self.invalid(root, &diagnostics, Hidden::default()));
         };
-        self.expand(&template, root, given, diagnostics, warnings)
+        self.expand(&template, root, given, diagnostics)
     }
 
     fn expand(
@@ -134,7 +127,6 @@ impl Work<'_> {
         root: Cursor<'_>,
         given: &[Assignment],
         mut diagnostics: Diagnostics,
-        mut warnings: Vec<String>,
     ) -> Result<Processed> {
         let hidden = Hidden::of(template, given);
         if diagnostics.has_errors() {
@@ -162,8 +154,7 @@ impl Work<'_> {
         )?;
         let mut hidden = hidden;
         expanded.hide_generated(&mut hidden);
-        warnings.extend(self.reporter(hidden).warnings(&diagnostics));
-        warnings.truncate(MAX_WARNINGS);
+        let warnings = self.reporter(hidden).warnings(&diagnostics);
         let body = self.body(template, root, given, expanded, seed)?;
         Ok(Processed {
             body,
@@ -337,6 +328,3 @@ pub(super) fn budget_of_trace<'l>(limits: &Limits<'l>) -> Budget<'l> {
 
 /// The prefix of the error for a text that is too large with its aliases expanded.
 const ALIASES: &str = "aliases expand to more than";
-
-/// The maximum number of `Warning` headers.
-const MAX_WARNINGS: usize = 20;

@@ -43,5 +43,5 @@ pub use painter::{From, Piece, Shown};
 pub use preview::{Look, Preview, View, preview};
 pub use request::{Limits, Output, Processed, Request, STACK, Syntax, Text};
 pub use schema::{Described, described, schema, tags};
-pub use source::{api_version, pieces, readable, source};
+pub use source::{is_object, pieces, readable, source};
 pub use tokens::Class;

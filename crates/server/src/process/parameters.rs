@@ -1,20 +1,25 @@
 //! The request body `Parameters`: values, labels and a namespace for a stored Template.
 
-use krm_template_engine::{Assignment, read_values};
+use std::collections::BTreeSet;
+
+use krm_template_engine::{Assignment, read_value_list, read_values};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::{Cursor, Scalar};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, FieldPath, Scalar};
 
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::{Result, Status};
 
-/// The fields of `Parameters`. `data` is an alias of `values`, as in `ParameterValues`.
-const FIELDS: [&str; 8] = [
+/// The fields of `Parameters`. `data` is an alias of `values`, as in `ParameterValues`. In
+/// `parameters`, the values are a list, as in the proposal.
+const FIELDS: [&str; 9] = [
     "apiVersion",
     "kind",
     "metadata",
     "template",
     "values",
     "data",
+    "parameters",
     "labels",
     "namespace",
 ];
@@ -24,8 +29,6 @@ pub(super) struct Parameters {
     pub(super) values: Vec<Assignment>,
     pub(super) labels: Vec<(String, String)>,
     pub(super) namespace: Option<String>,
-    /// The texts of `Warning` headers.
-    pub(super) warnings: Vec<String>,
 }
 
 /// Reads `Parameters` for the Template named `template`. Errors about fields go to `diagnostics`.
@@ -51,11 +54,15 @@ pub(super) fn read(
             found.push(Diagnostic::error(message).field("template"));
         }
     }
-    let values = ["data", "values"].iter().filter_map(|key| root.get(key));
-    let values = values.filter(|values| !values.is_null());
-    let values = values
-        .flat_map(|values| read_values(values, &mut found))
-        .collect();
+    check_fields(root, &mut found);
+    let field = |key| root.get(key).filter(|values| !values.is_null());
+    let mut values = Vec::new();
+    for mapping in ["data", "values"].into_iter().filter_map(field) {
+        values.extend(read_values(mapping, &mut found));
+    }
+    if let Some(list) = field("parameters") {
+        values.extend(read_value_list(list, &mut found));
+    }
     let labels = labels(root, &mut found);
     let namespace = string(root, "namespace", &mut found);
     diagnostics.append(found);
@@ -63,7 +70,6 @@ pub(super) fn read(
         values,
         labels,
         namespace,
-        warnings: unknown(root),
     })
 }
 
@@ -120,10 +126,26 @@ fn string(root: Cursor<'_>, key: &str, found: &mut Diagnostics) -> Option<String
     None
 }
 
-fn unknown(root: Cursor<'_>) -> Vec<String> {
-    let keys = root.children().filter_map(|entry| entry.key().ok());
-    let unknown = keys.filter(|key| !FIELDS.contains(&key.as_ref()));
-    unknown
-        .map(|key| format!("unknown field {key:?}"))
-        .collect()
+/// Reports unknown and repeated fields, which would have no effect.
+fn check_fields(root: Cursor<'_>, found: &mut Diagnostics) {
+    let mut seen = BTreeSet::new();
+    for entry in root.children() {
+        let Some(key) = found.take(entry.key()) else {
+            continue;
+        };
+        let error = match FIELDS.iter().find(|field| **field == key) {
+            None => {
+                let error = Diagnostic::error(format!("unknown field `{key}`"));
+                match closest(&key, FIELDS) {
+                    Some(field) => error.hint(format!("did you mean `{field}`?")),
+                    None => error.hint("values of parameters are under `values`"),
+                }
+            }
+            Some(field) if !seen.insert(*field) => {
+                Diagnostic::error(format!("field `{key}` is given twice"))
+            }
+            Some(_) => continue,
+        };
+        found.push(error.field(FieldPath::default().key(key).to_string()));
+    }
 }

@@ -70,7 +70,7 @@ pub fn preview(
         syntax: template.syntax,
         values: Some(&values),
     };
-    let checked = work.run(&given.values, given.found.clone(), given.warnings.clone())?;
+    let checked = work.run(&given.values, given.found.clone())?;
     let budget = budget_of_trace(&request.limits);
     let options = work.options(&budget, Some(look.seed));
     let mut unheard = Diagnostics::new();

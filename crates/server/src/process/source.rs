@@ -91,13 +91,10 @@ pub fn readable(text: Text<'_>) -> String {
     rewritten.unwrap_or_else(|| text.text.to_owned())
 }
 
-/// Returns the `apiVersion` of an object, which is empty if it is not set. Returns `None` if the
-/// text is not a single object.
+/// Returns `true` if a text is a single object.
 #[must_use]
-pub fn api_version(text: Text<'_>) -> Option<String> {
-    let document = read::document("Template", text).ok()?;
-    let version = document.roots().next()?.text_at(["apiVersion"]);
-    Some(version.unwrap_or_default().into_owned())
+pub fn is_object(text: Text<'_>) -> bool {
+    read::document("Template", text).is_ok()
 }
 
 /// Returns the ranges of the secret values in a Template, in order. None is in another one.

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::serve::etag;
 use crate::wire::accept::DiscoveryVersion;
 use crate::wire::endpoint::{AUTHENTICATION, AUTHORIZATION};
-use crate::wire::path::{Path, Verb};
+use crate::wire::path::{self, Path, Verb};
 use krm_template_server_core::groups::Group;
 
 /// A version of a group, with its resources sorted by name.
@@ -86,6 +86,22 @@ fn templates(group: Group) -> Served {
     }
 }
 
+/// Returns the core group, which only a server without a cluster in front of it can have. There, the
+/// proposal's Templates of `apiVersion: v1` can be created: kubectl finds the path by their kind.
+///
+/// The resource has a name of its own, because clients look for `templates` in this group first.
+fn core() -> Served {
+    let legacy = Resource {
+        is_namespaced: true,
+        ..Resource::posted(path::LEGACY_TEMPLATES, "legacytemplate", "Template")
+    };
+    Served {
+        group: "",
+        version: "v1",
+        resources: vec![legacy],
+    }
+}
+
 fn reviews() -> [Served; 2] {
     let access = Resource::posted(
         "selfsubjectaccessreviews",
@@ -128,12 +144,16 @@ fn versions(with_reviews: bool) -> Vec<Served> {
 
 /// Returns the plain discovery document of a path; `None` for an unknown group or version.
 ///
-/// `with_reviews` includes the review groups.
+/// `with_reviews` includes the core group and the review groups.
 #[must_use]
 pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
     let versions = versions(with_reviews);
+    let core = with_reviews.then(core);
     match path {
-        Path::Api => Some(json!({"kind": "APIVersions", "versions": []})),
+        Path::Api => {
+            let versions: Vec<&str> = core.iter().map(|core| core.version).collect();
+            Some(json!({"kind": "APIVersions", "versions": versions}))
+        }
         Path::Apis => {
             let groups: Vec<Value> = versions.iter().map(group).collect();
             Some(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
@@ -147,6 +167,7 @@ pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
         }
         Path::GroupVersion(group, version) => versions
             .iter()
+            .chain(&core)
             .find(|found| found.group == group && found.version == version)
             .map(resource_list),
         _ => None,
@@ -155,7 +176,7 @@ pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
 
 /// Responds with the aggregated discovery document of `/apis`, or of `/api` if `is_core` is set.
 ///
-/// The document of `/api` has no groups.
+/// `with_reviews` includes the core group and the review groups.
 #[must_use]
 pub(super) fn aggregated(
     is_core: bool,
@@ -163,12 +184,12 @@ pub(super) fn aggregated(
     with_reviews: bool,
     if_none_match: Option<&str>,
 ) -> Response<Bytes> {
-    let all = versions(with_reviews);
-    let items: Vec<Value> = all
-        .iter()
-        .filter(|_| !is_core)
-        .map(group_discovery)
-        .collect();
+    let all = if is_core {
+        with_reviews.then(core).into_iter().collect()
+    } else {
+        versions(with_reviews)
+    };
+    let items: Vec<Value> = all.iter().map(group_discovery).collect();
     let name = version.name();
     let document = json!({
         "kind": "APIGroupDiscoveryList",
@@ -221,7 +242,7 @@ fn resource_list(version: &Served) -> Value {
     json!({
         "kind": "APIResourceList",
         "apiVersion": "v1",
-        "groupVersion": format!("{}/{}", version.group, version.version),
+        "groupVersion": format!("{}/{}", version.group, version.version).trim_start_matches('/'),
         "resources": resources,
     })
 }
@@ -435,6 +456,9 @@ mod tests {
             list["groups"].as_array().unwrap().len()
         };
         assert_eq!((groups(false), groups(true)), (2, 4));
+        let core = Path::GroupVersion(String::new(), "v1".to_owned());
+        assert_eq!(plain(&core, false), None);
+        assert_eq!(plain(&core, true).unwrap()["groupVersion"], "v1");
         let path = Path::GroupVersion(AUTHORIZATION.to_owned(), "v1".to_owned());
         assert_eq!(plain(&path, false), None);
         assert_eq!(

@@ -13,6 +13,9 @@ use krm_template_server_core::groups::Group;
 /// The namespace of a short path without `?namespace=`.
 pub const DEFAULT_NAMESPACE: &str = "default";
 
+/// The resource of the core group at which Templates of `apiVersion: v1` are created.
+pub const LEGACY_TEMPLATES: &str = "legacytemplates";
+
 /// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Path {
@@ -99,7 +102,8 @@ pub struct Resource {
     pub subresource: Option<String>,
     /// Whether this is a deprecated watch path, `/apis/GROUP/VERSION/watch/…`.
     pub watch_prefix: bool,
-    /// Whether the `apiVersion` of the body selects the group: on a short path without `?group=`.
+    /// Whether the body selects the group: on a short path without `?group=`, and on the path of
+    /// [`LEGACY_TEMPLATES`].
     pub group_from_body: bool,
     /// The name in the field selector of a list or watch. Authorization uses it as the name of
     /// the object.
@@ -199,6 +203,9 @@ pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
         ["apis", group] => Path::Group((*group).to_owned()),
         ["api", version] => Path::GroupVersion(String::new(), (*version).to_owned()),
         ["apis", group, version] => Path::GroupVersion((*group).to_owned(), (*version).to_owned()),
+        ["api", "v1", "namespaces", _, LEGACY_TEMPLATES] if *method == Method::POST => {
+            legacy(method, &segments, query).unwrap_or_else(other)
+        }
         ["api", version, rest @ ..] => {
             resource(method, ("", version), rest, query).unwrap_or_else(other)
         }
@@ -309,6 +316,21 @@ fn resource(
         group_from_body: false,
         selected_name,
     }))
+}
+
+/// Parses the path at which kubectl creates a Template of `apiVersion: v1`.
+fn legacy(method: &Method, segments: &[&str], query: &Query) -> Option<Path> {
+    let [_, _, namespaces, namespace, _] = segments else {
+        return None;
+    };
+    let group = (Group::Krm.name(), Group::Krm.version());
+    match resource(method, group, &[namespaces, namespace, "templates"], query)? {
+        Path::Resource(resource) => Some(Path::Resource(Resource {
+            group_from_body: true,
+            ..resource
+        })),
+        other => Some(other),
+    }
 }
 
 /// Parses a short path of the Templates proposal.

@@ -145,6 +145,9 @@ async fn no_token_is_logged_at_any_level() {
         .with_max_level(tracing::Level::TRACE)
         .with_writer(move || writer.clone())
         .finish();
+    // With a single subscriber, tracing asks that of the thread that first meets an event whether the
+    // event is of interest, and threads of other tests have none.
+    let _other = tracing::Dispatch::new(tracing_subscriber::registry());
     let guard = tracing::subscriber::set_default(subscriber);
     let auth = start(&args, address()).await.unwrap();
     let peer = Peer::new(address());

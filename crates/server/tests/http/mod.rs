@@ -4,6 +4,7 @@ mod canary;
 mod damage;
 mod end;
 mod framing;
+mod legacy;
 mod limits;
 mod lists;
 pub(crate) mod program;
@@ -18,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         damage::trials(),
         end::trials(),
         framing::trials(),
+        legacy::trials(),
         limits::trials(),
         lists::trials(),
         start::trials(),

@@ -5,7 +5,7 @@ use crate::pages::site::Site;
 tests!(
     an_uploaded_template_is_a_form_and_not_stored,
     a_template_is_stored_if_that_is_asked_for,
-    a_template_of_v1_is_one_of_openshift,
+    a_template_of_v1_has_the_group_of_its_dialect,
     what_is_no_template_is_said_and_kept,
     a_file_is_the_value_of_a_base64_parameter,
     a_form_that_cannot_be_read_is_refused
@@ -53,16 +53,21 @@ async fn a_template_is_stored_if_that_is_asked_for() {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn a_template_of_v1_is_one_of_openshift() {
+async fn a_template_of_v1_has_the_group_of_its_dialect() {
     let site = Site::open().await;
     let template = "apiVersion: v1\nkind: Template\nmetadata:\n  name: old\nobjects: []\n";
-    let page = site
-        .post("/ui/upload", &[("text", template), ("store", "1")])
-        .await;
-    assert_eq!(
-        page.header("location"),
-        "/ui/default/template.openshift.io/old"
-    );
+    let ours = format!("{template}message: $(NAME)\nparameters:\n- name: NAME\n");
+    for (template, address) in [
+        (template, "/ui/default/template.openshift.io/old"),
+        (&ours, "/ui/default/template.krm.dev/old"),
+    ] {
+        let page = site
+            .post("/ui/upload", &[("text", template), ("store", "1")])
+            .await;
+        assert_eq!(page.header("location"), address);
+        let page = site.get(address).await;
+        assert_eq!(page.code, 200, "{}", page.text);
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]

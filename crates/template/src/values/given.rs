@@ -1,5 +1,7 @@
 //! Values that were given for parameters, and where each came from.
 
+use std::collections::BTreeMap;
+
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::scalar::{Style, is_timestamp};
 use krm_yaml::source::Place;
@@ -58,6 +60,40 @@ impl Assignment {
 #[must_use]
 pub fn read_values(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
     let mut given = entries(mapping, diagnostics);
+    for one in &mut given {
+        one.secret = true;
+    }
+    given
+}
+
+/// Reads a list of values that a server received: each has a `name` and a `value`. No message shows
+/// a value. All errors go to `diagnostics`.
+#[must_use]
+pub fn read_value_list(list: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
+    const FORM: &str = "write each value as `{name: NAME, value: VALUE}`";
+    let mut given = Given::default();
+    if !list.is_sequence() {
+        let error = Diagnostic::error("expected a list of values").at(list.place());
+        diagnostics.push(error.hint(FORM));
+        return Vec::new();
+    }
+    for item in list.children() {
+        let wrong = |text: String| Diagnostic::error(text).at(item.place()).hint(FORM);
+        let name = item.get("name").and_then(|name| name.text().ok()?);
+        let (Some(name), Some(value)) = (name, item.get("value")) else {
+            diagnostics.push(wrong("expected a `name` and a `value`".to_owned()));
+            continue;
+        };
+        let keys = item.children().filter_map(|entry| entry.key().ok());
+        for key in keys.filter(|key| !matches!(key.as_ref(), "name" | "value")) {
+            diagnostics.push(wrong(format!("unknown field `{key}` of a value")));
+        }
+        let place = item.get("name").map(Cursor::place);
+        if let Some(one) = diagnostics.take(assignment(name.into_owned(), place, value)) {
+            given.add(one, diagnostics);
+        }
+    }
+    let mut given = given.all;
     for one in &mut given {
         one.secret = true;
     }
@@ -168,30 +204,50 @@ fn entries(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment
         );
         return Vec::new();
     }
-    let origin = mapping.document().source().name();
-    let mut given: Vec<Assignment> = Vec::new();
+    let mut given = Given::default();
     for entry in mapping.children() {
-        let Some(one) = diagnostics.take(from_entry(entry, origin)) else {
-            continue;
-        };
-        if let Some(first) = given.iter().find(|first| first.name == one.name) {
+        if let Some(one) = diagnostics.take(from_entry(entry)) {
+            given.add(one, diagnostics);
+        }
+    }
+    given.all
+}
+
+/// Values in their order.
+#[derive(Default)]
+struct Given {
+    all: Vec<Assignment>,
+    /// The index of the first value of each name.
+    first: BTreeMap<String, usize>,
+}
+
+impl Given {
+    /// Adds a value, and reports a name that is given twice.
+    fn add(&mut self, one: Assignment, diagnostics: &mut Diagnostics) {
+        let first = *self.first.entry(one.name.clone()).or_insert(self.all.len());
+        if let Some(first) = self.all.get(first) {
             let mut diagnostic =
                 Diagnostic::error(format!("parameter `{}` is given twice", one.name))
-                    .at(entry.key_place())
                     .hint("remove one of the two");
+            if let Some(place) = &one.name_place {
+                diagnostic = diagnostic.at(place.clone());
+            }
             if let Some(place) = &first.name_place {
                 diagnostic = diagnostic.related(place.clone(), "first here");
             }
             diagnostics.push(diagnostic);
         }
-        given.push(one);
+        self.all.push(one);
     }
-    given
 }
 
-fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Assignment> {
+fn from_entry(entry: Cursor<'_>) -> Result<Assignment> {
     // The source text, before YAML resolves it: a parameter may be called `N`.
     let name = entry.key_text()?.into_owned();
+    assignment(name, Some(entry.key_place()), entry)
+}
+
+fn assignment(name: String, name_place: Option<Place>, entry: Cursor<'_>) -> Result<Assignment> {
     if entry.is_null() {
         return Err(Diagnostic::error(format!("parameter `{name}` is null"))
             .at(entry.place())
@@ -216,9 +272,9 @@ fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Assignment> {
     Ok(Assignment {
         name,
         value,
-        origin: origin.to_owned(),
+        origin: entry.document().source().name().to_owned(),
         place: Some(entry.place()),
-        name_place: Some(entry.key_place()),
+        name_place,
         secret: false,
     })
 }

@@ -10,8 +10,10 @@ use super::super::call::Call;
 use super::super::templates;
 use super::form::{self, Shown, Stored, Subject};
 use super::visit::{Visit, html, redirect};
+use crate::object::decode;
 use crate::pages::{self, Html, UploadPage};
 use crate::process::{self, Syntax, Text};
+use crate::wire::content::Format;
 use crate::wire::path::DEFAULT_NAMESPACE;
 use crate::wire::query::Query;
 use krm_template_server_core::groups::Group;
@@ -88,16 +90,18 @@ fn read(text: &str) -> Text<'_> {
     }
 }
 
-/// Returns the group of a Template. `v1` is the group of OpenShift.
+/// Returns the group of a Template.
 fn group(text: &str) -> std::result::Result<Group, &'static str> {
-    match process::api_version(read(text)).as_deref() {
-        None => Err("The text is not a Template: it cannot be read as YAML or JSON."),
-        Some(version) if version == Group::Krm.api_version() => Ok(Group::Krm),
-        Some("v1") => Ok(Group::OpenShift),
-        Some(version) if version == Group::OpenShift.api_version() => Ok(Group::OpenShift),
-        Some(_) => Err(
+    let format = match read(text).syntax {
+        Syntax::Json => Format::Json,
+        Syntax::Yaml => Format::Yaml,
+    };
+    match decode::group(format, text.as_bytes()) {
+        Some(group) => Ok(group),
+        None if process::is_object(read(text)) => Err(
             "The `apiVersion` must be `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`.",
         ),
+        None => Err("The text is not a Template: it cannot be read as YAML or JSON."),
     }
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use memchr::{memchr2_iter, memrchr};
 
 use crate::declare::dialect::Dialect;
-use crate::declare::reference::leading_name;
+use crate::declare::reference::{leading_name, whole_raw};
 use krm_yaml::diagnostic::Diagnostic;
 
 /// The rule that such a text breaks.
@@ -45,13 +45,18 @@ pub fn find<'t, 'n>(
     dialect: Dialect,
     declared: impl Fn(&str) -> Option<&'n str>,
 ) -> Vec<Nearly<'t, 'n>> {
+    if dialect == Dialect::OpenShift && whole_raw(text).is_some() {
+        return Vec::new();
+    }
     let bytes = text.as_bytes();
     let last = |closing| memrchr(closing, bytes);
     let closing = [last(b')'), last(b'}')];
     let mut found: Vec<Nearly<'t, 'n>> = Vec::new();
     for at in memchr2_iter(b'$', b'{', bytes) {
-        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-        let is_escaped = matches!(before, Some(b'$' | b'\\'));
+        let before = text.get(..at).unwrap_or_default();
+        // Helm's own variables are `{{ $name }}`.
+        let is_helms = before.trim_end_matches([' ', '\t', '-']).ends_with("{{");
+        let is_escaped = before.ends_with(['$', '\\']) || is_helms;
         let is_inside = found
             .last()
             .is_some_and(|last| at < last.start + last.spelling.len());
@@ -292,6 +297,7 @@ mod tests {
         check(Dialect::OpenShift, "repo:${{COLOR}}", &["COLOR=${{COLOR}}"]);
         check(Dialect::OpenShift, "${{COLOR}", &["COLOR=${{COLOR}"]);
         check(Dialect::OpenShift, "$(COLOR) $((N))", &[]);
+        check(Dialect::OpenShift, "${{COLOR}}", &[]);
         check(Dialect::Proposal, "repo:${{COLOR}} ${N}", &[]);
     }
 }

@@ -141,5 +141,5 @@ fn problem(key: &str, name: &str, value: &str, kind: &str) -> Option<Diagnostic>
     let near = closest(value, known.values.iter().copied());
     let message = format!("annotation `{key}` must be {}", values.join(" or "));
     let hint = near.map(|near| format!("did you mean `{near}`?"));
-    Some(Diagnostic::error(message).maybe_hint(hint))
+    Some(Diagnostic::warning(message).maybe_hint(hint))
 }

@@ -87,12 +87,7 @@ type Found<'t> = Option<(&'t str, usize, Syntax)>;
 
 /// What a text that begins with `$` names. `closing` has the last `)` and the last `}` of the
 /// whole text, and `at` is the offset in it.
-fn dollar<'t>(
-    text: &'t str,
-    at: usize,
-    closing: [Option<usize>; 2],
-    dialect: Dialect,
-) -> Found<'t> {
+fn dollar(text: &str, at: usize, closing: [Option<usize>; 2], dialect: Dialect) -> Found<'_> {
     let (open, close, last) = match text.as_bytes() {
         [_, b'(', b'(', ..] => ("$((", "))", closing[0]),
         [_, b'(', ..] => ("$(", ")", closing[0]),

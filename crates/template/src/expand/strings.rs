@@ -384,14 +384,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
         }
         let parameters = self.parameters;
         let may_be_raw = text.starts_with("$((");
-        let raw = may_be_raw.then(|| {
-            let mut parts = parts(text, Dialect::Proposal);
-            match (parts.next(), parts.next()) {
-                (Some(Part::Raw { name, .. }), None) => Some(name),
-                _ => None,
-            }
-        });
-        let raw = raw.flatten();
+        let raw = may_be_raw.then(|| only_raw(text)).flatten();
         if let Some(name) = raw
             && let Some(value) = parameters.get(name)
             && let Some(structured) = &value.structured
@@ -673,6 +666,15 @@ impl<'s, 'd> Substitution<'s, 'd> {
             Some(node) => diagnostic.at(place_of(spelling, self.document.cursor(node))),
             None => diagnostic,
         }
+    }
+}
+
+/// The name in a text that is `$((NAME))` and nothing else.
+fn only_raw(text: &str) -> Option<&str> {
+    let mut parts = parts(text, Dialect::Proposal);
+    match (parts.next(), parts.next()) {
+        (Some(Part::Raw { name, .. }), None) => Some(name),
+        _ => None,
     }
 }
 

@@ -495,10 +495,15 @@ fn is_true(finding: &Diagnostic, judged: &Judged) -> bool {
         }
         Some("reference-syntax") => {
             // The text that the message names stays in a field that Kubernetes checks.
-            let spelling = finding.message.split('`').nth(1);
-            let text = value.and_then(Value::as_str);
-            text.zip(spelling)
-                .is_some_and(|(text, spelling)| text.contains(spelling))
+            let spelling = finding.message.split('`').nth(1).unwrap_or_default();
+            match value {
+                Some(value) => value.to_string().contains(spelling),
+                // A label of the Template is in each object.
+                None => judged
+                    .objects
+                    .iter()
+                    .any(|(_, object)| object["metadata"]["labels"].to_string().contains(spelling)),
+            }
         }
         Some("duplicate-object") => {
             let ids = judged.objects.iter().map(|(_, object)| identity(object));

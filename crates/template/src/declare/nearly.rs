@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use memchr::{memchr2_iter, memrchr};
 
 use crate::declare::dialect::Dialect;
-use crate::declare::reference::leading_name;
+use crate::declare::reference::{leading_name, whole_raw};
 use krm_yaml::diagnostic::Diagnostic;
 
 /// The rule that such a text breaks.
@@ -45,6 +45,9 @@ pub fn find<'t, 'n>(
     dialect: Dialect,
     declared: impl Fn(&str) -> Option<&'n str>,
 ) -> Vec<Nearly<'t, 'n>> {
+    if dialect == Dialect::OpenShift && whole_raw(text).is_some() {
+        return Vec::new();
+    }
     let bytes = text.as_bytes();
     let last = |closing| memrchr(closing, bytes);
     let closing = [last(b')'), last(b'}')];
@@ -292,6 +295,7 @@ mod tests {
         check(Dialect::OpenShift, "repo:${{COLOR}}", &["COLOR=${{COLOR}}"]);
         check(Dialect::OpenShift, "${{COLOR}", &["COLOR=${{COLOR}"]);
         check(Dialect::OpenShift, "$(COLOR) $((N))", &[]);
+        check(Dialect::OpenShift, "${{COLOR}}", &[]);
         check(Dialect::Proposal, "repo:${{COLOR}} ${N}", &[]);
     }
 }

@@ -376,7 +376,6 @@ impl<'d> Expansion<'_, 'd> {
             labels: None,
             label_lines: None,
             namespace: None,
-            purpose: Purpose::Looking,
             inspect: None,
             ..*self
         }
@@ -498,8 +497,7 @@ impl<'d> Expansion<'_, 'd> {
         let is_named = name
             .and_then(View::as_str)
             .is_some_and(|name| !name.is_empty());
-        let is_replaced = self.namespace.is_some() || self.purpose == Purpose::Looking;
-        if is_replaced || !is_named || !legacy::has_fixed_namespace(metadata) {
+        if self.namespace.is_some() || !is_named || !legacy::has_fixed_namespace(metadata) {
             return;
         }
         let message = "`metadata.namespace` is removed, as in `oc process`";

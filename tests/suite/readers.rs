@@ -301,7 +301,7 @@ fn outputs_of_cases_read_the_same() -> Result<(), Failed> {
         });
         texts.collect::<Vec<_>>()
     });
-    check(&outputs.collect(), 500)
+    check(&outputs.collect(), 400)
 }
 
 fn outputs_of_examples_read_the_same() -> Result<(), Failed> {

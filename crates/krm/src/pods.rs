@@ -41,7 +41,7 @@ pub fn maker(kind: &str) -> Option<&'static [&'static str]> {
     pod(kind)?.strip_suffix(&["template"])
 }
 
-/// The kinds of KubeVirt, whose pods have the labels of a template without containers, with the
+/// The kinds of `KubeVirt`, whose pods have the labels of a template without containers, with the
 /// field path of the template.
 const MACHINES: &[(&str, &[&str])] = &[
     ("VirtualMachine", &["spec", "template"]),
@@ -54,7 +54,7 @@ const MACHINES: &[(&str, &[&str])] = &[
 ];
 
 /// The depth to which pod templates are looked for. `spec.replicatedJobs[].template.spec.template`
-/// of a JobSet has 6.
+/// of a `JobSet` has 6.
 const MAX_DEPTH: usize = 8;
 
 /// The position of a part of an object: of each entry or item on the way to it.

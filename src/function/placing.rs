@@ -147,10 +147,11 @@ impl<'p, O: Objects> Placing<'p, O> {
             called: names.called.clone(),
         };
         self.made.insert(key, made);
-        if self.around.plan.instances.len() > 1 && names.maker.is_empty() {
-            if let Some(selection) = Selection::of(&names.identity, &object.look()) {
-                self.crossings.add(index, selection);
-            }
+        if self.around.plan.instances.len() > 1
+            && names.maker.is_empty()
+            && let Some(selection) = Selection::of(&names.identity, &object.look())
+        {
+            self.crossings.add(index, selection);
         }
         let found = self.around.matching.find(names);
         let (at, is_ours) = match found {

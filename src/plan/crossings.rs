@@ -26,7 +26,7 @@ struct Selector {
     identity: Identity,
     field: String,
     place: Option<Place>,
-    selector: LabelSelector,
+    labels: LabelSelector,
 }
 
 /// What an object selects, and the pods that it creates.
@@ -88,7 +88,7 @@ impl Crossings {
                 identity: selection.identity,
                 field: selection.field,
                 place: selection.place,
-                selector,
+                labels: selector,
             });
         }
     }
@@ -99,7 +99,7 @@ impl Crossings {
         for selector in &self.selectors {
             let is_other = |instance: &usize| *instance != selector.instance;
             let namespace = &selector.identity.namespace;
-            let other = self.pods.find(namespace, &selector.selector, is_other);
+            let other = self.pods.find(namespace, &selector.labels, is_other);
             let Some((own, other)) = other.and_then(|other| {
                 Some((
                     plan.instances.get(selector.instance)?,

@@ -360,7 +360,7 @@ pub(super) struct Composition {
 #[derive(Debug, JsonSchema)]
 #[schemars(untagged)]
 pub(super) enum Entered {
-    Transformer(Transformer),
+    Transformer(Box<Transformer>),
     File(String),
 }
 

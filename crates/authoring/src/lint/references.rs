@@ -10,6 +10,10 @@ use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, DuplicateKeys, NodeId, Scalar, Value};
 
 /// A reference and its place.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact that rules ask for"
+)]
 pub(super) struct Reference {
     pub(super) name: String,
     pub(super) spelling: String,

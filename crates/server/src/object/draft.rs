@@ -44,7 +44,7 @@ impl Draft {
         let metadata = parsed.shift_remove("metadata").unwrap_or_default();
         parsed.retain(|key, value| {
             let is_type = matches!(key.as_str(), "kind" | "apiVersion");
-            !is_type && !(group == Group::OpenShift && is_left_out(key, value))
+            !is_type && (group != Group::OpenShift || !is_left_out(key, value))
         });
         let mut fields: Vec<(String, String)> = Vec::with_capacity(parsed.len());
         for (key, value) in &mut parsed {

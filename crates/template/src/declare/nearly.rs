@@ -71,11 +71,6 @@ pub fn find<'t, 'n>(
         let Some((name, length, syntax)) = one else {
             continue;
         };
-        // `{{ $NAME }}` is a variable of a template engine.
-        let before = text.get(..at).unwrap_or_default().trim_end_matches(BLANKS);
-        if syntax == Syntax::Shell && before.ends_with("{{") {
-            continue;
-        }
         let name = match syntax {
             Syntax::Values => in_our_case(name, &declared),
             _ => declared(name),

@@ -66,6 +66,10 @@ impl ParameterType {
 
 /// A parameter as its Template declares it.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of its declaration"
+)]
 pub struct Parameter {
     /// The name by which references find it.
     pub name: String,

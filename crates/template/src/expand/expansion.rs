@@ -318,9 +318,12 @@ pub(crate) struct LabelSets {
     pub(crate) is_grouped: bool,
 }
 
+/// Keys with their values.
+type Pairs<'p> = Vec<&'p (String, String)>;
+
 impl LabelSets {
     /// The labels as groups, each with the field that says where its labels are set.
-    pub(crate) fn groups(&self) -> [(Option<&'static str>, Vec<&(String, String)>); 3] {
+    pub(crate) fn groups(&self) -> [(Option<&'static str>, Pairs<'_>); 3] {
         [
             (Some("includeSelectors"), self.selectors.iter().collect()),
             (

@@ -397,14 +397,11 @@ impl<'s, 'd> Substitution<'s, 'd> {
         let parameters = self.parameters;
         let may_be_raw = text.starts_with("$((");
         let raw = may_be_raw.then(|| only_raw(text)).flatten();
-        if raw
-            .and_then(|name| parameters.get(name))
-            .is_some_and(|value| value.omits)
-        {
+        let whole = raw.and_then(|name| parameters.get(name));
+        if whole.is_some_and(|value| value.omits) {
             return Replaced::Nothing(Nothing::Omitted);
         }
-        if let Some(name) = raw
-            && let Some(value) = parameters.get(name)
+        if let Some(value) = whole
             && let Some(structured) = &value.structured
         {
             if !budget::take(self.budget, value.text.len()) {

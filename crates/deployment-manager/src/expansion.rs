@@ -87,7 +87,7 @@ impl<'r> Expansion<'r> {
         if let Some(text) = &self.text {
             return scalar(text);
         }
-        let layout = self.layout.written(false);
+        let layout = self.layout.to_original_value();
         mapping([
             ("config", Some(self.into_config_value())),
             ("layout", Some(layout)),
@@ -119,6 +119,12 @@ impl<'r> Layout<'r> {
     #[must_use]
     pub fn to_value(&self) -> Value<'r> {
         self.written(true)
+    }
+
+    /// Returns the same without `dependsOn`, as the original expansion service does.
+    #[must_use]
+    pub fn to_original_value(&self) -> Value<'r> {
+        self.written(false)
     }
 
     fn written(&self, has_dependencies: bool) -> Value<'r> {

@@ -58,7 +58,7 @@ pub(super) fn texts(
     let resources = expansion.config.len();
     let warnings = warnings(&expansion.diagnostics);
     let is_empty = expansion.text.as_deref() == Some("");
-    let layout = krm_yaml::to_string(&expansion.layout.to_value());
+    let layout = krm_yaml::to_string(&expansion.layout.to_original_value());
     let config = krm_yaml::to_string(&expansion.into_config_value());
     within(config.len().saturating_add(layout.len()), limits.bytes)?;
     let text = |text: String| if is_empty { String::new() } else { text };

@@ -92,6 +92,7 @@ fn printed(input: &serde_json::Value) -> Result<[String; 4], String> {
     let python = interpreters("python3", Duration::from_secs(30));
     let expansion = expand(&request, python.interpreter().as_mut());
     let expansion = expansion.map_err(|error| error.original())?;
+    let original_layout = expansion.layout.to_original_value();
     let layout = expansion.layout.to_value();
     let is_empty = expansion.text.as_deref() == Some("");
     let config = expansion.into_config_value();
@@ -104,7 +105,7 @@ fn printed(input: &serde_json::Value) -> Result<[String; 4], String> {
     };
     Ok([
         text(&config),
-        text(&layout),
+        text(&original_layout),
         config.to_json(),
         layout.to_json(),
     ])

@@ -149,7 +149,7 @@ async fn the_addresses_of_styles_and_script_never_change_their_content() {
         assert_eq!(asset.header("cache-control"), "no-store", "{plain}");
         found += 1;
     }
-    assert_eq!(found, 3);
+    assert_eq!(found, 4);
     assert_eq!(site.get("/ui/assets/other.js").await.code, 404);
 }
 

@@ -22,6 +22,7 @@ use crate::resolve::parameters::Parameters;
 use crate::resolve::resolver;
 use crate::values::budget::{self, Budget};
 use crate::values::given::Assignment;
+use krm_core::pods::pod;
 use krm_core::{scope, selection};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Place;
@@ -802,7 +803,10 @@ impl<'d> Expansion<'_, 'd> {
         labels: &LabelSets,
         diagnostics: &mut Diagnostics,
     ) {
-        if !self.template.labels_selectors() || selection::selector_field(object).is_none() {
+        // An object with pods of its own is checked by others, and is not read for this.
+        let kind = object.str_at(&["kind"]).unwrap_or_default();
+        let is_meant = self.template.labels_selectors() && pod(&kind).is_none();
+        if !is_meant || selection::selector_field(object).is_none() {
             return;
         }
         let Some((missing, owner)) = self.pods().missing(object, &labels.all) else {

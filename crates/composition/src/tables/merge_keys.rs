@@ -2,11 +2,11 @@
 //!
 //! Source: the `OpenAPI` schema of Kubernetes that is built into kustomize 5.8
 //! (`x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key`, `x-kubernetes-list-map-keys`). A
-//! list that is not in the tables is replaced as a whole, as are the lists of custom kinds. But for
-//! those that a [`Schema`] of the user knows, and for what looks like a pod template.
+//! list that is not in the tables is replaced as a whole, as are the lists of custom kinds, except
+//! those that a [`Schema`] of the user knows and those of what looks like a pod template.
 
 use crate::tables::schema::{Part, Schema};
-use krm_core::identity::group;
+use krm_core::identity::{group, is_built_in};
 use krm_yaml::Value;
 
 /// The type of a field, or of the items of a list.
@@ -26,6 +26,8 @@ pub(crate) enum Known<'k> {
     Type(&'static Type),
     /// A part of the schema that the user names.
     Part(Part<'k>),
+    /// A field of a custom kind.
+    Custom,
 }
 
 impl<'k> Known<'k> {
@@ -34,6 +36,7 @@ impl<'k> Known<'k> {
         match self {
             Self::Type(known) => known.keys.map(<[_]>::to_vec),
             Self::Part(part) => part.keys(),
+            Self::Custom => None,
         }
     }
 
@@ -45,19 +48,15 @@ impl<'k> Known<'k> {
                 let found = fields.find(|(known, _)| *known == name);
                 Self::Type(found.map_or(&PLAIN, |(_, inner)| inner))
             }
-            Self::Part(part) => part.field(name).map_or(Self::Type(&PLAIN), Self::Part),
+            Self::Part(part) => part.field(name).map_or(Self::Custom, Self::Part),
+            Self::Custom => Self::Custom,
         }
     }
 
-    /// The type of a field with a value: of a field that is not known, a pod template if it looks
-    /// like one.
+    /// The type of a field with a value: in a custom kind, a pod template if it looks like one.
     pub(crate) fn field_of(self, name: &str, value: &Value<'_>) -> Self {
         match self.field(name) {
-            Self::Type(known)
-                if std::ptr::eq(known, &raw const PLAIN) && is_pod_template(name, value) =>
-            {
-                Self::Type(&POD_TEMPLATE)
-            }
+            Self::Custom if is_pod_template(name, value) => Self::Type(&POD_TEMPLATE),
             known => known,
         }
     }
@@ -80,24 +79,23 @@ pub(crate) fn known<'k>(
     patch_kind: &str,
 ) -> Known<'k> {
     let part = schema.and_then(|schema| schema.of(api_version, kind));
-    part.map_or_else(
-        || Known::Type(of(api_version, kind, patch_kind)),
-        Known::Part,
-    )
+    part.map_or_else(|| of(api_version, kind, patch_kind), Known::Part)
 }
 
 /// The type of objects of an API version and kind; by default that of the kind of the patch, as
 /// upstream.
-fn of(api_version: &str, kind: &str, patch_kind: &str) -> &'static Type {
+fn of<'k>(api_version: &str, kind: &str, patch_kind: &str) -> Known<'k> {
     let find = |kind| {
         let mut kinds = KINDS.iter();
         let known = kinds
             .find(|(versions, kinds, _)| versions.contains(&api_version) && kinds.contains(&kind));
-        known.map(|(_, _, known)| *known)
+        known.map(|(_, _, known)| Known::Type(known))
     };
-    let of_group = || {
-        let is_known = GROUPS.contains(&group(api_version));
-        if is_known { &OBJECT } else { &PLAIN }
+    let of_group = || match group(api_version) {
+        known if GROUPS.contains(&known) => Known::Type(&OBJECT),
+        // To kustomize and its users, OpenShift's kinds are custom ones.
+        group if group.ends_with(".openshift.io") || !is_built_in(group) => Known::Custom,
+        _ => Known::Type(&PLAIN),
     };
     find(kind)
         .or_else(|| find(patch_kind))

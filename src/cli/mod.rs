@@ -119,6 +119,7 @@ enum Command {
     #[command(visible_alias = "lint")]
     Validate(validate::Arguments),
     #[cfg(feature = "deployment-manager")]
+    /// Expand Deployment Manager configurations, offline
     #[command(name = "dm", alias = "deployment")]
     Deployment(deployment::Arguments),
     Schema(schema::Arguments),

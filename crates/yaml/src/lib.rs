@@ -47,8 +47,7 @@ pub use edit::pairing::{ItemKey, ItemKeys, in_order_of};
 pub use edit::update::{update, update_read};
 pub use edit::{Editor, Spot};
 pub use limits::{
-    MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MAX_DEPTH, MAX_FLOW_KEY_LENGTH, MAX_KEY_LENGTH,
-    MAX_LENGTH, MERGE_DEPTH,
+    MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, MERGE_DEPTH,
 };
 pub use lines::{ends_line, next_line};
 pub use path::{FieldPath, Step, write_index, write_key};

@@ -9,10 +9,6 @@ pub const MAX_DEPTH: usize = 1_000;
 /// The longest key without a `?` before it, in characters: readers look for its colon only so far.
 pub const MAX_KEY_LENGTH: usize = 1_024;
 
-/// The longest key in a text that begins with a brace or bracket and is not JSON, in characters. The
-/// parser keeps all tokens that may be part of a key.
-pub const MAX_FLOW_KEY_LENGTH: usize = 65_536;
-
 /// How many nodes the aliases in one value may expand to.
 pub const MAX_ALIASED_NODES: usize = 100_000;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use granit_parser::{Event, Parser, options};
 
 use crate::diagnostic::{Diagnostic, Result};
-use crate::limits::{MAX_DEPTH, MAX_FLOW_KEY_LENGTH, MAX_KEY_LENGTH};
+use crate::limits::{MAX_DEPTH, MAX_KEY_LENGTH};
 use crate::read::characters::Characters;
 use crate::read::document::{Deferred, Document};
 use crate::read::events::Builder;
@@ -63,7 +63,7 @@ impl Document {
             emit_comments: false,
             flow_nesting_limit: MAX_DEPTH,
             block_nesting_limit: MAX_DEPTH,
-            simple_key_max_lookahead: if text.trim_start().starts_with(['{', '[']) { MAX_FLOW_KEY_LENGTH } else { MAX_KEY_LENGTH },
+            simple_key_max_lookahead: if text.trim_start().starts_with(['{', '[']) { usize::MAX } else { MAX_KEY_LENGTH },
         };
         let mut builder = Builder::new(text);
         for event in Parser::new_from_str_with_options(text, options) {

@@ -2,8 +2,8 @@
 
 use krm_template_engine::Parameter;
 
-/// What a pattern contains if it is about a text of several lines: classes and flags that take a
-/// line break, and the beginning of a PEM file.
+/// Parts of patterns for texts of several lines: classes and flags that take a line break, and the
+/// beginning of a PEM file.
 const IN_PATTERNS: [&str; 7] = ["\\n", "\\r", "\\s", "\\S", "(?s", "(?m", "BEGIN"];
 
 /// Words for a text of several lines in the description of a parameter, in lower case.

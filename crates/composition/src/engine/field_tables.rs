@@ -60,7 +60,7 @@ pub(crate) struct NameReference {
     pub(crate) field_specs: Vec<FieldSpec>,
 }
 
-/// What Compositions add to the tables.
+/// The entries that Compositions add to the tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Additions {
     pub(crate) fields: Vec<Arc<FieldTables>>,

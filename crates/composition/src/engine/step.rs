@@ -26,7 +26,7 @@ pub struct Step {
     /// The transformer as it was declared and overridden.
     pub transformer: Transformer,
     pub(crate) runner: Runner,
-    /// What the Composition adds to the tables for all its transformers.
+    /// The entries that the Composition adds to the tables for all its transformers.
     pub(crate) additions: Arc<Additions>,
 }
 

@@ -83,7 +83,7 @@ impl Problem {
     }
 }
 
-/// What a merge is told, and what it finds.
+/// The settings and the findings of a merge.
 pub(crate) struct Merging<'m> {
     /// Whether a string is written in quotes or as a block.
     pub(crate) is_quoted: &'m dyn Fn(&Value<'_>) -> bool,

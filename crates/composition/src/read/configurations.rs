@@ -16,7 +16,7 @@ use krm_yaml::{Document, DuplicateKeys, FieldPath, Value};
 /// How many fields the definitions of a file may lead to.
 const MAX_FIELDS: usize = 10_000;
 
-/// What a Composition in `directory` adds to the tables.
+/// Reads the entries that a Composition in `directory` adds to the tables.
 pub(crate) fn additions(
     composition: &Composition,
     files: &dyn Files,

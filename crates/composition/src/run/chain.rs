@@ -24,7 +24,7 @@ const MAX_BUILDS: usize = 10_000;
 struct Surroundings<'c> {
     files: &'c dyn Files,
     functions: &'c dyn Functions,
-    /// What the Compositions that were built on the way add to the tables, for those that build
+    /// The entries that Compositions built on the way add to the tables, for those that build
     /// them.
     inherited: Additions,
     /// The Compositions that are being built, each by the one before.

@@ -19,7 +19,7 @@ pub(crate) struct Type {
     fields: &'static [(&'static str, &'static Self)],
 }
 
-/// What is known of the type of a field, or of the items of a list.
+/// The known type of a field, or of the items of a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Known<'k> {
     /// A type in the tables.
@@ -71,7 +71,7 @@ fn is_pod_template(name: &str, value: &Value<'_>) -> bool {
     is_template && containers.is_some_and(|items| !items.is_empty() && items.iter().all(is_named))
 }
 
-/// What is known of objects of an API version and kind: by a schema, otherwise by the tables.
+/// Finds the type of objects of an API version and kind, in a schema, otherwise in the tables.
 pub(crate) fn known<'k>(
     schema: Option<&'k Schema>,
     api_version: &str,

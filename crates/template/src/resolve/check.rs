@@ -197,7 +197,7 @@ impl Check<'_> {
             if self.parameter.kind == ParameterType::Base64 && !is_own && is_base64_by_chance(text)
             {
                 let message = format!(
-                    "the value of parameter `{}` is base64 of bytes that are no text",
+                    "the value of parameter `{}` is base64 of bytes that are not text",
                     self.parameter.name
                 );
                 self.report(

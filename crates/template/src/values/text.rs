@@ -53,7 +53,7 @@ pub(crate) fn is_base64(text: &str) -> bool {
 }
 
 /// Whether a text is likely meant as it is, and is base64 by chance: it looks like a word, and its
-/// bytes are no text.
+/// bytes are not text.
 pub(crate) fn is_base64_by_chance(text: &str) -> bool {
     use base64::Engine as _;
     /// Keys and files in base64 are longer.

@@ -79,7 +79,7 @@ const MIN_CREDENTIAL: usize = 8;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Credential {
     pub(crate) range: Range<usize>,
-    /// What it is called there.
+    /// Its name there.
     pub(crate) name: String,
 }
 

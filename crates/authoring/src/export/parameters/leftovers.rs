@@ -37,7 +37,7 @@ pub(super) fn of_object(
     }
 }
 
-/// What is known of the fields of an object.
+/// The fields of an object that the tables know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Knows {
     /// The tables know those that refer to objects and those that hold secrets.

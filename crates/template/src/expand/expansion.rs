@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use crate::declare::dialect::Dialect;
-use crate::declare::label::{Label, Scope};
+use crate::declare::label::Label;
 use crate::declare::legacy;
 use crate::declare::model::Template;
 use crate::declare::parameter::Parameter;
 use crate::declare::reference::{has_dollar, has_openshift_reference};
+use crate::expand::label_sets::{LabelSets, Lines, template_labels};
 use crate::expand::path::Path;
 use crate::expand::pods::KnownPods;
+use crate::expand::required::{is_complete, not_a_mapping};
 use crate::expand::strings::{Advice, Dollars, Purpose, Substitution, has_braces};
 use crate::expand::{labels, pods, refused};
 use crate::resolve::earlier::Namespaces;
@@ -25,8 +26,7 @@ use crate::values::given::Assignment;
 use krm_core::pods::pod;
 use krm_core::{scope, selection};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
-use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Data, Document, EntryLine, Ordinary, Patched, Scalar, Value, View};
+use krm_yaml::{Cursor, Data, Document, Ordinary, Patched, Scalar, Value, View};
 
 /// The annotation that keeps `metadata.namespace` in OpenShift's dialect.
 const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";
@@ -213,7 +213,7 @@ fn prepare<'d, R>(
         let text = message.text().ok()??;
         Some(substitution.text(&text, Some(message.id()), &Path::Root("message")))
     });
-    let labels = template_labels(template, options, &mut substitution);
+    let labels = template_labels(template, &options.labels, options.budget, &mut substitution);
     let expansion = Expansion {
         template,
         parameters: &parameters,
@@ -240,185 +240,6 @@ fn prepare<'d, R>(
 fn report_overrun(options: &Options<'_>, diagnostics: &mut Diagnostics) {
     if let Some(overrun) = options.budget.and_then(Budget::overrun) {
         diagnostics.push(overrun.diagnostic());
-    }
-}
-
-/// The Template's labels with references replaced, and the given ones over them. `None` if there
-/// is no such field; that differs from an empty one.
-fn template_labels(
-    template: &Template,
-    options: &Options<'_>,
-    substitution: &mut Substitution<'_, '_>,
-) -> Option<LabelSets> {
-    if template.labels().is_none() && options.labels.is_empty() {
-        return None;
-    }
-    let mut labels: Vec<Label> = Vec::new();
-    let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    let mut set = |label: Label| {
-        let at = *known.entry(label.key.clone()).or_insert(labels.len());
-        match labels.get_mut(at) {
-            Some(old) => *old = label,
-            None => labels.push(label),
-        }
-    };
-    let root = Path::Root("");
-    let field = Path::Key(&root, "labels");
-    let mut own: Vec<TemplateLabel<'_>> = Vec::new();
-    for (entry, scope) in template.label_entries() {
-        if !budget::goes_on(options.budget) {
-            return None;
-        }
-        let Ok(key) = entry.key() else { continue };
-        let value = entry.text().ok().flatten().unwrap_or_default();
-        let path = Path::Key(&field, &key);
-        let id = Some(entry.id());
-        let new_key = substitution.text(&key, id, &path);
-        own.push(TemplateLabel {
-            entry,
-            is_replaced: new_key != key,
-            label: Label {
-                key: new_key,
-                value: substitution.text(&value, id, &path),
-                scope,
-            },
-        });
-    }
-    if template.dialect == Dialect::Proposal {
-        refuse_equal(&own, substitution.diagnostics);
-    }
-    let replaced = own.iter().filter(|label| label.is_replaced);
-    let replaced: BTreeSet<&str> = replaced.map(|own| own.label.key.as_str()).collect();
-    for own in &own {
-        // As `oc`: the replaced key beats the literal one.
-        if own.is_replaced || !replaced.contains(own.label.key.as_str()) {
-            set(own.label.clone());
-        }
-    }
-    for given in &options.labels {
-        let path = Path::Key(&field, &given.key);
-        set(Label {
-            key: substitution.text(&given.key, None, &path),
-            value: substitution.text(&given.value, None, &path),
-            scope: given.scope,
-        });
-    }
-    Some(LabelSets::of(&labels, template.labels_selectors()))
-}
-
-/// Labels by where they are set, in the order they are written.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LabelSets {
-    /// Those for `metadata.labels` of objects.
-    pub(crate) all: Vec<(String, String)>,
-    /// Those among them for pod templates.
-    templates: Vec<(String, String)>,
-    /// Those among these for selectors.
-    selectors: Vec<(String, String)>,
-    /// Whether a label is not for selectors, though others may be.
-    pub(crate) is_grouped: bool,
-}
-
-/// Keys with their values.
-type Pairs<'p> = Vec<&'p (String, String)>;
-
-impl LabelSets {
-    /// The labels as groups, each with the field that says where its labels are set.
-    pub(crate) fn groups(&self) -> [(Option<&'static str>, Pairs<'_>); 3] {
-        [
-            (Some("includeSelectors"), self.selectors.iter().collect()),
-            (
-                Some("includeTemplates"),
-                others(&self.templates, &self.selectors),
-            ),
-            (None, others(&self.all, &self.templates)),
-        ]
-    }
-
-    fn of(labels: &[Label], on_selectors: bool) -> Self {
-        let with = |scope| {
-            let labels = labels.iter().filter(move |label| label.scope >= scope);
-            let labels = labels.map(|label| (label.key.clone(), label.value.clone()));
-            labels.collect::<Vec<_>>()
-        };
-        let with_some = |scope| {
-            if on_selectors {
-                with(scope)
-            } else {
-                Vec::new()
-            }
-        };
-        Self {
-            all: with(Scope::Objects),
-            templates: with_some(Scope::Templates),
-            selectors: with_some(Scope::Selectors),
-            is_grouped: on_selectors && labels.iter().any(|one| one.scope < Scope::Selectors),
-        }
-    }
-}
-
-/// The labels that are not among others.
-fn others<'l>(labels: &'l pods::Labels, others: &pods::Labels) -> Vec<&'l (String, String)> {
-    let known: BTreeSet<&(String, String)> = others.iter().collect();
-    let labels = labels.iter();
-    labels.filter(|label| !known.contains(label)).collect()
-}
-
-/// The same, as lines.
-struct Lines {
-    all: Vec<EntryLine>,
-    templates: Vec<EntryLine>,
-    selectors: Vec<EntryLine>,
-}
-
-impl Lines {
-    /// `None` if one of them takes several.
-    fn of(labels: &LabelSets) -> Option<Self> {
-        Some(Self {
-            all: labels::lines(&labels.all)?,
-            templates: labels::lines(&labels.templates)?,
-            selectors: labels::lines(&labels.selectors)?,
-        })
-    }
-
-    const fn scoped(&self) -> labels::Scoped<'_> {
-        labels::Scoped {
-            templates: self.templates.as_slice(),
-            selectors: self.selectors.as_slice(),
-        }
-    }
-}
-
-/// A label of the Template with its references replaced.
-struct TemplateLabel<'d> {
-    entry: Cursor<'d>,
-    /// Whether its key held references.
-    is_replaced: bool,
-    label: Label,
-}
-
-/// Labels whose keys became equal.
-fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
-    let mut known: BTreeMap<&str, &TemplateLabel<'_>> = BTreeMap::new();
-    for label in labels {
-        let first = match known.entry(&label.label.key) {
-            Entry::Vacant(new) => {
-                new.insert(label);
-                continue;
-            }
-            Entry::Occupied(first) => *first.get(),
-        };
-        diagnostics.push(
-            Diagnostic::error(format!(
-                "duplicate label `{}` after references are replaced",
-                label.label.key
-            ))
-            .rule("duplicate-key")
-            .at(label.entry.key_place())
-            .related(first.entry.key_place(), "the other one")
-            .field(format!("labels.{}", label.label.key))
-            .hint("rename one of the two"),
-        );
     }
 }
 
@@ -884,7 +705,15 @@ impl<'d> Expansion<'_, 'd> {
             value.insert(Cow::Borrowed("apiVersion"), Value::string(""));
         }
         legacy::set_group(&mut value);
-        if !self.is_complete(&value, node, &field, diagnostics) {
+        let require_name = self.require_name;
+        if !is_complete(
+            &value,
+            node,
+            &field,
+            self.template,
+            require_name,
+            diagnostics,
+        ) {
             return;
         }
         self.set_labels(&mut value, node, &field, diagnostics);
@@ -929,103 +758,6 @@ impl<'d> Expansion<'_, 'd> {
         let view = View::from(&*value);
         self.warn_of_missing(view, node.document(), field, labels, diagnostics);
     }
-
-    /// Reports the fields that every Kubernetes object has and this one does not; whether it can be
-    /// created all the same.
-    fn is_complete(
-        &self,
-        value: &Value<'_>,
-        node: Cursor<'_>,
-        field: &str,
-        diagnostics: &mut Diagnostics,
-    ) -> bool {
-        let place_of = |origin| node.document().cursor(origin).place();
-        let mut complete = true;
-        for keys in REQUIRED {
-            if *keys == API_VERSION && self.template.is_upstream {
-                // As OpenShift's API.
-                continue;
-            }
-            let Some((problem, hint)) = missing(value, keys, self.require_name) else {
-                continue;
-            };
-            let is_name = *keys == NAME;
-            let generate_name = value.at(&GENERATE_NAME).filter(|_| is_name);
-            let origin = value.at(keys).or(generate_name).and_then(|one| one.origin);
-            let place = origin
-                .or(value.origin)
-                .map_or_else(|| node.place(), place_of);
-            // As `oc`, which leaves it to the cluster.
-            let passes =
-                is_name && !self.require_name && self.template.dialect == Dialect::OpenShift;
-            let diagnostic = if passes {
-                Diagnostic::warning(problem)
-            } else {
-                Diagnostic::error(problem)
-            };
-            diagnostics.push(
-                diagnostic
-                    .at(place)
-                    .field(format!("{field}.{}", keys.join(".")))
-                    .maybe_hint(in_other_case(value, keys))
-                    .hint(hint),
-            );
-            complete &= passes;
-        }
-        complete
-    }
-}
-
-const API_VERSION: [&str; 1] = ["apiVersion"];
-const NAME: [&str; 2] = ["metadata", "name"];
-const GENERATE_NAME: [&str; 2] = ["metadata", "generateName"];
-/// The fields that every object must have.
-const REQUIRED: [&[&str]; 3] = [&API_VERSION, &["kind"], &NAME];
-
-/// The problem with a required field of an object, and a hint; nothing if the field is fine.
-fn missing(
-    object: &Value<'_>,
-    keys: &[&str],
-    require_name: bool,
-) -> Option<(String, &'static str)> {
-    let may_be_empty = keys == NAME && !require_name;
-    let generate_name = object.str_at(&GENERATE_NAME).unwrap_or_default();
-    let generates = keys == NAME && !generate_name.is_empty();
-    let what = keys.join(".");
-    match object.at(keys).map(|value| &value.data) {
-        Some(Data::Scalar(Scalar::String(text))) if !text.is_empty() => None,
-        // As `oc`: an empty parameter makes an empty name.
-        Some(Data::Scalar(Scalar::String(_))) if may_be_empty => None,
-        Some(Data::Scalar(Scalar::String(_))) => Some((
-            format!("`{what}` is empty"),
-            "give a value to the parameter that it comes from",
-        )),
-        None | Some(Data::Scalar(Scalar::Null)) if generates && may_be_empty => None,
-        None | Some(Data::Scalar(Scalar::Null)) => {
-            let hint = match keys {
-                ["apiVersion"] => "`kubectl explain KIND` shows the API version of a kind",
-                ["kind"] => "every Kubernetes object has one, for example `kind: Deployment`",
-                _ if generates => {
-                    "`generateName` is not enough: kustomize and kpt identify an object by its name; \
-                     use `krm-template process` and `kubectl create`"
-                }
-                _ => "every Kubernetes object has one",
-            };
-            Some((format!("the object has no `{what}`"), hint))
-        }
-        Some(_) => Some((
-            format!("`{what}` must be a string"),
-            "put it in quotes; where a raw reference makes it a number, write `$(NAME)` or `${NAME}`",
-        )),
-    }
-}
-
-/// A field of an object that differs in case only from the one under `keys`.
-fn in_other_case(object: &Value<'_>, keys: &[&str]) -> Option<String> {
-    let (name, above) = keys.split_last()?;
-    let mut keys = object.at(above)?.entries()?.iter().map(|(key, _)| key);
-    let key = keys.find(|key| key != name && key.eq_ignore_ascii_case(name))?;
-    Some(format!("did you mean `{name}` instead of `{key}`?"))
 }
 
 fn mapping_in<'d>(node: Cursor<'d>, key: &str) -> Option<Cursor<'d>> {
@@ -1037,18 +769,6 @@ fn string(node: Cursor<'_>) -> Option<Cow<'_, str>> {
         Scalar::String(text) => Some(text),
         Scalar::Number(_) | Scalar::Bool(_) | Scalar::Null => None,
     }
-}
-
-fn not_a_mapping(is_null: bool, place: Place, field: String) -> Diagnostic {
-    let what = if is_null {
-        "is empty"
-    } else {
-        "is not a mapping"
-    };
-    Diagnostic::error(format!("the object {what}"))
-        .at(place)
-        .field(field)
-        .hint("an object has `apiVersion`, `kind` and `metadata.name`")
 }
 
 /// The depth of lists in lists.

@@ -17,6 +17,10 @@ const WORDS: &[&str] = &[
 const PARTS: &[&str] = &["apikey", "passphrase", "passwd", "password"];
 /// Words for secrets, if another word is before them: `DB_PWD`.
 const SECOND_WORDS: &[&str] = &["pw", "pwd"];
+/// Words for secrets, unless a word before them tells of something else.
+const KEYS: &[&str] = &["key", "keys"];
+/// Words for secrets that are also in the names of references.
+const REFERENCES: &[&str] = &["secret", "key", "keys"];
 /// Words before `key` that tell of something else than a secret.
 const OTHER_KEYS: &[&str] = &[
     "cache",
@@ -86,40 +90,55 @@ pub(crate) struct Credential {
 /// Whether a name is that of a secret: by its words, so `KEYBOARD` and `PRIMARY_KEY_COLUMN` are
 /// none.
 pub(crate) fn is_secret_name(name: &str) -> bool {
-    let words = words(name);
-    if words
-        .last()
-        .is_some_and(|last| ABOUT.contains(&last.as_str()))
-    {
-        return false;
-    }
     let mut before: Option<&str> = None;
-    words.iter().any(|word| {
+    let is_secret = words(name).any(|word| {
         let previous = before.replace(word);
-        WORDS.contains(&word.as_str())
-            || PARTS.iter().any(|part| word.contains(part))
-            || (SECOND_WORDS.contains(&word.as_str()) && previous.is_some())
-            || (matches!(word.as_str(), "key" | "keys")
-                && previous.is_none_or(|previous| !OTHER_KEYS.contains(&previous)))
+        is_one_of(word, WORDS)
+            || has_one_of(word, PARTS)
+            || (is_one_of(word, SECOND_WORDS) && previous.is_some())
+            || (is_one_of(word, KEYS)
+                && previous.is_none_or(|previous| !is_one_of(previous, OTHER_KEYS)))
+    });
+    is_secret
+        && words(name)
+            .last()
+            .is_some_and(|last| !is_one_of(last, ABOUT))
+}
+
+/// The words of a name: `apiKey`, `API_KEY` and `api-key` have two.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    let mut rest = name;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let mut was_lower = false;
+        let ends = |c: char| {
+            let begins = c.is_uppercase() && was_lower;
+            was_lower = c.is_lowercase() || c.is_ascii_digit();
+            begins || !c.is_alphanumeric()
+        };
+        let (word, after) = rest.split_at_checked(rest.find(ends).unwrap_or(rest.len()))?;
+        rest = after;
+        Some(word).filter(|word| !word.is_empty())
     })
 }
 
-/// The words of a name in lower case: `apiKey`, `API_KEY` and `api-key` have two.
-pub(crate) fn words(name: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut was_lower = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || (c.is_uppercase() && was_lower) {
-            words.extend(Some(std::mem::take(&mut word)).filter(|word| !word.is_empty()));
-        }
-        was_lower = c.is_lowercase() || c.is_ascii_digit();
-        if c.is_alphanumeric() {
-            word.extend(c.to_lowercase());
-        }
+/// Whether a word is one of some words in lower case.
+fn is_one_of(word: &str, words: &[&str]) -> bool {
+    words.iter().any(|one| word.eq_ignore_ascii_case(one))
+}
+
+/// Whether a word has one of some parts in lower case.
+fn has_one_of(word: &str, parts: &[&str]) -> bool {
+    let shortest = parts.iter().map(|part| part.len()).min();
+    shortest.is_some_and(|shortest| word.len() >= shortest) && {
+        let word = word.to_ascii_lowercase();
+        parts.iter().any(|part| word.contains(part))
     }
-    words.extend(Some(word).filter(|word| !word.is_empty()));
-    words
+}
+
+/// Whether a name has a word that is also in the names of references.
+pub(crate) fn may_name_reference(name: &str) -> bool {
+    words(name).any(|word| is_one_of(word, REFERENCES))
 }
 
 /// Whether a text may be a credential: it is no reference, path or switch.
@@ -133,6 +152,10 @@ fn may_be_credential(text: &str) -> bool {
 /// The credentials in a text, in order: passwords of URLs, `NAME=VALUE` and `NAME: VALUE` with the
 /// name of a secret, options with their value, and headers.
 pub(crate) fn find(text: &str) -> Vec<Credential> {
+    // A word alone has no name and value.
+    if !text.contains(|c| is_end(c) || matches!(c, '=' | ':')) {
+        return Vec::new();
+    }
     let mut found = in_urls(text);
     for line in lines(text) {
         in_line(text, line, &mut found);
@@ -187,10 +210,13 @@ fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
+/// Whether a word of a line ends at a character.
+fn is_end(c: char) -> bool {
+    c.is_ascii_whitespace() || matches!(c, ';' | '&' | '?' | ',' | '"' | '\'')
+}
+
 /// The credentials in the words of a line.
 fn in_line(text: &str, line: Range<usize>, found: &mut Vec<Credential>) {
-    let is_end =
-        |c: char| c.is_ascii_whitespace() || matches!(c, ';' | '&' | '?' | ',' | '"' | '\'');
     let mut name: Option<String> = None;
     let mut before = "";
     let mut at = line.start;

@@ -8,10 +8,6 @@ use krm_core::identity::is_built_in;
 use krm_template_engine::Path;
 use krm_yaml::{Scalar, Value};
 
-/// Words in the names of fields of other kinds, where `secret` and `key` are also in the names of
-/// references.
-const REFERENCES: [&str; 3] = ["secret", "key", "keys"];
-
 /// Reports the references and secrets of an object that stay.
 pub(super) fn of_object(
     part: &Value<'_>,
@@ -95,10 +91,7 @@ impl Leftovers<'_, '_> {
         }
         let is_secret = match self.knows {
             Knows::Fields => false,
-            Knows::Words => {
-                let mut words = credentials::words(key).into_iter();
-                is_secret_name(key) && !words.any(|word| REFERENCES.contains(&word.as_str()))
-            }
+            Knows::Words => is_secret_name(key) && !credentials::may_name_reference(key),
             Knows::Nothing => is_secret_name(key),
         };
         if is_secret {

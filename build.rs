@@ -14,6 +14,11 @@ use std::process::Command;
 /// How many digits of a commit are named: enough in any repository.
 const DIGITS: usize = 12;
 
+/// A linker script that leaves out the tables for unwinding, except those that the C runtime
+/// registers.
+const WITHOUT_UNWINDING: &str = "SECTIONS { /DISCARD/ : { \
+    *(EXCLUDE_FILE(*crtbegin*.o *crtend*.o) .eh_frame) } } INSERT BEFORE .text;";
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=KRM_TEMPLATE_COMMIT");
@@ -43,6 +48,18 @@ fn fix_address() {
     if is_static && is_gnu_linux {
         println!("cargo:rustc-link-arg-bins=-static");
         println!("cargo:rustc-link-arg-bins=-no-pie");
+        leave_out_unwinding();
+    }
+}
+
+/// The static program ends at a panic, so the tables for unwinding, 0.6 MB, have no use.
+fn leave_out_unwinding() {
+    let Some(folder) = std::env::var_os("OUT_DIR") else {
+        return;
+    };
+    let script = Path::new(&folder).join("without-unwinding.ld");
+    if std::fs::write(&script, WITHOUT_UNWINDING).is_ok() {
+        println!("cargo:rustc-link-arg-bins=-Wl,-T,{}", script.display());
     }
 }
 

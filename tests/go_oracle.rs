@@ -547,18 +547,11 @@ mod expanding {
     fn options() -> Options<'static> {
         Options {
             labels: vec![("added".to_owned(), "yes".to_owned()).into()],
-            namespace: None,
-            ignore_unknown_parameters: false,
-            strict: false,
-            require_name: false,
-            inspect: None,
-            keep_namespace: false,
-            budget: None,
-            generation: Generation::Reproducible {
+            ..Options::new(Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
                 instance: String::new(),
                 earlier: &(),
-            },
+            })
         }
     }
 

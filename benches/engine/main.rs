@@ -157,17 +157,7 @@ fn process(source: &Arc<Source>) -> usize {
         .next()
         .expect("the input is not empty");
     let template = Template::read(&root, &mut diagnostics).expect("the input is a Template");
-    let options = Options {
-        labels: Vec::new(),
-        namespace: None,
-        ignore_unknown_parameters: false,
-        strict: false,
-        require_name: false,
-        inspect: None,
-        keep_namespace: false,
-        budget: None,
-        generation: Generation::Random,
-    };
+    let options = Options::new(Generation::Random);
     let printed = template::print(&template, &[], &options, Format::Yaml, &mut diagnostics);
     assert!(!diagnostics.has_errors(), "the Template is not expanded");
     let pieces = printed.map(|printed| printed.pieces).unwrap_or_default();

@@ -105,17 +105,12 @@ impl<O: Objects> Stamping<'_, O> {
             let options = Options {
                 labels: instance.labels.clone(),
                 namespace: instance.namespace.clone(),
-                ignore_unknown_parameters: false,
-                strict: false,
                 require_name: true,
-                inspect: None,
-                keep_namespace: false,
-                budget: None,
-                generation: Generation::Reproducible {
+                ..Options::new(Generation::Reproducible {
                     seed: self.seed(expander.template(), diagnostics),
                     instance: instance.seed.clone(),
                     earlier: &earlier,
-                },
+                })
             };
             let (mut found, mut placed) = (Diagnostics::new(), Diagnostics::new());
             let message =

@@ -64,21 +64,11 @@ fn root(name: &str, text: &str) -> Option<SharedNode> {
 /// Whether a Template can be expanded without values; otherwise why not.
 fn expands(root: &SharedNode) -> Result<(), String> {
     let mut diagnostics = Diagnostics::new();
-    let options = template::Options {
-        labels: Vec::new(),
-        namespace: None,
-        ignore_unknown_parameters: false,
-        strict: false,
-        require_name: false,
-        inspect: None,
-        keep_namespace: false,
-        budget: None,
-        generation: Generation::Reproducible {
-            seed: Some(b"seed".to_vec()),
-            instance: String::new(),
-            earlier: &(),
-        },
-    };
+    let options = template::Options::new(Generation::Reproducible {
+        seed: Some(b"seed".to_vec()),
+        instance: String::new(),
+        earlier: &(),
+    });
     let template = Template::read(root, &mut diagnostics);
     let printed = template.and_then(|template| {
         let format = template::Format::Yaml;

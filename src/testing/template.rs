@@ -36,18 +36,14 @@ fn expand(text: &str) {
     {
         let options = Options {
             labels: vec![("label".to_owned(), "0".to_owned()).into()],
-            namespace: None,
             ignore_unknown_parameters: true,
             strict: text.len().is_multiple_of(2),
             require_name: text.len().is_multiple_of(3),
-            inspect: None,
-            keep_namespace: false,
-            budget: None,
-            generation: Generation::Reproducible {
+            ..Options::new(Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
                 instance: String::new(),
                 earlier: &(),
-            },
+            })
         };
         let start: String = text.chars().take(20).collect();
         let given = Assignment::text("NAME", start, "-p NAME");

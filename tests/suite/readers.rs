@@ -346,21 +346,11 @@ fn expanded(name: &str, text: &str) -> Option<String> {
     let document = Arc::new(Document::parse(&Source::new(name, text)).ok()?);
     let mut found = Diagnostics::new();
     let template = Template::read(&SharedNode::roots(&document).next()?, &mut found)?;
-    let options = Options {
-        labels: Vec::new(),
-        namespace: None,
-        ignore_unknown_parameters: false,
-        strict: false,
-        require_name: false,
-        inspect: None,
-        keep_namespace: false,
-        budget: None,
-        generation: Generation::Reproducible {
-            seed: Some(b"seed".to_vec()),
-            instance: String::new(),
-            earlier: &(),
-        },
-    };
+    let options = Options::new(Generation::Reproducible {
+        seed: Some(b"seed".to_vec()),
+        instance: String::new(),
+        earlier: &(),
+    });
     let printed = template::print(&template, &[], &options, Format::Yaml, &mut found)?;
     Some(printed.pieces.concat())
 }

@@ -22,17 +22,7 @@ fn processed(text: &str, version: &str, given: &[Assignment]) -> Option<String> 
     };
     let mut found = Diagnostics::new();
     let template = Template::read_as(&root, reading, &mut found)?;
-    let options = Options {
-        labels: Vec::new(),
-        namespace: None,
-        ignore_unknown_parameters: false,
-        strict: false,
-        require_name: false,
-        inspect: None,
-        keep_namespace: false,
-        budget: None,
-        generation: Generation::Once { seed: [7; 32] },
-    };
+    let options = Options::new(Generation::Once { seed: [7; 32] });
     let printed = print(&template, given, &options, Format::Yaml, &mut found)?;
     Some(printed.pieces.concat())
 }

@@ -87,17 +87,7 @@ mod tests {
     }
 
     fn printed(template: &Template, name: &str, format: Format) -> String {
-        let options = Options {
-            labels: Vec::new(),
-            namespace: None,
-            ignore_unknown_parameters: false,
-            strict: false,
-            require_name: false,
-            inspect: None,
-            keep_namespace: false,
-            budget: None,
-            generation: Generation::Random,
-        };
+        let options = Options::new(Generation::Random);
         let given = [Assignment::text("NAME", name, "test")];
         let printed = print(template, &given, &options, format, &mut Diagnostics::new());
         printed.unwrap().pieces.concat()

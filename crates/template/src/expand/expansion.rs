@@ -60,6 +60,24 @@ pub struct Options<'o> {
     pub budget: Option<&'o Budget<'o>>,
 }
 
+impl<'o> Options<'o> {
+    /// A way in which values are generated, and nothing else.
+    #[must_use]
+    pub const fn new(generation: Generation<'o>) -> Self {
+        Self {
+            labels: Vec::new(),
+            namespace: None,
+            ignore_unknown_parameters: false,
+            strict: false,
+            require_name: false,
+            keep_namespace: false,
+            generation,
+            inspect: None,
+            budget: None,
+        }
+    }
+}
+
 /// Looks at objects, perhaps at several at the same time.
 pub trait Inspect: Sync {
     /// Checks an object that `template` created with these values, and reports problems

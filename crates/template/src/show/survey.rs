@@ -70,16 +70,10 @@ impl<'t> Survey<'t> {
     /// Passes each object to `sink`, including objects with errors.
     pub fn objects(&self, diagnostics: &mut Diagnostics, sink: &mut Sink<'_>) {
         let options = Options {
-            labels: Vec::new(),
-            namespace: None,
             keep_namespace: false,
             // Unknown parameters were reported when the values were checked.
             ignore_unknown_parameters: true,
-            strict: false,
-            require_name: false,
-            inspect: None,
-            budget: None,
-            generation: Generation::Random,
+            ..Options::new(Generation::Random)
         };
         expand(
             self.template,

@@ -28,7 +28,6 @@ mod validate;
 
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use krm_template_exec::console::Console;
@@ -167,11 +166,7 @@ fn finish(outcome: anyhow::Result<u8>) -> ExitCode {
 
 /// Reports invalid arguments, or prints the help or the version.
 fn refuse(mut error: clap::Error) -> ExitCode {
-    if let Some(tip) = slips::tip(&error) {
-        let tip = ContextValue::StyledStrs(vec![tip.into()]);
-        error.remove(ContextKind::SuggestedSubcommand);
-        error.insert(ContextKind::Suggested, tip);
-    }
+    slips::advise(&mut error, &Cli::command());
     finish(io::refuse(&error))
 }
 

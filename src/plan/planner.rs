@@ -108,13 +108,20 @@ impl<'p> Planner<'p> {
                 format!("did you mean `{known}`?")
             }
         });
-        self.error(
-            Diagnostic::error(format!("the functionConfig {what}"))
-                .at(place)
-                .field("kind")
-                .maybe_hint(hint)
-                .hint("use `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: TemplateExport` of the first, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, or a ConfigMap with values"),
-        );
+        let kinds = "use `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: TemplateExport` of the first, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, or a ConfigMap with values";
+        let of_kpt = self.of_kpt(kind);
+        let kinds = of_kpt.unwrap_or_else(|| kinds.to_owned());
+        let problem = format!("the functionConfig {what}");
+        let error = Diagnostic::error(problem).at(place).field("kind");
+        self.error(error.maybe_hint(hint).hint(kinds));
+    }
+
+    /// The hint for arguments of `kpt fn eval`, which takes the first one without `=` for the kind.
+    fn of_kpt(&self, kind: &str) -> Option<String> {
+        let (name, _) = self.identity();
+        (name == "function-input").then(|| {
+            format!("kpt takes `{kind}`, the first argument after `--`, for the kind: write only `NAME=VALUE` there, as in `kpt fn eval DIR --exec krm-template -- NAME=VALUE`")
+        })
     }
 
     /// Whether the functionConfig is of our own group.

@@ -114,14 +114,29 @@ fn hint(path: &Path, kind: ErrorKind) -> Option<String> {
     };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names: Vec<String> = names.collect();
-    let meant = closest(
-        path.file_name()?.to_str()?,
-        names.iter().map(String::as_str),
-    )?;
+    let meant = closest_file(path.file_name()?.to_str()?, &names)?;
     Some(format!(
         "did you mean `{}`?",
         path.with_file_name(meant).display()
     ))
+}
+
+/// The name of a file that is close. Its extension, which most have in common, does not count.
+fn closest_file<'n>(name: &str, names: &'n [String]) -> Option<&'n str> {
+    let (stem, extension) = parts(name);
+    let is_near = |other: &&str| {
+        let (other, kind) = parts(other);
+        let is_alike = closest(stem, [other]).is_some() && closest(extension, [kind]).is_some();
+        is_alike || stem == other && matches!(kind, "yaml" | "yml" | "json")
+    };
+    let names = names.iter().map(String::as_str);
+    let mut near = names.filter(is_near);
+    closest(name, near.clone()).or_else(|| near.next())
+}
+
+/// The parts of a file name before and after the last dot.
+fn parts(name: &str) -> (&str, &str) {
+    name.rsplit_once('.').unwrap_or((name, ""))
 }
 
 /// Whether `path` names a folder.

@@ -7,6 +7,44 @@ use krm_yaml::Cursor;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::suggest::closest;
 
+/// Names that other tools have, and the fields that mean the same here.
+const MEANT: &[(&str, &str)] = &[
+    ("default", "value"),
+    ("defaultValue", "value"),
+    ("params", "parameters"),
+    ("variables", "parameters"),
+    ("vars", "parameters"),
+    ("inputs", "parameters"),
+    ("values", "parameters"),
+    ("resources", "objects"),
+    ("items", "objects"),
+    ("manifests", "objects"),
+    ("resources", "files"),
+    ("commonLabels", "labels"),
+    ("commonAnnotations", "annotations"),
+    ("min", "minimum"),
+    ("max", "maximum"),
+    ("allowedValues", "enum"),
+    ("choices", "enum"),
+    ("options", "enum"),
+    ("oneOf", "enum"),
+    ("regex", "pattern"),
+    ("allowedPattern", "pattern"),
+    ("title", "displayName"),
+    ("label", "displayName"),
+    ("help", "description"),
+    ("sensitive", "secret"),
+    ("noEcho", "secret"),
+    ("section", "group"),
+];
+
+/// The known field that a name probably means: in the words of another tool, or misspelt.
+pub fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let mut elsewhere = MEANT.iter().filter(|(other, _)| *other == name);
+    let elsewhere = elsewhere.find_map(|(_, field)| known.clone().find(|known| known == field));
+    elsewhere.or_else(|| closest(name, known))
+}
+
 /// A field that is not known.
 pub struct Unknown<'d> {
     pub(crate) entry: Cursor<'d>,
@@ -20,7 +58,7 @@ impl<'d> Unknown<'d> {
     fn of(entry: Cursor<'d>, key: Cow<'d, str>, known: &[&'static str]) -> Self {
         Self {
             entry,
-            meant: closest(&key, known.iter().copied()),
+            meant: meant(&key, known.iter().copied()),
             key,
         }
     }

@@ -15,9 +15,10 @@ use serde::de::{
 };
 use serde::{Deserialize, forward_to_deserialize_any};
 
+use crate::fields::meant;
 use krm_yaml::scalar::resolve;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Data, FieldPath, Scalar, Step, Value, is_word, name_of};
+use krm_yaml::{Data, FieldPath, Scalar, Step, Value, is_word, name_of, space_hint};
 
 /// The maximum length of a string that a message repeats.
 const MAX_SHOWN: usize = 60;
@@ -179,7 +180,7 @@ impl Mismatch {
 }
 
 fn known_fields(name: &str, known: &[&str]) -> String {
-    match closest(name, known.iter().copied()) {
+    match meant(name, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None if matches!(name, "name" | "namespace") => format!("did you mean `metadata.{name}`?"),
         None if known.is_empty() => "it has no fields of its own".to_owned(),
@@ -197,6 +198,7 @@ fn hint_for_type(last: &str, expected: &Expected, found: &str) -> Option<String>
             "patches are one string: write `patches: |` before them; list files under `paths`"
                 .to_owned(),
         ),
+        Expected::Mapping(_) => space_hint(found.strip_prefix("the string `")?.strip_suffix('`')?),
         Expected::Text if found.starts_with("the boolean") => Some("put it in quotes".to_owned()),
         Expected::WholeNumber if found.contains("string") => {
             Some("write it without quotes, as `3`".to_owned())

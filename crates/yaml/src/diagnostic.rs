@@ -468,6 +468,16 @@ impl Diagnostics {
         }
     }
 
+    /// Adds a hint before the others, to diagnostics for which there is one.
+    pub fn explain(&mut self, hint: impl Fn(&Diagnostic) -> Option<String>) {
+        for diagnostic in &mut self.list {
+            if let Some(hint) = hint(diagnostic) {
+                diagnostic.hints.insert(0, hint);
+            }
+        }
+        self.recount();
+    }
+
     /// Sets the rule of all diagnostics that have none.
     pub fn attribute_to_rule(&mut self, rule: &'static str) {
         for diagnostic in &mut self.list {

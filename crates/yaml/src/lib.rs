@@ -52,6 +52,7 @@ pub use limits::{
 pub use lines::{ends_line, next_line};
 pub use path::{FieldPath, Step, write_index, write_key};
 pub use read::document::{Cursor, Document};
+pub use read::hints::space_hint;
 pub use read::open::Opened;
 pub use read::ordinary::Ordinary;
 pub use read::parts::EntryLine;

@@ -24,19 +24,22 @@ impl Arguments {
     pub(super) fn check(&self) -> Diagnostics {
         let mut found = Diagnostics::new();
         if let Some(name) = self.values.iter().find(|value| !value.contains('=')) {
+            let hint = values::file_hint(name)
+                .unwrap_or_else(|| format!("to set a parameter, write `NAME={name}`"));
             found.push(
                 Diagnostic::error(format!(
                     "`{name}` names a Template stored in a cluster, which krm-template does not read"
                 ))
                 .hint("name the file with the Template: `-f FILE`")
-                .hint(format!(
-                    "to set a parameter, write `NAME={name}`"
-                )),
+                .hint(hint),
             );
             return found;
         }
         for argument in self.values.iter().chain(&self.assignments) {
             found.take(values::assignment(argument));
+        }
+        for path in &self.parameter_files {
+            found.take(values::refuse_value(path));
         }
         for argument in &self.value_files {
             found.take(inputs::value_file(argument));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::cli::expansion::arguments::Arguments;
@@ -155,10 +156,35 @@ fn from_arguments(
 /// Reads the argument `NAME=VALUE`.
 pub(super) fn assignment(argument: &str) -> Result<(String, String)> {
     env_file::parse_assignment(argument).map_err(|error| {
-        Diagnostic::error(error.message)
-            .maybe_hint(error.hint)
-            .into()
+        let hint = file_hint(argument).or(error.hint);
+        Diagnostic::error(error.message).maybe_hint(hint).into()
     })
+}
+
+/// The hint for a file where a value is needed.
+pub(super) fn file_hint(argument: &str) -> Option<String> {
+    let is_file =
+        !argument.contains('=') && (is_named_like_file(argument) || io::is_there(argument));
+    is_file.then(|| format!("to read values from a file, use `-P {argument}`"))
+}
+
+fn is_named_like_file(argument: &str) -> bool {
+    let extension = Path::new(argument).extension();
+    extension.is_some_and(|one| {
+        ["yaml", "yml", "json", "env"]
+            .iter()
+            .any(|known| one == *known)
+    })
+}
+
+/// Refuses a value where a file of values is needed.
+pub(super) fn refuse_value(path: &str) -> Result<()> {
+    if path.contains('=') && !io::is_there(path) {
+        let problem = format!("`{path}` is a value, and `-P` needs a file of values");
+        let hint = format!("to set a parameter, use `-p {path}`");
+        return Err(Diagnostic::error(problem).hint(hint).into());
+    }
+    Ok(())
 }
 
 fn warn_about_twice(given: &[Assignment], hint: &str, diagnostics: &mut Diagnostics) {

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::context::Context;
 use crate::lint::references::Reference;
-use krm_template_engine::{DefaultValue, Dialect, Parameter, constant, pattern};
+use krm_template_engine::{DefaultValue, Dialect, Parameter, ParameterType, constant, pattern};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 
-/// Contradictory limits, and invalid patterns.
+/// Limits that contradict one another or the type, and invalid patterns.
 pub(super) fn parameter_limits(context: &Context<'_>, found: &mut Diagnostics) {
     for parameter in context.template.parameters() {
+        limits_of_other_types(parameter, found);
         let number = |bound: &Option<String>| bound.as_ref()?.parse::<f64>().ok();
         let bounds = [
             (
@@ -54,6 +55,37 @@ pub(super) fn parameter_limits(context: &Context<'_>, found: &mut Diagnostics) {
                 .field(format!("parameters[{}].pattern", parameter.index)),
             );
         }
+    }
+}
+
+/// Allowed values that are not of the parameter's type, and bounds of what need not be a number.
+fn limits_of_other_types(parameter: &Parameter, found: &mut Diagnostics) {
+    let Parameter { name, kind, .. } = parameter;
+    let mut report = |key: &str, diagnostic: Diagnostic| {
+        let place = parameter.field(key).place();
+        let field = format!("parameters[{}].{key}", parameter.index);
+        found.push(diagnostic.at(place).field(field));
+    };
+    for value in parameter.allowed.iter().filter(|value| !kind.fits(value)) {
+        let problem = format!(
+            "`enum` of parameter `{name}` has `{value}`, which is not {}",
+            kind.with_article()
+        );
+        let hint = "remove it, or change the `type`";
+        report("enum", Diagnostic::warning(problem).hint(hint));
+    }
+    let bounds = [
+        ("minimum", &parameter.minimum),
+        ("maximum", &parameter.maximum),
+    ];
+    let is_number = matches!(kind, ParameterType::Int | ParameterType::Number);
+    for (key, _) in bounds
+        .iter()
+        .filter(|(_, bound)| bound.is_some() && !is_number)
+    {
+        let problem = format!("`{key}` of parameter `{name}` has no effect on text");
+        let hint = "add `type: int` or `type: number`";
+        report(key, Diagnostic::warning(problem).hint(hint));
     }
 }
 

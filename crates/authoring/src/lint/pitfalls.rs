@@ -4,7 +4,7 @@ use crate::lint::context::Context;
 use krm_template_engine::Path;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::scalar::{Style, resolve};
-use krm_yaml::{Cursor, Kind, Scalar};
+use krm_yaml::{Cursor, Kind, Scalar, space_hint};
 
 /// Fields with file modes, which are usually octal.
 const MODES: &[&str] = &["defaultMode", "mode"];
@@ -59,6 +59,28 @@ pub(super) fn yaml_number(context: &Context<'_>, found: &mut Diagnostics) {
                 .field(path.to_string())
                 .hint(format!("write `{read}`, or `\"{text}\"` for the text")),
         );
+    });
+}
+
+/// `replicas:2` below a key or in braces, which is meant to be a key and its value.
+pub(super) fn missing_space(context: &Context<'_>, found: &mut Diagnostics) {
+    each_plain(context, &mut |text, node, is_key, path| {
+        let key = node.key_place();
+        let between = key.range.end..node.place().range.start;
+        let between = key.source.text().get(between).unwrap_or_default();
+        let (message, place) = if is_key && node.raw().is_empty() && !between.contains(':') {
+            (format!("`{text}` is a key without a value"), key)
+        } else if !is_key && between.contains('\n') {
+            let what = path.key().unwrap_or("item");
+            let message = format!("`{what}` is the string `{text}`, not a mapping");
+            (message, node.place())
+        } else {
+            return;
+        };
+        if let Some(hint) = space_hint(text) {
+            let warning = Diagnostic::warning(message).at(place);
+            found.push(warning.field(path.to_string()).hint(hint));
+        }
     });
 }
 

@@ -76,6 +76,7 @@ pub const RULES: &[Rule] = &[
     rule("crossing-selector", Warning, "a selector of one instance that selects pods of another", Reading),
     rule("yaml-bool", Warning, "a bool such as `yes`, `no` or `on`", Template(pitfalls::yaml_bool)),
     rule("yaml-number", Warning, "a number that is read differently than it looks", Template(pitfalls::yaml_number)),
+    rule("missing-space", Warning, "text such as `replicas:2`, where a mapping is meant", Template(pitfalls::missing_space)),
     rule("composition", Error, "a Composition that cannot be built", Reading),
     rule("unquoted-value", Warning, "the value of a parameter that is not a string", Reading),
     rule("dm-unknown-type", Warning, "a type that looks like a template, but is not imported", Reading),

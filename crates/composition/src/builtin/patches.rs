@@ -493,16 +493,27 @@ impl Operations<'_> {
             };
             let before = resource.identity();
             for (index, operation) in self.list.iter().enumerate() {
+                let report =
+                    |problem: &str, hint, resource: &Resource<'_>, context: &Context<'_>| {
+                        let place =
+                            place_in(self.node, &FieldPath::root().index(index).key("path"));
+                        let problem = format!("`{}`: {problem}", operation.path());
+                        let mut error = self.text.error(context, Some(place), problem);
+                        error.object = Some(resource.reference());
+                        if let Some(place) = resource.place() {
+                            error = error.related(place, "patched here");
+                        }
+                        error.maybe_hint(hint)
+                    };
                 if let Err(problem) = operation.apply(resource.value_mut()) {
-                    let place = place_in(self.node, &FieldPath::root().index(index).key("path"));
-                    let problem = format!("`{}`: {problem}", operation.path());
-                    let mut error = self.text.error(context, Some(place), problem);
-                    error.object = Some(resource.reference());
-                    if let Some(place) = resource.place() {
-                        error = error.related(place, "patched here");
-                    }
+                    let error = report(&problem, operation.hint(), resource, context);
                     context.diagnostics.push(error);
                     break;
+                }
+                if let Some((problem, hint)) = operation.stray_dash(resource.value_mut()) {
+                    let mut warning = report(problem, Some(hint), resource, context);
+                    warning.severity = Severity::Warning;
+                    context.diagnostics.push(warning);
                 }
             }
             let document = resource.document().cloned();

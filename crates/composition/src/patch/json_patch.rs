@@ -164,7 +164,13 @@ fn read_pointer(key: &'static str, text: &str) -> Result<Pointer, Wrong> {
         let hint = if text.is_empty() {
             "the whole object cannot be patched at once: name its fields".to_owned()
         } else {
-            format!("write `/{text}`")
+            // A field path has dots instead.
+            let slashes = if text.contains('/') {
+                text.to_owned()
+            } else {
+                text.replace('.', "/")
+            };
+            format!("write `/{slashes}`")
         };
         return Err(Wrong {
             key,
@@ -196,6 +202,35 @@ impl Operation {
     /// The path of the field.
     pub(crate) fn path(&self) -> &str {
         &self.path.text
+    }
+
+    /// A warning and a hint if it added the key `-` to a mapping of an object.
+    pub(crate) fn stray_dash(&self, object: &mut Value<'_>) -> Option<(&'static str, String)> {
+        let is_added = !matches!(self.action, Action::Remove | Action::Test(_));
+        let parent = self.path.parent(object).ok()?;
+        (is_added && self.path.last == "-" && parent.entries().is_some()).then(|| {
+            let start = self.path.text.trim_end_matches('-');
+            let hint =
+                format!("`-` is the end of a list; to add an entry, write its key: `{start}KEY`");
+            ("`-` becomes a key, because it is added to a mapping", hint)
+        })
+    }
+
+    /// The hint for a pointer that splits a key of a mapping at its `/`.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let of_keys = |token: &str| {
+            matches!(
+                token,
+                "annotations" | "labels" | "matchLabels" | "nodeSelector"
+            )
+        };
+        let parents = &self.path.parents;
+        let start = parents.iter().position(|token| of_keys(token))? + 1;
+        let is_split = parents.get(start).is_some_and(|token| token.contains('.'));
+        let tokens: Vec<&str> = self.path.text.split('/').collect();
+        let (way, key) = tokens.split_at_checked(start + 1).filter(|_| is_split)?;
+        let (way, key) = (way.join("/"), key.join("~1"));
+        Some(format!("write `/` in a key as `~1`: `{way}/{key}`"))
     }
 
     /// Applies it.

@@ -353,6 +353,7 @@ fn items<'d>(
                 }
                 let wrong = Diagnostic::error(format!("an item of `{key}` must be a mapping"))
                     .at(item.place())
+                    .maybe_hint(item.space_hint())
                     .hint(hint_for_item(key));
                 diagnostics.push(wrong.field(field));
             }
@@ -574,7 +575,8 @@ fn check_metadata(node: Cursor<'_>, path: &str, diagnostics: &mut Diagnostics) {
         diagnostics.push(
             Diagnostic::error("`metadata` must be a mapping")
                 .at(metadata.place())
-                .field(path),
+                .field(path)
+                .maybe_hint(metadata.space_hint()),
         );
     }
 }

@@ -8,9 +8,6 @@ use krm_core::fields::{self, Unknown};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
-/// Names from elsewhere, with the field that means the same.
-const MEANT: &[(&str, &str)] = &[("default", "value"), ("defaultValue", "value")];
-
 /// Whether Go's `encoding/json` reads `key` as the field `name`: it ignores case, and compares
 /// by Unicode's simple folding, in which `ſ` is an `s` and the Kelvin sign a `k`.
 fn folds_to(key: &str, name: &str) -> bool {
@@ -89,12 +86,10 @@ pub(crate) fn report_fields<'d>(
             }
             _ => Diagnostic::warning(message),
         };
-        let mut elsewhere = MEANT.iter().filter(|(_, name)| known.contains(name));
-        let elsewhere = elsewhere.find(|(other, _)| *other == key);
         field.meant = match in_other_case {
             Some(_) if !diagnostic.hints.is_empty() => None,
             Some(name) => Some(name),
-            None => elsewhere.map(|(_, name)| *name).or(field.meant),
+            None => field.meant,
         };
         found.push(field.locate(diagnostic.rule("unknown-field"), path));
     }

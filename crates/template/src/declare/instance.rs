@@ -182,6 +182,7 @@ fn read_list(list: Cursor<'_>, shared: &Shared, found: &mut Diagnostics) -> Vec<
                 Diagnostic::error("the instance has no `name`")
                     .at(node.key_place())
                     .field(format!("{field}.name"))
+                    .maybe_hint(node.space_hint())
                     .hint("begin it with `- name: NAME`: later runs find its objects by this name"),
             );
             continue;
@@ -555,12 +556,12 @@ fn required_name(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Opti
         Diagnostic::error("the reference has no `name`")
             .at(node.place())
             .field(format!("{field}.name"))
-            .hint(match node.raw() {
+            .hint(node.space_hint().unwrap_or_else(|| match node.raw() {
                 name if node.is_mapping() || name.is_empty() || name.contains('\n') => {
                     "write it as `name: NAME`".to_owned()
                 }
                 name => format!("write it as `{{name: {name}}}`"),
-            }),
+            })),
     );
     None
 }

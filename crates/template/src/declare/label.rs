@@ -92,7 +92,8 @@ pub(crate) fn check(
         found.push(
             Diagnostic::error("`labels` must be a mapping")
                 .at(labels.place())
-                .field(field),
+                .field(field)
+                .maybe_hint(labels.space_hint()),
         );
         return false;
     }
@@ -134,7 +135,8 @@ fn check_group(group: Cursor<'_>, field: &str, found: &mut Diagnostics) {
         found.push(
             Diagnostic::error("`pairs` must be a mapping")
                 .at(pairs.place())
-                .field(field),
+                .field(field)
+                .maybe_hint(pairs.space_hint()),
         );
     }
 }

@@ -12,7 +12,7 @@ use crate::declare::parameter::{
 };
 use crate::declare::reference;
 use crate::values::given::{self, Assignment};
-use krm_core::identity;
+use krm_core::{fields, identity};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Way};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -386,12 +386,9 @@ fn read_objects<'d>(
 
 /// A key of the mapping that is probably meant to be `name`.
 fn misspelt(node: Cursor<'_>, name: &str) -> Option<String> {
-    let keys: Vec<Cow<'_, str>> = node
-        .children()
-        .filter_map(|entry| entry.key().ok())
-        .collect();
-    closest(name, keys.iter().map(AsRef::as_ref))
-        .map(|key| format!("did you mean `{name}` instead of `{key}`?"))
+    let mut keys = node.children().filter_map(|entry| entry.key().ok());
+    let key = keys.find(|key| fields::meant(key, [name].into_iter()).is_some())?;
+    Some(format!("did you mean `{name}` instead of `{key}`?"))
 }
 
 fn read_labels<'d>(
@@ -428,10 +425,16 @@ fn read_values(node: Cursor<'_>, are_secret: bool, found: &mut Diagnostics) -> V
             given
         }
         Some(values) => {
+            let declares = values.children().any(|item| item.get("name").is_some());
+            let declares = declares && node.get("parameters").is_none();
             found.push(
                 Diagnostic::error("`values` must be a mapping from parameter names to values")
                     .at(values.place())
                     .field("values")
+                    .maybe_hint(values.space_hint())
+                    .maybe_hint(
+                        declares.then(|| "to declare parameters, use `parameters`".to_owned()),
+                    )
                     .hint("write each value as `NAME: value`"),
             );
             Vec::new()

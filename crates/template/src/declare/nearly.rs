@@ -6,8 +6,9 @@ use std::borrow::Cow;
 use memchr::{memchr2_iter, memrchr};
 
 use crate::declare::dialect::Dialect;
+use crate::declare::model::Template;
 use crate::declare::reference::{leading_name, whole_raw};
-use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// The rule that such a text breaks.
 pub(crate) const RULE: &str = "reference-syntax";
@@ -238,6 +239,31 @@ impl Nearly<'_, '_> {
             .rule(RULE)
             .hint(format!("to insert the value, write `{reference}`{why}"))
     }
+}
+
+/// Says of each key that is a mapping, as YAML reads `{{ .Values.color }}` without quotes, how a
+/// reference is written.
+pub(crate) fn explain_braces(template: &Template, found: &mut Diagnostics) {
+    let declared = |name: &str| {
+        let mut names = template.parameters().iter().map(|one| one.name.as_str());
+        names.find(|known| *known == name)
+    };
+    found.explain(|one| {
+        let place = one.place.as_ref()?;
+        let start = place.range.start;
+        let line = |at: usize| place.source.text().get(at..)?.lines().next();
+        // As a value, only the inner braces are the key.
+        let texts = [line(start.saturating_sub(1)), line(start)];
+        let mut texts = texts.into_iter().flatten();
+        let text = texts.find(|text| text.starts_with("{{"))?;
+        let name = find(text, template.dialect(), declared)
+            .first()
+            .map(|one| one.name);
+        let reference = template.dialect().string_reference(name.unwrap_or("NAME"));
+        Some(format!(
+            "`{{{{ … }}}}` is Helm's syntax; to refer to a parameter, write `{reference}`"
+        ))
+    });
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::declare::dialect::Dialect;
 use crate::declare::fields::report_fields;
 use crate::values::generate;
 use crate::values::given::{is_respelled_alike, unquoted};
-use crate::values::text::no_json_number;
+use crate::values::text::{is_base64, is_int, is_json_number, no_json_number};
 use krm_core::fields;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
@@ -55,6 +55,28 @@ impl ParameterType {
             .iter()
             .find_map(|(name, kind)| (*kind == self).then_some(*name))
             .unwrap_or("string")
+    }
+
+    /// The name in a sentence: `an int`.
+    #[must_use]
+    pub fn with_article(self) -> String {
+        match self {
+            Self::Base64 => "base64".to_owned(),
+            Self::Int | Self::Array => format!("an {}", self.name()),
+            _ => format!("a {}", self.name()),
+        }
+    }
+
+    /// Whether a text is a value of the type; a list or mapping is not read.
+    #[must_use]
+    pub fn fits(self, text: &str) -> bool {
+        match self {
+            Self::Int => is_int(text),
+            Self::Number => is_json_number(text),
+            Self::Bool => matches!(text, "true" | "false"),
+            Self::Base64 => is_base64(text),
+            Self::String | Self::Array | Self::Map => true,
+        }
     }
 
     /// Whether values are lists or mappings.
@@ -285,6 +307,7 @@ fn read_parameter(
             Diagnostic::error("a parameter must be a mapping")
                 .at(node.place())
                 .field(format!("parameters[{index}]"))
+                .maybe_hint(node.space_hint())
                 .hint("write it as `- name: NAME`"),
         );
         return None;
@@ -404,6 +427,16 @@ fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
         found.push(warning.conceal(!parameter.may_show()).field(field()));
     }
 }
+
+/// Types of other tools, and ours for the same.
+const TYPES: &[(&str, &str)] = &[
+    ("str", "string"),
+    ("text", "string"),
+    ("float", "number"),
+    ("double", "number"),
+    ("list", "array"),
+    ("dict", "map"),
+];
 
 /// Reads the fields of one parameter and reports problems.
 struct Fields<'f, 'd> {
@@ -526,7 +559,14 @@ impl<'d> Fields<'_, 'd> {
         match self.entry(key)?.scalar() {
             Ok(Some(Scalar::Number(digits))) => return Some(digits.into_owned()),
             Ok(Some(Scalar::Null)) => {}
-            _ => self.wrong(key, "a number", None),
+            Ok(Some(Scalar::String(text))) if is_json_number(&text) => {
+                self.wrong(
+                    key,
+                    "a number",
+                    Some(format!("write it without quotes: `{text}`")),
+                );
+            }
+            _ => self.wrong(key, "a number", Some(format!("write it as `{key}: 1`"))),
         }
         None
     }
@@ -535,7 +575,11 @@ impl<'d> Fields<'_, 'd> {
         let digits = self.number(key)?;
         let length = digits.parse().ok();
         if length.is_none() {
-            self.wrong(key, "a number of characters", None);
+            self.wrong(
+                key,
+                "a number of characters",
+                Some(format!("write it as `{key}: 1`")),
+            );
         }
         length
     }
@@ -544,14 +588,14 @@ impl<'d> Fields<'_, 'd> {
         let Some(field) = self.get(key) else {
             return Vec::new();
         };
-        if !field.is_sequence() {
-            self.wrong(key, "a list", None);
-            return Vec::new();
+        let texts = field.children().filter(|_| field.is_sequence());
+        let texts = texts.map(|item| Some(item.text().ok()??.into_owned()));
+        let texts: Option<Vec<String>> = texts.collect();
+        if !field.is_sequence() || texts.is_none() {
+            let hint = "write each value on its own line, as `- VALUE`".to_owned();
+            self.wrong(key, "a list of texts", Some(hint));
         }
-        field
-            .children()
-            .filter_map(|item| Some(item.text().ok()??.into_owned()))
-            .collect()
+        texts.unwrap_or_default()
     }
 
     fn kind(&mut self) -> ParameterType {
@@ -567,7 +611,10 @@ impl<'d> Fields<'_, 'd> {
         if let Some((_, kind)) = names.iter().find(|(known, _)| *known == name) {
             return *kind;
         }
-        let known = closest(&name, names.iter().map(|(name, _)| *name));
+        let elsewhere = TYPES.iter().find(|(other, _)| *other == name);
+        let known = elsewhere
+            .map(|(_, meant)| *meant)
+            .or_else(|| closest(&name, names.iter().map(|(name, _)| *name)));
         let hint = known.map_or_else(
             || "known types are string, int, number, bool, base64, array and map".to_owned(),
             |known| format!("did you mean `{known}`?"),

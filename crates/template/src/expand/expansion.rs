@@ -9,6 +9,7 @@ use crate::declare::dialect::Dialect;
 use crate::declare::label::Label;
 use crate::declare::legacy;
 use crate::declare::model::Template;
+use crate::declare::nearly;
 use crate::declare::parameter::Parameter;
 use crate::declare::reference::{has_dollar, has_openshift_reference};
 use crate::expand::label_sets::{LabelSets, Lines, template_labels};
@@ -408,6 +409,7 @@ impl<'d> Expansion<'_, 'd> {
         let duplicates = self.template.dialect.duplicate_keys();
         let mut found = Diagnostics::new();
         let value = node.value(duplicates, &mut found);
+        nearly::explain_braces(self.template, &mut found);
         found.attribute_to_field(&field);
         diagnostics.append(found);
         let Some(mut value) = value else {

@@ -50,6 +50,7 @@ pub(super) fn is_complete(
                 .at(place)
                 .field(format!("{field}.{}", keys.join(".")))
                 .maybe_hint(in_other_case(value, keys))
+                .maybe_hint(keys.first().and_then(|key| node.get(key)?.space_hint()))
                 .hint(hint),
         );
         complete &= passes;

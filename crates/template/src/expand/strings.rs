@@ -652,7 +652,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
                 )
             } else {
                 format!(
-                    "`{spelling}` stays as it is; to keep it without this warning, write `$${}`",
+                    "`{spelling}` stays as it is; if that is what you want, write `$${}`",
                     spelling.get(1..).unwrap_or_default()
                 )
             });

@@ -3,9 +3,7 @@
 use crate::declare::parameter::{Parameter, ParameterType};
 use crate::values::given::{AssignedValue, Assignment};
 use crate::values::pattern::{self, Unmatched};
-use crate::values::text::{
-    is_base64, is_base64_by_chance, is_int, is_json_number, no_json_number, read_text,
-};
+use crate::values::text::{is_base64_by_chance, no_json_number, read_text};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -183,19 +181,12 @@ impl Check<'_> {
     }
 
     fn kind(&mut self, text: &str) {
-        let (fits, expected) = match self.parameter.kind {
-            ParameterType::Int => (is_int(text), "an int"),
-            ParameterType::Number => (is_json_number(text), "a number"),
-            ParameterType::Bool => (matches!(text, "true" | "false"), "a bool"),
-            ParameterType::Base64 => (is_base64(text), "base64"),
-            _ => return,
-        };
-        if fits {
+        let kind = self.parameter.kind;
+        if kind.fits(text) {
             let is_own = self
                 .given
                 .is_some_and(|given| matches!(given.value, AssignedValue::Bytes(_)));
-            if self.parameter.kind == ParameterType::Base64 && !is_own && is_base64_by_chance(text)
-            {
+            if kind == ParameterType::Base64 && !is_own && is_base64_by_chance(text) {
                 let message = format!(
                     "the value of parameter `{}` is base64 of bytes that are not text",
                     self.parameter.name
@@ -207,15 +198,16 @@ impl Check<'_> {
             }
             return;
         }
-        let hint = match self.parameter.kind {
+        let hint = match kind {
             ParameterType::Bool => Some("write `true` or `false`".to_owned()),
             ParameterType::Base64 => Some("encode it as RFC 4648 says, with padding".to_owned()),
             ParameterType::Int => Some("write digits, with an optional sign".to_owned()),
             _ => Some("write it as JSON does: `3`, `-0.5`, `1e6`".to_owned()),
         };
         let message = format!(
-            "parameter `{}` must be {expected}{}",
+            "parameter `{}` must be {}{}",
             self.parameter.name,
+            kind.with_article(),
             self.found(text)
         );
         self.error(message, hint);

@@ -144,10 +144,12 @@ fn unknown_parameter(template: &Template, given: &Assignment, ignore: bool) -> D
         .iter()
         .find(|parameter| Some(parameter.name.as_str()) == known);
     let is_secret = given.secret || meant.is_some_and(|parameter| !parameter.may_show());
-    let hint = match known {
-        Some(known) => format!("did you mean `{known}`?"),
-        None if template.parameters.is_empty() => "it declares no parameters".to_owned(),
-        None => "declare it under `parameters`, or leave the value out".to_owned(),
+    let slip = slip(given);
+    let hint = match (slip, known) {
+        (Some(hint), _) => hint.to_owned(),
+        (None, Some(known)) => format!("did you mean `{known}`?"),
+        _ if template.parameters.is_empty() => "it declares no parameters".to_owned(),
+        _ => "declare it under `parameters`, or leave the value out".to_owned(),
     };
     let diagnostic = if ignore {
         Diagnostic::warning(message)
@@ -155,7 +157,7 @@ fn unknown_parameter(template: &Template, given: &Assignment, ignore: bool) -> D
         Diagnostic::error(message)
     };
     let mut diagnostic = diagnostic.rule("undeclared-parameter").conceal(is_secret);
-    if !ignore && known.is_none() && !template.parameters.is_empty() {
+    if !ignore && known.is_none() && slip.is_none() && !template.parameters.is_empty() {
         let advice = "to ignore it, use `--ignore-unknown-parameters`";
         diagnostic = diagnostic.advise(Way::Arguments, advice);
     }
@@ -169,6 +171,22 @@ fn unknown_parameter(template: &Template, given: &Assignment, ignore: bool) -> D
         diagnostic.hint(hint)
     }
 }
+
+/// The hint for an option among values, or for the field of an object that has them.
+fn slip(given: &Assignment) -> Option<&'static str> {
+    let is_structured = matches!(given.value, AssignedValue::Structured(_));
+    match given.name.as_str() {
+        name if name.starts_with('-') => {
+            Some("after `--`, write each value as `NAME=VALUE`, without an option")
+        }
+        "values" | "parameters" | "params" | "data" | "spec" if is_structured => Some(VALUES_FORM),
+        "apiVersion" | "kind" if given.name_place.is_some() => Some(VALUES_FORM),
+        _ => None,
+    }
+}
+
+/// The forms of a file of values.
+const VALUES_FORM: &str = "a file has its values at the top, as `NAME: value`, or begins with `apiVersion: template.krm.dev/v1alpha1` and `kind: ParameterValues`";
 
 struct Resolver<'r, 'd> {
     template: &'d Template,

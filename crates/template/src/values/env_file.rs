@@ -102,7 +102,8 @@ pub fn has_lines(text: &str) -> bool {
 /// There is no `=`, or the name is not `[-._a-zA-Z][-._a-zA-Z0-9]*`. Ranges are of `argument`.
 pub fn parse_assignment(argument: &str) -> Result<(String, String), EnvError> {
     let Some((name, value)) = argument.split_once('=') else {
-        let name = if is_name(argument) { argument } else { "NAME" };
+        let name = argument.split(':').next().filter(|name| is_name(name));
+        let name = name.unwrap_or("NAME");
         return Err(EnvError {
             message: format!("expected `=` in `{argument}`"),
             range: 0..argument.len(),
@@ -492,7 +493,7 @@ mod tests {
         );
         check_argument(
             "P: v",
-            Err(("expected `=` in `P: v`", "P: v", "write it as `NAME=VALUE`")),
+            Err(("expected `=` in `P: v`", "P: v", "write it as `P=VALUE`")),
         );
         check_argument(
             "1P=a",

@@ -13,6 +13,7 @@ use memchr::{memchr, memchr2};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::lines::{is_document_marker, line_end, skip_blank};
 use crate::read::document::Document;
+use crate::read::hints::{NO_COMMENTS, has_json_comment};
 use crate::read::tokens::{Token, TokenKind, scalars};
 use crate::scalar::data::Style;
 use crate::source::{Place, Source};
@@ -158,6 +159,10 @@ fn check_key(document: &Document, node: &Node) -> Result<()> {
 /// its start end one.
 fn check_flow_plain(document: &Document, range: Range<usize>) -> Result<()> {
     let text = document.slice(range.clone());
+    if has_json_comment(document.text(), text) {
+        let message = "this comment is read as text";
+        return Err(refusal(&document.source, range, message, NO_COMMENTS));
+    }
     if !text.starts_with(':') && !text.contains('?') {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! Errors of the parser, as this library reports them.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub(crate) fn syntax_error(source: &Arc<Source>, error: &ScanError) -> Box<Diagn
             .into();
     }
     Diagnostic::error(format!("not valid YAML: {text}"))
-        .maybe_hint(syntax_hint(&text, source.text(), at).map(str::to_owned))
+        .maybe_hint(syntax_hint(&text, source.text(), at).map(Cow::into_owned))
         .at(place)
         .into()
 }

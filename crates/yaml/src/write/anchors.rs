@@ -56,6 +56,10 @@ impl Rewrite<'_> {
         let after = self.document.slice(end..self.document.text().len());
         let follows = after.trim_start_matches([' ', '\t']);
         let end = end + after.len() - follows.len();
+        if can_follow_dash(self.document.text(), start, end, node.value.start as usize) {
+            self.edit(start, node.value.start as usize, "");
+            return;
+        }
         let is_comment = follows.starts_with('#');
         if is_comment || follows.is_empty() || follows.starts_with(['\n', '\r']) {
             let before = self.document.slice(0..start);
@@ -67,6 +71,18 @@ impl Rewrite<'_> {
             self.edit(start, end, "");
         }
     }
+}
+
+/// Whether the value can follow the dash directly once the anchor in `start..end` is removed: it is
+/// below the anchor, in its column.
+fn can_follow_dash(text: &str, start: usize, end: usize, value: usize) -> bool {
+    let column = |at: usize| {
+        let before = text.get(..at)?;
+        Some(at - before.rfind('\n').map_or(0, |newline| newline + 1))
+    };
+    let before = text.get(..start).unwrap_or_default();
+    let between = text.get(end..value).unwrap_or_default();
+    before.ends_with("- ") && between.trim().is_empty() && column(start) == column(value)
 }
 
 /// Collects the anchored nodes in `node` that have the same data in `value` as before.

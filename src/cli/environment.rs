@@ -16,6 +16,7 @@ pub(super) fn environment(disk: &Disk) -> Environment<'_> {
     Environment {
         seed: seed.map(String::into_bytes),
         files: Some(disk),
+        trace: None,
         #[cfg(feature = "deployment-manager")]
         python: None,
     }

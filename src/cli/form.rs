@@ -4,7 +4,6 @@ use clap::Args;
 
 use crate::cli::first_root::first_root;
 use crate::cli::parameters::open;
-use crate::cli::template_file::TemplateFile;
 use crate::form;
 use crate::template::Template;
 use krm_template_exec::console::Console;
@@ -18,8 +17,13 @@ use krm_yaml::diagnostic::Diagnostics;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    #[command(flatten)]
-    template: TemplateFile,
+    /// The YAML or JSON file with the Template; `-` for standard input
+    #[arg(value_name = "FILE", required_unless_present = "filename")]
+    file: Option<String>,
+
+    /// The file with the Template, like the argument
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
+    filename: Option<String>,
 }
 
 const EXAMPLES: &str = "\
@@ -34,12 +38,13 @@ const FILE: &str = "template.yaml";
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
     let mut diagnostics = Diagnostics::new();
-    let source = diagnostics.take(console.read(arguments.template.path()));
+    let path = arguments.file.as_ref().or(arguments.filename.as_ref());
+    let path = path.map_or("-", String::as_str);
+    let source = diagnostics.take(console.read(path));
     let document = source.and_then(|source| diagnostics.take(open(&source)));
     let text = document.and_then(|document| {
         let root = first_root(&document, &mut diagnostics)?;
         let template = Template::read(&root, &mut diagnostics)?;
-        let path = arguments.template.path();
         let path = if path == "-" { FILE } else { path };
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         Some(form::file(&template, name))

@@ -23,7 +23,6 @@ mod schema;
 mod slips;
 mod suggested;
 mod table;
-mod template_file;
 mod validate;
 
 use std::process::ExitCode;

@@ -1,31 +1,40 @@
-//! `krm-template parameters`: what values the Template in a file takes.
+//! `krm-template parameters`: what values the Template in a file takes, or those in a directory.
 
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
 use crate::cli::first_root::first_root;
+use crate::cli::kustomization;
 use crate::cli::table;
-use crate::cli::template_file::TemplateFile;
 use crate::krm::long_lists::LONG_LISTS;
+use crate::krm::visible::on_one_line;
+use crate::lint;
 use crate::schema;
 use crate::template::{self, Template, ValuesFormat};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
-use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
+use krm_yaml::{Document, Value};
 
-/// List the parameters of the Template in a file
+/// List the parameters of the Template in a file, or of all Templates in a directory
 ///
 /// Prints a table, data for other programs, a JSON Schema for forms and editors, or a values file
 /// for you to fill in. Never shows the values of secrets, of parameters of type `base64`, or of
-/// parameters with `generate`.
+/// parameters with `generate`. Of a directory, all of these name the file of each Template; files
+/// without a Template are skipped.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    #[command(flatten)]
-    template: TemplateFile,
+    /// The YAML or JSON file with the Template; `-` for standard input; or a directory, searched
+    /// for *.yaml, *.yml and *.json files with Templates
+    #[arg(value_name = "FILE|DIR", required_unless_present = "filename")]
+    file: Option<String>,
+
+    /// The file or directory, like the argument
+    #[arg(short, long, value_name = "FILE|DIR", conflicts_with = "file")]
+    filename: Option<String>,
 
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
@@ -40,6 +49,7 @@ const EXAMPLES: &str = "\
 Examples:
   krm-template parameters template.yaml
   krm-template parameters template.yaml -o json | jq -r '.[] | select(.required).name'
+  krm-template parameters templates/
 
   # write a values file, and the schema by which editors complete it; fill it in, use it
   krm-template parameters template.yaml -o values > values.yaml
@@ -64,9 +74,24 @@ enum OutputFormat {
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
     let mut diagnostics = Diagnostics::new();
-    let source = diagnostics.take(console.read(arguments.template.path()));
-    let document = source.and_then(|source| diagnostics.take(open(&source)));
-    let text = document.and_then(|document| print(arguments, &document, &mut diagnostics));
+    let path = arguments.file.as_ref().or(arguments.filename.as_ref());
+    let path = path.map_or("-", String::as_str);
+    let text = match diagnostics.take(io::yaml_files(path)) {
+        None => None,
+        Some(None) => {
+            let source = diagnostics.take(console.read(path));
+            let document = source.and_then(|source| diagnostics.take(open(&source)));
+            document.and_then(|document| print(arguments, &document, &mut diagnostics))
+        }
+        Some(Some(files)) => {
+            let library = read_all(files, console, &mut diagnostics);
+            if library.is_empty() && !diagnostics.has_errors() {
+                let problem = format!("found no Template in `{path}`");
+                diagnostics.push(Diagnostic::error(problem));
+            }
+            print_all(arguments, &library, &mut diagnostics)
+        }
+    };
     console.finish(&diagnostics, text)
 }
 
@@ -88,13 +113,94 @@ fn print(
     }
     Some(match arguments.output {
         OutputFormat::Table => table::parameters(&template, !arguments.no_headers, io::width()),
-        OutputFormat::Json => {
-            let list = krm_yaml::render_json(&template::list(&template), Some(2));
-            diagnostics.take(list)? + "\n"
-        }
+        OutputFormat::Json => json(&template::list(&template), diagnostics)?,
         OutputFormat::Yaml => krm_yaml::to_string(&template::list(&template)),
         OutputFormat::Schema => format!("{:#}\n", schema::of_values(&template)),
         OutputFormat::Values => template::skeleton(&template, ValuesFormat::Yaml),
         OutputFormat::Env => template::skeleton(&template, ValuesFormat::Env),
     })
+}
+
+fn json(list: &Value<'_>, diagnostics: &mut Diagnostics) -> Option<String> {
+    Some(diagnostics.take(krm_yaml::render_json(list, Some(2)))? + "\n")
+}
+
+/// A Template, and the file that it is in.
+struct Shelved {
+    file: String,
+    template: Template,
+}
+
+/// The Templates in the files of a directory, but for patches of Templates.
+fn read_all(files: Vec<String>, console: Console, diagnostics: &mut Diagnostics) -> Vec<Shelved> {
+    let mut library = Vec::new();
+    for file in files {
+        let Some(source) = diagnostics.take(console.read(&file)) else {
+            continue;
+        };
+        let document = match Document::parse(&source) {
+            Ok(document) => Arc::new(document),
+            Err(error) => {
+                if lint::may_hold_template(source.text()) {
+                    diagnostics.push(*error);
+                }
+                continue;
+            }
+        };
+        let mut roots = lint::templates(&document).peekable();
+        if roots.peek().is_none() || kustomization::that_patches_with(&file).is_some() {
+            console.info(format!(
+                "`{file}` does not contain a Template, and is skipped"
+            ));
+            continue;
+        }
+        let templates = roots.filter_map(|root| Template::read(&root, diagnostics));
+        library.extend(templates.map(|template| Shelved {
+            file: file.clone(),
+            template,
+        }));
+    }
+    library
+}
+
+/// Prints the Templates of a directory; nothing after an error.
+fn print_all(
+    arguments: &Arguments,
+    library: &[Shelved],
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
+    if diagnostics.has_errors() {
+        return None;
+    }
+    let templates = library.iter().map(|one| (one.file.as_str(), &one.template));
+    let skeletons = |format, before: &str| {
+        let one = |(file, template): (&str, &Template)| {
+            format!(
+                "{before}# {}\n{}",
+                on_one_line(file),
+                template::skeleton(template, format)
+            )
+        };
+        templates.clone().map(one).collect::<Vec<_>>().join("\n")
+    };
+    Some(match arguments.output {
+        OutputFormat::Table => table::library(templates, !arguments.no_headers, io::width()),
+        OutputFormat::Json => json(&list_all(library), diagnostics)?,
+        OutputFormat::Yaml => krm_yaml::to_string(&list_all(library)),
+        OutputFormat::Schema => format!("{:#}\n", schema::of_library(templates)),
+        OutputFormat::Values => skeletons(ValuesFormat::Yaml, "---\n"),
+        OutputFormat::Env => skeletons(ValuesFormat::Env, ""),
+    })
+}
+
+fn list_all(library: &[Shelved]) -> Value<'_> {
+    let templates = library.iter().map(|Shelved { file, template }| {
+        let fields = [
+            ("file", file.as_str().into()),
+            ("template", template.name().into()),
+            ("parameters", template::list(template)),
+        ];
+        Value::mapping(fields.map(|(key, value)| (key.into(), value)).into())
+    });
+    Value::sequence(templates.collect())
 }

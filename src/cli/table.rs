@@ -6,6 +6,9 @@ use crate::krm::visible::on_one_line;
 use crate::template::{DefaultValue, Parameter, Template};
 use krm_yaml::Value;
 
+/// The columns of a list of parameters.
+const PARAMETERS: [&str; 5] = ["NAME", "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"];
+
 /// The number of columns with single words, which are not broken if there is room.
 const NARROW: usize = 3;
 
@@ -22,10 +25,34 @@ const MAX_DEFAULT: usize = 60;
 
 /// A row for each parameter; with a `width`, long cells are broken into several lines.
 pub(super) fn parameters(template: &Template, header: bool, width: Option<u16>) -> String {
+    lines(header.then_some(PARAMETERS), rows(template), NARROW, width)
+}
+
+/// The same for the Templates of several files, with the name of the file and of the Template.
+pub(super) fn library<'t>(
+    templates: impl Iterator<Item = (&'t str, &'t Template)>,
+    header: bool,
+    width: Option<u16>,
+) -> String {
+    let head = joined(["FILE", "TEMPLATE"].into_iter().chain(PARAMETERS));
+    let rows = templates.flat_map(|(file, template)| {
+        let nothing = template.parameters().is_empty().then(Default::default);
+        rows(template).chain(nothing).map(move |row| {
+            let names = [one_line(file), one_line(template.name())];
+            joined::<7, _>(names.into_iter().chain(row))
+        })
+    });
+    lines(header.then_some(head), rows, 2 + NARROW, width)
+}
+
+/// The cells of a row.
+fn joined<const N: usize, T: Default>(mut cells: impl Iterator<Item = T>) -> [T; N] {
+    std::array::from_fn(|_| cells.next().unwrap_or_default())
+}
+
+fn rows(template: &Template) -> impl Iterator<Item = [String; 5]> {
     let parameters = template.parameters().iter();
-    let rows = parameters.map(|parameter| row(parameter, &template.default_value(parameter)));
-    let head = ["NAME", "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"];
-    lines(header.then_some(head), rows, NARROW, width)
+    parameters.map(|parameter| row(parameter, &template.default_value(parameter)))
 }
 
 /// A table with a header, whose first column has single words.

@@ -6,6 +6,7 @@ use crate::krm::annotations::{
     IDS, INDEX, KEEP, LEGACY_INDEX, LEGACY_PATH, ORIGIN, OWNER, PATH, remove_empty,
 };
 use crate::krm::identity;
+use crate::lint;
 use crate::template::Object;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::Place;
@@ -127,6 +128,8 @@ impl Control {
         for key in [INDEX, LEGACY_INDEX, OWNER, ORIGIN, KEEP].iter().chain(IDS) {
             annotations.remove(key);
         }
+        // The others have no effect.
+        lint::warn_about_annotations_of(&object.look(), diagnostics);
         if let Some(metadata) = object.value.get_mut("metadata") {
             remove_empty(metadata, "annotations");
         }

@@ -11,6 +11,7 @@ use crate::function::located;
 use crate::krm::long_lists::LONG_LISTS;
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::report;
+use crate::template::Trace;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, Edited, Value};
@@ -22,6 +23,8 @@ pub struct Environment<'e> {
     pub seed: Option<Vec<u8>>,
     /// The files that a Composition names; without them it finds none.
     pub files: Option<&'e dyn Files>,
+    /// Gets the origin of what each Template creates.
+    pub trace: Option<&'e dyn Fn(Trace)>,
     /// Runs the Python templates of DeploymentConfigurations; without it they are errors.
     #[cfg(feature = "deployment-manager")]
     pub python: Option<Arc<dyn Interpreters>>,

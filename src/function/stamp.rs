@@ -12,8 +12,9 @@ use crate::function::ownership::Level;
 use crate::function::placing::Placing;
 use crate::function::run::Environment;
 use crate::krm::identity::{self, Identity};
+use crate::lint;
 use crate::plan::{self, InputOrigin, Inputs, Instance, Plan};
-use crate::template::{Earlier, Generation, Options, Template};
+use crate::template::{self, Earlier, Generation, Options, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, SharedNode};
 
@@ -62,6 +63,7 @@ pub(super) fn decide<O: Objects>(
     let plan = plan::read(node, &inputs, &mut found);
     let decision = plan.map(|plan| {
         let rules = run.rules(&mut found);
+        warn_about_annotations(config, &plan, &mut found);
         let stamping = Stamping {
             run: &run,
             environment,
@@ -74,6 +76,17 @@ pub(super) fn decide<O: Objects>(
     found.dedup();
     diagnostics.append(found);
     decision.unwrap_or_default()
+}
+
+/// Warns of annotations of this program that have no effect, unless they are errors already.
+fn warn_about_annotations(config: Cursor<'_>, plan: &Plan, found: &mut Diagnostics) {
+    let mut own = Diagnostics::new();
+    lint::warn_about_annotations(config, &mut own);
+    for template in plan.expanders.iter().filter_map(|one| one.template()) {
+        lint::warn_about_annotations(template.node(), &mut own);
+    }
+    own.retain(|one| found.iter().all(|known| known.message != one.message));
+    found.append(own);
 }
 
 /// Expands the Templates of a plan.
@@ -117,6 +130,11 @@ impl<O: Objects> Stamping<'_, O> {
                 expander.expand(&instance.given, &options, &mut found, &mut |object, _| {
                     placing.object(index, instance, object, &mut placed);
                 });
+            if let (Some(tell), Some(template)) = (self.environment.trace, expander.template()) {
+                // The expansion has reported everything.
+                let unheard = &mut Diagnostics::new();
+                template::trace(template, &instance.given, &options, unheard).map(tell);
+            }
             if let Some(message) = message {
                 found.push(Diagnostic::info(message.trim_end()).of_success());
             }

@@ -16,6 +16,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("restrictions/what_names_files_reads_none_outside", outside),
         Trial::test("restrictions/links_are_resolved_first", links),
+        Trial::test("restrictions/mounts_are_held_to_the_same", mounts),
         Trial::test("restrictions/only_regular_files_are_read", special),
         Trial::test("restrictions/a_file_that_is_too_large_is_refused", large),
         Trial::test("restrictions/kustomize_is_held_to_the_same", kustomize),
@@ -88,6 +89,22 @@ fn links() -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+fn mounts() -> Result<(), Failed> {
+    let folder = folder("mounts")?;
+    std::os::unix::fs::symlink("../file", folder.join("app/link"))?;
+    std::os::unix::fs::symlink("..", folder.join("app/up"))?;
+    let mount = "{kind: F, runtime: {container: {image: f, mounts: [{src: FILE, dst: /data}]}}}";
+    for file in ["link", "up/file", "up"] {
+        let expected = format!("`app/{file}` leads to `");
+        refused(&folder, &mount.replace("FILE", file), &expected)?;
+    }
+    refused(
+        &folder,
+        &mount.replace("FILE", "../file"),
+        "is not in or below `app`",
+    )
 }
 
 fn special() -> Result<(), Failed> {

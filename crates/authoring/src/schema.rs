@@ -33,6 +33,15 @@ pub fn of_values(template: &Template) -> Value {
     schema.0.into()
 }
 
+/// The schemas of the Templates in several files, as a list.
+#[must_use]
+pub fn of_library<'t>(templates: impl Iterator<Item = (&'t str, &'t Template)>) -> Value {
+    let schemas = templates.map(|(file, template)| {
+        json!({"file": file, "template": template.name(), "schema": of_values(template)})
+    });
+    schemas.collect()
+}
+
 /// The fields of a schema, without those that are not there.
 #[derive(Default)]
 struct Fields(Map<String, Value>);

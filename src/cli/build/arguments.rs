@@ -62,7 +62,8 @@ pub(in crate::cli) struct Arguments {
     ///
     /// FILE is an earlier output of `build`, DIR an earlier `--output-dir`. A file in DIR that
     /// krm-template wrote and that no longer has an object is shown as `Only in DIR: FILE`; other
-    /// files without an object are ignored. The data of Secrets is masked. The exit status is 0 if
+    /// files without an object are ignored. Secrets are masked, also those
+    /// that parameters of Templates hold. The exit status is 0 if
     /// nothing would change, 1 if something would change, and 2 if an error occurred.
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "output_dir")]
     pub(super) diff_against: Option<String>,

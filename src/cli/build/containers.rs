@@ -63,6 +63,7 @@ fn mount(text: &str) -> Result<String, String> {
         source: String::new(),
         target: String::new(),
         is_writable: false,
+        root: None,
     };
     for option in text.split(',') {
         let Some((key, value)) = option.split_once('=') else {

@@ -10,7 +10,7 @@ mod output;
 mod programs;
 mod stats;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use self::output::Output;
 use self::programs::Programs;
 use crate::cli::environment::environment;
 use crate::cli::process::diff;
+use crate::cli::process::mask::Secrets;
 use crate::composition::chain::{self, Stat};
 use crate::composition::{self, Resource, Step};
-#[cfg(feature = "deployment-manager")]
-use crate::function::Environment;
-use crate::function::InProcess;
+use crate::function::{Environment, InProcess};
+use crate::template::Trace;
 use krm_template_exec::console::Console;
 use krm_template_exec::disk::{Disk, WAY_OUT};
 use krm_template_exec::interruption::Interruption;
@@ -31,6 +31,14 @@ use krm_template_exec::io;
 use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+
+/// The output, and what to know about it.
+struct Made {
+    output: Output,
+    stats: Vec<Stat>,
+    /// The secrets to mask in a diff.
+    secrets: Secrets,
+}
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
     let disk = Disk {
@@ -56,7 +64,11 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     if !diagnostics.has_errors() {
         made = if arguments.show_consolidated {
             let text = diagnostics.take(composition::show(&list));
-            text.map(|text| (Output::Text(vec![text]), Vec::new()))
+            text.map(|text| Made {
+                output: Output::Text(vec![text]),
+                stats: Vec::new(),
+                secrets: Secrets::default(),
+            })
         } else {
             let given = objects(&documents, &mut diagnostics);
             make(
@@ -74,7 +86,12 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     arguments.fail_on.apply(&mut diagnostics);
     let made = made.filter(|_| !diagnostics.has_errors());
     if let Some(path) = &arguments.diff_against {
-        let diff = made.and_then(|(output, _)| output.diff(path, console, &mut diagnostics));
+        let diff = made.and_then(|made| {
+            let Made {
+                output, secrets, ..
+            } = made;
+            output.diff(path, &secrets, console, &mut diagnostics)
+        });
         console.report(&diagnostics);
         interruption.obey();
         return diff.map_or(Ok(USAGE), |diff| diff::show(&diff));
@@ -85,16 +102,16 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
 /// Prints the output, or writes its files. Returns the exit status.
 fn publish(
     arguments: &Arguments,
-    made: Option<(Output, Vec<Stat>)>,
+    made: Option<Made>,
     mut diagnostics: Diagnostics,
     console: Console,
     interruption: &Interruption,
 ) -> anyhow::Result<u8> {
     let mut stats = Vec::new();
     let mut prepared = None;
-    if let Some((output, found)) = made {
-        prepared = output.prepare(arguments, &mut diagnostics)?;
-        stats = found;
+    if let Some(made) = made {
+        prepared = made.output.prepare(arguments, &mut diagnostics)?;
+        stats = made.stats;
     }
     let Some(prepared) = prepared else {
         diagnostics.drop_success();
@@ -143,7 +160,7 @@ fn make<'d>(
     disk: &Disk,
     interruption: &Interruption,
     diagnostics: &mut Diagnostics,
-) -> Option<(Output, Vec<Stat>)> {
+) -> Option<Made> {
     let programs = Programs {
         containers: arguments.enable_alpha_plugins,
         options: arguments.containers.clone(),
@@ -156,7 +173,15 @@ fn make<'d>(
         started: Cell::new(0),
         kustomize: OnceCell::new(),
     };
-    let environment = environment(disk);
+    let secrets = RefCell::new(Secrets::default());
+    let trace = |trace: Trace| {
+        let mut secrets = secrets.borrow_mut();
+        trace.objects.iter().for_each(|object| secrets.add(object));
+    };
+    let environment = Environment {
+        trace: arguments.diff_against.is_some().then_some(&trace),
+        ..environment(disk)
+    };
     #[cfg(feature = "deployment-manager")]
     let environment = Environment {
         python: Some(arguments.python.interpreters(interruption)),
@@ -171,5 +196,9 @@ fn make<'d>(
     let output = Output::of(&resources, arguments, diagnostics)?;
     // The program ends here, so freeing all resources would be wasted time.
     std::mem::forget(resources);
-    Some((output, stats))
+    Some(Made {
+        output,
+        stats,
+        secrets: secrets.take(),
+    })
 }

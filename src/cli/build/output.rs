@@ -50,6 +50,7 @@ impl Output {
     pub(super) fn diff(
         &self,
         path: &str,
+        secrets: &Secrets,
         console: Console,
         diagnostics: &mut Diagnostics,
     ) -> Option<String> {
@@ -57,7 +58,7 @@ impl Output {
             Self::Text(pieces) => New::Text(pieces.concat()),
             Self::Files(files) => New::Files(files),
         };
-        diff::against(path, new, &Secrets::default(), console, diagnostics)
+        diff::against(path, new, secrets, console, diagnostics)
     }
 
     /// Prepares what may fail. Returns nothing if files must not be overwritten, which is reported.

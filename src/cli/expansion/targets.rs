@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::cli::expansion::inspection::Inspector;
 use crate::cli::first_root::first_root;
+use crate::lint;
 use crate::plan::{self, Instance, Plan};
 use crate::template::{Expander, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -59,7 +60,10 @@ pub(super) fn read(
     let is_instance =
         |root: &SharedNode| root.cursor().text_at(["kind"]).as_deref() == Some("TemplateInstance");
     let instances: Vec<SharedNode> = roots.filter(is_instance).collect();
-    match (instances.as_slice(), only) {
+    for instance in &instances {
+        lint::warn_about_annotations(instance.cursor(), diagnostics);
+    }
+    let targets = match (instances.as_slice(), only) {
         ([], Some(only)) => {
             let problem =
                 format!("instance `{only}` not found: the files have no TemplateInstance");
@@ -69,7 +73,11 @@ pub(super) fn read(
         }
         ([], None) => template(documents, diagnostics),
         (instances, only) => Some(stamped(instances, inputs, only, diagnostics)),
+    }?;
+    for template in targets.templates() {
+        lint::warn_about_annotations(template.node(), diagnostics);
     }
+    Some(targets)
 }
 
 /// The Template as `oc process` finds it.

@@ -26,7 +26,7 @@ pub(in crate::cli) struct Secrets {
 
 impl Secrets {
     /// Adds the secret fields of an object.
-    pub(super) fn add(&mut self, object: &Traced) {
+    pub(in crate::cli) fn add(&mut self, object: &Traced) {
         let kind = object.value.str_at(&["kind"]).unwrap_or_default();
         let secrets = object.fields.iter().filter(|field| object.is_secret(field));
         for field in secrets.clone() {

@@ -1,12 +1,14 @@
 //! Rules about the annotations of this program, on Templates, on their objects and on the other
 //! kinds that control an expansion.
 
-use crate::lint::context::Context;
+use std::borrow::Cow;
+
+use crate::lint::context::{Context, place};
 use krm_core::identity::reference;
-use krm_template_engine::OWN_GROUP;
-use krm_yaml::Cursor;
+use krm_template_engine::{Look, OWN_GROUP};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, View};
 
 /// The kinds that may be a functionConfig.
 const CONFIGS: &[&str] = &[
@@ -17,6 +19,9 @@ const CONFIGS: &[&str] = &[
     "ConfigMap",
     "ParameterValues",
 ];
+
+/// The name of the rule.
+const RULE: &str = "own-annotation";
 
 const FLAG: &[&str] = &["true", "false"];
 
@@ -69,15 +74,23 @@ const WRITTEN: [&str; 6] = [
     "owner",
 ];
 
-/// The annotations of the Template and of its objects.
+/// The annotations of the Template.
 pub(super) fn own_annotation(context: &Context<'_>, found: &mut Diagnostics) {
-    check(context.template.node(), "Template", "", found);
-    let objects = context.template.objects();
-    for (index, object) in objects.into_iter().flat_map(Cursor::children).enumerate() {
-        let opened = object.open();
-        let object = opened.cursor();
-        let kind = object.text_at(["kind"]).unwrap_or_default();
-        check(object, &kind, &format!("objects[{index}]"), found);
+    check(context.template.node(), "Template", found);
+}
+
+/// Warns of annotations of this program on an object that a Template creates.
+pub fn warn_about_annotations_of(object: &Look<'_>, found: &mut Diagnostics) {
+    let annotations = object.view.at(&["metadata", "annotations"]);
+    for (key, value) in annotations.and_then(View::entries).into_iter().flatten() {
+        let kind = || object.view.str_at(&["kind"]).unwrap_or_default();
+        let value_text = || value.as_str().unwrap_or_default();
+        if let Some(diagnostic) = problem(&key, value_text, kind) {
+            let node = value.origin().map(|node| object.document.cursor(node));
+            let place = node.map_or_else(|| place(object, value), Cursor::key_place);
+            let field = format!("{}.metadata.annotations[{key}]", object.field);
+            found.push(diagnostic.rule(RULE).at(place).field(field));
+        }
     }
 }
 
@@ -85,36 +98,35 @@ pub(super) fn own_annotation(context: &Context<'_>, found: &mut Diagnostics) {
 pub fn warn_about_annotations(root: Cursor<'_>, found: &mut Diagnostics) {
     let mut own = Diagnostics::new();
     let kind = root.text_at(["kind"]).unwrap_or_default();
-    check(root, &kind, "", &mut own);
-    own.attribute_to_rule("own-annotation");
+    check(root, &kind, &mut own);
+    own.attribute_to_rule(RULE);
     own.attribute_to(&reference(root));
     found.append(own);
 }
 
-fn check(object: Cursor<'_>, kind: &str, field: &str, found: &mut Diagnostics) {
+fn check(object: Cursor<'_>, kind: &str, found: &mut Diagnostics) {
     let annotations = object.at(["metadata", "annotations"]);
     for entry in annotations.into_iter().flat_map(Cursor::children) {
         let Ok(key) = entry.key() else { continue };
-        let name = key
-            .strip_prefix(OWN_GROUP)
-            .and_then(|rest| rest.strip_prefix('/'));
-        let Some(name) = name.filter(|name| !WRITTEN.contains(name)) else {
-            continue;
-        };
-        let value = entry.text().ok().flatten().unwrap_or_default();
-        let Some(diagnostic) = problem(&key, name, &value, kind) else {
-            continue;
-        };
-        let dot = if field.is_empty() { "" } else { "." };
-        found.push(
-            diagnostic
-                .at(entry.key_place())
-                .field(format!("{field}{dot}metadata.annotations[{key}]")),
-        );
+        let value = || entry.text().ok().flatten().unwrap_or_default();
+        if let Some(diagnostic) = problem(&key, value, || kind.into()) {
+            let field = format!("metadata.annotations[{key}]");
+            found.push(diagnostic.at(entry.key_place()).field(field));
+        }
     }
 }
 
-fn problem(key: &str, name: &str, value: &str, kind: &str) -> Option<Diagnostic> {
+/// The problem with an annotation that has this value on an object of this kind.
+fn problem<'t>(
+    key: &str,
+    value: impl FnOnce() -> Cow<'t, str>,
+    kind: impl FnOnce() -> Cow<'t, str>,
+) -> Option<Diagnostic> {
+    let name = key.strip_prefix(OWN_GROUP)?.strip_prefix('/')?;
+    if WRITTEN.contains(&name) {
+        return None;
+    }
+    let (value, kind) = (value(), kind());
     let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
         let unknown = Diagnostic::warning(format!("unknown annotation `{key}`"));
         let near = closest(name, KNOWN.iter().map(|known| known.name));
@@ -123,13 +135,13 @@ fn problem(key: &str, name: &str, value: &str, kind: &str) -> Option<Diagnostic>
             None => unknown.hint("it has no effect: remove it"),
         });
     };
-    if !known.kinds.is_empty() && !known.kinds.contains(&kind) {
+    if !known.kinds.is_empty() && !known.kinds.contains(&kind.as_ref()) {
         let message = format!("annotation `{key}` has no effect on a {kind}");
         let hint = format!("put it on the {}", known.kinds.join(" or the "));
         return Some(Diagnostic::warning(message).hint(hint));
     }
     let is_allowed =
-        known.values.is_empty() || known.values.contains(&value) || value.contains('$');
+        known.values.is_empty() || known.values.contains(&value.as_ref()) || value.contains('$');
     if is_allowed {
         return None;
     }
@@ -138,7 +150,7 @@ fn problem(key: &str, name: &str, value: &str, kind: &str) -> Option<Diagnostic>
         .iter()
         .map(|one| format!("`\"{one}\"`"))
         .collect();
-    let near = closest(value, known.values.iter().copied());
+    let near = closest(&value, known.values.iter().copied());
     let message = format!("annotation `{key}` must be {}", values.join(" or "));
     let hint = near.map(|near| format!("did you mean `{near}`?"));
     Some(Diagnostic::warning(message).maybe_hint(hint))

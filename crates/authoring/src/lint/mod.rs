@@ -32,7 +32,7 @@ use krm_yaml::{Cursor, Document, SharedNode};
 use context::Context;
 use facts::Facts;
 
-pub use annotations::warn_about_annotations;
+pub use annotations::{warn_about_annotations, warn_about_annotations_of};
 pub use identifiers::warn_about_names;
 pub use rules::{RULES, Rule};
 
@@ -60,6 +60,15 @@ pub fn check(source: &Arc<Source>, disabled: &[String]) -> Result<Checked> {
     let document = Document::parse(source).map_err(|error| Box::new(error.rule("syntax")))?;
     let document = Arc::new(document);
     let mut checked = Checked::default();
+    for root in templates(&document) {
+        checked.templates += 1;
+        checked.findings.append(check_template(&root, disabled));
+    }
+    Ok(checked)
+}
+
+/// The Templates of a text, including those in lists and Compositions.
+pub fn templates(document: &Arc<Document>) -> impl Iterator<Item = SharedNode> {
     let roots = document.roots().flat_map(|root| {
         let lists = root.get_all(["items", "transformers"]);
         let lists = lists
@@ -68,12 +77,8 @@ pub fn check(source: &Arc<Source>, disabled: &[String]) -> Result<Checked> {
             .filter(|list| list.is_sequence());
         std::iter::once(root).chain(lists.flat_map(Cursor::children))
     });
-    for root in roots.filter(|root| is_template(*root)) {
-        checked.templates += 1;
-        let root = SharedNode::new(&document, root.id());
-        checked.findings.append(check_template(&root, disabled));
-    }
-    Ok(checked)
+    let templates = roots.filter(|root| is_template(*root));
+    templates.map(|root| SharedNode::new(document, root.id()))
 }
 
 /// The kinds that are looked at.
@@ -180,6 +185,7 @@ fn check_content(template: &Template, found: &mut Diagnostics) {
     let mut expanding = Diagnostics::new();
     survey.objects(&mut expanding, &mut |object, found| {
         facts.push(Facts::of(&object));
+        warn_about_annotations_of(&object.look(), found);
         for rule in RULES {
             if let Check::Object(check) = rule.check {
                 run(rule.name, found, |found| check(&context, &object, found));

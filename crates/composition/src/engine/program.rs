@@ -61,6 +61,10 @@ pub struct Mount {
     /// Whether the container may write to it.
     #[serde(rename = "rw", default)]
     pub is_writable: bool,
+    /// The directory that a bind mount must not leave, also not by a link; none for one that the
+    /// user asks for.
+    #[serde(skip)]
+    pub root: Option<String>,
 }
 
 fn bind() -> String {
@@ -196,6 +200,7 @@ impl Container {
             }
             if mount.kind == "bind" {
                 mount.source = path;
+                mount.root = Some(root.to_owned());
             }
             if [&mount.kind, &mount.source, &mount.target]
                 .iter()

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::engine::field_tables::{Additions, Tables};
 use crate::engine::functions::Functions;
+use crate::engine::program::Program;
 use crate::engine::step::{Builder, Context, Runner, Step};
 use crate::engine::transformer::Transformer;
 use crate::names::conflicts;
@@ -111,9 +112,27 @@ impl Surroundings<'_> {
     fn check(&self, step: &Step) -> Result<()> {
         match &step.runner {
             Runner::Starlark => Err(no_starlark(&step.transformer).into()),
-            Runner::Program(program) => self.functions.check(&step.transformer, program),
+            Runner::Program(program) => {
+                self.check_mounts(&step.transformer, program)?;
+                self.functions.check(&step.transformer, program)
+            }
             Runner::Builtin(_) | Runner::Composition(_) | Runner::Own => Ok(()),
         }
+    }
+
+    /// Checks that no mount leaves its root by a link.
+    fn check_mounts(&self, transformer: &Transformer, program: &Program) -> Result<()> {
+        let Program::Container(container) = program else {
+            return Ok(());
+        };
+        for mount in &container.mounts {
+            let Some(root) = &mount.root else { continue };
+            self.files.check(&mount.source, root).map_err(|mut error| {
+                error.place = error.place.take().or_else(|| transformer.place());
+                error
+            })?;
+        }
+        Ok(())
     }
 
     fn one<'d>(

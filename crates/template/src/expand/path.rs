@@ -136,6 +136,11 @@ impl<'p> Path<'p> {
         }
     }
 
+    /// Whether this is an item of the list that the object may be.
+    pub(crate) fn is_item_of_list(&self) -> bool {
+        matches!(self, Self::Index(Self::Key(Self::Root(_), "items"), _))
+    }
+
     /// Whether this is an object: the one looked at, or an item of the list that it is.
     fn is_object(&self) -> bool {
         match self {

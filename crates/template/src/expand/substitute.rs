@@ -66,7 +66,11 @@ impl<'d> Substitution<'_, 'd> {
                         path: &path,
                         ..spot
                     };
-                    let nothing = self.replace_in(item, inner);
+                    let nothing = if path.is_item_of_list() {
+                        self.object_of_list(item, inner)
+                    } else {
+                        self.replace_in(item, inner)
+                    };
                     if nothing == Some(Nothing::Omitted) {
                         omitted.insert(index);
                     } else if nothing.is_some() {
@@ -87,6 +91,26 @@ impl<'d> Substitution<'_, 'd> {
             Data::Mapping(_) => self.mapping(value, spot),
         }
         None
+    }
+
+    /// As [`replace_in`](Self::replace_in), for what is an object of its own if the object is a
+    /// list.
+    fn object_of_list(&mut self, item: &mut Value<'d>, spot: Spot<'_>) -> Option<Nothing> {
+        let kind = self.advice.object.and_then(|list| list.text_at(["kind"]));
+        if !kind.is_some_and(|kind| kind.ends_with("List")) {
+            return self.replace_in(item, spot);
+        }
+        let node = item.origin.map(|origin| self.document.cursor(origin));
+        let list = std::mem::replace(&mut self.advice.object, node);
+        let field = spot.path.to_string();
+        let path = Path::Root(&field);
+        let spot = Spot {
+            path: &path,
+            ..spot
+        };
+        let nothing = self.replace_in(item, spot);
+        self.advice.object = list;
+        nothing
     }
 
     /// Whether there is nothing to replace or to report in a value and its key, by the text that it

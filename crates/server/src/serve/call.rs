@@ -47,6 +47,8 @@ pub(super) struct Call<'a> {
     pub(super) body: Bytes,
     /// The time at which the request arrived.
     pub(super) now: Timestamp,
+    /// Whether the answer is an object of `v1`, as the path is.
+    pub(super) is_legacy: bool,
 }
 
 impl Call<'_> {

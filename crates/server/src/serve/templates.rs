@@ -240,7 +240,10 @@ impl Patch {
             }
             PatchType::Apply => {
                 let validation = options.write.field_validation;
-                let (object, repeated) = decode::configuration(&call.body, validation)?;
+                let (mut object, repeated) = decode::configuration(&call.body, validation)?;
+                if call.is_legacy {
+                    decode::take_group(call.group, &mut object);
+                }
                 (PatchContent::Apply(object), repeated)
             }
         };

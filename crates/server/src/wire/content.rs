@@ -56,6 +56,18 @@ pub fn of_object(content_type: Option<&str>) -> Result<Format> {
     }
 }
 
+/// Returns the format of a body with a Template, which may be a configuration to apply.
+///
+/// # Errors
+///
+/// 415 for any other type.
+pub fn of_template(content_type: Option<&str>) -> Result<Format> {
+    match media_type(content_type).as_str() {
+        "application/apply-patch+yaml" => Ok(Format::Yaml),
+        _ => of_object(content_type),
+    }
+}
+
 /// Returns the format of a body with a review.
 ///
 /// # Errors

@@ -103,8 +103,10 @@ pub struct Resource {
     /// Whether this is a deprecated watch path, `/apis/GROUP/VERSION/watch/…`.
     pub watch_prefix: bool,
     /// Whether the body selects the group: on a short path without `?group=`, and on the path of
-    /// [`LEGACY_TEMPLATES`].
+    /// [`LEGACY_TEMPLATES`] unless there is such a Template.
     pub group_from_body: bool,
+    /// Whether the path is that of [`LEGACY_TEMPLATES`].
+    pub is_legacy: bool,
     /// The name in the field selector of a list or watch. Authorization uses it as the name of
     /// the object.
     pub selected_name: Option<String>,
@@ -203,8 +205,11 @@ pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
         ["apis", group] => Path::Group((*group).to_owned()),
         ["api", version] => Path::GroupVersion(String::new(), (*version).to_owned()),
         ["apis", group, version] => Path::GroupVersion((*group).to_owned(), (*version).to_owned()),
-        ["api", "v1", "namespaces", _, LEGACY_TEMPLATES] if *method == Method::POST => {
-            legacy(method, &segments, query).unwrap_or_else(other)
+        ["api", "v1", "namespaces", namespace, LEGACY_TEMPLATES] if *method == Method::POST => {
+            legacy(method, &[namespace, "templates"], query).unwrap_or_else(other)
+        }
+        ["api", "v1", "namespaces", namespace, LEGACY_TEMPLATES, name] => {
+            legacy(method, &[namespace, "templates", name], query).unwrap_or_else(other)
         }
         ["api", version, rest @ ..] => {
             resource(method, ("", version), rest, query).unwrap_or_else(other)
@@ -314,19 +319,18 @@ fn resource(
         subresource: subresource.map(str::to_owned),
         watch_prefix,
         group_from_body: false,
+        is_legacy: false,
         selected_name,
     }))
 }
 
-/// Parses the path at which kubectl creates a Template of `apiVersion: v1`.
+/// Parses the path at which kubectl creates, changes and deletes a Template of `apiVersion: v1`.
 fn legacy(method: &Method, segments: &[&str], query: &Query) -> Option<Path> {
-    let [_, _, namespaces, namespace, _] = segments else {
-        return None;
-    };
     let group = (Group::Krm.name(), Group::Krm.version());
-    match resource(method, group, &[namespaces, namespace, "templates"], query)? {
+    match resource(method, group, &[&["namespaces"], segments].concat(), query)? {
         Path::Resource(resource) => Some(Path::Resource(Resource {
             group_from_body: true,
+            is_legacy: true,
             ..resource
         })),
         other => Some(other),

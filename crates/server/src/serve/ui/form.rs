@@ -45,6 +45,7 @@ impl Stored<'_> {
             subresource: is_subresource.then(|| "processed".to_owned()),
             watch_prefix: false,
             group_from_body: false,
+            is_legacy: false,
             selected_name: None,
         }
     }
@@ -113,6 +114,7 @@ async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
         headers: &visit.incoming.headers,
         body: Bytes::new(),
         now: visit.incoming.at,
+        is_legacy: false,
     };
     let template = processing::stored_text(&call, stored.name).await?;
     let text = template.text();

@@ -125,6 +125,7 @@ async fn store(visit: &Visit<'_>, group: Group, namespace: &str, text: &str) -> 
         headers: &headers,
         body: Bytes::from(text.to_owned()),
         now: visit.incoming.at,
+        is_legacy: false,
     };
     let name = templates::store(&call).await?;
     let stored = Stored {

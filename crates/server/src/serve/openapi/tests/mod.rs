@@ -88,6 +88,18 @@ fn the_files_are_current() {
 }
 
 #[test]
+fn the_core_group_has_the_paths_for_kubectl() {
+    let core = v3("api/v1");
+    let paths = core["paths"].as_object().unwrap();
+    let templates = "/api/v1/namespaces/{namespace}/legacytemplates";
+    assert!(
+        paths
+            .keys()
+            .eq([templates, &format!("{templates}/{{name}}")])
+    );
+}
+
+#[test]
 fn each_document_is_served_with_its_groups() {
     for with_reviews in [true, false] {
         let documents = Documents::new(with_reviews);
@@ -95,13 +107,11 @@ fn each_document_is_served_with_its_groups() {
         let v2 = body(&documents.v2(None, None));
         assert_eq!(v2, v2::document(generated.values()));
         let index = body(&documents.index());
-        assert!(
-            index["paths"]
-                .as_object()
-                .unwrap()
-                .keys()
-                .eq(generated.keys())
-        );
+        let paths = index["paths"].as_object().unwrap();
+        // Made of our document, for kubectl.
+        let core = "api/v1".to_owned();
+        let expected = with_reviews.then_some(&core).into_iter();
+        assert!(paths.keys().eq(expected.chain(generated.keys())));
         for (path, document) in generated {
             assert_eq!(body(&documents.v3(&path, None, None, None)), document);
         }

@@ -22,7 +22,7 @@ pub(super) const NAME: &str = ".krm-template.sha256";
 /// The file with the salt.
 pub(super) const SALT: &str = ".krm-template.salt";
 /// The first line of the record.
-const HEAD: &str = "# What `krm-template process --output-dir` wrote here.\n";
+const HEAD: &str = "# Written by krm-template with --output-dir.\n";
 /// Begins the line of a salted digest, which is a comment for `sha256sum`.
 const SALTED: &str = "# salted ";
 /// How long a record may be: more than a million files.

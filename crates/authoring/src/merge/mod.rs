@@ -7,6 +7,7 @@
 //! fits. The lines of the other lists are copied into the first text, and the result is read again
 //! and compared with the data.
 
+mod crossings;
 mod fields;
 mod labels;
 mod message;
@@ -63,6 +64,7 @@ fn decide(parts: &mut [Part<'_>], options: &Options, found: &mut Diagnostics) {
     parameters::unify(parts, options, found);
     labels::unify(parts, options, found);
     objects::unify(parts, found);
+    crossings::warn(parts, found);
     message::join(parts);
     metadata::join(parts, options, found);
     fields::warn_of_left_out(parts, found);

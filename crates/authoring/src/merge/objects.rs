@@ -70,21 +70,21 @@ pub(super) fn describe(object: &Value<'_>) -> String {
 }
 
 /// An object of a Template, with where it is in the list `objects`.
-struct Found {
+pub(super) struct Found {
     /// Its index, and those in the lists around it.
     indices: Vec<usize>,
-    identity: Identity,
+    pub(super) identity: Identity,
 }
 
 impl Found {
-    fn field(&self) -> String {
+    pub(super) fn field(&self) -> String {
         let mut indices = self.indices.iter();
         let first = indices.next().copied().unwrap_or_default();
         let field = format!("objects[{first}]");
         indices.fold(field, |field, index| format!("{field}.items[{index}]"))
     }
 
-    fn value<'p, 'd>(&self, part: &'p Part<'d>) -> Option<&'p Value<'d>> {
+    pub(super) fn value<'p, 'd>(&self, part: &'p Part<'d>) -> Option<&'p Value<'d>> {
         let (first, inner) = self.indices.split_first()?;
         let object = part.items("objects").get(*first)?;
         inner.iter().try_fold(object, |object, index| {
@@ -116,7 +116,7 @@ impl Found {
 }
 
 /// The objects of a Template that have a kind and a name.
-fn find(part: &Part<'_>) -> Vec<Found> {
+pub(super) fn find(part: &Part<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     for (index, object) in part.items("objects").iter().enumerate() {
         collect(object, &mut vec![index], &mut found);

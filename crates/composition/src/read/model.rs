@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::engine::transformer::TransformerId;
 use krm_core::fields;
 use krm_core::identity::group;
+use krm_core::names::{Form, not_the_name};
 use krm_core::scope::unless_default;
 use krm_core::typed::backticked;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Scalar, Value, Words};
@@ -583,12 +584,12 @@ fn check_metadata(node: Cursor<'_>, path: &str, diagnostics: &mut Diagnostics) {
 
 /// The id of the transformer under a node.
 fn id(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<TransformerId> {
-    let version = text(node, "apiVersion", field, diagnostics);
-    let (group, version) = split(version.as_ref().map_or(BUILTIN, |(version, _)| version));
+    let api_version = text(node, "apiVersion", field, diagnostics);
+    let (group, version) = split(api_version.as_ref().map_or(BUILTIN, |(text, _)| text));
     let kind = text(node, "kind", field, diagnostics);
     let metadata = node.get("metadata").filter(|metadata| !metadata.is_null());
     let path = format!("{field}.metadata");
-    let mut part = |key| text(metadata?, key, &path, diagnostics).map(|(text, _)| text);
+    let mut part = |key| text(metadata?, key, &path, diagnostics);
     let (name, namespace) = (part("name"), part("namespace"));
     check_metadata(node, &path, diagnostics);
     let Some((kind, _)) = kind else {
@@ -603,13 +604,48 @@ fn id(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Tr
         diagnostics.push(wrong);
         return None;
     };
+    if let Some((text, place)) = api_version.as_ref().filter(|(text, _)| text != BUILTIN) {
+        warn_of_version(text, place, field, diagnostics);
+        if let Some((name, place)) = &name {
+            warn_of_name(name, place, &path, diagnostics);
+        }
+    }
     Some(TransformerId {
         group: group.to_owned(),
         version: version.to_owned(),
-        name: name.unwrap_or_else(|| kebab_case(&kind)),
+        name: name.map_or_else(|| kebab_case(&kind), |(name, _)| name),
         kind,
-        namespace: unless_default(&namespace.unwrap_or_default()).to_owned(),
+        namespace: namespace.map_or_else(String::new, |(name, _)| unless_default(&name).to_owned()),
     })
+}
+
+/// Warns of an `apiVersion` that is none in Kubernetes. The pattern of the KEP is narrower: it has
+/// no `-`, and no `v1` of the core group.
+fn warn_of_version(version: &str, place: &Place, field: &str, diagnostics: &mut Diagnostics) {
+    let (group, number) = version.rsplit_once('/').unwrap_or(("example.com", version));
+    if Form::Subdomain.fits(group) && Form::Label.fits(number) {
+        return;
+    }
+    let warning = Diagnostic::warning(format!("`{version}` is not a valid `apiVersion`"));
+    diagnostics.push(
+        warning
+            .at(place.clone())
+            .field(format!("{field}.apiVersion"))
+            .hint("write it as `GROUP/VERSION`, such as `example.com/v1`"),
+    );
+}
+
+/// Warns of a name that the pattern of the KEP excludes. Its examples give capital letters to
+/// built-in transformers, whose names are not checked.
+fn warn_of_name(name: &str, place: &Place, metadata: &str, diagnostics: &mut Diagnostics) {
+    if !Form::Subdomain.fits(name) {
+        let warning = Diagnostic {
+            severity: Severity::Warning,
+            ..not_the_name(name, "a transformer", Form::Subdomain)
+        };
+        let warning = warning.at(place.clone());
+        diagnostics.push(warning.field(format!("{metadata}.name")));
+    }
 }
 
 /// Group and version of an `apiVersion`.

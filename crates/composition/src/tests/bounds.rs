@@ -50,3 +50,59 @@ fn nested_builds_are_bounded() {
     let expected = "more than 10000 Compositions are built within others";
     assert!(errors.iter().any(|error| error == expected), "{errors:?}");
 }
+
+/// Builds a Composition with one resource and this file.
+fn with_file(name: &str, field: &str, text: String) -> Result<String, Vec<String>> {
+    let composition = format!(
+        "kind: Composition\n{field}\ntransformers:\n\
+         - {{kind: ResourceAccumulator, paths: [old.yaml]}}\n\
+         - {{kind: PatchTransformer, patch: \"{{apiVersion: example.com/v1, kind: App, metadata: {{name: a}}, list: [{{name: a, b: 2}}]}}\"}}\n"
+    );
+    let old =
+        "apiVersion: example.com/v1\nkind: App\nmetadata: {name: a}\nlist: [{name: a, a: 1}]\n";
+    let files = [
+        ("composition.yaml", composition),
+        ("old.yaml", old.to_owned()),
+        (name, text),
+    ];
+    let files = files.map(|(name, text)| (format!("d/{name}"), text.into_bytes()));
+    made(&InMemory::new(files), "d")
+}
+
+#[test]
+fn fields_of_types_are_bounded() {
+    let types = |count: usize| {
+        let fields: Vec<String> = (3..count)
+            .map(|index| format!(", f{index}: {{}}"))
+            .collect();
+        let fields = fields.concat();
+        format!(
+            "a.App: {{Schema: {{properties: {{kind: {{}}, apiVersion: {{}}, metadata: {{}}{fields}}}}}}}\n"
+        )
+    };
+    with_file("crds.yaml", "crds: [crds.yaml]", types(10_000)).unwrap();
+    let errors = with_file("crds.yaml", "crds: [crds.yaml]", types(10_001)).unwrap_err();
+    assert_eq!(errors, ["`crds.yaml` has more than 10000 fields"]);
+}
+
+#[test]
+fn references_of_a_schema_are_bounded() {
+    let schema = |count: usize| {
+        let list =
+            "{type: array, x-kubernetes-patch-strategy: merge, x-kubernetes-patch-merge-key: name}";
+        let references: Vec<String> = (1..count)
+            .map(|index| format!("  r{index}: {{$ref: \"#/definitions/r{}\"}}\n", index + 1))
+            .collect();
+        let references = references.concat();
+        format!(
+            "definitions:\n  app:\n    x-kubernetes-group-version-kind: [{{group: example.com, version: v1, kind: App}}]\n    \
+             properties: {{list: {{$ref: \"#/definitions/r1\"}}}}\n{references}  r{count}: {list}\n"
+        )
+    };
+    let is_merged = |count| {
+        let built = with_file("schema.yaml", "openapi: {path: schema.yaml}", schema(count));
+        built.unwrap().contains("a: 1")
+    };
+    assert!(is_merged(63));
+    assert!(!is_merged(64));
+}

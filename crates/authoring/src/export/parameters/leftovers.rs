@@ -1,5 +1,7 @@
 //! Reports what no table knows: texts that may refer to objects or be secrets, and stay.
 
+use std::collections::BTreeSet;
+
 use crate::export::fields::credentials::{self, is_secret_name};
 use crate::export::marks;
 use crate::export::options::Group;
@@ -28,7 +30,12 @@ pub(super) fn of_object(
             (_, _, "spec" | "data") => Knows::Words,
             _ => Knows::Fields,
         };
-        let mut leftovers = Leftovers { knows, maker, say };
+        let mut leftovers = Leftovers {
+            knows,
+            maker,
+            say,
+            secrets: BTreeSet::new(),
+        };
         leftovers.below(value, &Path::Root(key), key);
     }
 }
@@ -47,6 +54,8 @@ struct Leftovers<'l, 'm> {
     knows: Knows,
     maker: &'l Maker<'m>,
     say: &'l mut dyn FnMut(String),
+    /// The paths of secrets that were reported.
+    secrets: BTreeSet<String>,
 }
 
 impl Leftovers<'_, '_> {
@@ -96,7 +105,9 @@ impl Leftovers<'_, '_> {
         };
         if is_secret {
             self.secret(path);
-        } else if let Some(one) = credentials::find(text).first() {
+        } else if let Some(one) = credentials::find(text).first()
+            && self.is_new(path)
+        {
             let name = &one.name;
             (self.say)(format!(
                 "kept `{path}`, where `{name}` may be a secret: its value is in the Template"
@@ -105,9 +116,16 @@ impl Leftovers<'_, '_> {
     }
 
     fn secret(&mut self, path: &Path<'_>) {
-        (self.say)(format!(
-            "kept `{path}`, which may be a secret: its value is in the Template"
-        ));
+        if self.is_new(path) {
+            (self.say)(format!(
+                "kept `{path}`, which may be a secret: its value is in the Template"
+            ));
+        }
+    }
+
+    /// Whether a secret is reported for the first time.
+    fn is_new(&mut self, path: &Path<'_>) -> bool {
+        self.secrets.insert(path.to_string())
     }
 
     /// Reports the namespace of an image stream, which is that of another project.

@@ -160,3 +160,34 @@ def source_and_sink(clients, place):
 def doc(clients, _place):
     printed = clients.run("kpt", "fn", "doc", "--image", IMAGE).stdout
     same_text(printed.rstrip(), clients.run(clients.binary, "--help").stdout.rstrip())
+
+
+SEEDED = """\
+apiVersion: template.krm.dev/v1alpha1
+kind: Template
+metadata:
+  name: seeded
+  annotations: {config.kubernetes.io/local-config: "true"}
+parameters:
+- {name: PASSWORD, generate: expression, from: "[a-z]{12}"}
+objects:
+- apiVersion: v1
+  kind: Secret
+  metadata: {name: seeded}
+  stringData: {password: $(PASSWORD)}
+"""
+
+
+@case("kpt fn eval -e gives an image the seed, from which it generates what the program does")
+def eval_with_a_seed(clients, place):
+    package = place / "package"
+    package.mkdir()
+    append(package / "template.yaml", SEEDED)
+    config = ["--fn-config", package / "template.yaml", "-o", "unwrap"]
+    command = ["env", "KRM_TEMPLATE_SEED=seed", "kpt", "fn", "eval", package]
+    expected = clients.run(*command, "--exec", "krm-template", *config).stdout
+    for variable in ["KRM_TEMPLATE_SEED", "KRM_TEMPLATE_SEED=seed"]:
+        found = clients.run(*command, "--image", IMAGE, *config, "-e", variable).stdout
+        same_text(found, expected, variable)
+    # It sees no variable of this environment without the option.
+    clients.run(*command, "--image", IMAGE, *config, fails=True)

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::lint::context::{Context, place};
+use crate::lint::context::Context;
 use krm_core::identity::reference;
 use krm_template_engine::{Look, OWN_GROUP};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -84,12 +84,16 @@ pub fn warn_about_annotations_of(object: &Look<'_>, found: &mut Diagnostics) {
     let annotations = object.view.at(&["metadata", "annotations"]);
     for (key, value) in annotations.and_then(View::entries).into_iter().flatten() {
         let kind = || object.view.str_at(&["kind"]).unwrap_or_default();
-        let value_text = || value.as_str().unwrap_or_default();
-        if let Some(diagnostic) = problem(&key, value_text, kind) {
-            let node = value.origin().map(|node| object.document.cursor(node));
-            let place = node.map_or_else(|| place(object, value), Cursor::key_place);
+        let text = || value.as_str().unwrap_or_default();
+        let Some(diagnostic) = problem(&key, text, kind) else {
+            continue;
+        };
+        // A key with a reference may hold a secret.
+        let node = value.origin().map(|node| object.document.cursor(node));
+        let is_written = |node: &Cursor<'_>| node.key().is_ok_and(|written| written == key);
+        if let Some(node) = node.filter(is_written) {
             let field = format!("{}.metadata.annotations[{key}]", object.field);
-            found.push(diagnostic.rule(RULE).at(place).field(field));
+            found.push(diagnostic.rule(RULE).at(node.key_place()).field(field));
         }
     }
 }

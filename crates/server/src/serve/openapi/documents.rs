@@ -57,7 +57,7 @@ const V3: [(&str, &str); 4] = [
 ];
 const V2: &str = include_str!("../../../openapi/v2.json");
 
-/// The path of our document in [`V3`], and its kind.
+/// The path of our document in [`V3`].
 const OURS: &str = "apis/template.krm.dev/v1alpha1";
 
 /// Parts of the paths and names of types in the review groups.

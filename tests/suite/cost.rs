@@ -84,6 +84,11 @@ const WORKS: &[Work] = &[
         prepare: parameters,
     },
     Work {
+        name: "groups_of_a_form",
+        count: 400,
+        prepare: groups_of_a_form,
+    },
+    Work {
         name: "values",
         count: 200,
         prepare: values,
@@ -395,6 +400,19 @@ fn parameters(folder: &Path, count: usize) -> Result<Run, Failed> {
     fs::write(folder.join("t.yaml"), with_parameters(count)?)?;
     Ok(Run {
         arguments: arguments(&["process", "-f", "t.yaml"]),
+        stdin: String::new(),
+    })
+}
+
+fn groups_of_a_form(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let mut template = format!("{TEMPLATE}metadata:\n  name: t\nobjects: []\n");
+    template.push_str("parameters:\n");
+    for index in 0..count {
+        writeln!(template, "- {{name: P{index}, group: g{index}}}")?;
+    }
+    fs::write(folder.join("t.yaml"), template)?;
+    Ok(Run {
+        arguments: arguments(&["form", "-f", "t.yaml"]),
         stdin: String::new(),
     })
 }

@@ -1,5 +1,7 @@
 //! The fields of a Template's form.
 
+use std::collections::BTreeMap;
+
 use crate::form::lines;
 use krm_template_engine::{DefaultValue, Parameter, ParameterType, Template};
 
@@ -108,15 +110,18 @@ impl Form {
     #[must_use]
     pub fn of(template: &Template) -> Self {
         let mut groups: Vec<Group> = Vec::new();
+        let mut positions = BTreeMap::new();
         for parameter in template.named_parameters() {
-            let field = Field::of(template, parameter);
             let name = parameter.group.as_deref().unwrap_or_default();
-            match groups.iter_mut().find(|group| group.name == name) {
-                Some(group) => group.fields.push(field),
-                None => groups.push(Group {
+            let position = *positions.entry(name).or_insert(groups.len());
+            if position == groups.len() {
+                groups.push(Group {
                     name: name.to_owned(),
-                    fields: vec![field],
-                }),
+                    fields: Vec::new(),
+                });
+            }
+            if let Some(group) = groups.get_mut(position) {
+                group.fields.push(Field::of(template, parameter));
             }
         }
         for group in &mut groups {

@@ -1,4 +1,4 @@
-//! The records of a file store: each one carries its key, its revision and a checksum.
+//! The records of the stores: each one carries its key, in a file its revision, and a checksum.
 //!
 //! The checksum is a CRC-32 (`crc32fast`) of everything behind it. It detects every flipped bit and
 //! every damaged run of up to 32 bits. The key is in the record so that damage to the index cannot
@@ -60,6 +60,24 @@ impl<'r> Record<'r> {
             key: "",
             value: &[],
         }
+    }
+
+    /// Returns a record of a value in etcd, which has revisions of its own.
+    #[cfg(feature = "etcd")]
+    pub(super) const fn in_etcd(key: &'r str, value: &'r [u8]) -> Self {
+        Self {
+            kind: Kind::Object,
+            revision: 0,
+            seconds: 0,
+            key,
+            value,
+        }
+    }
+
+    /// Returns whether bytes begin as a record does. A value of a former version in etcd does not.
+    #[cfg(feature = "etcd")]
+    pub(super) fn is_record(bytes: &[u8]) -> bool {
+        bytes.starts_with(&MAGIC)
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {

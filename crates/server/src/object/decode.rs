@@ -297,7 +297,9 @@ fn group_of_json(json: &str) -> Option<Group> {
     group_of(&Document::parse(&Source::new("body", json)).ok()?)
 }
 
-fn group_of(document: &Document) -> Option<Group> {
+/// Returns the served group of a Template, like [`group`].
+#[must_use]
+pub fn group_of(document: &Document) -> Option<Group> {
     let root = document.roots().next()?;
     match root.text_at(["apiVersion"])?.as_ref() {
         LEGACY => Some(match detect(root) {

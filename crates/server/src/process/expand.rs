@@ -308,8 +308,7 @@ impl Work<'_> {
                 Err(self.status(vec![Cause::new("FieldValueTooMany", "objects", message)]))
             }
             Some(Overrun::Time) => {
-                let message = "the Template takes too long to expand";
-                Err(Status::new(504, "Timeout", message))
+                Err(read::late())
             }
         }
     }

@@ -1,12 +1,15 @@
 //! Previews of an expansion: the objects as one text, and each object in pieces.
 
+use std::sync::Arc;
+
 use krm_template_engine::{Assignment, Format, Object, Printer, Traced, process, trace};
+use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
 
 use super::expand::{Given, Work, budget_of_trace};
 use super::painter::{Painter, Shown};
 use super::read;
-use super::request::{Request, Text};
+use super::request::{Request, Syntax, Text};
 use super::source_map::LIMIT;
 use krm_template_server_core::status::{Result, Status};
 
@@ -49,25 +52,24 @@ pub enum View {
     All,
 }
 
-/// Expands a Template with the `Parameters` in the body of a request, and previews the result.
+/// Expands a Template in YAML with the `Parameters` in the body of a request, and previews the result.
 /// Performs the same checks as [`stored`](super::stored).
 ///
 /// # Errors
 /// The same as [`stored`](super::stored).
 pub fn preview(
     request: &Request<'_>,
-    template: Text<'_>,
+    document: &Arc<Document>,
     parameters: Text<'_>,
     look: Look,
 ) -> Result<Preview> {
-    let document = read::document("Template", template)?;
     let values = read::document("Parameters", parameters)?;
-    let given = Given::read(request, &document, &values)?;
+    let given = Given::read(request, document, &values)?;
     let request = given.request(request);
     let work = Work {
         request: &request,
-        document: &document,
-        syntax: template.syntax,
+        document,
+        syntax: Syntax::Yaml,
         values: Some(&values),
     };
     let checked = work.run(&given.values, given.found.clone())?;
@@ -75,7 +77,7 @@ pub fn preview(
     let options = work.options(&budget, Some(look.seed));
     let mut unheard = Diagnostics::new();
     let failed = || Status::internal("an expansion failed");
-    let read = read::template(&document, request.group, false, &mut unheard);
+    let read = read::template(document, request.group, false, &mut unheard);
     let template = read.ok_or_else(failed)?;
     let open = shown(&given.values);
     let mut printer = Printer::new(Format::Yaml);
@@ -113,7 +115,7 @@ pub fn preview(
     let shows_secrets = look.view == View::All;
     // Every other piece is a separator.
     let texts: Vec<&str> = pieces.iter().step_by(2).map(String::as_str).collect();
-    preview.objects = Painter::new(&document, &trace, shows_secrets).objects(&texts);
+    preview.objects = Painter::new(document, &trace, shows_secrets).objects(&texts);
     let is_masked = !shows_secrets && trace.message != preview.message;
     if is_masked {
         preview.message.clone_from(&trace.message);

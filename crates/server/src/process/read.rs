@@ -7,19 +7,23 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document, SharedNode};
 
-use super::request::{Limits, Text};
+use super::request::{IsLate, Limits, Text};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::{Cause, Result, Status};
 
 /// Parses a text with a single object. `name` is the kind of the object, for messages.
 pub(super) fn document(name: &str, text: Text<'_>) -> Result<Arc<Document>> {
     let document = Document::parse(&Source::new(name, text.text));
-    let document = Arc::new(document.map_err(|error| unreadable(name, &error))?);
+    object(name, document.map_err(|error| unreadable(name, &error))?)
+}
+
+/// Checks that a document is a single object.
+pub(super) fn object(name: &str, document: Document) -> Result<Arc<Document>> {
     let mut roots = document.roots();
     let is_one = roots.next().is_some_and(Cursor::is_mapping) && roots.next().is_none();
     drop(roots);
     if is_one {
-        Ok(document)
+        Ok(Arc::new(document))
     } else {
         Err(Status::bad_request(format!(
             "the body must be one object of kind {name}"
@@ -43,6 +47,16 @@ pub(super) fn non_finite() -> Box<Status> {
         "the object of kind Template cannot be read: JSON cannot represent a number that is not \
          finite",
     )
+}
+
+/// Returns a 504: the time is up.
+pub(super) fn late() -> Box<Status> {
+    Status::new(504, "Timeout", "the Template takes too long to expand")
+}
+
+/// Checks that there is time left.
+pub(super) fn check_time(is_late: IsLate<'_>) -> Result<()> {
+    if is_late() { Err(late()) } else { Ok(()) }
 }
 
 /// Returns the root of a document.

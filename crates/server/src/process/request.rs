@@ -33,6 +33,9 @@ pub enum Output {
     List,
 }
 
+/// Returns `true` once the time is up, or nobody waits for the result.
+pub type IsLate<'l> = &'l (dyn Fn() -> bool + Sync);
+
 /// The limits of an expansion.
 #[derive(Clone, Copy)]
 pub struct Limits<'l> {
@@ -43,13 +46,13 @@ pub struct Limits<'l> {
     /// The maximum number of parameters in a Template.
     pub parameters: usize,
     /// Whether the time is up. Called once per object.
-    pub is_late: &'l (dyn Fn() -> bool + Sync),
+    pub is_late: IsLate<'l>,
 }
 
 impl<'l> Limits<'l> {
     /// Returns the limits of the server: 10,000 objects, 16 MiB, 5,000 parameters.
     #[must_use]
-    pub const fn of_server(is_late: &'l (dyn Fn() -> bool + Sync)) -> Self {
+    pub const fn of_server(is_late: IsLate<'l>) -> Self {
         Self {
             objects: 10_000,
             bytes: 16 << 20,

@@ -1,13 +1,16 @@
 //! The JSON Schema and the form of a Template's values.
 
+use std::sync::Arc;
+
 use krm_template_authoring::form::Form;
 use krm_template_authoring::schema::of_values;
 use krm_template_engine::Template;
+use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
 
 use super::causes::{Hidden, Reporter};
 use super::read;
-use super::request::Text;
+use super::request::{IsLate, Text};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::{Result, Status};
 
@@ -15,9 +18,11 @@ use krm_template_server_core::status::{Result, Status};
 /// contains no secrets.
 ///
 /// # Errors
-/// 400 if the text is not an object, 422 if the Template is invalid.
-pub fn schema(group: Group, template: Text<'_>) -> Result<String> {
-    Ok(format!("{}\n", of_values(&read_open(group, template)?)))
+/// 400 if the text is not an object, 422 if the Template is invalid, 504 if the time is up.
+pub fn schema(group: Group, template: Text<'_>, is_late: IsLate<'_>) -> Result<String> {
+    let document = read::document("Template", template)?;
+    let template = read_open(group, &document, is_late)?;
+    Ok(format!("{}\n", of_values(&template)))
 }
 
 /// The form of a Template, and its metadata for a catalog.
@@ -44,9 +49,13 @@ pub struct Described {
 /// Returns the form of a Template. It contains no secrets.
 ///
 /// # Errors
-/// 400 if the text is not an object, 422 if the Template is invalid.
-pub fn described(group: Group, template: Text<'_>) -> Result<Described> {
-    let template = read_open(group, template)?;
+/// 422 if the Template is invalid, 504 if the time is up.
+pub fn described(
+    group: Group,
+    document: &Arc<Document>,
+    is_late: IsLate<'_>,
+) -> Result<Described> {
+    let template = read_open(group, document, is_late)?;
     let text = |keys: &[&str]| {
         let mut texts = keys.iter().filter_map(|key| template.annotation(key));
         let text = texts.find(|text| !text.trim().is_empty());
@@ -86,21 +95,23 @@ pub fn tags(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn read_open(group: Group, template: Text<'_>) -> Result<Template> {
-    let document = read::document("Template", template)?;
+fn read_open(group: Group, document: &Arc<Document>, is_late: IsLate<'_>) -> Result<Template> {
+    read::check_time(is_late)?;
     let mut diagnostics = Diagnostics::new();
-    if let Some(template) = read::template(&document, group, false, &mut diagnostics) {
+    let template = read::template(document, group, false, &mut diagnostics);
+    read::check_time(is_late)?;
+    if let Some(template) = template {
         return Ok(template);
     }
     let mut diagnostics = Diagnostics::new();
     // Read again, for messages without values.
-    let template = read::template(&document, group, true, &mut diagnostics);
-    let name = read::name(read::root(&document)?);
+    let template = read::template(document, group, true, &mut diagnostics);
+    let name = read::name(read::root(document)?);
     let hidden = template
         .map(|template| Hidden::of(&template, &[]))
         .unwrap_or_default();
     let reporter = Reporter {
-        documents: vec![&document],
+        documents: vec![document],
         hidden,
     };
     let causes = reporter.causes(&diagnostics);

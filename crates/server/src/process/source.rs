@@ -1,6 +1,7 @@
 //! The text of a Template, for display.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use krm_template_engine::Template;
 use krm_yaml::diagnostic::Diagnostics;
@@ -12,20 +13,18 @@ use super::read;
 use super::request::{Syntax, Text};
 use super::tokens::{self, Class};
 use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::Result;
 
 /// Splits the text of a Template into pieces, and masks its secrets.
 #[must_use]
-pub fn source(group: Group, template: Text<'_>) -> Vec<Piece> {
-    let Ok(document) = read::document("Template", template) else {
-        return Vec::new();
-    };
+pub fn source(group: Group, document: &Arc<Document>) -> Vec<Piece> {
     let mut unheard = Diagnostics::new();
-    let Some(template) = read::template(&document, group, false, &mut unheard) else {
+    let Some(template) = read::template(document, group, false, &mut unheard) else {
         return Vec::new();
     };
-    let hidden = hidden(&template, &document);
+    let hidden = hidden(&template, document);
     let mut pieces = Vec::new();
-    for token in tokens::of(&document) {
+    for token in tokens::of(document) {
         let after = hidden.partition_point(|range| range.start <= token.range.start);
         let before = after.checked_sub(1).and_then(|last| hidden.get(last));
         let is_hidden =
@@ -64,37 +63,35 @@ pub fn pieces(text: &str) -> Vec<Piece> {
     }
 }
 
-/// Returns the text of a Template as YAML. JSON is converted, without the fields that the server
-/// sets.
-#[must_use]
-pub fn readable(text: Text<'_>) -> String {
-    if text.syntax == Syntax::Yaml {
-        return text.text.to_owned();
+/// Returns a Template as YAML. JSON is converted, without the fields that the server sets.
+///
+/// # Errors
+/// 400 if the text is not an object.
+pub fn readable(document: Document, syntax: Syntax) -> Result<Arc<Document>> {
+    let document = read::object("Template", document)?;
+    if syntax == Syntax::Yaml {
+        return Ok(document);
     }
-    let document = Document::parse(&Source::new("Template", text.text));
-    let rewritten = document.ok().and_then(|document| {
-        let root = document.roots().next()?;
-        let mut value = root.value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
-        if let Some(metadata) = value.get_mut("metadata") {
-            for key in [
-                "managedFields",
-                "uid",
-                "resourceVersion",
-                "generation",
-                "creationTimestamp",
-            ] {
-                metadata.remove(key);
-            }
+    let root = read::root(&document)?;
+    let Some(mut value) = root.value(DuplicateKeys::LastWins, &mut Diagnostics::new()) else {
+        return Ok(document);
+    };
+    if let Some(metadata) = value.get_mut("metadata") {
+        for key in [
+            "managedFields",
+            "uid",
+            "resourceVersion",
+            "generation",
+            "creationTimestamp",
+        ] {
+            metadata.remove(key);
         }
-        Some(krm_yaml::to_string(&value))
-    });
-    rewritten.unwrap_or_else(|| text.text.to_owned())
-}
-
-/// Returns `true` if a text is a single object.
-#[must_use]
-pub fn is_object(text: Text<'_>) -> bool {
-    read::document("Template", text).is_ok()
+    }
+    let text = krm_yaml::to_string(&value);
+    drop(value);
+    drop(document);
+    let syntax = Syntax::Yaml;
+    read::document("Template", Text { text: &text, syntax })
 }
 
 /// Returns the ranges of the secret values in a Template, in order. None is in another one.

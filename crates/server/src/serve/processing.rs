@@ -67,9 +67,10 @@ pub(super) async fn schema(call: &Call<'_>, name: &str) -> Result<Answer> {
     let template = stored_text(call, name).await?;
     let permit = call.state.admission.expansion().await?;
     let group = call.group;
-    let schema = panics::blocking(&call.state.metrics, move || {
+    let limit = call.state.limits.expansion_timeout;
+    let schema = panics::limited(&call.state.metrics, limit, move |is_late| {
         let _permit = permit;
-        process::schema(group, template.text())
+        process::schema(group, template.text(), is_late)
     });
     let schema = schema.await?;
     Ok(render::finished(200, shown, schema.into_bytes()))

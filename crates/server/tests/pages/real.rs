@@ -6,6 +6,7 @@ use std::sync::Arc;
 use krm_template_engine::{Assignment, Format, Generation, Options, Reading, Template, print};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
+use krm_template_server::process::{self, Syntax};
 use krm_yaml::{Document, SharedNode};
 
 use crate::pages::site::{Site, unescaped};
@@ -123,8 +124,8 @@ async fn real_templates_open_as_forms_and_give_the_objects_of_process() {
             "template.openshift.io/v1"
         };
         // The server shows and expands a Template in JSON as YAML.
-        let text = krm_template_server::process::readable(read(&text));
-        match processed(&text, version, &given) {
+        let text = readable(&text);
+        match processed(text.text(), version, &given) {
             Some(expected) => {
                 assert_eq!(page.code, 200, "{name}: {}", page.text);
                 assert!(page.text == expected, "{name}: the objects differ");
@@ -136,11 +137,9 @@ async fn real_templates_open_as_forms_and_give_the_objects_of_process() {
     assert!(opened > 570 && compared > 560, "{opened} {compared}");
 }
 
-fn read(text: &str) -> krm_template_server::process::Text<'_> {
-    use krm_template_server::process::{Syntax, Text};
+fn readable(text: &str) -> Arc<Document> {
     let is_json = text.trim_start().starts_with('{');
-    Text {
-        text,
-        syntax: if is_json { Syntax::Json } else { Syntax::Yaml },
-    }
+    let document = Document::parse(&Source::new("Template", text)).unwrap();
+    let syntax = if is_json { Syntax::Json } else { Syntax::Yaml };
+    process::readable(document, syntax).unwrap()
 }

@@ -1,15 +1,21 @@
 //! Our group, and the behavior that both groups share.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
 use krm_template_server::process::{self, Output, Processed, Request, Syntax};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::Status;
+use krm_yaml::Document;
+use krm_yaml::source::Source;
 use libtest_mimic::Trial;
 use serde_json::Value;
 
 use crate::process::shared::{json, on_thread, request, template, yaml};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn()); 17] = [
+    let tests: [(&str, fn()); 18] = [
         (
             "the_answer_keeps_the_order_of_the_template",
             the_answer_keeps_the_order_of_the_template,
@@ -47,6 +53,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             a_source_map_has_places_and_no_values,
         ),
         ("a_schema_shows_no_secret", a_schema_shows_no_secret),
+        (
+            "a_schema_ends_when_the_time_is_up",
+            a_schema_ends_when_the_time_is_up,
+        ),
         ("another_namespace_is_refused", another_namespace_is_refused),
         ("warnings_are_few_and_short", warnings_are_few_and_short),
         (
@@ -426,6 +436,20 @@ fn a_source_map_has_places_and_no_values() {
     assert_eq!(field("metadata.labels.app")["cause"], "labels");
 }
 
+fn a_schema_ends_when_the_time_is_up() {
+    let body = r#"{"objects": [], "parameters": [{"name": "A"}]}"#;
+    for asked in 0..2 {
+        let count = AtomicUsize::new(0);
+        let is_late = || count.fetch_add(1, Relaxed) >= asked;
+        let schema = process::schema(Group::Krm, json(body), &is_late);
+        assert_eq!(schema.unwrap_err().code, 504);
+        let document = Arc::new(Document::parse(&Source::new("Template", body)).unwrap());
+        count.store(0, Relaxed);
+        let described = process::described(Group::Krm, &document, &is_late);
+        assert_eq!(described.unwrap_err().code, 504);
+    }
+}
+
 fn a_schema_shows_no_secret() {
     let body = r#"{"parameters": [{"name": "A", "type": "int", "value": "5", "displayName": "An A"},
         {"name": "P", "secret": true, "value": "hush-hush"}, {"name": "R", "required": true}]}"#;
@@ -433,6 +457,7 @@ fn a_schema_shows_no_secret() {
         process::schema(
             group,
             json(&body.replace("{\"param", "{\"objects\": [], \"param")),
+            &|| false,
         )
     };
     let schema = of(Group::Krm, body).unwrap_or_else(|status| panic!("{status}"));

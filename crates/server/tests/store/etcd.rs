@@ -36,6 +36,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         compacted_revisions,
     ));
     trials.push(on(
+        1,
+        "etcd/a_damaged_value_is_an_error_that_names_it",
+        damaged_value,
+    ));
+    trials.push(on(
         3,
         "etcd/without_a_quorum_nothing_is_read",
         without_a_quorum,
@@ -407,6 +412,55 @@ fn follows_the_model() {
         || runtime.block_on(store(&endpoint)),
         |store| store,
     );
+}
+
+async fn damaged_value(cluster: Cluster) {
+    const VALUE: Bytes = Bytes::from_static(b"value");
+    let store = open(&cluster.endpoints(), "/p").await;
+    for key in ["/t/a", "/t/b", "/t/moved"] {
+        store.create(key, VALUE).await.unwrap();
+    }
+    let mut client = etcd_client::Client::connect(cluster.endpoints(), None)
+        .await
+        .unwrap();
+    let stored = client.get("/p/t/a", None).await.unwrap();
+    let stored = stored.kvs()[0].value().to_vec();
+    for bit in 0..stored.len() * 8 {
+        let mut flipped = stored.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        client.put("/p/t/a", flipped, None).await.unwrap();
+        match store.get("/t/a").await {
+            Err(Error::Damaged { key, .. }) => assert_eq!(key, "/t/a"),
+            // In the mark of the format: what is there is no text, so no object.
+            read => assert!(
+                bit < 64 && !read.unwrap().unwrap().value.is_ascii(),
+                "bit {bit}"
+            ),
+        }
+    }
+    client.put("/p/t/moved", stored.clone(), None).await.unwrap();
+    let listed = store.list("/t/", None, 0, None).await.unwrap();
+    assert_eq!(listed.damaged, ["/t/a", "/t/moved"]);
+    assert_eq!(listed.items.len(), 1);
+    let damaged = store.get("/t/moved").await.unwrap_err();
+    let Error::Damaged { revision, .. } = damaged else {
+        panic!("{damaged:?}");
+    };
+    let stale = store.update("/t/moved", VALUE, revision - 1).await;
+    assert_eq!(stale, Err(damaged.clone()));
+    let deleted = store.delete("/t/moved", revision).await.unwrap();
+    let mut watch = store.watch("/t/", revision).await.unwrap();
+    match watch.next().await {
+        Ok(Event::Delete(item)) => assert_eq!((item.revision, item.value.len()), (deleted, 0)),
+        event => panic!("{event:?}"),
+    }
+    // As former versions stored it.
+    client.put("/p/t/former", VALUE.to_vec(), None).await.unwrap();
+    let former = store.get("/t/former").await.unwrap().unwrap();
+    assert_eq!(former.value, VALUE);
+    store.update("/t/former", VALUE, former.revision).await.unwrap();
+    let stored = client.get("/p/t/former", None).await.unwrap();
+    assert_ne!(stored.kvs()[0].value(), VALUE);
 }
 
 async fn compacted_revisions(cluster: Cluster) {

@@ -63,7 +63,7 @@ impl Document {
             emit_comments: false,
             flow_nesting_limit: MAX_DEPTH,
             block_nesting_limit: MAX_DEPTH,
-            simple_key_max_lookahead: if text.trim_start().starts_with(['{', '[']) { usize::MAX } else { MAX_KEY_LENGTH },
+            simple_key_max_lookahead: MAX_KEY_LENGTH,
         };
         let mut builder = Builder::new(text);
         for event in Parser::new_from_str_with_options(text, options) {

@@ -43,18 +43,36 @@ pub(crate) fn syntax_error(source: &Arc<Source>, error: &ScanError) -> Box<Diagn
         .into()
 }
 
-/// Where the key of the line is that an error is reported on, if it is too long.
+/// Where the key is that an error is reported on, if it is too long: in braces before the colon
+/// there, in a block at the start of the line.
 fn long_key(text: &str, at: usize) -> Option<Range<usize>> {
+    const BRACES: [char; 2] = ['{', '['];
     let before = text.get(..at)?;
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let line = text.get(start..line_end(text, at))?;
     let key = line.trim_start_matches([' ', '-']);
     let from = start + line.len() - key.len();
-    let colon = key
-        .find(": ")
-        .or_else(|| key.strip_suffix(':').map(str::len))?;
-    let length = key.get(..colon)?.chars().count();
-    (length > MAX_KEY_LENGTH).then(|| from..from + colon)
+    let before = before.get(from..)?.trim_end();
+    let is_in_braces = key.starts_with(BRACES) || before.contains(BRACES);
+    let key = if is_in_braces && !before.ends_with([']', '}']) {
+        last_scalar(before)?
+    } else {
+        let colon = key.find(": ");
+        0..colon.or_else(|| key.strip_suffix(':').map(str::len))?
+    };
+    let range = from + key.start..from + key.end;
+    let length = text.get(range.clone())?.chars().count();
+    (length > MAX_KEY_LENGTH).then_some(range)
+}
+
+/// Where the scalar is that a text in braces or brackets ends with.
+fn last_scalar(text: &str) -> Option<Range<usize>> {
+    let start = match text.strip_suffix(['"', '\'']) {
+        Some(open) => open.rfind(text.get(open.len()..)?)?,
+        None => text.rfind(['{', '[', ','])? + 1,
+    };
+    let scalar = text.get(start..)?.trim_start();
+    Some(text.len() - scalar.len()..text.len())
 }
 
 pub(crate) fn too_deep(source: &Arc<Source>, at: usize) -> Box<Diagnostic> {

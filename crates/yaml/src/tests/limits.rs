@@ -234,4 +234,17 @@ fn key_length() {
     let explicit = "k".repeat(5 * MAX_KEY_LENGTH);
     assert_eq!(read(format!("? {explicit}\n: a\n")), Ok(()));
     assert_eq!(read(format!("{{\"{explicit}\": 1}}")), Ok(()));
+    assert_eq!(read(format!("{{a: b, ? {explicit} : 1}}\n")), Ok(()));
+    // In braces that are not JSON, too.
+    let quoted = format!("\"{explicit}\"");
+    for (before, key) in [("{", &quoted), ("{a: b, ", &explicit), ("a: ['b', ", &quoted)] {
+        let text = format!("{before}{key} : 1");
+        let error = Document::parse(&Source::new("test", text)).err().unwrap();
+        assert_eq!(error.message, "a key is longer than 1024 characters");
+        let range = error.place.as_ref().unwrap().range.clone();
+        assert_eq!(range, before.len()..before.len() + key.len());
+    }
+    let entries = "\"a\":1,".repeat(MAX_KEY_LENGTH);
+    let error = parse(format!("{{{entries}\"b\": 2")).err().unwrap();
+    assert!(error.contains("unclosed bracket"), "{error}");
 }

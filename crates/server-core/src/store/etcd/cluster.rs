@@ -15,6 +15,7 @@ use super::follow::{follow, item_of, number};
 use super::members::{EtcdOptions, Members};
 use crate::store::feed::{Feed, Watch};
 use crate::store::objects::Write;
+use crate::store::record::Record;
 use crate::store::types::{Error, Item, Page, Revision};
 
 /// How long a read is retried on other members.
@@ -79,7 +80,7 @@ impl Etcd {
     pub(in crate::store) async fn get(&self, key: &str) -> Result<Option<Item>, Error> {
         let response = self.range(&self.key(key), None).await;
         let response = response.map_err(|failure| unavailable(failure.why()))?;
-        Ok(self.item(&response))
+        self.item(&response).transpose()
     }
 
     pub(in crate::store) async fn revision(&self) -> Result<Revision, Error> {
@@ -102,7 +103,8 @@ impl Etcd {
             _ => self.key(prefix),
         };
         let end = end_of(&self.key(prefix));
-        let (mut at, mut items, mut together) = (at, Vec::new(), PAGE);
+        let (mut at, mut together) = (at, PAGE);
+        let (mut items, mut damaged) = (Vec::new(), Vec::new());
         loop {
             let missing = if limit == 0 {
                 together
@@ -127,11 +129,16 @@ impl Etcd {
             };
             let revision = *at.get_or_insert_with(|| revision_of(&response));
             let pairs = response.kvs();
-            items.extend(
-                pairs
-                    .iter()
-                    .filter_map(|pair| item_of(pair, &self.0.prefix)),
-            );
+            for item in pairs
+                .iter()
+                .filter_map(|pair| item_of(pair, &self.0.prefix))
+            {
+                match item {
+                    Ok(item) => items.push(item),
+                    Err(Error::Damaged { key, .. }) => damaged.push(key),
+                    Err(error) => return Err(error),
+                }
+            }
             let remaining = number(response.count()).saturating_sub(pairs.len() as u64);
             let bytes: usize = items.iter().map(|item: &Item| item.value.len()).sum();
             let is_full = limit > 0 && (items.len() >= limit || bytes >= LIST_BYTES);
@@ -140,7 +147,7 @@ impl Etcd {
                 _ => {
                     return Ok(Page {
                         items,
-                        damaged: Vec::new(),
+                        damaged,
                         revision,
                         remaining,
                     });
@@ -293,6 +300,7 @@ impl Etcd {
     /// the key.
     fn txn(&self, write: &Write) -> Txn {
         let key = self.key(write.key());
+        let record = |value| Record::in_etcd(write.key(), value).encode();
         // A key that does not exist has the revision 0, so 0 must never match.
         let expect = |revision: Revision| match revision {
             0 => i64::MAX,
@@ -301,11 +309,11 @@ impl Etcd {
         let (compare, operation) = match write {
             Write::Create(_, value) => (
                 Compare::create_revision(key.clone(), CompareOp::Equal, 0),
-                TxnOp::put(key.clone(), value.as_ref(), None),
+                TxnOp::put(key.clone(), record(value), None),
             ),
             Write::Update(_, value, expected) => (
                 Compare::mod_revision(key.clone(), CompareOp::Equal, expect(*expected)),
-                TxnOp::put(key.clone(), value.as_ref(), None),
+                TxnOp::put(key.clone(), record(value), None),
             ),
             Write::Delete(_, expected) => (
                 Compare::mod_revision(key.clone(), CompareOp::Equal, expect(*expected)),
@@ -334,7 +342,8 @@ impl Etcd {
         Err(match (write, now) {
             (Write::Create(..), _) => Error::Exists,
             (_, None) => Error::Missing,
-            (_, Some(item)) => Error::Stale(item),
+            (_, Some(Ok(item))) => Error::Stale(item),
+            (_, Some(Err(error))) => error,
         })
     }
 
@@ -354,7 +363,7 @@ impl Etcd {
         }
     }
 
-    fn item(&self, response: &GetResponse) -> Option<Item> {
+    fn item(&self, response: &GetResponse) -> Option<Result<Item, Error>> {
         response
             .kvs()
             .first()

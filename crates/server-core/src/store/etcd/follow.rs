@@ -10,6 +10,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use super::answers::Failure;
 use super::members::{Member, Members, pause};
 use crate::store::feed::{Feed, KeyChange};
+use crate::store::record::Record;
 use crate::store::types::{Error, Item, Revision};
 
 /// The maximum size of a message, in bytes. etcd splits larger ones at 2 MiB or at an event, which
@@ -156,12 +157,22 @@ fn take(response: &WatchResponse, prefix: &str, feed: &Weak<Feed>) -> Option<End
     for event in response.events() {
         let Some(now) = event.kv() else { continue };
         // Not one of our keys, which are UTF-8 under the prefix.
-        let Some(item) = item_of(now, prefix) else {
+        let Some(key) = key_of(now, prefix) else {
             continue;
         };
-        let before = event
-            .prev_kv()
-            .map(|before| Bytes::copy_from_slice(before.value()));
+        // Only the value before may be damaged: then it is empty, as in a file.
+        let before = event.prev_kv();
+        let before = before.map(|before| value_of(key, before.value()).unwrap_or_default());
+        let is_put = event.event_type() == EventType::Put;
+        let value = is_put.then(|| value_of(key, now.value()));
+        let Some(value) = value.unwrap_or_else(|| Some(Bytes::new())) else {
+            return Some(End::Compacted(newest));
+        };
+        let item = Item {
+            key: key.to_owned(),
+            value,
+            revision: number(now.mod_revision()),
+        };
         changes.push(match (event.event_type(), before) {
             (EventType::Put, None) if now.version() > 1 => return Some(End::Compacted(newest)),
             (EventType::Put, before) => KeyChange::Put(item, before),
@@ -177,14 +188,30 @@ fn take(response: &WatchResponse, prefix: &str, feed: &Weak<Feed>) -> Option<End
 
 /// Converts a key-value pair of etcd to an item, or returns `None` if its key is not under the
 /// prefix.
-pub(super) fn item_of(pair: &KeyValue, prefix: &str) -> Option<Item> {
-    let key = pair.key_str().ok()?.strip_prefix(prefix)?.to_owned();
-    let value = Bytes::copy_from_slice(pair.value());
-    Some(Item {
-        key,
-        value,
-        revision: number(pair.mod_revision()),
+pub(super) fn item_of(pair: &KeyValue, prefix: &str) -> Option<Result<Item, Error>> {
+    let key = key_of(pair, prefix)?.to_owned();
+    let revision = number(pair.mod_revision());
+    Some(match value_of(&key, pair.value()) {
+        Some(value) => Ok(Item {
+            key,
+            value,
+            revision,
+        }),
+        None => Err(Error::Damaged { key, revision }),
     })
+}
+
+fn key_of<'p>(pair: &'p KeyValue, prefix: &str) -> Option<&'p str> {
+    pair.key_str().ok()?.strip_prefix(prefix)
+}
+
+/// Returns the value in a record, or `None` if it is damaged. Former versions stored the value alone.
+fn value_of(key: &str, bytes: &[u8]) -> Option<Bytes> {
+    if !Record::is_record(bytes) {
+        return Some(Bytes::copy_from_slice(bytes));
+    }
+    let record = Record::decode(bytes).filter(|record| record.key == key)?;
+    Some(Bytes::copy_from_slice(record.value))
 }
 
 /// Converts a revision of etcd.

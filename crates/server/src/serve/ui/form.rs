@@ -1,9 +1,13 @@
 //! The form of a Template and its result.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use krm_template_authoring::form::{Checks, Filled, linked};
 use krm_template_engine::ParameterType;
+use krm_yaml::Document;
+use krm_yaml::source::Source;
 use serde_json::json;
 
 use super::super::answer::{self, Answer};
@@ -16,7 +20,7 @@ use crate::process::{self, Described, Look, Preview, Syntax, Text, View};
 use crate::wire::path::{Resource, Verb};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::ops::panics;
-use krm_template_server_core::status::Result;
+use krm_template_server_core::status::{Result, Status};
 
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'s> {
@@ -62,7 +66,7 @@ pub(super) struct Subject {
     pub(super) group: Group,
     pub(super) namespace: String,
     /// The Template in YAML, as shown and submitted.
-    pub(super) text: String,
+    pub(super) template: Arc<Document>,
     /// The address to submit the form to.
     pub(super) address: String,
     pub(super) is_stored: bool,
@@ -117,12 +121,16 @@ async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
         is_legacy: false,
     };
     let template = processing::stored_text(&call, stored.name).await?;
-    let text = template.text();
-    let readable = call.work(text.text.len(), || process::readable(text));
+    let Text { text, syntax } = template.text();
+    let readable = call.work(text.len(), || {
+        let document = Document::parse(&Source::new("Template", text));
+        let unreadable = |_| Status::internal("a stored object cannot be read");
+        process::readable(document.map_err(unreadable)?, syntax)
+    });
     Ok(Subject {
         group: stored.group,
         namespace: stored.namespace.to_owned(),
-        text: readable.await,
+        template: readable.await?,
         address: stored.address(),
         is_stored: true,
     })
@@ -131,19 +139,13 @@ async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
 /// Returns the form of a Template.
 pub(super) async fn described(visit: &Visit<'_>, subject: &Subject) -> Result<Described> {
     let permit = visit.state.admission.expansion().await?;
-    let (group, text) = (subject.group, subject.text.clone());
-    let done = panics::blocking(&visit.state.metrics, move || {
+    let (group, template) = (subject.group, Arc::clone(&subject.template));
+    let limit = visit.state.limits.expansion_timeout;
+    let done = panics::limited(&visit.state.metrics, limit, move |is_late| {
         let _permit = permit;
-        process::described(group, yaml(&text))
+        process::described(group, &template, is_late)
     });
     done.await
-}
-
-const fn yaml(text: &str) -> Text<'_> {
-    Text {
-        text,
-        syntax: Syntax::Yaml,
-    }
 }
 
 /// The content of a page besides the form.
@@ -164,7 +166,7 @@ struct Rendered {
 
 impl Rendered {
     /// Renders an expansion. This is slow for large objects, so it runs as part of the expansion.
-    fn of(preview: &Preview, group: Group, template: &str) -> Self {
+    fn of(preview: &Preview, group: Group, template: &Arc<Document>) -> Self {
         let count = |count: usize, one: &str| {
             let s = if count == 1 { "" } else { "s" };
             format!("{count} {one}{s}")
@@ -186,7 +188,7 @@ impl Rendered {
             created = preview.created;
         }
         let message = preview.message.as_deref().map(linked);
-        let source = process::source(group, yaml(template));
+        let source = process::source(group, template);
         Self {
             result: ResultView {
                 count: count(created, "object"),
@@ -241,7 +243,7 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
         .map(|(name, value)| (name.clone(), json!(value)))
         .collect();
     let values = json!({ "values": values }).to_string();
-    let (group, text) = (subject.group, subject.text.clone());
+    let (group, template) = (subject.group, Arc::clone(&subject.template));
     let job = Job::of_page(visit.state, group, &subject.namespace);
     let done = job.counted(
         move |request| {
@@ -249,9 +251,9 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
                 text: &values,
                 syntax: Syntax::Json,
             };
-            let preview = process::preview(request, yaml(&text), values, look)?;
+            let preview = process::preview(request, &template, values, look)?;
             let is_shown = look.view != View::Nothing;
-            let rendered = is_shown.then(|| Rendered::of(&preview, group, &text));
+            let rendered = is_shown.then(|| Rendered::of(&preview, group, &template));
             Ok((preview, rendered))
         },
         |(preview, _)| preview.created,
@@ -368,7 +370,7 @@ pub(super) fn show(
         upload: if subject.is_stored {
             String::new()
         } else {
-            subject.text.clone()
+            subject.template.text().to_owned()
         },
         fields: Html::from_safe_string(fields),
         result: Html::from_safe_string(output(subject, described, shown)?),

@@ -4,6 +4,8 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
 use krm_template_authoring::form::{Filled, Form};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document};
 
 use super::super::answer::Answer;
 use super::super::call::Call;
@@ -12,8 +14,7 @@ use super::form::{self, Shown, Stored, Subject};
 use super::visit::{Visit, html, redirect};
 use crate::object::decode;
 use crate::pages::{self, Html, UploadPage};
-use crate::process::{self, Syntax, Text};
-use crate::wire::content::Format;
+use crate::process::{self, Syntax};
 use crate::wire::path::DEFAULT_NAMESPACE;
 use crate::wire::query::Query;
 use krm_template_server_core::groups::Group;
@@ -46,8 +47,8 @@ pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
         return failed(visit, namespace, "", "Choose a file, or enter its text.");
     }
     let admission = &visit.state.admission;
-    let group = match admission.work(text.len(), || group(&text)).await {
-        Ok(group) => group,
+    let (group, document) = match admission.work(text.len(), || parsed(&text)).await {
+        Ok(parsed) => parsed,
         Err(message) => return failed(visit, namespace, &text, message),
     };
     let object = (group, namespace, "");
@@ -62,11 +63,15 @@ pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
     visit
         .may("create", ("processedtemplates", ""), object)
         .await?;
-    let readable = admission.work(text.len(), || process::readable(read(&text)));
+    let readable = admission.work(text.len(), || process::readable(document, syntax(&text)));
+    let template = match readable.await {
+        Ok(template) => template,
+        Err(status) => return refused(visit, namespace, &text, status),
+    };
     let subject = Subject {
         group,
         namespace: namespace.to_owned(),
-        text: readable.await,
+        template,
         address: "/ui/upload".to_owned(),
         is_stored: false,
     };
@@ -82,33 +87,31 @@ pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
     }
 }
 
-fn read(text: &str) -> Text<'_> {
-    let is_json = text.trim_start().starts_with('{');
-    Text {
-        text,
-        syntax: if is_json { Syntax::Json } else { Syntax::Yaml },
+fn syntax(text: &str) -> Syntax {
+    if text.trim_start().starts_with('{') {
+        Syntax::Json
+    } else {
+        Syntax::Yaml
     }
 }
 
-/// Returns the group of a Template.
-fn group(text: &str) -> std::result::Result<Group, &'static str> {
-    let format = match read(text).syntax {
-        Syntax::Json => Format::Json,
-        Syntax::Yaml => Format::Yaml,
-    };
-    match decode::group(format, text.as_bytes()) {
-        Some(group) => Ok(group),
-        None if process::is_object(read(text)) => Err(
+/// Parses a Template. Returns its group, too.
+fn parsed(text: &str) -> std::result::Result<(Group, Document), &'static str> {
+    const UNREADABLE: &str = "The text is not a Template: it cannot be read as YAML or JSON.";
+    let document = Document::parse(&Source::new("Template", text)).map_err(|_| UNREADABLE)?;
+    match decode::group_of(&document) {
+        Some(group) => Ok((group, document)),
+        None if document.roots().next().is_some_and(Cursor::is_mapping) => Err(
             "The `apiVersion` must be `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`.",
         ),
-        None => Err("The text is not a Template: it cannot be read as YAML or JSON."),
+        None => Err(UNREADABLE),
     }
 }
 
 /// Stores a Template as the API does. Returns the address of its form.
 async fn store(visit: &Visit<'_>, group: Group, namespace: &str, text: &str) -> Result<String> {
     let mut headers = HeaderMap::new();
-    let content_type = match read(text).syntax {
+    let content_type = match syntax(text) {
         Syntax::Json => "application/json",
         Syntax::Yaml => "application/yaml",
     };

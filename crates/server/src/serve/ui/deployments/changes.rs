@@ -32,9 +32,16 @@ pub(super) async fn page(visit: &Visit<'_>, address: &Address) -> Result<Answer>
     let older = service.manifest(&address.target, &from).await?;
     let newer = service.manifest(&address.target, &to).await?;
     let turn = visit.state.admission.expansion().await?;
-    let compared = panics::blocking(&visit.state.metrics, move || {
+    let limit = visit.state.limits.expansion_timeout;
+    let compared = panics::limited(&visit.state.metrics, limit, move |is_late| {
         let _turn = turn;
-        Ok(compare(&Manifest::read(&older)?, &Manifest::read(&newer)?))
+        let read = |manifest: &[u8]| {
+            if is_late() {
+                return Err(late());
+            }
+            Manifest::read(manifest)
+        };
+        compare(&read(&older)?, &read(&newer)?, is_late)
     });
     let (texts, is_cut) = compared.await?;
     let sum = |count: fn(&ChangedText) -> usize| texts.iter().map(count).sum();
@@ -84,13 +91,24 @@ fn chosen(manifests: &[String], from: &str, to: &str) -> Result<(String, String)
 }
 
 /// Returns the texts that differ, and whether lines are left out.
-fn compare(older: &Manifest, newer: &Manifest) -> (Vec<ChangedText>, bool) {
+///
+/// # Errors
+/// 504 if the time is up.
+fn compare(
+    older: &Manifest,
+    newer: &Manifest,
+    is_late: &dyn Fn() -> bool,
+) -> Result<(Vec<ChangedText>, bool)> {
     let mut texts = Vec::new();
     let mut add = |title: &str, older: &str, newer: &str| {
+        if is_late() {
+            return Err(late());
+        }
         let text = changed(title, &unified(older, newer, "", ""));
         texts.extend((!text.lines.is_empty()).then_some(text));
+        Ok(())
     };
-    add("Configuration", &older.configuration, &newer.configuration);
+    add("Configuration", &older.configuration, &newer.configuration)?;
     let imports = older.imports.iter().chain(&newer.imports);
     let names: BTreeSet<&str> = imports.map(|import| import.name.as_str()).collect();
     for name in names {
@@ -98,7 +116,7 @@ fn compare(older: &Manifest, newer: &Manifest) -> (Vec<ChangedText>, bool) {
             let import = manifest.import(name);
             import.map_or_else(String::new, |import| import.content.clone())
         };
-        add(name, &content(older), &content(newer));
+        add(name, &content(older), &content(newer))?;
     }
     let expanded = |manifest: &Manifest| {
         let resources = manifest.resources.clone();
@@ -107,7 +125,7 @@ fn compare(older: &Manifest, newer: &Manifest) -> (Vec<ChangedText>, bool) {
             Value::sequence(resources),
         )]))
     };
-    add("Expanded configuration", &expanded(older), &expanded(newer));
+    add("Expanded configuration", &expanded(older), &expanded(newer))?;
     let mut left = MAX_LINES;
     let mut is_cut = false;
     for text in &mut texts {
@@ -116,7 +134,11 @@ fn compare(older: &Manifest, newer: &Manifest) -> (Vec<ChangedText>, bool) {
         left -= text.lines.len();
     }
     texts.retain(|text| !text.lines.is_empty());
-    (texts, is_cut)
+    Ok((texts, is_cut))
+}
+
+fn late() -> Box<Status> {
+    Status::new(504, "Timeout", "the manifests take too long to compare")
 }
 
 /// Returns the lines of a unified diff, without its header.

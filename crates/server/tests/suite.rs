@@ -46,24 +46,31 @@ macro_rules! tests {
     };
 }
 
-/// Lists the tests of a module as `tests!` does, and each again with Templates whose lines end with
-/// CRLF.
+/// Lists the tests of a module as `tests!` does, and each again with YAML whose lines end with CRLF.
 macro_rules! tests_and_crlf {
-    ($($test:ident),*) => {
+    ($($test:ident),* $(; shared data: $($shared:ident),+)?) => {
         pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
-            vec![$(
-                crate::trial(crate::name(module_path!(), stringify!($test)), $test),
-                crate::trial(
-                    crate::name(module_path!(), concat!("crlf/", stringify!($test))),
-                    || crate::pages::site::with_crlf($test),
-                ),
-            )*]
+            vec![
+                $(
+                    crate::trial(crate::name(module_path!(), stringify!($test)), $test),
+                    crate::trial(
+                        crate::name(module_path!(), concat!("crlf/", stringify!($test))),
+                        || crate::crlf::with($test),
+                    ),
+                )*
+                $($(crate::needs(
+                    "KRM_TEMPLATE_SHARED",
+                    cfg!(shared_data),
+                    crate::trial(crate::name(module_path!(), stringify!($shared)), $shared),
+                ),)+)?
+            ]
         }
     };
 }
 
 mod apply;
 mod auth;
+mod crlf;
 mod deploy;
 mod deployments;
 mod exchanges;

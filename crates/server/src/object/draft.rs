@@ -1,6 +1,7 @@
 //! A Template as received: its fields in order, including unknown ones, and its numbers unchanged.
 
 use std::cell::LazyCell;
+use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
@@ -25,7 +26,7 @@ pub struct Draft {
     /// Fields keep the JSON text of the client. In OpenShift's group, `objects` is always present,
     /// and other empty fields are omitted.
     fields: Vec<(String, String)>,
-    /// The values of fields that have just been parsed, until [`Draft::take_value`].
+    /// The values of fields that have just been parsed, until [`Draft::take_known_value`].
     parsed: Map<String, Value>,
     /// The text of the body, if it was YAML.
     yaml: Option<String>,
@@ -157,8 +158,9 @@ impl Draft {
 
     /// Keeps the JSON text of the old fields whose value is unchanged.
     pub(crate) fn keep_spelling(&mut self, old: &Self) {
+        let old: BTreeMap<&str, &str> = old.fields().collect();
         for (key, text) in &mut self.fields {
-            if let Some(old) = old.field(key)
+            if let Some(&old) = old.get(key.as_str())
                 && text != old
                 && json::value(text) == json::value(old)
             {
@@ -167,11 +169,10 @@ impl Draft {
         }
     }
 
-    /// Returns the complete object like [`Draft::to_value`], without parsing what has just been
-    /// parsed.
-    pub(crate) fn take_value(&mut self) -> Value {
+    /// Returns the object like [`Draft::to_known_value`], without parsing what has just been parsed.
+    pub(crate) fn take_known_value(&mut self) -> Value {
         let parsed = std::mem::take(&mut self.parsed);
-        self.value_with(parsed, |_| true)
+        self.value_with(parsed, |key| types::is_field(self.group, key))
     }
 
     /// Returns the complete object, with `kind` and `apiVersion`.

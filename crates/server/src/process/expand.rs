@@ -307,9 +307,7 @@ impl Work<'_> {
                 let message = format!("Too many: must have at most {most} items");
                 Err(self.status(vec![Cause::new("FieldValueTooMany", "objects", message)]))
             }
-            Some(Overrun::Time) => {
-                Err(read::late())
-            }
+            Some(Overrun::Time) => Err(read::late()),
         }
     }
 

@@ -50,11 +50,7 @@ pub struct Described {
 ///
 /// # Errors
 /// 422 if the Template is invalid, 504 if the time is up.
-pub fn described(
-    group: Group,
-    document: &Arc<Document>,
-    is_late: IsLate<'_>,
-) -> Result<Described> {
+pub fn described(group: Group, document: &Arc<Document>, is_late: IsLate<'_>) -> Result<Described> {
     let template = read_open(group, document, is_late)?;
     let text = |keys: &[&str]| {
         let mut texts = keys.iter().filter_map(|key| template.annotation(key));

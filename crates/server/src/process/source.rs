@@ -91,7 +91,13 @@ pub fn readable(document: Document, syntax: Syntax) -> Result<Arc<Document>> {
     drop(value);
     drop(document);
     let syntax = Syntax::Yaml;
-    read::document("Template", Text { text: &text, syntax })
+    read::document(
+        "Template",
+        Text {
+            text: &text,
+            syntax,
+        },
+    )
 }
 
 /// Returns the ranges of the secret values in a Template, in order. None is in another one.

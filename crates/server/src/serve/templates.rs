@@ -1,5 +1,7 @@
 //! Requests for one stored Template: create, get, update and patch.
 
+use std::iter;
+
 use serde_json::Value;
 
 use super::answer::{self, Answer};
@@ -53,18 +55,20 @@ async fn created(call: &Call<'_>) -> Result<(Written, Vec<String>)> {
         Ok((draft, warnings))
     });
     let (draft, warnings) = read.await?;
-    let written = insert(call, &draft, options.dry_run).await?;
+    let written = insert(call, draft, options.dry_run).await?;
     Ok((written, warnings))
 }
 
 /// Stores a new object. Generates its name if it has only `generateName`.
-async fn insert(call: &Call<'_>, draft: &Draft, dry_run: bool) -> Result<Written> {
-    let mut attempts = if draft.name().is_empty() {
+async fn insert(call: &Call<'_>, draft: Draft, dry_run: bool) -> Result<Written> {
+    let attempts = if draft.name().is_empty() {
         NAME_ATTEMPTS
     } else {
         1
     };
-    loop {
+    // The last attempt does not copy it.
+    let mut drafts = iter::repeat_n(draft, attempts);
+    while let Some(mut draft) = drafts.next() {
         let create = meta::Create {
             namespace: call.namespace,
             now: call.now,
@@ -72,7 +76,6 @@ async fn insert(call: &Call<'_>, draft: &Draft, dry_run: bool) -> Result<Written
             suffix: &random_suffix()?,
         };
         let encoded = call.work(call.body.len(), || {
-            let mut draft = draft.clone();
             meta::create(&mut draft, &create)?;
             call.encoded(&draft)
         });
@@ -86,13 +89,13 @@ async fn insert(call: &Call<'_>, draft: &Draft, dry_run: bool) -> Result<Written
             let key = call.key(stored.name());
             call.state.store.create(&key, stored.bytes().clone()).await
         };
-        attempts -= 1;
         match written {
             Ok(revision) => return Ok(Written(stored, revision)),
-            Err(Error::Exists) if attempts > 0 => {}
+            Err(Error::Exists) if drafts.len() > 0 => {}
             Err(error) => return Err(call.refused(stored.name(), &error)),
         }
     }
+    Err(Status::internal("no generated name is free"))
 }
 
 pub(super) async fn get(call: &Call<'_>, name: &str) -> Result<Answer> {
@@ -148,7 +151,7 @@ pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
             }
             let applied = call.work(call.body.len(), || patch.applied(call, name, None));
             let (draft, warnings) = applied.await?;
-            let written = insert(call, &draft, dry_run).await?;
+            let written = insert(call, draft, dry_run).await?;
             return Ok(show(call, 201, shown, &written, &warnings).await);
         };
         let change = call.work(patch.cost(call, &current), || {
@@ -313,8 +316,9 @@ const fn writer<'w>(manager: &'w str, time: &'w str) -> Writer<'w> {
 /// Updates the managed fields of an object after a write.
 fn own(call: &Call<'_>, old: Option<&Draft>, draft: &mut Draft, manager: &str) {
     let time = call.time();
-    let old = old.map(Draft::to_value);
-    let mut value = draft.take_value();
+    // Fields that are unknown have no owners.
+    let old = old.map(Draft::to_known_value);
+    let mut value = draft.take_known_value();
     managed::track_update(
         call.group,
         old.as_ref(),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::http::program::{Program, Response};
 
-tests!(
+tests_and_crlf!(
     a_template_of_v1_belongs_to_the_group_of_its_dialect,
     a_template_of_v1_is_changed_and_deleted_on_its_path,
     a_path_with_a_group_takes_only_its_dialect,

@@ -11,6 +11,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::crlf;
+
 /// The timeout of a response.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -128,6 +130,7 @@ impl Program {
         body: &[u8],
     ) -> Response {
         let mut stream = self.connect();
+        let body = crlf::sent_body(headers, body);
         let mut head = head(method, path, headers);
         let _ = write!(
             head,
@@ -135,7 +138,7 @@ impl Program {
             body.len()
         );
         stream.write_all(head.as_bytes()).unwrap();
-        stream.write_all(body).unwrap();
+        stream.write_all(&body).unwrap();
         response(&rest(&mut stream))
     }
 

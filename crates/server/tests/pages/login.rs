@@ -2,7 +2,7 @@
 
 use crate::pages::site::{COOKIES, Site, TOKEN, cookie, hidden_texts};
 
-tests!(
+tests_and_crlf!(
     without_a_login_a_page_is_the_one_to_log_in,
     a_login_is_a_cookie_that_no_script_and_no_other_site_has,
     the_api_takes_no_cookie,

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use krm_template_engine::{Assignment, Format, Generation, Options, Reading, Template, print};
+use krm_template_server::process::{self, Syntax};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
-use krm_template_server::process::{self, Syntax};
 use krm_yaml::{Document, SharedNode};
 
 use crate::pages::site::{Site, unescaped};

@@ -1,6 +1,5 @@
 //! A server without a socket, and requests of a browser.
 
-use std::cell::Cell;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,6 +23,8 @@ use krm_template_server_core::reload::Reload;
 use krm_template_server_core::store::Store;
 use krm_template_server_core::tls::Peer;
 use krm_template_server_deployments::deployments::{self, Deployments, Needs};
+
+use crate::crlf;
 
 /// The token of the user `ada`, who has full access with only `--auth tokens`.
 pub(crate) const TOKEN: &str = "secret-token-of-ada";
@@ -175,7 +176,8 @@ impl Site {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let body = Full::new(Bytes::from(body.to_owned()));
+        let body = crlf::sent_body(headers, body.as_bytes()).into_owned();
+        let body = Full::new(Bytes::from(body));
         let peer = Peer::new("127.0.0.1:40000".parse().unwrap());
         let answer = self.app.answer(request.body(body).unwrap(), &peer);
         let answer = Box::pin(answer).await;
@@ -258,11 +260,6 @@ impl Site {
 
     /// Stores a Template with the API.
     pub(crate) async fn store(&self, path: &str, yaml: &str) {
-        let yaml = &if HAS_CRLF.get() {
-            yaml.replace('\n', "\r\n")
-        } else {
-            yaml.to_owned()
-        };
         let headers = [
             ("content-type", "application/yaml"),
             ("authorization", &format!("Bearer {TOKEN}")),
@@ -272,23 +269,15 @@ impl Site {
     }
 }
 
-thread_local! {
-    /// Whether the lines of Templates end with CRLF.
-    static HAS_CRLF: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs a test with Templates whose lines end with CRLF.
-pub(crate) fn with_crlf(test: fn()) {
-    HAS_CRLF.set(true);
-    test();
-    HAS_CRLF.set(false);
-}
-
 /// A part of a form: its name, its file name if it is a file, and its content.
 pub(crate) type Part<'p> = (&'p str, Option<&'p str>, &'p str);
 
 fn multipart(parts: &[Part<'_>]) -> String {
     let parts = parts.iter().map(|(name, file, content)| {
+        let content = match file {
+            Some(_) => crlf::sent(content),
+            None => (*content).into(),
+        };
         let file = file
             .map(|file| format!("; filename=\"{file}\""))
             .unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use crate::pages::site::Site;
 
-tests!(
+tests_and_crlf!(
     an_uploaded_template_is_a_form_and_not_stored,
     a_template_is_stored_if_that_is_asked_for,
     a_template_of_v1_has_the_group_of_its_dialect,

@@ -10,7 +10,7 @@ use krm_yaml::{Document, DuplicateKeys};
 
 use crate::pages::site::{Page, Site, unescaped};
 
-tests!(a_shell_runs_the_command_lines, the_files_have_the_values);
+tests_and_crlf!(a_shell_runs_the_command_lines, the_files_have_the_values);
 
 const TEMPLATE: &str = "kind: Template\nmetadata:\n  name: web\nparameters:\n\
      - name: PLAIN\n- name: SPACES\n- name: QUOTES\n- name: LINES\n- name: SHELL\n- name: DASH\n- name: WORD\n\

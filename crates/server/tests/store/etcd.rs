@@ -438,7 +438,10 @@ async fn damaged_value(cluster: Cluster) {
             ),
         }
     }
-    client.put("/p/t/moved", stored.clone(), None).await.unwrap();
+    client
+        .put("/p/t/moved", stored.clone(), None)
+        .await
+        .unwrap();
     let listed = store.list("/t/", None, 0, None).await.unwrap();
     assert_eq!(listed.damaged, ["/t/a", "/t/moved"]);
     assert_eq!(listed.items.len(), 1);
@@ -455,10 +458,16 @@ async fn damaged_value(cluster: Cluster) {
         event => panic!("{event:?}"),
     }
     // As former versions stored it.
-    client.put("/p/t/former", VALUE.to_vec(), None).await.unwrap();
+    client
+        .put("/p/t/former", VALUE.to_vec(), None)
+        .await
+        .unwrap();
     let former = store.get("/t/former").await.unwrap().unwrap();
     assert_eq!(former.value, VALUE);
-    store.update("/t/former", VALUE, former.revision).await.unwrap();
+    store
+        .update("/t/former", VALUE, former.revision)
+        .await
+        .unwrap();
     let stored = client.get("/p/t/former", None).await.unwrap();
     assert_ne!(stored.kvs()[0].value(), VALUE);
 }

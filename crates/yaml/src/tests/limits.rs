@@ -237,7 +237,11 @@ fn key_length() {
     assert_eq!(read(format!("{{a: b, ? {explicit} : 1}}\n")), Ok(()));
     // In braces that are not JSON, too.
     let quoted = format!("\"{explicit}\"");
-    for (before, key) in [("{", &quoted), ("{a: b, ", &explicit), ("a: ['b', ", &quoted)] {
+    for (before, key) in [
+        ("{", &quoted),
+        ("{a: b, ", &explicit),
+        ("a: ['b', ", &quoted),
+    ] {
         let text = format!("{before}{key} : 1");
         let error = Document::parse(&Source::new("test", text)).err().unwrap();
         assert_eq!(error.message, "a key is longer than 1024 characters");

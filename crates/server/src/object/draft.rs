@@ -141,6 +141,13 @@ impl Draft {
             .map(|(key, text)| (key.as_str(), text.as_str()))
     }
 
+    /// Returns the bytes of these fields.
+    pub(crate) fn length(&self) -> usize {
+        self.fields()
+            .map(|(key, text)| key.len() + text.len())
+            .sum()
+    }
+
     /// Returns the same fields as stored: in OpenShift's group, empty `objects` become null.
     pub(crate) fn stored_fields(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_none = |key: &str, text: &str| {

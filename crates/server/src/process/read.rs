@@ -96,6 +96,11 @@ pub(super) fn check(
             "the namespace of the provided object does not match the namespace sent on the request",
         ));
     }
+    check_parameters(root, group, limits)
+}
+
+/// Rejects a Template with too many parameters.
+pub(super) fn check_parameters(root: Cursor<'_>, group: Group, limits: &Limits<'_>) -> Result<()> {
     let parameters = root.get("parameters").filter(|list| list.is_sequence());
     let count = parameters.into_iter().flat_map(Cursor::children).count();
     if count > limits.parameters {

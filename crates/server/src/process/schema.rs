@@ -10,7 +10,7 @@ use krm_yaml::diagnostic::Diagnostics;
 
 use super::causes::{Hidden, Reporter};
 use super::read;
-use super::request::{IsLate, Text};
+use super::request::{Limits, Text};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::{Result, Status};
 
@@ -18,10 +18,10 @@ use krm_template_server_core::status::{Result, Status};
 /// contains no secrets.
 ///
 /// # Errors
-/// 400 if the text is not an object, 422 if the Template is invalid, 504 if the time is up.
-pub fn schema(group: Group, template: Text<'_>, is_late: IsLate<'_>) -> Result<String> {
+/// 400 if the text is not an object, 422 if the Template is invalid or has too many parameters, 504 if the time is up.
+pub fn schema(group: Group, template: Text<'_>, limits: &Limits<'_>) -> Result<String> {
     let document = read::document("Template", template)?;
-    let template = read_open(group, &document, is_late)?;
+    let template = read_open(group, &document, limits)?;
     Ok(format!("{}\n", of_values(&template)))
 }
 
@@ -49,9 +49,9 @@ pub struct Described {
 /// Returns the form of a Template. It contains no secrets.
 ///
 /// # Errors
-/// 422 if the Template is invalid, 504 if the time is up.
-pub fn described(group: Group, document: &Arc<Document>, is_late: IsLate<'_>) -> Result<Described> {
-    let template = read_open(group, document, is_late)?;
+/// 422 if the Template is invalid or has too many parameters, 504 if the time is up.
+pub fn described(group: Group, document: &Arc<Document>, limits: &Limits<'_>) -> Result<Described> {
+    let template = read_open(group, document, limits)?;
     let text = |keys: &[&str]| {
         let mut texts = keys.iter().filter_map(|key| template.annotation(key));
         let text = texts.find(|text| !text.trim().is_empty());
@@ -91,11 +91,12 @@ pub fn tags(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn read_open(group: Group, document: &Arc<Document>, is_late: IsLate<'_>) -> Result<Template> {
-    read::check_time(is_late)?;
+fn read_open(group: Group, document: &Arc<Document>, limits: &Limits<'_>) -> Result<Template> {
+    read::check_time(limits.is_late)?;
+    read::check_parameters(read::root(document)?, group, limits)?;
     let mut diagnostics = Diagnostics::new();
     let template = read::template(document, group, false, &mut diagnostics);
-    read::check_time(is_late)?;
+    read::check_time(limits.is_late)?;
     if let Some(template) = template {
         return Ok(template);
     }

@@ -201,10 +201,20 @@ impl Call<'_> {
     /// 413 if the encoded object is too large.
     pub(super) fn encoded(&self, draft: &Draft) -> Result<Stored> {
         let stored = Stored::encode(draft)?;
-        if stored.bytes().len() > self.state.limits.max_object_bytes {
-            return Err(self.refused(draft.name(), &Error::TooLarge));
-        }
+        self.check_length(draft.name(), stored.bytes().len())?;
         Ok(stored)
+    }
+
+    /// Checks the length of an object, or of a part, before more memory is used for it.
+    ///
+    /// # Errors
+    ///
+    /// 413 if it is too large for the store.
+    pub(super) fn check_length(&self, name: &str, bytes: usize) -> Result<()> {
+        if bytes > self.state.limits.max_object_bytes {
+            return Err(self.refused(name, &Error::TooLarge));
+        }
+        Ok(())
     }
 }
 

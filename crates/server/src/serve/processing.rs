@@ -8,7 +8,7 @@ use super::render;
 use super::state::State;
 use crate::object::answer as write;
 use crate::object::{decode, meta};
-use crate::process::{self, Limits, Output, Processed, Request, Syntax, Text};
+use crate::process::{self, IsLate, Limits, Output, Processed, Request, Syntax, Text};
 use crate::wire::accept::{Answer as Shown, Scope};
 use crate::wire::content::{self, Format};
 use crate::wire::options::WriteOptions;
@@ -67,13 +67,38 @@ pub(super) async fn schema(call: &Call<'_>, name: &str) -> Result<Answer> {
     let template = stored_text(call, name).await?;
     let permit = call.state.admission.expansion().await?;
     let group = call.group;
-    let limit = call.state.limits.expansion_timeout;
-    let schema = panics::limited(&call.state.metrics, limit, move |is_late| {
+    let schema = limited(call.state, move |limits| {
         let _permit = permit;
-        process::schema(group, template.text(), is_late)
+        process::schema(group, template.text(), limits)
     });
     let schema = schema.await?;
     Ok(render::finished(200, shown, schema.into_bytes()))
+}
+
+/// Runs a part of a request on a thread for blocking work, with the limits of an expansion.
+pub(super) async fn limited<T: Send + 'static>(
+    state: &State,
+    work: impl FnOnce(&Limits<'_>) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let limits = limits(state);
+    let work = move |is_late: IsLate<'_>| work(&limits(is_late));
+    panics::limited(&state.metrics, state.limits.expansion_timeout, work).await
+}
+
+/// Returns the limits of an expansion, without its time.
+fn limits(state: &State) -> impl for<'l> Fn(IsLate<'l>) -> Limits<'l> + Send + 'static + use<> {
+    let limits = &state.limits;
+    let (objects, bytes) = (
+        limits.max_expansion_objects.get(),
+        limits.max_expansion_bytes,
+    );
+    let parameters = limits.max_parameters.get();
+    move |is_late| Limits {
+        objects,
+        bytes,
+        parameters,
+        is_late,
+    }
 }
 
 /// The text of a stored Template.
@@ -182,13 +207,8 @@ impl<'c> Job<'c> {
         let state = self.state;
         let permit = state.admission.expansion().await?;
         let began = Instant::now();
-        let limits = &state.limits;
-        let timeout = limits.expansion_timeout;
-        let (most, bytes) = (
-            limits.max_expansion_objects.get(),
-            limits.max_expansion_bytes,
-        );
-        let parameters = limits.max_parameters.get();
+        let timeout = state.limits.expansion_timeout;
+        let limits = limits(state);
         let Self {
             is_short,
             group,
@@ -200,7 +220,7 @@ impl<'c> Job<'c> {
             syntax,
             ..
         } = self;
-        let work = move |is_late: &(dyn Fn() -> bool + Sync)| {
+        let work = move |is_late: IsLate<'_>| {
             let _permit = permit;
             expand(&Request {
                 group,
@@ -210,12 +230,7 @@ impl<'c> Job<'c> {
                 output,
                 source_map,
                 syntax,
-                limits: Limits {
-                    objects: most,
-                    bytes,
-                    parameters,
-                    is_late,
-                },
+                limits: limits(is_late),
             })
         };
         let done = if is_short {

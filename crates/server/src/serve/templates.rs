@@ -51,6 +51,7 @@ async fn created(call: &Call<'_>) -> Result<(Written, Vec<String>)> {
     let read = call.work(call.body.len(), || -> Result<_> {
         let (mut draft, warnings) =
             decode::template(call.group, format, &call.body, options.field_validation)?;
+        call.check_length(draft.name(), draft.length())?;
         own(call, None, &mut draft, &manager);
         Ok((draft, warnings))
     });
@@ -116,6 +117,7 @@ pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
         let (mut draft, warnings) =
             decode::template(call.group, format, &call.body, options.field_validation)?;
         meta::named(&mut draft, call.namespace, name)?;
+        call.check_length(name, draft.length())?;
         Ok((draft, warnings))
     });
     let (mut draft, warnings) = read.await?;
@@ -277,6 +279,7 @@ impl Patch {
         let current = old.map(Draft::to_value);
         let value = match (self.content, current) {
             (PatchContent::Apply(object), current) => {
+                call.check_length(name, object.to_string().len())?;
                 let time = call.time();
                 let writer = writer(&self.manager, &time);
                 let force = self.options.force;

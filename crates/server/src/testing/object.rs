@@ -122,7 +122,7 @@ fn expand(group: Group, syntax: Syntax, template: &str, parameters: &str) {
         finish(process::template(&request, text(template)));
         finish(process::stored(&request, text(template), text(parameters)));
     }
-    if let Ok(schema) = process::schema(group, text(template), &never) {
+    if let Ok(schema) = process::schema(group, text(template), &limits) {
         readable(schema.as_bytes());
     }
 }

@@ -258,7 +258,8 @@ fn no_message_says_a_value() {
             stored(&body.replace(CANARY, "1"), &format!("[{CANARY}, .inf]")),
             &body,
         );
-        let schema = on_thread(|| process::schema(Group::Krm, yaml(&body), &|| false));
+        let schema =
+            on_thread(|| process::schema(Group::Krm, yaml(&body), &Limits::of_server(&|| false)));
         hear(
             schema.map(|_| Processed {
                 body: String::new(),
@@ -374,7 +375,7 @@ fn no_body_makes_it_panic() {
                         assert!(answer.is_object());
                     }
                 }
-                let _ = process::schema(group, text(&body), &|| false);
+                let _ = process::schema(group, text(&body), &Limits::of_server(&|| false));
             });
             Ok(())
         },

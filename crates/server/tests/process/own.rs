@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use krm_template_server::process::{self, Output, Processed, Request, Syntax};
+use krm_template_server::process::{self, Limits, Output, Processed, Request, Syntax};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::Status;
 use krm_yaml::Document;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::process::shared::{json, on_thread, request, template, yaml};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn()); 18] = [
+    let tests: [(&str, fn()); 19] = [
         (
             "the_answer_keeps_the_order_of_the_template",
             the_answer_keeps_the_order_of_the_template,
@@ -53,6 +53,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             a_source_map_has_places_and_no_values,
         ),
         ("a_schema_shows_no_secret", a_schema_shows_no_secret),
+        (
+            "a_schema_has_a_limited_number_of_parameters",
+            a_schema_has_a_limited_number_of_parameters,
+        ),
         (
             "a_schema_ends_when_the_time_is_up",
             a_schema_ends_when_the_time_is_up,
@@ -441,13 +445,26 @@ fn a_schema_ends_when_the_time_is_up() {
     for asked in 0..2 {
         let count = AtomicUsize::new(0);
         let is_late = || count.fetch_add(1, Relaxed) >= asked;
-        let schema = process::schema(Group::Krm, json(body), &is_late);
+        let schema = process::schema(Group::Krm, json(body), &Limits::of_server(&is_late));
         assert_eq!(schema.unwrap_err().code, 504);
         let document = Arc::new(Document::parse(&Source::new("Template", body)).unwrap());
         count.store(0, Relaxed);
-        let described = process::described(Group::Krm, &document, &is_late);
+        let described = process::described(Group::Krm, &document, &Limits::of_server(&is_late));
         assert_eq!(described.unwrap_err().code, 504);
     }
+}
+
+fn a_schema_has_a_limited_number_of_parameters() {
+    let parameters: Vec<String> = (0..5_001)
+        .map(|index| format!("{{\"name\": \"P{index}\"}}"))
+        .collect();
+    let body = format!(
+        "{{\"objects\": [], \"parameters\": [{}]}}",
+        parameters.join(",")
+    );
+    let schema = process::schema(Group::Krm, json(&body), &Limits::of_server(&|| false));
+    let causes = schema.unwrap_err().details.unwrap().causes;
+    assert_eq!(causes[0].reason, "FieldValueTooMany");
 }
 
 fn a_schema_shows_no_secret() {
@@ -457,7 +474,7 @@ fn a_schema_shows_no_secret() {
         process::schema(
             group,
             json(&body.replace("{\"param", "{\"objects\": [], \"param")),
-            &|| false,
+            &Limits::of_server(&|| false),
         )
     };
     let schema = of(Group::Krm, body).unwrap_or_else(|status| panic!("{status}"));

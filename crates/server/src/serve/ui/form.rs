@@ -19,7 +19,6 @@ use crate::pages::{self, FormPage, Html, Link, ObjectView, Output, ResultView, U
 use crate::process::{self, Described, Look, Preview, Syntax, Text, View};
 use crate::wire::path::{Resource, Verb};
 use krm_template_server_core::groups::Group;
-use krm_template_server_core::ops::panics;
 use krm_template_server_core::status::{Result, Status};
 
 #[derive(Clone, Copy)]
@@ -83,7 +82,7 @@ pub(super) async fn page(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Answe
             filled.values.insert(field.name.clone(), value.to_owned());
         }
     }
-    show(visit, &subject, &described, &Shown::form(filled)?)
+    show(visit, &subject, &described, &Shown::form(filled)?).await
 }
 
 /// Handles a submitted form of a stored Template.
@@ -140,10 +139,9 @@ async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
 pub(super) async fn described(visit: &Visit<'_>, subject: &Subject) -> Result<Described> {
     let permit = visit.state.admission.expansion().await?;
     let (group, template) = (subject.group, Arc::clone(&subject.template));
-    let limit = visit.state.limits.expansion_timeout;
-    let done = panics::limited(&visit.state.metrics, limit, move |is_late| {
+    let done = processing::limited(visit.state, move |limits| {
         let _permit = permit;
-        process::described(group, &template, is_late)
+        process::described(group, &template, limits)
     });
     done.await
 }
@@ -270,7 +268,7 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
     if visit.wants_json() {
         return script(subject, &described, &shown);
     }
-    show(visit, subject, &described, &shown)
+    show(visit, subject, &described, &shown).await
 }
 
 /// Responds with the objects as a file.
@@ -323,7 +321,19 @@ fn output(subject: &Subject, described: &Described, shown: &Shown) -> Result<Str
     })
 }
 
-pub(super) fn show(
+/// Renders the page of a form.
+pub(super) async fn show(
+    visit: &Visit<'_>,
+    subject: &Subject,
+    described: &Described,
+    shown: &Shown,
+) -> Result<Answer> {
+    let length = subject.template.text().len();
+    let render = || rendered(visit, subject, described, shown);
+    visit.state.admission.work(length, render).await
+}
+
+fn rendered(
     visit: &Visit<'_>,
     subject: &Subject,
     described: &Described,

@@ -81,7 +81,7 @@ pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
     match form::described(visit, &subject).await {
         Ok(described) => {
             let form = Shown::form(Filled::default())?;
-            form::show(visit, &subject, &described, &form)
+            form::show(visit, &subject, &described, &form).await
         }
         Err(status) => refused(visit, namespace, &text, status),
     }

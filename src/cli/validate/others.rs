@@ -286,25 +286,10 @@ fn is_within(place: &Place, root: Cursor<'_>) -> bool {
         && place.range.end <= all.range.end
 }
 
-/// Options that decide nothing, as no object is made.
-fn options() -> Options<'static> {
-    Options {
-        labels: Vec::new(),
-        namespace: None,
-        ignore_unknown_parameters: false,
-        strict: false,
-        require_name: false,
-        keep_namespace: false,
-        budget: None,
-        generation: Generation::Random,
-        inspect: None,
-    }
-}
-
 /// Checks the values of a Template, without the Template itself.
 fn check_values(template: &Template, given: &[Assignment], own: Cursor<'_>) -> Diagnostics {
     let mut found = Diagnostics::new();
-    template::effective(template, given, &options(), &mut found, |_| ());
+    template::effective(template, given, &Options::new(Generation::Random), &mut found, |_| ());
     found.retain(|one| {
         let is_own = one
             .place
@@ -392,7 +377,7 @@ fn warn_of_crossings(plan: &plan::Plan, found: &mut Diagnostics) {
         let options = Options {
             labels: instance.labels.clone(),
             namespace: instance.namespace.clone(),
-            ..options()
+            ..Options::new(Generation::Random)
         };
         // Other problems are those of the Template, or were reported.
         let unheard = &mut Diagnostics::new();

@@ -379,21 +379,11 @@ fn expand(
         return Some(());
     }
     let given = values(document, &template, judged);
-    let options = Options {
-        labels: Vec::new(),
-        namespace: None,
-        ignore_unknown_parameters: false,
-        strict: false,
-        require_name: false,
-        keep_namespace: false,
-        inspect: None,
-        budget: None,
-        generation: Generation::Reproducible {
-            seed: Some(b"seed".to_vec()),
-            instance: String::new(),
-            earlier: &(),
-        },
-    };
+    let options = Options::new(Generation::Reproducible {
+        seed: Some(b"seed".to_vec()),
+        instance: String::new(),
+        earlier: &(),
+    });
     let objects = &mut judged.objects;
     template::process(
         &template,

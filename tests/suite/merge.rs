@@ -138,17 +138,7 @@ fn process(text: &str, given: &[(String, String)]) -> Result<Vec<Value>, String>
         .iter()
         .map(|(name, value)| Assignment::text(name, value, "-p"));
     let given: Vec<Assignment> = given.collect();
-    let options = template::Options {
-        labels: Vec::new(),
-        namespace: None,
-        ignore_unknown_parameters: false,
-        strict: false,
-        require_name: false,
-        keep_namespace: false,
-        inspect: None,
-        budget: None,
-        generation: Generation::Random,
-    };
+    let options = template::Options::new(Generation::Random);
     let printed = template::print(&template, &given, &options, Format::Json, &mut diagnostics);
     let printed = printed.ok_or_else(|| said(&diagnostics))?;
     let list: Value = serde_json::from_str(&printed.pieces.concat()).map_err(|e| e.to_string())?;

@@ -289,7 +289,13 @@ fn is_within(place: &Place, root: Cursor<'_>) -> bool {
 /// Checks the values of a Template, without the Template itself.
 fn check_values(template: &Template, given: &[Assignment], own: Cursor<'_>) -> Diagnostics {
     let mut found = Diagnostics::new();
-    template::effective(template, given, &Options::new(Generation::Random), &mut found, |_| ());
+    template::effective(
+        template,
+        given,
+        &Options::new(Generation::Random),
+        &mut found,
+        |_| (),
+    );
     found.retain(|one| {
         let is_own = one
             .place

@@ -127,8 +127,10 @@ fn with_lists<'d>(first: &Part<'d>, others: &[Part<'_>]) -> Value<'d> {
         }
         value.remove(key);
         if let Data::Mapping(entries) = &mut value.data {
-            let objects = entries.iter().position(|(key, _)| key == "objects");
-            let at = objects.unwrap_or(entries.len());
+            // The message of the others may have been added already.
+            let place_of = |name| entries.iter().position(|(key, _)| key == name);
+            let at = place_of("objects").or_else(|| place_of("message"));
+            let at = at.unwrap_or(entries.len());
             entries.insert(at, (Cow::Borrowed(key), Value::sequence(Vec::new())));
         }
     }

@@ -155,7 +155,7 @@ fn all(headers: &HeaderMap, names: &[HeaderName]) -> Option<Vec<String>> {
 fn texts(data: &BTreeMap<String, String>, key: &str) -> anyhow::Result<Vec<String>> {
     match data.get(key) {
         Some(json) if !json.is_empty() => {
-            serde_json::from_str(json).with_context(|| format!("{key}: expected a list of texts"))
+            serde_json::from_str(json).with_context(|| format!("{key}: expected a list of strings"))
         }
         _ => Ok(Vec::new()),
     }

@@ -593,7 +593,7 @@ impl<'d> Fields<'_, 'd> {
         let texts: Option<Vec<String>> = texts.collect();
         if !field.is_sequence() || texts.is_none() {
             let hint = "write each value on its own line, as `- VALUE`".to_owned();
-            self.wrong(key, "a list of texts", Some(hint));
+            self.wrong(key, "a list of strings", Some(hint));
         }
         texts.unwrap_or_default()
     }

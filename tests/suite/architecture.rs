@@ -50,6 +50,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "read",
             "names",
             "builtin",
+            "kustomization",
             "run",
         ],
     ),

@@ -10,13 +10,14 @@
 //! knows of kinds; `patch` merges; `resources` are the objects; `fields` selects objects and their
 //! fields; `engine` is the transformer, its context and what runs it; `read` turns files into a
 //! list of transformers; `names` keeps references right; `builtin` has a file for each built-in
-//! transformer; `run` runs the list.
+//! transformer; `kustomization` makes steps of a Kustomization; `run` runs the list.
 //!
 //! `docs/composition.md` lists our decisions where the KEP is silent.
 
 mod builtin;
 mod engine;
 mod fields;
+mod kustomization;
 mod names;
 mod patch;
 mod read;
@@ -29,11 +30,13 @@ mod values;
 
 pub use builtin::builtin_kinds;
 pub use engine::field_tables::{Kind, fields_of};
-pub use engine::functions::{Base, FunctionOutput, Functions, Kustomize};
+pub use engine::functions::{FunctionOutput, Functions, Kustomize};
 pub use engine::program::{Container, Exec, Mount, Program};
 pub use engine::step::Step;
 pub use engine::transformer::{Transformer, TransformerId};
 pub use fields::field_spec::FieldSpec;
+pub use kustomization::ending::Ending;
+pub use kustomization::fields as kustomization_fields;
 pub use names::references::{Referrer, Renames, Target};
 pub use read::locate::KUSTOMIZATIONS;
 pub use read::model::{FIELDS, IMPORT_FIELDS, OPENAPI_FIELDS, ORDER_FIELDS};
@@ -43,6 +46,6 @@ pub use resources::objects::objects;
 pub use resources::print::{Format, print};
 pub use resources::resource::Resource;
 pub use run::chain;
-pub use run::steps::{consolidate, consolidate_node};
+pub use run::steps::{consolidate, consolidate_node, consolidate_root};
 pub use tables::kind_order::legacy_rank;
 pub use tables::name_references::{NAME_REFERENCES, Named};

@@ -6,6 +6,7 @@ mod compositions;
 mod damage;
 mod differences;
 mod filters;
+mod kustomizations;
 mod names;
 mod order;
 mod patches;
@@ -71,6 +72,7 @@ fn transformer(config: &str) -> Transformer {
             node,
             at: FieldPath::root(),
         }],
+        written_as: Vec::new(),
     }
 }
 

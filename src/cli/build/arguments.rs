@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum, value_parser};
 
 use crate::cli::build::containers::ContainerOptions;
 use crate::cli::fail_on::FailOn;
+use crate::composition::Ending;
 use krm_template_exec::disk::LoadRestrictor;
 use krm_template_exec::io;
 #[cfg(feature = "deployment-manager")]
@@ -14,12 +15,13 @@ use krm_yaml::diagnostic::{Diagnostic, Result};
 /// The default time limit of a function in seconds, as in kpt.
 const TIMEOUT: u64 = 300;
 
-/// Build the resources of a Composition and print them
+/// Build the resources of a Kustomization or Composition and print them
 ///
-/// A Composition (KEP-2299) lists transformers that generate and change resources in order. It can
-/// import, override and reorder the transformers of other Compositions. docs/composition.md
-/// describes it. Built-in transformers and Templates run inside this program. Nothing is printed
-/// unless all transformers succeed.
+/// A Kustomization is built as kustomize builds it, but keeps comments and layout:
+/// docs/kustomization.md. A Composition (KEP-2299) lists transformers that generate and change
+/// resources in order. It can import, override and reorder the transformers of other Compositions:
+/// docs/composition.md. Built-in transformers and Templates run inside this program. Nothing is
+/// printed unless all transformers succeed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(
@@ -27,14 +29,14 @@ const TIMEOUT: u64 = 300;
     reason = "each is an option, and they are independent"
 )]
 pub(in crate::cli) struct Arguments {
-    /// The directory with `composition.yaml`, or the file itself
+    /// The directory with `kustomization.yaml` or `composition.yaml`, or the file of a Composition
     #[arg(value_name = "DIR|FILE", default_value = ".")]
     path: String,
 
     /// Files with resources for the first transformer; `-` is standard input
     ///
-    /// So it is a post-renderer of Helm. If `-` is the only argument, the Composition is that of the
-    /// current directory.
+    /// So it is a post-renderer of Helm. If `-` is the only argument, what is built is in the current
+    /// directory. A Kustomization adds its own resources behind them.
     #[arg(value_name = "RESOURCES")]
     resources: Vec<String>,
 
@@ -105,6 +107,14 @@ pub(in crate::cli) struct Arguments {
     #[arg(long)]
     enable_star: bool,
 
+    /// The order of the objects of a Kustomization without `sortOptions`
+    #[arg(long, value_name = "ORDER", default_value = "legacy")]
+    reorder: Reorder,
+
+    /// Give all objects of a Kustomization the label `app.kubernetes.io/managed-by`
+    #[arg(long, env = "KUSTOMIZE_ENABLE_MANAGEDBY_LABEL")]
+    enable_managedby_label: bool,
+
     /// Stop a function that runs longer than this
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = value_parser!(u64).range(1..))]
     pub(super) function_timeout: u64,
@@ -144,7 +154,25 @@ pub(super) enum OutputFormat {
     Name,
 }
 
+/// The value of `--reorder`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Reorder {
+    /// By kind, so that each object comes after what it needs
+    Legacy,
+    /// As they were added
+    None,
+}
+
 impl Arguments {
+    /// How the build of a Kustomization ends.
+    pub(super) fn ending(&self) -> Ending {
+        Ending {
+            keeps_order: self.reorder == Reorder::None,
+            labels: self.enable_managedby_label,
+            ..Ending::default()
+        }
+    }
+
     /// The Composition, and the files with resources for it.
     pub(super) fn inputs(&self) -> (&str, &[String]) {
         if self.path == "-" && self.resources.is_empty() {

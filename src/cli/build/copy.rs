@@ -41,11 +41,6 @@ impl Copy {
         let links = build.links.iter();
         let links = links.filter_map(|(name, _)| Some((name.split('/').next()?, None)));
         tree.add(original.clone(), files.chain(links));
-        for base in build.bases {
-            let files = base.files.iter();
-            let files = files.map(|(name, text)| (name.as_str(), Some(text.as_str())));
-            tree.add(fs::canonicalize(&base.directory)?, files);
-        }
         let is_name = |part: &Component<'_>| matches!(part, Component::Normal(_));
         let top: PathBuf = original
             .components()

@@ -49,7 +49,7 @@ impl Programs {
             ))
         };
         // Dropped at the end, which removes it.
-        let copy = if build.files.is_empty() && build.bases.is_empty() {
+        let copy = if build.files.is_empty() {
             None
         } else {
             Some(Copy::make(build, self.restrictor).map_err(unable)?)

@@ -1,4 +1,4 @@
-//! `krm-template build`: builds the resources of a Composition.
+//! `krm-template build`: builds the resources of a Composition or Kustomization.
 
 mod arguments;
 mod containers;
@@ -21,9 +21,10 @@ use crate::cli::environment::environment;
 use crate::cli::process::diff;
 use crate::cli::process::mask::Secrets;
 use crate::composition::chain::{self, Stat};
-use crate::composition::{self, Resource, Step};
+use crate::composition::{self, KUSTOMIZATIONS, Resource, Step};
 use crate::function::{Environment, InProcess};
 use crate::template::Trace;
+use krm_core::files::join;
 use krm_template_exec::console::Console;
 use krm_template_exec::disk::{Disk, WAY_OUT};
 use krm_template_exec::interruption::Interruption;
@@ -44,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let disk = Disk {
         console,
         restrictor: arguments.load_restrictor,
-        owner: "the Composition",
+        owner: owner(arguments.inputs().0),
         way_out: WAY_OUT,
     };
     if let Err(misused) = arguments.check() {
@@ -54,7 +55,8 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let mut diagnostics = Diagnostics::new();
     let (path, given) = arguments.inputs();
     let documents = documents(given, &mut diagnostics);
-    let mut list = composition::consolidate(&disk, path, &mut diagnostics);
+    let ending = arguments.ending();
+    let mut list = composition::consolidate_root(&disk, path, &ending, &mut diagnostics);
     if list.is_empty() && given.is_empty() && !diagnostics.has_errors() {
         let problem = format!("the Composition `{path}` has no transformers and creates nothing");
         diagnostics.push(Diagnostic::warning(problem));
@@ -62,7 +64,12 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let interruption = Interruption::listen();
     let mut made = None;
     if !diagnostics.has_errors() {
-        made = if arguments.show_consolidated {
+        made = if arguments.show_consolidated && list.iter().any(Step::is_of_kustomization) {
+            let problem = "`--show-consolidated` shows the transformers of a Composition";
+            let wrong = Diagnostic::error(problem);
+            diagnostics.push(wrong.hint(format!("`{path}` holds a Kustomization")));
+            None
+        } else if arguments.show_consolidated {
             let text = diagnostics.take(composition::show(&list));
             text.map(|text| Made {
                 output: Output::Text(vec![text]),
@@ -97,6 +104,16 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         return diff.map_or(Ok(USAGE), |diff| diff::show(&diff));
     }
     publish(arguments, made, diagnostics, console, &interruption)
+}
+
+/// What is built in a directory, in messages.
+fn owner(directory: &str) -> &'static str {
+    let mut files = KUSTOMIZATIONS.iter().map(|name| join(directory, name));
+    if files.any(|file| io::is_there(&file)) {
+        "the Kustomization"
+    } else {
+        "the Composition"
+    }
 }
 
 /// Prints the output, or writes its files. Returns the exit status.

@@ -15,6 +15,7 @@ use crate::resources::resource::Resource;
 use krm_core::Identity;
 use krm_core::scope::effective;
 use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};
 
 /// Fields that generators of ConfigMaps and Secrets have in common.
@@ -24,7 +25,7 @@ pub(crate) struct GeneratorConfig {
     /// The name of the object; by default that of the generator.
     name: String,
     namespace: String,
-    behavior: Behavior,
+    behavior: String,
     /// Entries in the form `KEY=TEXT`.
     literals: Vec<String>,
     /// Paths of files, or `KEY=PATH`; without a key, the name of the file.
@@ -48,13 +49,32 @@ struct Options {
 }
 
 /// The treatment of an object that exists already.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Behavior {
-    #[default]
     Create,
     Replace,
     Merge,
+}
+
+impl Behavior {
+    /// That of a generator. As in kustomize, an unknown one is `create`; here with a warning.
+    fn of(config: &GeneratorConfig, context: &mut Context<'_>) -> Self {
+        match config.behavior.as_str() {
+            "" | "create" => Self::Create,
+            "replace" => Self::Replace,
+            "merge" => Self::Merge,
+            unknown => {
+                let hint = match closest(unknown, ["create", "replace", "merge"]) {
+                    Some(known) => format!("did you mean `{known}`?"),
+                    None => "it is one of `create`, `replace`, `merge`".to_owned(),
+                };
+                let problem = format!("unknown behavior `{unknown}` counts as `create`");
+                let field = FieldPath::root().key("behavior");
+                context.warn_of(&field, Diagnostic::warning(problem).hint(hint));
+                Self::Create
+            }
+        }
+    }
 }
 
 /// Values as bytes, by their keys.
@@ -251,18 +271,19 @@ pub(crate) fn absorb<'d>(
         namespace: given(&config.namespace, "namespace"),
         name: given(&config.name, "name"),
     };
+    let behavior = Behavior::of(config, context);
     let meant = effective(identity.clone());
     let mut matches = resources
         .iter_mut()
         .filter(|resource| resource.is_or_was(|one| effective(one.clone()) == meant));
-    let problem = match (matches.next(), matches.next(), config.behavior) {
+    let problem = match (matches.next(), matches.next(), behavior) {
         (None, _, Behavior::Create) => {
             let new = create(identity, made, config);
             resources.push(new);
             return;
         }
         (Some(old), None, Behavior::Merge | Behavior::Replace) => {
-            change(old, made, config);
+            change(old, made, config, behavior);
             return;
         }
         (None, _, Behavior::Merge | Behavior::Replace) => {
@@ -341,8 +362,16 @@ fn set_metadata(metadata: &mut Value<'_>, options: &Options) {
 
 /// Changes the existing object. Kustomize replaces it and so loses fields that generators do not
 /// know, such as `stringData` and finalizers; here these stay.
-fn change<'d>(old: &mut Resource<'d>, made: GeneratedObject<'d>, config: &GeneratorConfig) {
+fn change<'d>(
+    old: &mut Resource<'d>,
+    made: GeneratedObject<'d>,
+    config: &GeneratorConfig,
+    behavior: Behavior,
+) {
     old.needs_hash &= !config.options.disable_name_suffix_hash;
+    if let Some(trace) = old.trace.as_mut().filter(|_| behavior == Behavior::Replace) {
+        trace.origin.clear();
+    }
     let object = old.value_mut();
     if let Some(metadata) = object.mapping_at("metadata") {
         set_metadata(metadata, &config.options);
@@ -350,7 +379,7 @@ fn change<'d>(old: &mut Resource<'d>, made: GeneratedObject<'d>, config: &Genera
     if !config.options.immutable {
         object.remove("immutable");
     }
-    if config.behavior == Behavior::Replace {
+    if behavior == Behavior::Replace {
         let is_new = |key| made.fields.iter().any(|(name, _)| *name == key);
         for key in made.parts.iter().copied().filter(|key| !is_new(*key)) {
             object.remove(key);
@@ -358,7 +387,7 @@ fn change<'d>(old: &mut Resource<'d>, made: GeneratedObject<'d>, config: &Genera
     }
     for (key, mut new) in made.fields {
         match (object.get_mut(key), &mut new.data) {
-            (Some(there), Data::Mapping(entries)) if config.behavior == Behavior::Merge => {
+            (Some(there), Data::Mapping(entries)) if behavior == Behavior::Merge => {
                 if there.is_null() {
                     there.data = Data::Mapping(Vec::new());
                 }

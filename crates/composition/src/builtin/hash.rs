@@ -38,7 +38,7 @@ impl Transform for HashConfig {
                 name.set(Value::string(new).data);
             }
         }
-        references::update(resources, context);
+        references::update_now(resources, context);
     }
 }
 

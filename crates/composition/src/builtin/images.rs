@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::resources::resource::{Resource, changeable};
+use crate::values::expression;
 use krm_core::typed::backticked;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::suggest::closest;
@@ -115,7 +116,7 @@ impl Names {
         let whole = format!(
             "^(?:{pattern})(:[a-zA-Z0-9_.{{}}-]*)?(@[a-zA-Z][a-zA-Z0-9]*:[a-zA-Z0-9_.{{}}-]*)?$"
         );
-        Regex::new(&whole).map(Self::Pattern)
+        expression::compile(&whole).map(Self::Pattern)
     }
 
     fn contain(&self, image: &str) -> bool {

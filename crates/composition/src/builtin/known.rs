@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::step::Context;
+use crate::engine::transformer::Transformer;
 use crate::resources::resource::Resource;
 use krm_core::scope::unless_default;
 use krm_yaml::FieldPath;
+use krm_yaml::diagnostic::Diagnostics;
 
 /// The identities of the resources so far.
 pub(crate) struct Known(BTreeSet<Id>);
@@ -44,7 +45,8 @@ impl Known {
         resources: &mut Vec<Resource<'d>>,
         new: Vec<Resource<'d>>,
         field: &FieldPath,
-        context: &mut Context<'_>,
+        transformer: &Transformer,
+        diagnostics: &mut Diagnostics,
     ) {
         for resource in new {
             if let Some(id) = Id::of(&resource)
@@ -59,13 +61,16 @@ impl Known {
                 let slash = if namespace.is_empty() { "" } else { "/" };
                 let problem =
                     format!("`{kind} {namespace}{slash}{name}` is already among the resources");
-                let mut wrong = context.transformer.error(field, problem);
+                let mut wrong = transformer.error(field, problem);
                 if let Some(place) = resource.place() {
                     wrong = wrong.related(place, "this one was to be added");
                 }
-                context
-                    .diagnostics
-                    .push(wrong.hint("to change a resource, use a PatchTransformer"));
+                let hint = if transformer.written_as.is_empty() {
+                    "to change a resource, use a PatchTransformer"
+                } else {
+                    "to change an object, use `patches`"
+                };
+                diagnostics.push(wrong.hint(hint));
             }
             resources.push(resource);
         }

@@ -23,16 +23,27 @@ pub(crate) struct LabelsConfig {
 
 impl Transform for LabelsConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        keep_spelling("labels", &mut self.labels, context);
+        let tables = context.tables;
         let fields = self.field_specs.as_deref();
-        let fields = fields.unwrap_or(&context.tables.fields().common_labels);
-        if fields.iter().any(holds_labels) {
-            warn_about(&self.labels, context);
-        }
-        for resource in changeable(resources) {
-            let outcome = set_entries(resource.value_mut(), fields, &self.labels);
-            context.outcome(resource, outcome);
-        }
+        let fields = fields.unwrap_or(&tables.fields().common_labels);
+        set(&mut self.labels, fields, resources, context);
+    }
+}
+
+/// Sets labels in these fields.
+pub(crate) fn set(
+    labels: &mut Texts,
+    fields: &[FieldSpec],
+    resources: &mut [Resource<'_>],
+    context: &mut Context<'_>,
+) {
+    keep_spelling("labels", labels, context);
+    if fields.iter().any(holds_labels) {
+        warn_about(labels, context);
+    }
+    for resource in changeable(resources) {
+        let outcome = set_entries(resource.value_mut(), fields, labels);
+        context.outcome(resource, outcome);
     }
 }
 

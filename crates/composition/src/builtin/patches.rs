@@ -9,9 +9,9 @@ use crate::engine::step::Context;
 use crate::fields::selector::{Matcher, Selector, version};
 use crate::patch::json_patch::{self, Operation};
 use crate::patch::merge::{Fate, Merging, Problem, merge};
+use crate::resources::end_block::{end_block, ends_in_block};
 use crate::resources::resource::Resource;
-use crate::tables::merge_keys;
-use crate::tables::schema::Schema;
+use crate::tables::merge_keys::{self, Known};
 use crate::values::quote::quote;
 use krm_core::Identity;
 use krm_core::annotations::remove_empty;
@@ -113,6 +113,9 @@ impl PatchText {
                 return None;
             }
             let mut value = value.into_owned();
+            if ends_in_block(node) {
+                end_block(&mut value, node);
+            }
             quote(&mut value, Some(node.document()));
             let value = value.without_origin();
             read.push(MergePatch { node, value });
@@ -140,7 +143,10 @@ impl PatchText {
             context.diagnostics.push(error);
             return None;
         }
-        let value = node.value(DuplicateKeys::Refuse, context.diagnostics)?;
+        let mut value = node.value(DuplicateKeys::Refuse, context.diagnostics)?;
+        if ends_in_block(node) {
+            end_block(&mut value, node);
+        }
         let value = value.into_owned().without_origin();
         match json_patch::read(&value) {
             Ok(operations) if operations.is_empty() => {
@@ -249,9 +255,9 @@ impl MergePatch<'_> {
             let Some(resource) = resources.get_mut(target) else {
                 continue;
             };
-            let schema = context.tables.schema();
+            let known = self.known(resource, context);
             let mut losses = Vec::new();
-            match merge_into(resource, &self.value, allowed, schema, &mut losses) {
+            match merge_into(resource, &self.value, allowed, known, &mut losses) {
                 Ok(Fate::Stays) => {}
                 Ok(Fate::Goes) => gone.push(target),
                 Err(problem) => {
@@ -271,6 +277,19 @@ impl MergePatch<'_> {
         for target in gone.into_iter().rev() {
             resources.remove(target);
         }
+    }
+
+    /// The lists of a resource that it merges.
+    fn known<'k>(&self, resource: &Resource<'_>, context: &Context<'k>) -> Known<'k> {
+        let text = |key| resource.str_at(&[key]).unwrap_or_default();
+        let of = if context.is_of_kustomization {
+            merge_keys::known_to_kustomize
+        } else {
+            merge_keys::known
+        };
+        let patch_kind = self.value.str_at(&["kind"]).unwrap_or_default();
+        let schema = context.tables.schema();
+        of(schema, text("apiVersion"), text("kind"), patch_kind)
     }
 
     /// A problem of merging it into a resource.
@@ -400,12 +419,9 @@ fn merge_into(
     resource: &mut Resource<'_>,
     patch: &Value<'static>,
     allowed: Allowed,
-    schema: Option<&Schema>,
+    known: Known<'_>,
     losses: &mut Vec<Problem>,
 ) -> std::result::Result<Fate, Problem> {
-    let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default();
-    let patch_kind = patch.str_at(&["kind"]).unwrap_or_default();
-    let known = merge_keys::known(schema, text(&["apiVersion"]), text(&["kind"]), patch_kind);
     let before = resource.identity();
     let top = [("apiVersion", false), ("kind", allowed.kind_change)];
     let inner = [("name", allowed.name_change), ("namespace", false)];

@@ -408,9 +408,7 @@ impl SourceSelector {
 
 fn is_empty(value: &Value<'_>) -> bool {
     match &value.data {
-        Data::Scalar(Scalar::Null) => true,
-        Data::Scalar(Scalar::String(text)) => text.is_empty(),
-        Data::Scalar(_) => false,
+        Data::Scalar(scalar) => *scalar == Scalar::Null,
         Data::Sequence(items) => items.is_empty(),
         Data::Mapping(entries) => entries.is_empty(),
     }

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use crate::builtin::known::Known;
-use crate::builtin::kustomize::bases::Bases;
-use crate::engine::functions::Kustomize;
-use crate::engine::step::{Context, Step, Transform};
+use crate::engine::step::{Base, Context, Step, Transform};
 use crate::names::references;
 use crate::read::locate::{Found, find, is_composition, is_kustomization};
 use crate::read::model::built_kind;
@@ -66,7 +64,8 @@ impl Transform for ResourceAccumulatorConfig {
             let new = accumulation.path(path);
             is_renamed |= new.iter().any(|one| !one.previous.is_empty());
             let field = accumulation.field;
-            known.add(resources, new, &field, context);
+            let (transformer, diagnostics) = (context.transformer, &mut *context.diagnostics);
+            known.add(resources, new, &field, transformer, diagnostics);
         }
         // Resources around a Composition may refer to those that it has renamed.
         if is_renamed {
@@ -105,32 +104,26 @@ impl Accumulation<'_, '_> {
         let Some(found) = self.take(found) else {
             return Vec::new();
         };
+        if self.context.is_of_kustomization && path.starts_with('/') && found != Found::File {
+            let wrong = self.error(format!("`{path}` is absolute"));
+            let wrong = wrong.hint("name the directory relative to this one");
+            self.context.diagnostics.push(wrong);
+            return Vec::new();
+        }
         match found {
             Found::File => self.file(&resolved, document, steps),
-            Found::Composition(file) => self.build(&file, steps),
-            Found::Kustomization => {
-                let mut bases = Bases::default();
-                bases.add(&resolved, &self.field, self.context);
-                if self.context.diagnostics.has_errors() {
-                    return Vec::new();
-                }
-                let build = Kustomize {
-                    directory: &resolved,
-                    files: &[],
-                    links: &[],
-                    bases: &bases.list,
-                    calls_helm: false,
-                };
-                let source = self.take(self.context.functions.kustomize(&build));
-                let document = source.and_then(|source| self.parse(&source, document));
-                document.map_or_else(Vec::new, |document| self.documents(document))
-            }
+            Found::Composition(file) => self.build(Base::Composition(&file), steps),
+            Found::Kustomization => self.build(Base::Kustomization(&resolved), steps),
             Found::Nothing => {
-                let wrong = self
-                    .error(format!(
-                        "`{resolved}` holds neither a Composition nor a Kustomization"
-                    ))
-                    .hint("name the files in it one by one, or give it a `composition.yaml`");
+                let file = if self.context.is_of_kustomization {
+                    "kustomization.yaml"
+                } else {
+                    "composition.yaml"
+                };
+                let problem =
+                    format!("`{resolved}` holds neither a Composition nor a Kustomization");
+                let hint = format!("name the files in it one by one, or give it a `{file}`");
+                let wrong = self.error(problem).hint(hint);
                 self.context.diagnostics.push(wrong);
                 Vec::new()
             }
@@ -141,8 +134,9 @@ impl Accumulation<'_, '_> {
     fn take<T>(&mut self, result: Result<T>) -> Option<T> {
         let result = result.map_err(|mut problem| {
             if problem.place.is_none() {
-                problem.place = self.context.transformer.place_of(&self.field);
-                problem.field = Some(self.field.to_string());
+                let transformer = self.context.transformer;
+                problem.place = transformer.place_of(&self.field);
+                problem.field = Some(transformer.written_as(&self.field).to_string());
             }
             problem
         });
@@ -160,7 +154,7 @@ impl Accumulation<'_, '_> {
         let may_be_read = self.context.files.check(path, root);
         if may_be_read.is_err() && is_composition(path) {
             // It means its directory, which may be anywhere.
-            return self.build(path, steps);
+            return self.build(Base::Composition(path), steps);
         }
         let source = self.context.files.source(path, root);
         let Some(source) = self.take(source) else {
@@ -171,7 +165,7 @@ impl Accumulation<'_, '_> {
         };
         let kind = document.roots().next().and_then(built_kind);
         match kind.as_deref() {
-            Some("Composition") => self.build(path, steps),
+            Some("Composition") => self.build(Base::Composition(path), steps),
             Some("Kustomization") => self.no_directory(path),
             _ if is_kustomization(path) => self.no_directory(path),
             _ => {
@@ -198,9 +192,9 @@ impl Accumulation<'_, '_> {
         Vec::new()
     }
 
-    /// The resources that a Composition creates.
-    fn build<'d>(&mut self, file: &str, steps: &'d mut Vec<Step>) -> Vec<Resource<'d>> {
-        let built = self.context.build(file, &self.field, steps);
+    /// The resources that a Composition or Kustomization creates.
+    fn build<'d>(&mut self, base: Base<'_>, steps: &'d mut Vec<Step>) -> Vec<Resource<'d>> {
+        let built = self.context.build(base, &self.field, steps);
         built.unwrap_or_default()
     }
 
@@ -215,6 +209,16 @@ impl Accumulation<'_, '_> {
 
     fn documents<'d>(&mut self, document: &'d Arc<Document>) -> Vec<Resource<'d>> {
         let named = self.context.transformer.place_of(&self.field);
-        objects(document, named.as_ref(), self.context.diagnostics)
+        let read = objects(document, named.as_ref(), self.context.diagnostics);
+        if self.context.is_of_kustomization {
+            let mut nameless = read.iter();
+            let is_nameless = |one: &&Resource<'_>| one.is_named_by_server();
+            if let Some(place) = nameless.find(is_nameless).and_then(Resource::place) {
+                let wrong = Diagnostic::error("the object has no `metadata.name`").at(place);
+                let wrong = wrong.hint("a Kustomization needs it; `generateName` is not enough");
+                self.context.diagnostics.push(wrong);
+            }
+        }
+        read
     }
 }

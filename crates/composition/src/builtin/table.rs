@@ -2,15 +2,14 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::builtin::kustomize::{helm_chart, iam_policy, kustomization};
+use crate::builtin::kustomize::helm_chart;
 use crate::builtin::{
-    affix, annotations, config_map, hash, images, labels, legacy_order, namespace, patch,
-    patch_json6902, patch_strategic_merge, replacement, replicas, resource_accumulator, secret,
-    sort_order, value_add,
+    affix, annotations, config_map, hash, iam_policy, images, labels, legacy_order, namespace,
+    patch, patch_json6902, patch_strategic_merge, replacement, replicas, resource_accumulator,
+    secret, sort_order, value_add,
 };
 use crate::engine::step::Transform;
 use crate::engine::transformer::{Transformer, TransformerId};
-use crate::read::model::GROUP;
 use krm_yaml::diagnostic::Result;
 
 /// A transformer that is built in.
@@ -29,9 +28,6 @@ const fn builtin<T: DeserializeOwned + Transform + 'static>(
         read: read::<T>,
     }
 }
-
-/// The kind that a `kustomization.yaml` has.
-const KUSTOMIZATION: &str = "Kustomization";
 
 /// All built-in transformers and generators.
 pub(crate) const BUILTINS: &[Builtin] = &[
@@ -54,14 +50,7 @@ pub(crate) const BUILTINS: &[Builtin] = &[
         kinds: &["HelmChartInflationGenerator"],
         read: |_| Ok(Box::new(helm_chart::Generator)),
     },
-    Builtin {
-        kinds: &["IAMPolicyGenerator"],
-        read: |_| Ok(Box::new(iam_policy::Generator)),
-    },
-    Builtin {
-        kinds: &[KUSTOMIZATION],
-        read: kustomization::read,
-    },
+    builtin::<iam_policy::IamPolicyConfig>(&["IAMPolicyGenerator"]),
     builtin::<patch_json6902::PatchJson6902Config>(&["PatchJson6902Transformer"]),
     builtin::<patch_strategic_merge::PatchStrategicMergeConfig>(&[
         "PatchStrategicMergeTransformer",
@@ -79,10 +68,9 @@ pub fn builtin_kinds() -> impl Iterator<Item = &'static str> {
     kinds.flatten().copied()
 }
 
-/// The built-in transformer for an id: `apiVersion` is `builtin` or missing. A Kustomization may
-/// have its own.
+/// The built-in transformer for an id: `apiVersion` is `builtin` or missing.
 pub(crate) fn find(id: &TransformerId) -> Option<&'static Builtin> {
-    if !id.is_builtin() && (id.group.as_str(), id.kind.as_str()) != (GROUP, KUSTOMIZATION) {
+    if !id.is_builtin() {
         return None;
     }
     let mut all = BUILTINS.iter();

@@ -12,6 +12,7 @@ use crate::tables::fields as defaults;
 use crate::tables::kind_order::legacy_rank;
 use crate::tables::name_references::{NAME_REFERENCES, Named};
 use crate::tables::schema::Schema;
+use crate::tables::var_references::VAR_REFERENCES;
 use krm_core::label_fields::{Field, LABEL_FIELDS};
 
 /// The tables without additions.
@@ -40,10 +41,11 @@ pub(crate) struct FieldTables {
     pub(crate) images: Vec<FieldSpec>,
     pub(crate) replicas: Vec<FieldSpec>,
     pub(crate) name_reference: Vec<NameReference>,
-    /// This and the following are for fields that only a Kustomization has; they have no effect.
-    labels: Vec<FieldSpec>,
-    template_labels: Vec<FieldSpec>,
-    var_reference: Vec<FieldSpec>,
+    /// This and the following are for fields that only a Kustomization has: the fields of all
+    /// `labels`, of those with `includeTemplates`, and the ones that may name `vars`.
+    pub(crate) labels: Vec<FieldSpec>,
+    pub(crate) template_labels: Vec<FieldSpec>,
+    pub(crate) var_reference: Vec<FieldSpec>,
 }
 
 /// The fields that name the objects of a kind.
@@ -65,11 +67,27 @@ pub(crate) struct NameReference {
 pub(crate) struct Additions {
     pub(crate) fields: Vec<Arc<FieldTables>>,
     pub(crate) schema: Option<Arc<Schema>>,
+    /// Whether a Kustomization names the schema that is built in.
+    pub(crate) names_built_in: bool,
 }
 
 impl Additions {
     pub(crate) const fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.schema.is_none()
+    }
+
+    /// Whether they are the same entries, from the same files.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let mut pairs = self.fields.iter().zip(&other.fields);
+        let is_one = |(one, other): (&Arc<Schema>, &Arc<Schema>)| Arc::ptr_eq(one, other);
+        self.fields.len() == other.fields.len()
+            && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
+            && self.schema.is_some() == other.schema.is_some()
+            && self
+                .schema
+                .as_ref()
+                .zip(other.schema.as_ref())
+                .is_none_or(is_one)
     }
 
     /// Adds those of a Composition that is imported or built. The first schema counts.
@@ -127,7 +145,9 @@ impl Tables {
                 images: specs(defaults::IMAGES),
                 replicas: specs(defaults::REPLICAS),
                 name_reference,
-                ..FieldTables::default()
+                labels: Vec::new(),
+                template_labels: specs(&template_labels()),
+                var_reference: specs(VAR_REFERENCES),
             },
             schema: None,
         }
@@ -175,6 +195,9 @@ impl FieldTables {
         add_all(&mut self.common_annotations, &other.common_annotations)?;
         add_all(&mut self.images, &other.images)?;
         add_all(&mut self.replicas, &other.replicas)?;
+        add_all(&mut self.labels, &other.labels)?;
+        add_all(&mut self.template_labels, &other.template_labels)?;
+        add_all(&mut self.var_reference, &other.var_reference)?;
         for named in &other.name_reference {
             let mut own = self.name_reference.iter_mut();
             match own.find(|own| own.kind() == named.kind()) {
@@ -195,6 +218,9 @@ impl FieldTables {
             &mut self.common_annotations,
             &mut self.images,
             &mut self.replicas,
+            &mut self.labels,
+            &mut self.template_labels,
+            &mut self.var_reference,
         ];
         for table in tables {
             table.sort_by_cached_key(|one| position([&one.group, &one.version, &one.kind]));
@@ -217,8 +243,17 @@ fn position([group, version, kind]: Kind<'_>) -> (usize, String) {
     (legacy_rank(kind), parts.join("_"))
 }
 
+/// The labels of objects and of the templates in them.
+fn template_labels() -> Vec<Field> {
+    let is_template = |field: &&Field| {
+        field.path.ends_with("metadata/labels") && !field.path.starts_with("spec/volumeClaim")
+    };
+    let all = defaults::LABELS.iter().chain(LABEL_FIELDS);
+    all.filter(is_template).copied().collect()
+}
+
 /// Adds fields to a table. A field is left out if the table has it for some of its kinds.
-fn add_all(table: &mut Vec<FieldSpec>, new: &[FieldSpec]) -> Result<(), String> {
+pub(crate) fn add_all(table: &mut Vec<FieldSpec>, new: &[FieldSpec]) -> Result<(), String> {
     for new in new {
         let is_there = |old: &&FieldSpec| {
             let fits = |own: &str, found: &str| own.is_empty() || own == found;
@@ -265,7 +300,7 @@ mod tests {
         };
         Additions {
             fields: vec![Arc::new(fields)],
-            schema: None,
+            ..Additions::default()
         }
     }
 

@@ -63,19 +63,8 @@ pub struct Kustomize<'k> {
     /// Paths in the directory under which files and directories from elsewhere appear, with their
     /// own paths.
     pub links: &'k [(String, String)],
-    /// Other Kustomizations in which files are replaced.
-    pub bases: &'k [Base],
     /// Whether kustomize will call helm.
     pub calls_helm: bool,
-}
-
-/// The directory of a Kustomization that another one names.
-#[derive(Clone, Debug)]
-pub struct Base {
-    /// The directory, relative to where files are read.
-    pub directory: String,
-    /// Names and texts of files that replace those of the directory.
-    pub files: Vec<(String, String)>,
 }
 
 /// The output of a function.

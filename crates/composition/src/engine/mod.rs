@@ -5,3 +5,4 @@ pub(crate) mod functions;
 pub(crate) mod program;
 pub(crate) mod step;
 pub(crate) mod transformer;
+pub(crate) mod var;

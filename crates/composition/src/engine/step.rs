@@ -7,7 +7,9 @@ use crate::engine::field_tables::{Additions, Tables};
 use crate::engine::functions::Functions;
 use crate::engine::program::Program;
 use crate::engine::transformer::Transformer;
+use crate::engine::var::Var;
 use crate::resources::resource::Resource;
+use crate::resources::trace::Tracing;
 use krm_core::files::{Files, join};
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
@@ -28,14 +30,16 @@ pub struct Step {
     pub(crate) runner: Runner,
     /// The entries that the Composition adds to the tables for all its transformers.
     pub(crate) additions: Arc<Additions>,
+    /// Whether it is part of a Kustomization: then references are updated at the end of the build.
+    pub(crate) is_of_kustomization: bool,
 }
 
 /// The implementation of a transformer.
 #[derive(Debug)]
 pub(crate) enum Runner {
     Builtin(Box<dyn Transform>),
-    /// It is itself a list of transformers, which is read when it runs.
-    Composition(Vec<Step>),
+    /// It is itself a list of steps, which is read when it runs.
+    Nested(Nested, Vec<Step>),
     /// One of our own functions, in this process.
     Own,
     Program(Program),
@@ -43,7 +47,39 @@ pub(crate) enum Runner {
     Starlark,
 }
 
+/// A list of steps that is read when it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nested {
+    /// The transformers of a Composition.
+    Composition,
+    /// The steps of a Kustomization, with the resources so far as its first ones.
+    Kustomization,
+    /// The steps of a Component, as part of the Kustomization that names it.
+    Component,
+    /// Each generator of a list in files.
+    Generators,
+    /// Each transformer of a list in files.
+    Transformers,
+    /// As transformers, which must not change the resources.
+    Validators,
+}
+
+/// What the path of resources leads to, to be built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Base<'b> {
+    /// The file of a Composition.
+    Composition(&'b str),
+    /// The directory of a Kustomization.
+    Kustomization(&'b str),
+}
+
 impl Step {
+    /// Whether it is part of a Kustomization.
+    #[must_use]
+    pub const fn is_of_kustomization(&self) -> bool {
+        self.is_of_kustomization
+    }
+
     /// Whether one of our own functions runs it.
     #[must_use]
     pub const fn is_own(&self) -> bool {
@@ -51,19 +87,25 @@ impl Step {
     }
 }
 
-/// Builds a Composition while another one is built.
+/// Builds a Composition or Kustomization while another one is built.
 pub(crate) trait Builder {
-    /// The resources that the Composition in `file` creates from nothing; none after an error,
-    /// which is reported. A field of `transformer` names the file. The resources borrow from
-    /// `steps`, which become those of the Composition.
+    /// The resources that `base` creates from nothing; none after an error, which is reported. A
+    /// field of `transformer` names it. The resources borrow from `steps`, which become those of
+    /// the base.
     fn build<'d>(
         &mut self,
-        file: &str,
+        base: Base<'_>,
         transformer: &Transformer,
         field: &FieldPath,
         steps: &'d mut Vec<Step>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Resource<'d>>>;
+
+    /// The variables of the Kustomizations that are being built.
+    fn vars(&mut self) -> &mut Vec<Var>;
+
+    /// The traces that the build of a Kustomization keeps.
+    fn tracing(&mut self) -> &mut Tracing;
 }
 
 /// The surroundings of a transformer while it runs.
@@ -77,8 +119,10 @@ pub(crate) struct Context<'c> {
     pub(crate) functions: &'c dyn Functions,
     /// Collects messages; after an error, the chain ends with this transformer.
     pub(crate) diagnostics: &'c mut Diagnostics,
-    /// Builds Compositions that the transformer refers to.
+    /// Builds Compositions and Kustomizations that the transformer refers to.
     pub(crate) builder: &'c mut dyn Builder,
+    /// Whether the transformer is part of a Kustomization: references are updated at its end.
+    pub(crate) is_of_kustomization: bool,
 }
 
 impl Context<'_> {
@@ -116,16 +160,16 @@ impl Context<'_> {
         }
     }
 
-    /// The resources that the Composition in a file creates; `field` names the file. They borrow
-    /// from `steps`, which become those of the Composition.
+    /// The resources that a Composition or Kustomization creates; `field` names it. They borrow
+    /// from `steps`, which become those of the base.
     pub(crate) fn build<'d>(
         &mut self,
-        file: &str,
+        base: Base<'_>,
         field: &FieldPath,
         steps: &'d mut Vec<Step>,
     ) -> Option<Vec<Resource<'d>>> {
         let (transformer, diagnostics) = (self.transformer, &mut *self.diagnostics);
         self.builder
-            .build(file, transformer, field, steps, diagnostics)
+            .build(base, transformer, field, steps, diagnostics)
     }
 }

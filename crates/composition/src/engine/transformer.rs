@@ -77,6 +77,21 @@ impl Layer {
         node.lookup(&rest)
     }
 
+    /// The layer for the part `path` of its transformer, as the field `to` of another one.
+    pub(crate) fn moved(&self, path: &FieldPath, to: &FieldPath) -> Option<Self> {
+        let mut at = to.clone();
+        let node = if let Some(node) = self.find(path) {
+            node.id()
+        } else {
+            for step in self.at.steps().strip_prefix(path.steps())? {
+                at.push(step.clone());
+            }
+            self.node
+        };
+        let document = Arc::clone(&self.document);
+        Some(Self { document, node, at })
+    }
+
     /// Whether the part is inside of a field.
     fn is_within(&self, field: &FieldPath) -> bool {
         self.at != *field && self.at.starts_with(field)
@@ -101,6 +116,9 @@ pub struct Transformer {
     pub directory: String,
     /// The object that declares it, then the parts that overrides added.
     pub(crate) layers: Vec<Layer>,
+    /// Fields that are written elsewhere under other names, as those of a Kustomization are: the
+    /// field, then its own field path.
+    pub(crate) written_as: Vec<(FieldPath, FieldPath)>,
 }
 
 impl Transformer {
@@ -307,10 +325,24 @@ impl Transformer {
     pub fn error(&self, field: &FieldPath, problem: impl fmt::Display) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(format!("{}: {problem}", self.id));
         diagnostic.place = self.place_of(field);
+        let field = self.written_as(field);
         if !field.steps().is_empty() {
             diagnostic = diagnostic.field(field.to_string());
         }
         diagnostic
+    }
+
+    /// The path of a field in the file.
+    pub(crate) fn written_as(&self, field: &FieldPath) -> FieldPath {
+        let parts = self.written_as.iter();
+        let parts = parts.filter(|(at, _)| field.starts_with(at));
+        let Some((at, path)) = parts.max_by_key(|(at, _)| at.steps().len()) else {
+            return field.clone();
+        };
+        let rest = field.steps().iter().skip(at.steps().len());
+        let mut path = path.clone();
+        rest.for_each(|step| path.push(step.clone()));
+        path
     }
 
     /// Reads the configuration as a type.

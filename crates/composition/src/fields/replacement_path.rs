@@ -6,8 +6,7 @@
 //! a target, `[name=web]` is a regular expression that may match a part of the name; in a source it
 //! is the name. A path may lead into a string that holds YAML or JSON, which keeps its layout.
 
-use regex_lite::Regex;
-
+use crate::values::expression;
 use krm_core::scalar::text_of;
 use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
@@ -285,7 +284,7 @@ fn visit_items(
     creates: bool,
     set: &mut Set<'_>,
 ) -> Result<usize, String> {
-    let expression = Regex::new(pattern);
+    let expression = expression::compile(pattern);
     let expression =
         expression.map_err(|error| format!("`{pattern}` is not a regular expression: {error}"))?;
     let mut count = 0;

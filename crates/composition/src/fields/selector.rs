@@ -2,13 +2,15 @@
 //!
 //! Source: kustomize 5.8, `api/types/selector.go`, `api/resmap/reswrangler.go` (`Select`) and
 //! `k8s.io/apimachinery/pkg/labels`. Group, version, kind, name and namespace are regular
-//! expressions for the whole text. Group, kind, name and namespace also match former ones; a
-//! resource without a namespace is in `default`.
+//! expressions for the whole text. Name and namespace also match the first ones; in replacements,
+//! name, namespace, group and kind match all former ones. A resource without a namespace is in
+//! `default`.
 
 use regex_lite::Regex;
 use serde::Deserialize;
 
 use crate::resources::resource::Resource;
+use crate::values::expression;
 use krm_core::Identity;
 use krm_core::identity::group;
 use krm_core::label_selector::LabelSelector;
@@ -115,16 +117,43 @@ impl Matcher {
         self
     }
 
-    fn fits_namespace(&self, resource: &Resource<'_>) -> bool {
-        if !self.is_literal {
-            return any(resource, |identity| {
-                self.namespace.matches(effective_namespace(identity))
-            });
+    /// The former identities that count.
+    fn former<'r>(&self, resource: &'r Resource<'_>) -> &'r [Identity] {
+        let all = resource.previous.as_slice();
+        match all {
+            [first, ..] if !self.is_literal => std::slice::from_ref(first),
+            all => all,
         }
-        let now = resource.str_at(&["metadata", "namespace"]);
-        let mut before = resource.previous.iter();
-        self.namespace.matches(now.unwrap_or_default())
-            || before.any(|identity| self.namespace.matches(effective_namespace(identity)))
+    }
+
+    fn fits_namespace(&self, resource: &Resource<'_>) -> bool {
+        let Pattern::Any = self.namespace else {
+            let now = resource.str_at(&["metadata", "namespace"]);
+            let mut before = self.former(resource).iter();
+            let is_now = if self.is_literal {
+                self.namespace.matches(now.unwrap_or_default())
+            } else {
+                let now = resource.identity();
+                now.is_some_and(|now| self.namespace.matches(effective_namespace(&now)))
+            };
+            return is_now || before.any(|one| self.namespace.matches(effective_namespace(one)));
+        };
+        true
+    }
+
+    /// Whether a part of the current identity or of a former one matches.
+    fn fits_part(
+        &self,
+        pattern: &Pattern,
+        now: &str,
+        resource: &Resource<'_>,
+        part: impl Fn(&Identity) -> &str,
+    ) -> bool {
+        pattern.matches(now)
+            || self
+                .former(resource)
+                .iter()
+                .any(|one| pattern.matches(part(one)))
     }
 
     /// Whether it selects a resource; configuration only if it names a kind.
@@ -136,15 +165,13 @@ impl Matcher {
     /// Whether a resource is as described.
     pub(crate) fn fits(&self, resource: &Resource<'_>) -> bool {
         let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default();
-        let version = version(text(&["apiVersion"]));
-        self.version.matches(version)
-            && (self.kind.matches(text(&["kind"]))
-                || resource
-                    .previous
-                    .iter()
-                    .any(|old| self.kind.matches(&old.kind)))
-            && any(resource, |identity| self.group.matches(&identity.group))
-            && any(resource, |identity| self.name.matches(&identity.name))
+        let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
+        self.version.matches(version(api_version))
+            && self.fits_part(&self.kind, kind, resource, |one| &one.kind)
+            && self.fits_part(&self.group, group(api_version), resource, |one| &one.group)
+            && self.fits_part(&self.name, text(&["metadata", "name"]), resource, |one| {
+                &one.name
+            })
             && self.fits_namespace(resource)
             && fits(&self.labels, resource, "labels")
             && fits(&self.annotations, resource, "annotations")
@@ -154,18 +181,6 @@ impl Matcher {
 /// Whether the labels or annotations of a resource meet all requirements.
 fn fits(selector: &LabelSelector, resource: &Resource<'_>, key: &str) -> bool {
     selector.is_empty() || selector.fits(View::of(resource.value()).at(&["metadata", key]))
-}
-
-/// Whether `is` holds for the current identity or a former one. Kind and name may be missing.
-fn any(resource: &Resource<'_>, is: impl Fn(&Identity) -> bool) -> bool {
-    let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default().to_owned();
-    let now = Identity {
-        group: group(&text(&["apiVersion"])).to_owned(),
-        kind: text(&["kind"]),
-        namespace: text(&["metadata", "namespace"]),
-        name: text(&["metadata", "name"]),
-    };
-    is(&now) || resource.previous.iter().any(is)
 }
 
 /// The version of an API version: `v1` of `apps/v1`.
@@ -194,7 +209,7 @@ impl Pattern {
         {
             return Ok(Self::Text(text.to_owned()));
         }
-        let whole = Regex::new(&format!("^(?:{text})$"));
+        let whole = expression::compile(&format!("^(?:{text})$"));
         let invalid = |error| format!("`{text}` is not a regular expression: {error}");
         whole.map(Self::Expression).map_err(invalid)
     }

@@ -17,8 +17,15 @@ use krm_core::identity::group;
 use krm_core::scope::{effective_namespace, is_namespaced, or_default};
 use krm_yaml::{Data, Value};
 
-/// Updates the fields that name objects.
+/// Updates the fields that name objects; in a Kustomization, only at its end.
 pub(crate) fn update(resources: &mut [Resource<'_>], context: &mut Context<'_>) {
+    if !context.is_of_kustomization {
+        update_now(resources, context);
+    }
+}
+
+/// Updates the fields that name objects.
+pub(crate) fn update_now(resources: &mut [Resource<'_>], context: &mut Context<'_>) {
     follow(resources, context.tables.name_references(), context);
 }
 

@@ -6,40 +6,43 @@ use std::sync::Arc;
 
 use crate::engine::field_tables::{Additions, FieldTables, NameReference, Tables};
 use crate::fields::field_spec::FieldSpec;
-use crate::read::model::{Composition, Named};
+use crate::read::model::{Added, Named};
 use crate::tables::schema::Schema;
 use krm_core::files::{Files, join};
 use krm_core::typed;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::{Document, DuplicateKeys, FieldPath, Value};
+use krm_yaml::{Data, Document, DuplicateKeys, FieldPath, Value};
 
 /// How many fields the definitions of a file may lead to.
 const MAX_FIELDS: usize = 10_000;
 
-/// Reads the entries that a Composition in `directory` adds to the tables.
+/// Reads the entries that files in `directory` add to the tables.
 pub(crate) fn additions(
-    composition: &Composition,
+    added: &Added,
     files: &dyn Files,
     directory: &str,
     diagnostics: &mut Diagnostics,
 ) -> Additions {
-    let mut found = Additions::default();
+    let mut found = Additions {
+        names_built_in: added.names_built_in,
+        ..Additions::default()
+    };
     let read = |named: &Named, diagnostics: &mut Diagnostics| {
         diagnostics.take(file(named, files, directory))
     };
-    for named in &composition.configurations {
+    for named in &added.configurations {
         if let Some((document, value)) = read(named, diagnostics) {
             let tables = diagnostics.take(configuration(&document, &value));
             add(&mut found, named, tables, diagnostics);
         }
     }
-    for named in &composition.crds {
+    for named in &added.crds {
         if let Some((_, value)) = read(named, diagnostics) {
             let tables = diagnostics.take(definitions(named, &value));
             add(&mut found, named, tables, diagnostics);
         }
     }
-    if let Some(named) = &composition.openapi
+    if let Some(named) = &added.openapi
         && let Some((_, value)) = read(named, diagnostics)
     {
         let schema = Schema::of_document(&value);
@@ -77,7 +80,7 @@ fn wrong(named: &Named, problem: String) -> Diagnostic {
     error.at(named.place.clone()).field(named.field.clone())
 }
 
-/// The first document of a file.
+/// The first document of a file; an empty mapping if it has none.
 fn file(named: &Named, files: &dyn Files, directory: &str) -> Result<(Document, Value<'static>)> {
     let read = files.source(&join(directory, &named.path), directory);
     let source = read.map_err(|mut problem| {
@@ -93,13 +96,18 @@ fn file(named: &Named, files: &dyn Files, directory: &str) -> Result<(Document, 
     if let Some(problem) = found.iter().next() {
         return Err(Box::new(problem.clone()));
     }
-    let value = value.ok_or_else(|| wrong(named, format!("`{}` is empty", named.path)))?;
+    let value = value.filter(|value| !value.is_null());
+    let value = value.unwrap_or_else(|| Value::mapping(Vec::new()));
     Ok((document, value))
 }
 
 /// The tables in a file under `configurations`.
 fn configuration(document: &Document, value: &Value<'static>) -> Result<FieldTables> {
-    typed::read(value).map_err(|mismatch| {
+    let mut value = value.clone();
+    if let Data::Mapping(entries) = &mut value.data {
+        entries.retain(|(_, table)| !table.is_null());
+    }
+    typed::read(&value).map_err(|mismatch| {
         let path = mismatch.field(&FieldPath::root());
         let (problem, hint) = mismatch.in_words();
         let mut wrong = Diagnostic::error(problem).maybe_hint(hint);

@@ -113,10 +113,11 @@ impl<'f> Importer<'f> {
     ) -> All {
         let mut parts = Vec::new();
         let mut is_whole = true;
-        let own = configurations::additions(&composition, self.files, directory, diagnostics);
+        let own = configurations::additions(&composition.added, self.files, directory, diagnostics);
         let mut additions = Additions {
             fields: Vec::new(),
             schema: own.schema.clone(),
+            ..Additions::default()
         };
         for import in &composition.imports {
             match self.import(import, directory, diagnostics) {
@@ -309,6 +310,7 @@ fn transformer(declared: Declared, directory: &str) -> Transformer {
             node,
             at: FieldPath::root(),
         }],
+        written_as: Vec::new(),
     }
 }
 

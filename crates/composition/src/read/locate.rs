@@ -71,13 +71,13 @@ pub(crate) fn is_composition(path: &str) -> bool {
         .is_some_and(|name| FILE_NAMES.contains(&name))
 }
 
-/// A hint if the directory has a file with another of the names.
+/// A hint if the directory holds something with a similar name.
 fn near(files: &dyn Files, path: &str) -> Option<String> {
     let directory = directory_of(path);
-    let known = FILE_NAMES.map(|name| join(directory, name));
-    let is_there = |known: &&String| files.entry(known) == Some(Entry::File);
-    let known: Vec<&str> = known.iter().filter(is_there).map(String::as_str).collect();
-    closest(path, known).map(|known| format!("did you mean `{known}`?"))
+    let names = files.list(directory);
+    let known: Vec<String> = names.iter().map(|name| join(directory, name)).collect();
+    let known = closest(path, known.iter().map(String::as_str))?;
+    Some(format!("did you mean `{known}`?"))
 }
 
 /// Whether kustomize would fetch this from a remote place.

@@ -70,15 +70,23 @@ pub(crate) struct Composition {
     pub(crate) transformers: Vec<Entered>,
     /// The order of all transformers, if the Composition has one.
     pub(crate) order: Option<Order>,
+    pub(crate) added: Added,
+}
+
+/// The files with what is added to the tables.
+#[derive(Debug, Default)]
+pub(crate) struct Added {
     /// Files with fields for the tables.
     pub(crate) configurations: Vec<Named>,
     /// Files with definitions of types.
     pub(crate) crds: Vec<Named>,
     /// The file with a schema.
     pub(crate) openapi: Option<Named>,
+    /// Whether the schema that is built in is named.
+    pub(crate) names_built_in: bool,
 }
 
-/// A file that a Composition names.
+/// A file that a Composition or Kustomization names.
 #[derive(Debug)]
 pub(crate) struct Named {
     pub(crate) path: String,
@@ -231,9 +239,12 @@ pub(crate) fn read(
         overrides: all_declared(document, root, "transformerOverrides", diagnostics),
         transformers: entered(document, root, diagnostics),
         order: order(root, diagnostics),
-        configurations: paths(root, "configurations", diagnostics),
-        crds: paths(root, "crds", diagnostics),
-        openapi: openapi(root, diagnostics),
+        added: Added {
+            configurations: paths(root, "configurations", diagnostics),
+            crds: paths(root, "crds", diagnostics),
+            openapi: openapi(root, diagnostics),
+            names_built_in: false,
+        },
     })
 }
 
@@ -403,8 +414,22 @@ fn openapi(root: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Named> {
         return None;
     }
     check_fields(node, OPENAPI_FIELDS, "openapi.", "`openapi`", diagnostics);
-    let path = text(node, "path", key, diagnostics);
-    if let Some((version, place)) = text(node, "version", key, diagnostics) {
+    let path = text(node, "path", key, diagnostics).map(|(path, place)| Named {
+        path,
+        place,
+        field: "openapi.path".to_owned(),
+    });
+    let version = text(node, "version", key, diagnostics);
+    schema_file(path, version, diagnostics)
+}
+
+/// The file with the schema; none for the one that is built in.
+pub(crate) fn schema_file(
+    path: Option<Named>,
+    version: Option<(String, Place)>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Named> {
+    if let Some((version, place)) = version {
         let problem = if path.is_some() {
             "`openapi` has both `path` and `version`".to_owned()
         } else if version == SCHEMA_VERSION {
@@ -418,12 +443,7 @@ fn openapi(root: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Named> {
             "name a file under `path`, or use `version: {SCHEMA_VERSION}`"
         )));
     }
-    let (path, place) = path?;
-    Some(Named {
-        path,
-        place,
-        field: "openapi.path".to_owned(),
-    })
+    path
 }
 
 /// The text of a field; none if it is missing or empty. Reports another type.

@@ -9,7 +9,9 @@
 
 pub(crate) mod apart;
 pub(crate) mod content;
+pub(crate) mod end_block;
 pub(crate) mod follow;
 pub(crate) mod objects;
 pub(crate) mod print;
 pub(crate) mod resource;
+pub(crate) mod trace;

@@ -3,22 +3,32 @@
 use std::sync::Arc;
 
 use crate::resources::apart;
+use crate::resources::end_block::{end_block, ends_in_block};
 use crate::resources::resource::Resource;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, Document, Scalar};
 
-/// The objects in a stream, with the items of lists. `named` is where the stream is named.
+/// The objects in a stream, with the items of lists. `named` is where the stream is named. As in
+/// kustomize, items come behind all other documents, unless the only document is a list.
 pub fn objects<'d>(
     document: &'d Arc<Document>,
     named: Option<&Place>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Resource<'d>> {
     let mut resources = Vec::new();
+    let mut items = Vec::new();
     for (root, apart) in document.roots().zip(apart::of_roots(document)) {
-        let first = resources.len();
-        object(document, root, named, &mut resources, diagnostics);
-        match (resources.get_mut(first..), apart) {
+        if root.is_null() {
+            continue;
+        }
+        let all = match items_of(root) {
+            Some(_) => &mut items,
+            None => &mut resources,
+        };
+        let first = all.len();
+        object(document, root, named, all, diagnostics);
+        match (all.get_mut(first..), apart) {
             (Some([only]), apart) => only.apart = apart.map(Box::new),
             (Some([first, .., last]), Some(apart)) => {
                 let [above, below] = apart.split();
@@ -28,7 +38,16 @@ pub fn objects<'d>(
             _ => {}
         }
     }
+    resources.append(&mut items);
     resources
+}
+
+/// The items of a list of objects; none if it is an object itself.
+fn items_of(node: Cursor<'_>) -> Option<Cursor<'_>> {
+    let items = node.get("items")?;
+    let items = Some(items).filter(|items| items.is_sequence() || items.is_null())?;
+    let kind = node.text_at(["kind"]).unwrap_or_default();
+    kind.ends_with("List").then_some(items)
 }
 
 /// Adds an object, or the items of a List.
@@ -39,9 +58,7 @@ fn object<'d>(
     resources: &mut Vec<Resource<'d>>,
     diagnostics: &mut Diagnostics,
 ) {
-    let kind = node.text_at(["kind"]).unwrap_or_default();
-    let items = node.get("items").filter(|items| items.is_sequence());
-    if let Some(items) = items.filter(|_| kind.ends_with("List")) {
+    if let Some(items) = items_of(node) {
         for item in items.children() {
             object(document, item, named, resources, diagnostics);
         }
@@ -51,6 +68,9 @@ fn object<'d>(
         return;
     };
     quote_annotations(&mut resource, node);
+    if ends_in_block(node) {
+        end_block(resource.value_mut(), node);
+    }
     if let Some((problem, place)) = resource.incomplete(node) {
         let mut wrong = Diagnostic::error(problem).at(place);
         if let Some(place) = named {
@@ -62,10 +82,18 @@ fn object<'d>(
 }
 
 /// Turns numbers and bools among annotations into strings with the same spelling: Kubernetes
-/// accepts nothing else.
+/// accepts nothing else. Drops an empty mapping of them, as kustomize.
 fn quote_annotations(resource: &mut Resource<'_>, node: Cursor<'_>) {
-    let annotations = node.at(["metadata", "annotations"]);
-    let mut entries = annotations.into_iter().flat_map(Cursor::children);
+    let Some(annotations) = node.at(["metadata", "annotations"]) else {
+        return;
+    };
+    let mut entries = annotations.children().peekable();
+    if annotations.is_null() || (annotations.is_mapping() && entries.peek().is_none()) {
+        if let Some(metadata) = resource.value_mut().get_mut("metadata") {
+            metadata.remove("annotations");
+        }
+        return;
+    }
     if entries.all(|entry| entry.literal().is_some()) {
         return;
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::resources::apart::Apart;
 use crate::resources::content::Content;
+use crate::resources::trace::Trace;
 use krm_core::Identity;
 use krm_core::annotations;
 use krm_core::identity::{self, Head};
@@ -15,7 +16,8 @@ use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Position, SharedNode, Va
 /// An object with this annotation gets a hash after its name.
 const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
 /// The fields without which an object is none; instead of a name, it may have `generateName`.
-const REQUIRED: [&[&str]; 3] = [&["apiVersion"], &["kind"], &["metadata", "name"]];
+const REQUIRED: [&[&str]; 2] = [&["kind"], &["metadata", "name"]];
+const API_VERSION: &[&str] = &["apiVersion"];
 const GENERATE_NAME: &[&str] = &["metadata", "generateName"];
 
 /// An object on its way through the transformers: plain data, and the text it was read from.
@@ -38,6 +40,10 @@ pub struct Resource<'d> {
     pub(crate) suffixes: Vec<String>,
     /// Whether the `HashTransformer` adds a hash of the content to its name.
     pub(crate) needs_hash: bool,
+    /// The variables of which it holds the value.
+    pub(crate) vars: Vec<String>,
+    /// Its history, if a build keeps that.
+    pub(crate) trace: Option<Box<Trace>>,
     /// The transformer that created it; empty for one that was there before the first.
     maker: Option<Arc<str>>,
 }
@@ -79,6 +85,8 @@ impl<'d> Resource<'d> {
             prefixes: self.prefixes,
             suffixes: self.suffixes,
             needs_hash: self.needs_hash,
+            vars: self.vars,
+            trace: self.trace,
             maker: self.maker,
         }
     }
@@ -99,6 +107,8 @@ impl<'d> Resource<'d> {
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             needs_hash: false,
+            vars: Vec::new(),
+            trace: None,
             maker: None,
         }
     }
@@ -151,6 +161,18 @@ impl<'d> Resource<'d> {
         self.str_at(&["metadata", "annotations", key])
     }
 
+    /// Whether it has an annotation with such a key.
+    pub(crate) fn has_annotation(&self, is: impl Fn(&str) -> bool) -> bool {
+        const WAY: [&str; 2] = ["metadata", "annotations"];
+        if let Some(node) = self.content.unchanged() {
+            let annotations = node.cursor().at(WAY);
+            let mut entries = annotations.into_iter().flat_map(Cursor::children);
+            return entries.any(|entry| entry.key().is_ok_and(|key| is(&key)));
+        }
+        let entries = self.value().at(&WAY).and_then(Value::entries);
+        entries.is_some_and(|entries| entries.iter().any(|(key, _)| is(key)))
+    }
+
     /// Whether it is kept out of the cluster.
     #[must_use]
     pub fn is_local(&self) -> bool {
@@ -193,7 +215,7 @@ impl<'d> Resource<'d> {
                 node.place(),
             ));
         }
-        for keys in REQUIRED.into_iter().chain([GENERATE_NAME]) {
+        for keys in REQUIRED.into_iter().chain([API_VERSION, GENERATE_NAME]) {
             let field = keys.iter().try_fold(node, |node, key| node.get(key));
             let is_text = |field: &Cursor<'_>| self.str_at(keys).is_some() || field.is_null();
             if let Some(field) = field.filter(|field| !is_text(field)) {
@@ -214,13 +236,21 @@ impl<'d> Resource<'d> {
         (!is_named).then_some(keys)
     }
 
+    /// Whether it has a prefix of a name, which the server completes, and no name.
+    pub(crate) fn is_named_by_server(&self) -> bool {
+        let has = |keys: &[&str]| self.str_at(keys).is_some_and(|text| !text.is_empty());
+        has(GENERATE_NAME) && !has(&["metadata", "name"])
+    }
+
     /// The required field that it has lost by a change since it was last asked: why it is no object
     /// any more.
     pub(crate) fn take_damage(&mut self) -> Option<String> {
         if !std::mem::take(&mut self.is_touched) {
             return None;
         }
-        let keys = self.missing()?;
+        // An object may have none from the beginning.
+        let is_lost = self.node.is_some() && self.str_at(API_VERSION).is_none_or(str::is_empty);
+        let keys = self.missing().or(is_lost.then_some(API_VERSION))?;
         if self.node().is_some_and(|node| !holds_text(node, keys)) {
             return None;
         }
@@ -248,6 +278,8 @@ impl<'d> Resource<'d> {
         self.prefixes.clone_from(&before.prefixes);
         self.suffixes.clone_from(&before.suffixes);
         self.needs_hash = before.needs_hash;
+        self.vars.clone_from(&before.vars);
+        self.trace.clone_from(&before.trace);
         self.maker.clone_from(&before.maker);
         self.is_configuration = before.is_configuration;
     }

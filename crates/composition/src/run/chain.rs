@@ -6,32 +6,60 @@ use std::time::{Duration, Instant};
 use crate::engine::field_tables::{Additions, Tables};
 use crate::engine::functions::Functions;
 use crate::engine::program::Program;
-use crate::engine::step::{Builder, Context, Runner, Step};
+use crate::engine::step::{Base, Builder, Context, Runner, Step};
 use crate::engine::transformer::Transformer;
+use crate::engine::var::Var;
 use crate::names::conflicts;
-use crate::read::nesting::check_chain;
 use crate::resources::resource::Resource;
+use crate::resources::trace::Tracing;
 use crate::run::call::{call, invalid};
-use crate::run::steps::{consolidate, consolidate_node};
-use krm_core::files::Files;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::source::Source;
-use krm_yaml::{Cursor, Document, FieldPath, Position};
+use crate::tables::schema::Schema;
+use krm_core::files::{Entry, Files};
+use krm_yaml::FieldPath;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
+use krm_yaml::source::Place;
 
 /// The maximum number of Compositions built by others.
 const MAX_BUILDS: usize = 10_000;
 
 /// State that all transformers of a chain share.
-struct Surroundings<'c> {
-    files: &'c dyn Files,
+pub(crate) struct Surroundings<'c> {
+    pub(crate) files: &'c dyn Files,
     functions: &'c dyn Functions,
     /// The entries that Compositions built on the way add to the tables, for those that build
     /// them.
-    inherited: Additions,
-    /// The Compositions that are being built, each by the one before.
-    building: Vec<String>,
+    pub(crate) inherited: Additions,
+    /// The Compositions and Kustomizations that are being built, each by the one before.
+    pub(crate) building: Vec<String>,
     /// The number of Compositions built by others.
     builds: usize,
+    /// What the Kustomizations of one build share.
+    pub(crate) shared: Shared,
+    /// Whether the step that runs is part of a Kustomization.
+    pub(crate) is_of_kustomization: bool,
+    /// The tables of the last step, with what they were made of.
+    tables: Option<(Additions, Arc<Tables>)>,
+}
+
+/// What the Kustomizations of one build share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    vars: Vec<Var>,
+    /// The schema of the first one that has one.
+    schema: Option<Arc<Schema>>,
+    has_schema: bool,
+    pub(crate) tracing: Tracing,
+}
+
+impl Shared {
+    /// Takes the schema of a Kustomization, if it is the first one that names any.
+    fn set_schema(&mut self, additions: &Additions) {
+        let is_named = additions.names_built_in || additions.schema.is_some();
+        if is_named && !self.has_schema {
+            self.schema.clone_from(&additions.schema);
+            self.has_schema = true;
+        }
+    }
 }
 
 /// The time and the output of one transformer.
@@ -60,12 +88,15 @@ pub fn run<'d>(
         inherited: Additions::default(),
         building: Vec::new(),
         builds: 0,
+        shared: Shared::default(),
+        is_of_kustomization: false,
+        tables: None,
     };
     around.run(steps, resources, diagnostics)
 }
 
 impl Surroundings<'_> {
-    fn run<'d>(
+    pub(crate) fn run<'d>(
         &mut self,
         steps: &'d mut [Step],
         mut resources: Vec<Resource<'d>>,
@@ -78,6 +109,9 @@ impl Surroundings<'_> {
         if diagnostics.has_errors() {
             return (resources, stats);
         }
+        if let Some(first) = steps.first().filter(|first| first.is_of_kustomization) {
+            self.shared.set_schema(&first.additions);
+        }
         for step in steps {
             let start = now();
             let before = resources.len();
@@ -85,8 +119,17 @@ impl Surroundings<'_> {
                 transformer,
                 runner,
                 additions,
+                is_of_kustomization,
             } = step;
+            self.is_of_kustomization = *is_of_kustomization;
+            let is_traced = matches!(
+                runner,
+                Runner::Builtin(_) | Runner::Program(_) | Runner::Own
+            );
             self.one(transformer, runner, additions, &mut resources, diagnostics);
+            if is_traced && self.is_of_kustomization {
+                self.trace(transformer, &mut resources);
+            }
             if self.building.is_empty() {
                 let maker = Arc::from(transformer.id.name.as_str());
                 for one in &mut resources {
@@ -116,7 +159,7 @@ impl Surroundings<'_> {
                 self.check_mounts(&step.transformer, program)?;
                 self.functions.check(&step.transformer, program)
             }
-            Runner::Builtin(_) | Runner::Composition(_) | Runner::Own => Ok(()),
+            Runner::Builtin(_) | Runner::Nested(..) | Runner::Own => Ok(()),
         }
     }
 
@@ -143,15 +186,14 @@ impl Surroundings<'_> {
         resources: &mut Vec<Resource<'d>>,
         diagnostics: &mut Diagnostics,
     ) {
-        let mut all = additions.clone();
-        all.append(&self.inherited);
-        let tables = Tables::of(&all).map_err(|problem| {
+        let tables = self.tables(additions).map_err(|problem| {
             let problem = format!("conflicting fields of Compositions: {problem}");
             transformer.error(&FieldPath::root(), problem).into()
         });
         let Some(tables) = diagnostics.take(tables) else {
             return;
         };
+        let is_of_kustomization = self.is_of_kustomization;
         let mut context = Context {
             transformer,
             tables: &tables,
@@ -159,6 +201,7 @@ impl Surroundings<'_> {
             functions: self.functions,
             diagnostics,
             builder: self,
+            is_of_kustomization,
         };
         match runner {
             Runner::Builtin(builtin) => {
@@ -168,7 +211,11 @@ impl Surroundings<'_> {
                     conflicts::refuse(resources, &mut context);
                 }
             }
-            Runner::Composition(steps) => self.nested(transformer, steps, resources, diagnostics),
+            Runner::Nested(nested, steps) => {
+                let nested = *nested;
+                self.nested(nested, transformer, steps, resources, diagnostics);
+                self.is_of_kustomization = is_of_kustomization;
+            }
             Runner::Starlark => diagnostics.push(no_starlark(transformer)),
             // Our own functions rename nothing.
             Runner::Own => {
@@ -179,53 +226,68 @@ impl Surroundings<'_> {
         refuse_damaged(transformer, resources, diagnostics);
     }
 
-    /// Passes the resources through the transformers of a Composition that is itself a transformer.
-    fn nested<'d>(
-        &mut self,
-        transformer: &Transformer,
-        steps: &'d mut Vec<Step>,
-        resources: &mut Vec<Resource<'d>>,
-        diagnostics: &mut Diagnostics,
-    ) {
-        let name = format!("{} in {}", transformer.id, transformer.file());
-        if let Err(mut problem) = check_chain(&self.building, &name, "build") {
-            problem.place = transformer.place();
-            diagnostics.push(*problem);
+    /// Notes where new resources come from, or that all have passed a transformer.
+    fn trace(&self, transformer: &Transformer, resources: &mut [Resource<'_>]) {
+        let tracing = &self.shared.tracing;
+        if !(tracing.origins || tracing.transformations) {
             return;
         }
-        let mut found = Diagnostics::new();
-        *steps = self.steps_of(transformer, &name, &mut found);
-        *resources = self.pass(steps, std::mem::take(resources), name, &mut found);
-        diagnostics.append(found);
+        let id = &transformer.id;
+        let file = match self.files.entry(transformer.file()) {
+            Some(Entry::File) => transformer.file(),
+            _ => &tracing.file,
+        };
+        let configured = configured(transformer, &tracing.relative(file));
+        if id.is_builtin() && UNTRACED.contains(&id.kind.as_str()) {
+            return;
+        }
+        let adds = id.kind == "ResourceAccumulator" || id.kind.ends_with("Generator");
+        for resource in resources {
+            let is_new = resource
+                .trace
+                .as_ref()
+                .is_none_or(|trace| trace.origin.is_empty());
+            let file = resource.place().map(|place| place.source.name().to_owned());
+            let trace = resource.trace.get_or_insert_default();
+            if is_new {
+                trace.origin = match file.filter(|_| id.kind == "ResourceAccumulator") {
+                    Some(file) => format!("path: {}\n", tracing.relative(&file)),
+                    None => configured.clone(),
+                };
+            }
+            if !adds {
+                let mut mark = "- ";
+                for line in configured.lines() {
+                    trace.transformations.extend([mark, line, "\n"]);
+                    mark = "  ";
+                }
+            }
+        }
     }
 
-    /// The steps of a Composition that is itself a transformer.
-    fn steps_of(
-        &self,
-        transformer: &Transformer,
-        name: &str,
-        found: &mut Diagnostics,
-    ) -> Vec<Step> {
-        let directory = &transformer.directory;
-        if let Some((document, node)) = transformer.written_as_is() {
-            return consolidate_node(self.files, document, node, directory, found);
+    /// The tables for a step of a Composition or Kustomization that adds these entries.
+    fn tables(&mut self, additions: &Additions) -> Result<Arc<Tables>, String> {
+        let mut all = additions.clone();
+        if self.is_of_kustomization {
+            // A Kustomization adds its entries to those of its bases.
+            all = self.inherited.clone();
+            all.append(additions);
+            all.schema.clone_from(&self.shared.schema);
+        } else {
+            all.append(&self.inherited);
         }
-        // With overrides, no file holds the Composition.
-        let text = found.take(transformer.text(Position::Document));
-        let source = text.map(|text| Source::new(name, text));
-        let document = source.and_then(|source| found.take(Document::parse(&source)));
-        let document = document.map(Arc::new);
-        let root = document.as_ref().and_then(|document| {
-            let root = document.roots().next().map(Cursor::id)?;
-            Some((document, root))
-        });
-        root.map_or_else(Vec::new, |(document, root)| {
-            consolidate_node(self.files, document, root, directory, found)
-        })
+        if let Some((known, tables)) = &self.tables
+            && known.is_same(&all)
+        {
+            return Ok(Arc::clone(tables));
+        }
+        let tables = Tables::of(&all)?;
+        self.tables = Some((all, Arc::clone(&tables)));
+        Ok(tables)
     }
 
     /// Counts a Composition that another one builds.
-    fn count_build(&mut self) -> Result<()> {
+    pub(crate) fn count_build(&mut self) -> Result<()> {
         self.builds = self.builds.saturating_add(1);
         if self.builds <= MAX_BUILDS {
             return Ok(());
@@ -238,7 +300,7 @@ impl Surroundings<'_> {
     }
 
     /// Passes resources through the steps of another Composition, called `name`.
-    fn pass<'d>(
+    pub(crate) fn pass<'d>(
         &mut self,
         steps: &'d mut [Step],
         resources: Vec<Resource<'d>>,
@@ -258,36 +320,83 @@ impl Surroundings<'_> {
 impl Builder for Surroundings<'_> {
     fn build<'d>(
         &mut self,
-        file: &str,
+        base: Base<'_>,
         transformer: &Transformer,
         field: &FieldPath,
         steps: &'d mut Vec<Step>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Resource<'d>>> {
-        let mut building = self.building.clone();
-        if building.is_empty() {
-            building.push(transformer.file().to_owned());
-        }
-        let chain = check_chain(&building, file, "build");
-        if let Err(mut problem) = chain.and_then(|()| self.count_build()) {
-            problem.place = transformer.place_of(field);
-            diagnostics.push(*problem);
-            return None;
-        }
+        let is_of_kustomization = self.is_of_kustomization;
         let mut found = Diagnostics::new();
-        *steps = consolidate(self.files, file, &mut found);
-        let own = steps.first().map(|step| Arc::clone(&step.additions));
-        let others = std::mem::take(&mut self.inherited);
-        let made = self.pass(steps, Vec::new(), file.to_owned(), &mut found);
-        let inner = std::mem::replace(&mut self.inherited, others);
-        if let Some(own) = own {
-            self.inherited.append(&own);
-        }
-        self.inherited.append(&inner);
+        let made = match base {
+            Base::Composition(file) => {
+                self.composition(file, transformer, field, steps, &mut found)
+            }
+            Base::Kustomization(directory) => self.kustomization(directory, steps, &mut found),
+        };
+        self.is_of_kustomization = is_of_kustomization;
         let has_failed = found.has_errors();
+        if is_of_kustomization {
+            found = named_by(found, transformer.place_of(field));
+        }
         diagnostics.append(found);
-        (!has_failed).then_some(made)
+        let mut made = made.filter(|_| !has_failed)?;
+        if is_of_kustomization && matches!(base, Base::Composition(_)) {
+            // A Composition adds hashes itself, or has none.
+            for one in &mut made {
+                one.needs_hash = false;
+            }
+        }
+        Some(made)
     }
+
+    fn vars(&mut self) -> &mut Vec<Var> {
+        &mut self.shared.vars
+    }
+
+    fn tracing(&mut self) -> &mut Tracing {
+        &mut self.shared.tracing
+    }
+}
+
+/// The steps of a Kustomization that are no transformers of kustomize.
+const UNTRACED: [&str; 2] = ["Kustomization", "Variables"];
+
+/// Describes a transformer, and the file that configures it.
+fn configured(transformer: &Transformer, file: &str) -> String {
+    let id = &transformer.id;
+    let api_version = match id.group.as_str() {
+        "" => id.version.clone(),
+        group => format!("{group}/{}", id.version),
+    };
+    let kind = &id.kind;
+    let mut text = format!(
+        "configuredIn: {file}\nconfiguredBy:\n  apiVersion: {api_version}\n  kind: {kind}\n"
+    );
+    // One that a field of the Kustomization is has no name of its own.
+    if transformer.written_as.is_empty() {
+        for (key, name) in [("name", &id.name), ("namespace", &id.namespace)] {
+            if !name.is_empty() {
+                text.extend(["  ", key, ": ", name, "\n"]);
+            }
+        }
+    }
+    text
+}
+
+/// Adds to errors the place that names the directory in which they are.
+pub(crate) fn named_by(found: Diagnostics, place: Option<Place>) -> Diagnostics {
+    let Some(place) = place.filter(|_| found.has_errors()) else {
+        return found;
+    };
+    let mut all = Diagnostics::new();
+    for one in found.iter().cloned() {
+        all.push(match one.severity {
+            Severity::Error => one.related(place.clone(), "named here"),
+            _ => one,
+        });
+    }
+    all
 }
 
 /// Reports the resources that a transformer has changed so that they are no objects any more.

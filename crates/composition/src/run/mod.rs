@@ -2,5 +2,6 @@
 
 pub(crate) mod call;
 pub mod chain;
+mod nested;
 pub(crate) mod runner;
 pub(crate) mod steps;

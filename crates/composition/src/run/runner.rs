@@ -5,11 +5,12 @@ use std::sync::Arc;
 use crate::builtin::table::{self, BUILTINS};
 use crate::engine::field_tables::Additions;
 use crate::engine::program::{Program, Runtime};
-use crate::engine::step::{Runner, Step};
+use crate::engine::step::{Nested, Runner, Step};
 use crate::engine::transformer::Transformer;
+use crate::kustomization::file;
 use crate::read::model::GROUP;
 use krm_yaml::FieldPath;
-use krm_yaml::diagnostic::Result;
+use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::suggest::closest;
 
 /// Kinds that this program expands itself.
@@ -43,16 +44,26 @@ pub(crate) fn step(transformer: Transformer, additions: &Arc<Additions>) -> Resu
         transformer,
         runner,
         additions: Arc::clone(additions),
+        is_of_kustomization: false,
     })
 }
 
 fn internal(transformer: &Transformer) -> Result<Runner> {
     let id = &transformer.id;
+    if id.kind == "Kustomization" && (id.is_builtin() || id.group == GROUP) {
+        let mut found = Diagnostics::new();
+        // It is read again when it runs; here only to report errors before anything runs.
+        file::of_transformer(transformer, &mut found);
+        return match found.errors().iter().next() {
+            Some(wrong) => Err(Box::new(wrong.clone())),
+            None => Ok(Runner::Nested(Nested::Kustomization, Vec::new())),
+        };
+    }
     if let Some(builtin) = table::find(id) {
         return (builtin.read)(transformer).map(Runner::Builtin);
     }
     if id.group == GROUP && id.kind == "Composition" {
-        return Ok(Runner::Composition(Vec::new()));
+        return Ok(Runner::Nested(Nested::Composition, Vec::new()));
     }
     if OWN_KINDS.contains(&id.kind.as_str()) {
         return Ok(Runner::Own);

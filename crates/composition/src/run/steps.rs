@@ -1,14 +1,58 @@
-//! A Composition with all that it imports, ready to run.
+//! A Composition with all that it imports, or a Kustomization, ready to run.
 
 use std::sync::Arc;
 
 use crate::engine::step::Step;
+use crate::kustomization::ending::{self, Ending};
+use crate::kustomization::file::{self, Kustomization};
+use crate::kustomization::steps::steps as steps_of;
 use crate::read;
 use crate::read::consolidate::All;
+use crate::read::locate::{Found, find};
 use crate::run::runner::step;
-use krm_core::files::Files;
+use krm_core::files::{Files, join};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, NodeId};
+
+/// Reads the Composition in a file, or the Composition or Kustomization of a directory. After
+/// errors, do not use the result.
+pub fn consolidate_root(
+    files: &dyn Files,
+    path: &str,
+    ending: &Ending,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Step> {
+    let directory = join(".", path);
+    match find(files, &directory) {
+        Ok(Found::Kustomization) => {
+            let kustomization = file::read(files, &directory, diagnostics);
+            kustomization.map_or_else(Vec::new, |kustomization| {
+                build(&kustomization, ending, files, diagnostics)
+            })
+        }
+        _ => consolidate(files, path, diagnostics),
+    }
+}
+
+/// All steps of a Kustomization that is the root of a build.
+pub(crate) fn build(
+    kustomization: &Kustomization,
+    ending: &Ending,
+    files: &dyn Files,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Step> {
+    let mut steps = steps_of(kustomization, files, diagnostics);
+    let additions = steps.first().map(|step| Arc::clone(&step.additions));
+    let additions = additions.unwrap_or_default();
+    steps.insert(0, ending::start(kustomization, &additions));
+    steps.append(&mut ending::steps(
+        kustomization,
+        ending,
+        &additions,
+        diagnostics,
+    ));
+    steps
+}
 
 /// Reads the Composition in a file, or in `composition.yaml` of a directory, with all that it
 /// imports. After errors, do not use the result.

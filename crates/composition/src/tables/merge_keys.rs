@@ -28,6 +28,8 @@ pub(crate) enum Known<'k> {
     Part(Part<'k>),
     /// A field of a custom kind.
     Custom,
+    /// A field of which nothing is known: its lists are replaced.
+    Unknown,
 }
 
 impl<'k> Known<'k> {
@@ -36,7 +38,7 @@ impl<'k> Known<'k> {
         match self {
             Self::Type(known) => known.keys.map(<[_]>::to_vec),
             Self::Part(part) => part.keys(),
-            Self::Custom => None,
+            Self::Custom | Self::Unknown => None,
         }
     }
 
@@ -50,6 +52,7 @@ impl<'k> Known<'k> {
             }
             Self::Part(part) => part.field(name).map_or(Self::Custom, Self::Part),
             Self::Custom => Self::Custom,
+            Self::Unknown => Self::Unknown,
         }
     }
 
@@ -80,6 +83,25 @@ pub(crate) fn known<'k>(
 ) -> Known<'k> {
     let part = schema.and_then(|schema| schema.of(api_version, kind));
     part.map_or_else(|| of(api_version, kind, patch_kind), Known::Part)
+}
+
+/// As [`known`] in a Kustomization: a schema takes the place of the tables, and pod templates of
+/// custom kinds are not merged.
+pub(crate) fn known_to_kustomize<'k>(
+    schema: Option<&'k Schema>,
+    api_version: &str,
+    kind: &str,
+    patch_kind: &str,
+) -> Known<'k> {
+    let Some(schema) = schema else {
+        return match of(api_version, kind, patch_kind) {
+            Known::Custom => Known::Unknown,
+            known => known,
+        };
+    };
+    schema
+        .of(api_version, kind)
+        .map_or(Known::Unknown, Known::Part)
 }
 
 /// The type of objects of an API version and kind; by default that of the kind of the patch, as

@@ -5,3 +5,4 @@ pub(crate) mod kind_order;
 pub(crate) mod merge_keys;
 pub(crate) mod name_references;
 pub(crate) mod schema;
+pub(crate) mod var_references;

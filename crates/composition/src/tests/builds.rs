@@ -133,7 +133,7 @@ const UNRESTRICTED: [&str; 2] = [
 ];
 
 /// Files that may be read from anywhere.
-struct Unrestricted(InMemory);
+pub(super) struct Unrestricted(pub(super) InMemory);
 
 impl Files for Unrestricted {
     fn entry(&self, path: &str) -> Option<Entry> {

@@ -12,11 +12,13 @@ use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
 use crate::engine::field_tables::{Additions, Tables};
-use crate::engine::step::{Builder, Context, Step};
+use crate::engine::step::{Base, Builder, Context, Step};
 use crate::engine::transformer::Transformer;
+use crate::engine::var::Var;
 use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::names::references;
 use crate::resources::resource::Resource;
+use crate::resources::trace::Tracing;
 use krm_core::Identity;
 use krm_core::files::InMemory;
 use krm_core::label_fields::Field;
@@ -426,6 +428,7 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
         functions: &NoFunctions,
         diagnostics: &mut diagnostics,
         builder: &mut NoBuilder,
+        is_of_kustomization: false,
     };
     references::follow(&mut resources, [named].into_iter(), &mut context);
     if diagnostics.has_errors() {
@@ -440,12 +443,20 @@ struct NoBuilder;
 impl Builder for NoBuilder {
     fn build<'d>(
         &mut self,
-        file: &str,
+        base: Base<'_>,
         _: &Transformer,
         _: &FieldPath,
         _: &'d mut Vec<Step>,
         _: &mut Diagnostics,
     ) -> Option<Vec<Resource<'d>>> {
-        panic!("{file} is not expected")
+        panic!("{base:?} is not expected")
+    }
+
+    fn vars(&mut self) -> &mut Vec<Var> {
+        unreachable!("no transformer here has variables")
+    }
+
+    fn tracing(&mut self) -> &mut Tracing {
+        unreachable!("no transformer here keeps traces")
     }
 }

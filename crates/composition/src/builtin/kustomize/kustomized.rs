@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::builtin::known::Known;
-use crate::engine::functions::{Base, Kustomize};
+use crate::engine::functions::Kustomize;
 use crate::engine::step::Context;
 use crate::resources::resource::Resource;
 use krm_core::files::{self, Entry, join};
@@ -24,8 +24,6 @@ pub(crate) struct Relocated {
     pub(crate) config: Value<'static>,
     /// Files and directories from elsewhere: the path of each in the directory, and its own path.
     links: Vec<(String, String)>,
-    /// The Kustomizations it uses that lead to Compositions.
-    pub(crate) bases: Vec<Base>,
 }
 
 /// Adds the objects of a generator of kustomize.
@@ -46,7 +44,13 @@ pub(crate) fn generate(
         (GENERATOR, generator.config.to_json()),
     ];
     if let Some(new) = build(&files, &generator, calls_helm, context) {
-        Known::of(resources).add(resources, new, &FieldPath::root(), context);
+        Known::of(resources).add(
+            resources,
+            new,
+            &FieldPath::root(),
+            context.transformer,
+            context.diagnostics,
+        );
     }
 }
 
@@ -71,7 +75,6 @@ pub(crate) fn build<'d>(
         directory: &transformer.directory,
         files,
         links: &relocated.links,
-        bases: &relocated.bases,
         calls_helm,
     });
     let source = built.map_err(|mut problem| {
@@ -94,7 +97,6 @@ pub(crate) fn relocated(paths: Paths, context: &mut Context<'_>) -> Relocated {
     let mut relocated = Relocated {
         config: transformer.config.clone().without_origin(),
         links: Vec::new(),
-        bases: Vec::new(),
     };
     for key in ["provider", "runtime"] {
         relocated.config.remove(key);

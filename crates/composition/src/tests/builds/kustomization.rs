@@ -81,7 +81,7 @@ const OTHER_FIELDS: &[&str] = &[
 ];
 
 /// The built-in kinds that are not run in process.
-const KUSTOMIZED: &[&str] = &["HelmChartInflationGenerator", "IAMPolicyGenerator"];
+const KUSTOMIZED: &[&str] = &["HelmChartInflationGenerator"];
 
 /// The files of a case, in which Compositions take the place of Kustomizations.
 pub(super) struct Translation {

@@ -64,13 +64,6 @@ pub(super) const LEFT_OUT: &[(&str, &str, &str)] = &[
         "TestCustomOpenApiFieldVersion",
     ),
     (
-        "IAMPolicyGenerator",
-        "made by an installed kustomize, here as well",
-        "TestGkeGenerator \
-         TestGkeGeneratorWithNamespace \
-         TestGkeGeneratorWithTwo",
-    ),
-    (
         "crds",
         "reads from a schema which fields are name references, as `configurations` name them",
         "TestCrdWithOverlay",

@@ -1,0 +1,62 @@
+//! An entry of `labels`: as a `LabelTransformer`, with the fields that the tables have for it.
+//!
+//! Source: kustomize 5.8, `configureBuiltinLabelTransformer` in
+//! `api/internal/target/kusttarget_configplugin.go`.
+
+use serde::Deserialize;
+
+use crate::builtin::labels::set;
+use crate::builtin::texts::Texts;
+use crate::engine::field_tables::add_all;
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::FieldSpec;
+use crate::resources::resource::Resource;
+use krm_yaml::FieldPath;
+
+/// An entry of `labels`.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+#[derive(Default)]
+pub(crate) struct LabelField {
+    labels: Texts,
+    include_selectors: bool,
+    include_templates: bool,
+    fields: Vec<FieldSpec>,
+}
+
+impl LabelField {
+    /// The fields to set.
+    fn specs(&self, context: &Context<'_>) -> Result<Vec<FieldSpec>, String> {
+        let tables = context.tables.fields();
+        let mut specs = self.fields.clone();
+        let own = FieldSpec {
+            path: "metadata/labels".to_owned(),
+            create: true,
+            ..FieldSpec::default()
+        };
+        if self.include_selectors {
+            add_all(&mut specs, &tables.common_labels)?;
+        } else if self.include_templates {
+            add_all(&mut specs, &tables.template_labels)?;
+            add_all(&mut specs, &[own])?;
+        } else {
+            add_all(&mut specs, &[own])?;
+        }
+        add_all(&mut specs, &tables.labels)?;
+        Ok(specs)
+    }
+}
+
+impl Transform for LabelField {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
+        match self.specs(context) {
+            Ok(specs) => set(&mut self.labels, &specs, resources, context),
+            Err(problem) => {
+                let field = FieldPath::root().key("fields");
+                let problem = format!("conflicting fields: {problem}");
+                let wrong = context.transformer.error(&field, problem);
+                context.diagnostics.push(wrong);
+            }
+        }
+    }
+}

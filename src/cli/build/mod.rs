@@ -64,18 +64,8 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let interruption = Interruption::listen();
     let mut made = None;
     if !diagnostics.has_errors() {
-        made = if arguments.show_consolidated && list.iter().any(Step::is_of_kustomization) {
-            let problem = "`--show-consolidated` shows the transformers of a Composition";
-            let wrong = Diagnostic::error(problem);
-            diagnostics.push(wrong.hint(format!("`{path}` holds a Kustomization")));
-            None
-        } else if arguments.show_consolidated {
-            let text = diagnostics.take(composition::show(&list));
-            text.map(|text| Made {
-                output: Output::Text(vec![text]),
-                stats: Vec::new(),
-                secrets: Secrets::default(),
-            })
+        made = if arguments.show_consolidated {
+            consolidated(&list, path, &mut diagnostics)
         } else {
             let given = objects(&documents, &mut diagnostics);
             make(
@@ -104,6 +94,22 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         return diff.map_or(Ok(USAGE), |diff| diff::show(&diff));
     }
     publish(arguments, made, diagnostics, console, &interruption)
+}
+
+/// The transformers of the Composition at a path, as text.
+fn consolidated(list: &[Step], path: &str, diagnostics: &mut Diagnostics) -> Option<Made> {
+    if list.iter().any(Step::is_of_kustomization) {
+        let problem = "`--show-consolidated` shows the transformers of a Composition";
+        let wrong = Diagnostic::error(problem);
+        diagnostics.push(wrong.hint(format!("`{path}` holds a Kustomization")));
+        return None;
+    }
+    let text = diagnostics.take(composition::show(list))?;
+    Some(Made {
+        output: Output::Text(vec![text]),
+        stats: Vec::new(),
+        secrets: Secrets::default(),
+    })
 }
 
 /// What is built in a directory, in messages.

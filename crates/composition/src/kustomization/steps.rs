@@ -112,6 +112,10 @@ pub(crate) fn steps(
     steps.plugins("transformers", "Transformers", Nested::Transformers);
     steps.plugins("validators", "Validators", Nested::Validators);
     steps.vars();
+    if steps.list.is_empty() {
+        // The first step has what is added to the tables.
+        steps.nothing("Kustomization", "resources");
+    }
     steps.list
 }
 
@@ -228,18 +232,19 @@ impl Steps<'_> {
     /// Adds the transformer of `commonLabels` that kustomize has beside `labels`: annotations name
     /// it.
     fn no_common_labels(&mut self, kind: &str) {
-        let path = FieldPath::root().key("commonLabels");
-        if self
-            .kustomization
-            .value
-            .get("commonLabels")
-            .is_none_or(is_empty)
-        {
-            let mut draft = Draft::new(kind, &path);
-            draft.written_as.push((FieldPath::root(), path));
-            let transformer = draft.finish(self.kustomization);
-            self.push(transformer, Ok(Runner::Builtin(Box::new(Nothing))));
+        let field = "commonLabels";
+        if self.kustomization.value.get(field).is_none_or(is_empty) {
+            self.nothing(kind, field);
         }
+    }
+
+    /// Adds a step that changes nothing.
+    fn nothing(&mut self, kind: &str, field: &str) {
+        let path = FieldPath::root().key(field);
+        let mut draft = Draft::new(kind, &path);
+        draft.written_as.push((FieldPath::root(), path));
+        let transformer = draft.finish(self.kustomization);
+        self.push(transformer, Ok(Runner::Builtin(Box::new(Nothing))));
     }
 
     /// Adds a built-in transformer.

@@ -210,7 +210,8 @@ fn is_kind(own: [&str; 3], wanted: [&str; 3]) -> bool {
 /// All objects that fields may refer to.
 struct Targets<'t> {
     all: Vec<Target<'t>>,
-    /// The indexes of the objects and of their former identities, in the order of the names.
+    /// The indexes of the objects and of their former identities, in the order of the names and the
+    /// current scopes: bases that are alike have many objects of a name.
     by_name: Vec<(usize, usize)>,
     /// The first namespaces of objects, with their current ones.
     moves: BTreeMap<String, BTreeSet<String>>,
@@ -236,29 +237,36 @@ impl<'t> Targets<'t> {
             let former = 0..target.previous.len();
             by_name.extend(former.map(|former| (index, former)));
         }
-        by_name.sort_by_key(|at| targets.name(*at));
+        by_name.sort_by_key(|at| targets.key(*at));
         targets.by_name = by_name;
         targets
     }
 
-    /// A former name of an object.
-    fn name(&self, (target, former): (usize, usize)) -> &str {
-        let identity = self
-            .all
-            .get(target)
-            .and_then(|one| one.previous.get(former));
-        identity.map_or("", |identity| &identity.name)
+    /// A former name of an object, and its current scope: its namespace, or none.
+    fn key(&self, (target, former): (usize, usize)) -> (&str, Option<&str>) {
+        let target = self.all.get(target);
+        let identity = target.and_then(|one| one.previous.get(former));
+        let scope = target.filter(|one| !one.is_global).map(Target::namespace);
+        (identity.map_or("", |identity| &identity.name), scope)
     }
 
-    /// The objects that had a name.
-    fn named(&self, name: &str) -> Vec<&Target<'t>> {
-        let start = self.by_name.partition_point(|at| self.name(*at) < name);
-        let from = self.by_name.get(start..).unwrap_or_default();
-        let mut named: Vec<usize> = from
-            .iter()
-            .take_while(|at| self.name(**at) == name)
-            .map(|(target, _)| *target)
-            .collect();
+    /// The objects that had a name and that an object may refer to, by their scopes.
+    fn named(&self, name: &str, referrer: &Referrer) -> Vec<&Target<'t>> {
+        let range = |least: (&str, Option<&str>), is_in: &dyn Fn((&str, Option<&str>)) -> bool| {
+            let start = self.by_name.partition_point(|at| self.key(*at) < least);
+            let from = self.by_name.get(start..).unwrap_or_default();
+            let found = from.iter().take_while(|at| is_in(self.key(**at)));
+            found.map(|(target, _)| *target).collect::<Vec<usize>>()
+        };
+        let mut named = if referrer.is_global {
+            range((name, None), &|(own, _)| own == name)
+        } else {
+            let scopes = referrer.scopes().map(|scope| (name, scope));
+            scopes
+                .flat_map(|key| range(key, &|own| own == key))
+                .collect()
+        };
+        named.sort_unstable();
         named.dedup();
         named.iter().filter_map(|at| self.all.get(*at)).collect()
     }
@@ -316,6 +324,14 @@ impl Referrer {
             suffixes: resource.suffixes.clone(),
             ..Self::of(resource.value())
         }
+    }
+
+    /// The scopes of objects that one in a namespace may refer to: those without a namespace, those
+    /// of its own, and those of the service accounts that it binds.
+    fn scopes(&self) -> impl Iterator<Item = Option<&str>> {
+        let bound = self.bound_namespaces.iter().map(|bound| or_default(bound));
+        let own = [None, Some(self.namespace.as_str())].into_iter();
+        own.chain(bound.map(Some))
     }
 
     /// Whether it may refer to objects in a namespace; empty for objects that name none.
@@ -421,7 +437,7 @@ impl Lookup<'_> {
         namespace: Option<&str>,
         identity: impl Fn(&Target<'_>) -> I,
     ) -> Result<Option<&Target<'_>>, String> {
-        let mut found = self.targets.named(name);
+        let mut found = self.targets.named(name, self.referrer);
         found.retain(|target| self.is_meant(target));
         if let Some(namespace) = namespace {
             let is_in = |target: &&Target<'_>| self.is_in(target, namespace);

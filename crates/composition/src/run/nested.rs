@@ -118,7 +118,7 @@ impl Surroundings<'_> {
         }
         *steps = consolidate(self.files, file, found);
         let before = std::mem::take(&mut self.shared);
-        let made = self.isolated(steps, file.to_owned(), true, found);
+        let made = self.isolated(steps, file.to_owned(), found);
         self.shared = before;
         Some(made)
     }
@@ -141,11 +141,11 @@ impl Surroundings<'_> {
         }
         if is_part {
             *steps = kustomization_steps::steps(&kustomization, self.files, found);
-            return Some(self.isolated(steps, directory.to_owned(), true, found));
+            return Some(self.isolated(steps, directory.to_owned(), found));
         }
         *steps = build(&kustomization, &Ending::default(), self.files, found);
         let before = std::mem::take(&mut self.shared);
-        let made = self.isolated(steps, directory.to_owned(), true, found);
+        let made = self.isolated(steps, directory.to_owned(), found);
         self.shared = before;
         Some(made)
     }
@@ -165,25 +165,21 @@ impl Surroundings<'_> {
         file::read(self.files, directory, found)
     }
 
-    /// The resources that steps create from nothing. What they add to the tables is passed on if
-    /// `hands_on` is set.
+    /// The resources that steps create from nothing. What they add to the tables is passed on.
     fn isolated<'d>(
         &mut self,
         steps: &'d mut [Step],
         name: String,
-        hands_on: bool,
         found: &mut Diagnostics,
     ) -> Vec<Resource<'d>> {
         let own = steps.first().map(|step| Arc::clone(&step.additions));
         let others = std::mem::take(&mut self.inherited);
         let made = self.pass(steps, Vec::new(), name, found);
         let inner = std::mem::replace(&mut self.inherited, others);
-        if hands_on {
-            if let Some(own) = own {
-                self.inherited.append(&own);
-            }
-            self.inherited.append(&inner);
+        if let Some(own) = own {
+            self.inherited.append(&own);
         }
+        self.inherited.append(&inner);
         made
     }
 

@@ -1,9 +1,11 @@
 //! The command line: arguments, files, standard streams and exit codes.
 
 mod build;
+mod called;
 mod completion;
 #[cfg(feature = "deployment-manager")]
 mod deployment;
+mod edit;
 mod environment;
 mod expansion;
 mod explain;
@@ -108,6 +110,7 @@ enum Command {
     Process(Box<process::Arguments>),
     Explain(Box<explain::Arguments>),
     Build(build::Arguments),
+    Edit(edit::Arguments),
     Export(Box<export::Arguments>),
     #[command(alias = "params")]
     Parameters(parameters::Arguments),
@@ -131,6 +134,9 @@ pub fn main() -> ExitCode {
     #[cfg(feature = "deployment-manager")]
     if let Some(code) = krm_template_exec::python::enter_sandbox() {
         return code;
+    }
+    if called::is_kustomize() {
+        return called::main();
     }
     // Without arguments there is nothing to parse, so the function starts faster.
     if std::env::args_os().nth(1).is_none() {
@@ -182,6 +188,7 @@ impl Cli {
             Some(Command::Process(arguments)) => process::run(&arguments, self.console),
             Some(Command::Explain(arguments)) => explain::run(&arguments, self.console),
             Some(Command::Build(arguments)) => build::run(&arguments, self.console),
+            Some(Command::Edit(arguments)) => edit::run(&arguments, self.console),
             Some(Command::Export(arguments)) => export::run(&arguments, self.console),
             Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
             #[cfg(feature = "form")]

@@ -69,6 +69,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "process",
             "explain",
             "build",
+            "edit",
             "export",
             "validate",
             "deployment",

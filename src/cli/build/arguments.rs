@@ -48,6 +48,10 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new())]
     pub(super) output_dir: Option<String>,
 
+    /// The file that `kustomize build -o FILE` writes.
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(super) output_file: Option<String>,
+
     /// With `--output-dir`, also replace links, files that krm-template did not write, and files
     /// that were changed after it wrote them
     #[arg(long, requires = "output_dir")]

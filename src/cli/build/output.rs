@@ -68,7 +68,9 @@ impl Output {
         diagnostics: &mut Diagnostics,
     ) -> anyhow::Result<Option<Prepared>> {
         let files = match self {
-            Self::Text(pieces) => return Ok(Some(Prepared::Text(pieces))),
+            Self::Text(pieces) => {
+                return Ok(Some(Prepared::Text(pieces, arguments.output_file.clone())));
+            }
             Self::Files(files) => files,
         };
         let folder = arguments.output_dir.as_deref().unwrap_or_default();
@@ -83,7 +85,8 @@ impl Output {
 
 /// Output that is ready to be published.
 pub(super) enum Prepared {
-    Text(Vec<String>),
+    /// Text to print, or for a file.
+    Text(Vec<String>, Option<String>),
     /// Files that are written under temporary names.
     Files(Writing),
 }
@@ -92,7 +95,8 @@ impl Prepared {
     /// Prints the text, or renames the files. Returns a summary of the files.
     pub(super) fn finish(self) -> anyhow::Result<Option<String>> {
         match self {
-            Self::Text(pieces) => io::print(pieces.iter().map(String::as_str)).map(|()| None),
+            Self::Text(pieces, Some(file)) => io::write(&file, &pieces.concat()).map(|()| None),
+            Self::Text(pieces, None) => io::print(pieces.iter().map(String::as_str)).map(|()| None),
             Self::Files(writing) => writing.commit().map(Some),
         }
     }

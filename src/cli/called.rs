@@ -1,0 +1,127 @@
+//! The program called as `kustomize`, by a link of this name: its `build`, `edit` and `version`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+use crate::cli::{build, edit, finish, slips};
+use krm_template_exec::console::Console;
+use krm_template_exec::io;
+use krm_template_exec::status::OK;
+
+/// The version of kustomize whose commands these are.
+const VERSION: &str = "v5.8.1";
+
+const NAME: &str = "kustomize";
+
+/// The commands of kustomize, by krm-template
+#[derive(Debug, Parser)]
+#[command(name = NAME, args_override_self = true)]
+struct Kustomize {
+    #[command(subcommand)]
+    command: Command,
+
+    #[command(flatten)]
+    console: Console,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Build(build::Arguments),
+    Edit(edit::Arguments),
+    Version(Version),
+}
+
+/// Print the version of kustomize whose commands these are
+#[derive(Debug, clap::Args)]
+struct Version {
+    /// Print it in braces, as older versions of kustomize
+    #[arg(long)]
+    short: bool,
+
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT")]
+    output: Option<VersionFormat>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum VersionFormat {
+    Json,
+    Yaml,
+}
+
+/// Whether the program is called by this name.
+pub(super) fn is_kustomize() -> bool {
+    let name = std::env::args_os().next();
+    let name = name.as_deref().map(Path::new).and_then(Path::file_stem);
+    name.is_some_and(|name| name == NAME)
+}
+
+pub(super) fn main() -> ExitCode {
+    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let arguments = with_output(arguments.collect());
+    match Kustomize::try_parse_from(arguments) {
+        Ok(kustomize) => finish(kustomize.run()),
+        Err(mut error) => {
+            slips::advise(&mut error, &Kustomize::command());
+            finish(io::refuse(&error))
+        }
+    }
+}
+
+impl Kustomize {
+    fn run(self) -> anyhow::Result<u8> {
+        match self.command {
+            Command::Build(arguments) => build::run(&arguments, self.console),
+            Command::Edit(arguments) => edit::run(&arguments, self.console),
+            Command::Version(arguments) => {
+                io::print([arguments.text().as_str()])?;
+                Ok(OK)
+            }
+        }
+    }
+}
+
+impl Version {
+    fn text(&self) -> String {
+        let commit = concat!("krm-template v", env!("CARGO_PKG_VERSION"));
+        match self.output {
+            Some(VersionFormat::Json) => {
+                format!("{{\n  \"version\": \"{VERSION}\",\n  \"gitCommit\": \"{commit}\"\n}}\n")
+            }
+            Some(VersionFormat::Yaml) => format!("gitCommit: {commit}\nversion: {VERSION}\n"),
+            None if self.short => format!("{{{NAME}/{VERSION}    }}\n"),
+            None => format!("{VERSION}\n"),
+        }
+    }
+}
+
+/// The arguments, with `-o PATH` of `build` as the options for a file or a directory.
+fn with_output(arguments: Vec<String>) -> Vec<String> {
+    if !arguments.iter().any(|word| word == "build") {
+        return arguments;
+    }
+    let mut out = Vec::with_capacity(arguments.len());
+    let mut rest = arguments.into_iter();
+    while let Some(word) = rest.next() {
+        let value = match word.as_str() {
+            "-o" | "--output" => rest.next(),
+            word => {
+                let value = word
+                    .strip_prefix("--output=")
+                    .or_else(|| word.strip_prefix("-o"));
+                value.map(|value| value.trim_start_matches('=').to_owned())
+            }
+        };
+        match value {
+            Some(path) if io::is_folder(&path) => {
+                out.extend([format!("--output-dir={path}"), "--overwrite".to_owned()]);
+            }
+            Some(path) if path.contains(['.', '/']) => out.push(format!("--output-file={path}")),
+            Some(format) => out.push(format!("--output={format}")),
+            None => out.push(word),
+        }
+    }
+    out
+}

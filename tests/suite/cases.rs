@@ -26,6 +26,7 @@
 //! | `stderr.txt` | standard error | must be empty |
 //! | `exit` | the exit status | 0 |
 //! | `feature` | a feature of the program, or `not` and a feature, one in a line: the programs that the case is for | all, but `tests/cases/deployment` and `tests/cases/form` need that feature |
+//! | `folder` | the folder of the case in which the program runs | the case itself |
 //! | `expected/…` | the files in the folder `out` at the end | it writes no files |
 //!
 //! Other files are the case's own. A case must expect something besides success. The program runs in
@@ -56,6 +57,8 @@ const SUCCESS: &[u8] = b"0\n";
 const FILES: &str = "expected/";
 const USES: &str = "uses";
 const FEATURE: &str = "feature";
+/// Where the program runs.
+const FOLDER: &str = "folder";
 /// The areas whose cases need a feature.
 const DEPLOYMENT: &str = "deployment";
 const FORM: &str = "form";
@@ -200,7 +203,8 @@ impl Case {
 
     /// Runs the program in `place` with the arguments and input of the case.
     fn run(&self, place: &Path) -> Result<Output, String> {
-        let mut command = program::command(place);
+        let folder = self.lines(FOLDER)?.concat();
+        let mut command = program::command(&place.join(folder));
         command.args(self.arguments()?);
         for line in self.lines("env")? {
             let Some((name, value)) = line.split_once('=') else {

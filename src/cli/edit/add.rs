@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use clap::Args;
 
-use crate::cli::edit::file::File;
+use crate::cli::edit::file::{File, place};
 use crate::cli::edit::options::{self, Generator, Labels, Patch, What};
 use crate::cli::edit::words;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::{Data, Value};
+use krm_yaml::{Cursor, Data, Value};
 
 /// Add resources, components, patches, generators, labels or annotations
 #[derive(Args, Debug)]
@@ -55,7 +55,7 @@ impl Arguments {
             What::Patch => self.patch(file, diagnostics),
             What::ConfigMap | What::Secret => self.generator(file),
             What::Label => self.labels(file),
-            What::Annotation => self.pairs(file.mapping("commonAnnotations")?),
+            What::Annotation => self.pairs(file.root(), file.mapping("commonAnnotations")?),
             _ => self.items(file, diagnostics),
         }
     }
@@ -176,7 +176,11 @@ impl Arguments {
             words::paths(path)?;
         }
         let namespace = self.patch.namespace.as_deref();
-        let item = generator(file.list(field)?, name, namespace);
+        let is = |item: &Value<'_>| {
+            let text = |key| item.get(key).and_then(Value::as_str);
+            text("name") == Some(name) && text("namespace") == namespace
+        };
+        let item = named(file.list(field)?, name, is)?;
         let texts = [
             ("namespace", namespace),
             ("behavior", given.behavior.as_deref()),
@@ -200,19 +204,19 @@ impl Arguments {
 
     fn labels(&self, file: &mut File<'_>) -> Result<()> {
         if self.labels.without_selector {
-            self.pairs(group(file, self.labels.include_templates)?)
+            self.pairs(file.root(), group(file, self.labels.include_templates)?)
         } else {
-            self.pairs(file.mapping("commonLabels")?)
+            self.pairs(file.root(), file.mapping("commonLabels")?)
         }
     }
 
-    fn pairs(&self, mapping: &mut Value<'_>) -> Result<()> {
+    fn pairs(&self, root: Cursor<'_>, mapping: &mut Value<'_>) -> Result<()> {
         let (_, what) = self.what.field();
         options::some(&self.words, what)?;
         for (key, value) in words::pairs(&self.words, what)? {
-            if mapping.get(&key).is_some() && !self.force {
+            if let Some(old) = mapping.get(&key).filter(|_| !self.force) {
                 let problem = format!("the {what} `{key}` is already in the file");
-                let error = Diagnostic::error(problem);
+                let error = Diagnostic::error(problem).at(place(root, old));
                 return Err(error.hint("to change it, use `--force`").into());
             }
             mapping.insert(Cow::Owned(key), Value::from(value));
@@ -264,23 +268,19 @@ pub(super) fn group<'f, 'd>(file: &'f mut File<'d>, templates: bool) -> Result<&
     })
 }
 
-/// The generator with a name, and a namespace if one is given; a new one if it is missing.
-fn generator<'l, 'd>(
+/// The item that is meant; a new one with the name if it is missing.
+pub(super) fn named<'l, 'd>(
     list: &'l mut Vec<Value<'d>>,
     name: &str,
-    namespace: Option<&str>,
-) -> &'l mut Value<'d> {
-    let text = |item: &Value<'_>, key| item.get(key).and_then(Value::as_str).map(str::to_owned);
-    let is = |item: &Value<'_>| {
-        text(item, "name").as_deref() == Some(name)
-            && text(item, "namespace").unwrap_or_default() == namespace.unwrap_or_default()
-    };
+    is: impl Fn(&Value<'_>) -> bool,
+) -> Result<&'l mut Value<'d>> {
     let at = list.iter().position(is).unwrap_or_else(|| {
         let name = (Cow::Borrowed("name"), Value::from(name.to_owned()));
         list.push(Value::mapping(vec![name]));
         list.len() - 1
     });
-    &mut list[at]
+    let missing = || Diagnostic::error(format!("`{name}` is missing")).into();
+    list.get_mut(at).ok_or_else(missing)
 }
 
 /// Adds texts to a list of a generator.

@@ -118,10 +118,12 @@ impl<'d> File<'d> {
 
     /// The place of a part of the file.
     pub(super) fn place(&self, value: &Value<'_>) -> Place {
-        let cursor = value
-            .origin
-            .map(|origin| self.root.document().cursor(origin));
-        cursor.unwrap_or(self.root).place()
+        place(self.root, value)
+    }
+
+    /// The whole, for [`place`].
+    pub(super) const fn root(&self) -> Cursor<'d> {
+        self.root
     }
 
     /// A list of the file, created if it is missing or null.
@@ -171,6 +173,12 @@ impl<'d> File<'d> {
             self.remove(field);
         }
     }
+}
+
+/// The place of a value in what `root` holds.
+pub(super) fn place(root: Cursor<'_>, value: &Value<'_>) -> Place {
+    let cursor = value.origin.map(|origin| root.document().cursor(origin));
+    cursor.unwrap_or(root).place()
 }
 
 /// The tip for a word that is close to one of others.

@@ -111,14 +111,8 @@ fn set(pairs: Vec<(String, String)>, mapping: &mut Value<'_>) {
 
 /// The item of a list with a name; a new one if it is missing.
 fn named<'f, 'd>(file: &'f mut File<'d>, field: &str, name: &str) -> Result<&'f mut Value<'d>> {
-    let list = file.list(field)?;
     let is = |item: &Value<'_>| item.get("name").and_then(Value::as_str) == Some(name);
-    let at = list.iter().position(is).unwrap_or_else(|| {
-        let name = (Cow::Borrowed("name"), Value::from(name.to_owned()));
-        list.push(Value::mapping(vec![name]));
-        list.len() - 1
-    });
-    Ok(&mut list[at])
+    add::named(file.list(field)?, name, is)
 }
 
 fn images(words: &[String], file: &mut File<'_>) -> Result<()> {

@@ -49,3 +49,4 @@ pub use run::chain;
 pub use run::steps::{consolidate, consolidate_node, consolidate_root};
 pub use tables::kind_order::legacy_rank;
 pub use tables::name_references::{NAME_REFERENCES, Named};
+pub use values::go_yaml::kustomize_style;

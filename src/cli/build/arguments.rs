@@ -12,6 +12,8 @@ use krm_template_exec::io;
 use krm_template_exec::python::PythonArguments;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
+/// The name and version of kustomize, as it labels objects.
+const KUSTOMIZE: &str = "kustomize-v5.8.1";
 /// The default time limit of a function in seconds, as in kpt.
 const TIMEOUT: u64 = 300;
 
@@ -43,6 +45,12 @@ pub(in crate::cli) struct Arguments {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
     pub(super) output: OutputFormat,
+
+    /// Print YAML in the style of another program instead of that of the files
+    ///
+    /// Keys are sorted, and comments are lost.
+    #[arg(long, value_name = "PROGRAM")]
+    pub(super) style: Option<Style>,
 
     /// Write each object to its own file in this directory; unchanged files are not touched
     #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new())]
@@ -76,7 +84,7 @@ pub(in crate::cli) struct Arguments {
 
     /// Print the transformers after all imports and overrides, with the origin of each part as
     /// comments, and exit
-    #[arg(long, conflicts_with_all = ["output", "output_dir", "diff_against", "resources"])]
+    #[arg(long, conflicts_with_all = ["output", "style", "output_dir", "diff_against", "resources"])]
     pub(super) show_consolidated: bool,
 
     /// Print how long each transformer takes to standard error
@@ -158,6 +166,13 @@ pub(super) enum OutputFormat {
     Name,
 }
 
+/// The value of `--style`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Style {
+    /// Byte for byte as `kustomize build`
+    Kustomize,
+}
+
 /// The value of `--reorder`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Reorder {
@@ -173,6 +188,7 @@ impl Arguments {
         Ending {
             keeps_order: self.reorder == Reorder::None,
             labels: self.enable_managedby_label,
+            manager: self.style.map(|Style::Kustomize| KUSTOMIZE.to_owned()),
             ..Ending::default()
         }
     }
@@ -196,6 +212,10 @@ impl Arguments {
         let (path, resources) = self.inputs();
         let path = path.to_owned();
         io::check_stdin(resources.iter().chain([&path]))?;
+        if self.style.is_some() && self.output != OutputFormat::Yaml {
+            let error = Diagnostic::error("`--style` is a style of YAML");
+            return Err(error.hint("use `-o yaml`, or leave `--style` out").into());
+        }
         let is_text = matches!(self.output, OutputFormat::Yaml | OutputFormat::Json);
         let problem = match (&self.output_dir, &self.diff_against) {
             (Some(_), _) if !is_text => "`--output-dir` writes only YAML or JSON",

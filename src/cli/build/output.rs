@@ -1,6 +1,6 @@
 //! The output of `build`: one text, or a file for each object.
 
-use crate::cli::build::arguments::{Arguments, OutputFormat};
+use crate::cli::build::arguments::{Arguments, OutputFormat, Style};
 use crate::cli::process::diff::{self, New};
 use crate::cli::process::directory::{self, File};
 use crate::cli::process::mask::Secrets;
@@ -34,14 +34,20 @@ impl Output {
             OutputFormat::Name => Format::Name,
         };
         if arguments.goes_to_folder() {
-            return files(resources, format, diagnostics).map(Self::Files);
+            return files(resources, format, arguments.style, diagnostics).map(Self::Files);
         }
         let pieces = match format {
             Format::ResourceList => {
                 composition::print(resources, composition::Format::ResourceList, diagnostics)?
             }
             Format::Json | Format::Name => as_data(resources, format, diagnostics)?,
-            _ => composition::print(resources, composition::Format::Yaml, diagnostics)?,
+            _ => {
+                let format = match arguments.style {
+                    Some(Style::Kustomize) => composition::Format::KustomizeStyle,
+                    None => composition::Format::Yaml,
+                };
+                composition::print(resources, format, diagnostics)?
+            }
         };
         Some(Self::Text(pieces))
     }
@@ -123,6 +129,7 @@ fn as_data(
 fn files(
     resources: &[Resource<'_>],
     format: Format,
+    style: Option<Style>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<File>> {
     let mut files = Vec::with_capacity(resources.len());
@@ -130,6 +137,7 @@ fn files(
         let value: &Value<'_> = resource.value();
         let text = match format {
             Format::Json => krm_yaml::render_json(value, Some(4)).map(|text| text + "\n"),
+            _ if style.is_some() => Ok(composition::kustomize_style(value)),
             _ => resource.text(Position::Document),
         };
         let text = diagnostics.take(text)?;

@@ -1,6 +1,7 @@
 //! Prints resources, each with the text it was read from.
 
 use crate::resources::resource::Resource;
+use crate::values::go_yaml::kustomize_style;
 use krm_core::threads;
 use krm_yaml::Position;
 use krm_yaml::diagnostic::{Diagnostics, Result};
@@ -10,6 +11,8 @@ use krm_yaml::diagnostic::{Diagnostics, Result};
 pub enum Format {
     /// A stream of documents with `---` between them.
     Yaml,
+    /// The same in the style of kustomize, without comments.
+    KustomizeStyle,
     /// A ResourceList, as functions read it.
     ResourceList,
 }
@@ -24,7 +27,7 @@ pub fn print(
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<String>> {
     let position = match format {
-        Format::Yaml => Position::Document,
+        Format::Yaml | Format::KustomizeStyle => Position::Document,
         Format::ResourceList => Position::Item { column: 0 },
     };
     let mut pieces = Vec::with_capacity(2 * resources.len() + 1);
@@ -35,8 +38,12 @@ pub fn print(
         ));
     }
     let mut is_whole = true;
-    for (index, text) in texts(resources, position).into_iter().enumerate() {
-        if index > 0 && format == Format::Yaml {
+    let texts = text_of_each(resources, |resource| match format {
+        Format::KustomizeStyle => Ok(kustomize_style(resource.value())),
+        _ => resource.text(position),
+    });
+    for (index, text) in texts.into_iter().enumerate() {
+        if index > 0 && format != Format::ResourceList {
             pieces.push("---\n".to_owned());
         }
         match diagnostics.take(text) {

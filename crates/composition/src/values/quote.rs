@@ -1,6 +1,8 @@
 //! Labels and annotations are strings: quotes the numbers and bools that patches and replacements
 //! put there.
 
+use std::fmt::Display;
+
 use krm_yaml::{Data, Document, Scalar, Value};
 
 /// The fields that hold other objects.
@@ -118,19 +120,30 @@ pub(crate) fn text_of_float(number: f64) -> String {
         reason = "kustomize formats with 32 bits"
     )]
     let number = number as f32;
-    let scientific = format!("{number:e}");
-    let exponent = scientific
-        .split_once('e')
-        .and_then(|(_, exponent)| exponent.parse().ok());
-    // `strconv.FormatFloat(…, 'g', -1, 32)`
-    let exponent: i32 = exponent.unwrap_or_default();
     if number == 0.0 {
         return "0".to_owned();
     }
-    if !(-4..LARGE).contains(&exponent) {
-        return with_exponent(&scientific, 2);
+    general(&format!("{number:e}"), &number)
+}
+
+/// A number as `sigs.k8s.io/yaml` prints it in YAML, which it makes of JSON.
+pub(crate) fn number_in_yaml(digits: &str) -> String {
+    let json = spelled_by_go(digits);
+    let is_whole = json.parse::<i64>().is_ok() || json.parse::<u64>().is_ok();
+    match json.parse::<f64>() {
+        Ok(number) if !is_whole => general(&format!("{number:e}"), &number),
+        _ => json,
     }
-    format!("{number}")
+}
+
+/// `strconv.FormatFloat(…, 'g', -1, …)` of a number that Rust prints in these two ways.
+fn general(scientific: &str, decimal: &dyn Display) -> String {
+    let exponent = scientific.split_once('e');
+    let exponent = exponent.and_then(|(_, exponent)| exponent.parse().ok());
+    if (-4..LARGE).contains(&exponent.unwrap_or_default()) {
+        return decimal.to_string();
+    }
+    with_exponent(scientific, 2)
 }
 
 /// The exponent from which on the format `g` of Go prints exponents.

@@ -3,12 +3,11 @@
 //! Source: kustomize 5.8, `plugin/builtin/namespacetransformer`, and `FromResourceSlice` in
 //! `api/resmap/factory.go`, which ends every build.
 
-use std::collections::BTreeMap;
-
 use crate::engine::step::Context;
 use crate::resources::resource::Resource;
 use krm_core::Identity;
-use krm_core::scope::effective;
+use krm_core::identity::group;
+use krm_core::scope::{effective, is_namespaced, or_default};
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::Diagnostic;
 
@@ -20,21 +19,41 @@ pub(crate) fn renames(resources: &[Resource<'_>]) -> usize {
 
 /// Reports objects that are the same now and were not at first.
 pub(crate) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_>) {
-    let mut known: BTreeMap<Identity, &Resource<'_>> = BTreeMap::new();
-    for resource in resources {
-        let Some(now) = resource.identity() else {
+    let mut all: Vec<(Key<'_>, &Resource<'_>)> = resources
+        .iter()
+        .filter_map(|resource| Some((key(resource)?, resource)))
+        .collect();
+    // Equal ones keep their order.
+    all.sort_by_key(|(key, _)| *key);
+    for same in all.chunk_by(|(one, _), (other, _)| one == other) {
+        let [(_, first), others @ ..] = same else {
             continue;
         };
-        let identity = effective(now);
-        let Some(other) = known.get(&identity).copied() else {
-            known.insert(identity, resource);
-            continue;
-        };
-        if at_first(resource) == at_first(other) {
-            continue;
+        for (_, other) in others {
+            if at_first(other) != at_first(first) {
+                context.diagnostics.push(doubled(first, other, context));
+            }
         }
-        context.diagnostics.push(doubled(other, resource, context));
     }
+}
+
+/// The name, namespace, kind and group of an object; names differ most often.
+type Key<'r> = [&'r str; 4];
+
+fn key<'r>(resource: &'r Resource<'_>) -> Option<Key<'r>> {
+    let kind = resource.str_at(&["kind"])?;
+    let name = resource.str_at(&["metadata", "name"])?;
+    let group = group(resource.str_at(&["apiVersion"]).unwrap_or_default());
+    let namespace = if is_namespaced(group, kind) {
+        or_default(
+            resource
+                .str_at(&["metadata", "namespace"])
+                .unwrap_or_default(),
+        )
+    } else {
+        ""
+    };
+    Some([name, namespace, kind, group])
 }
 
 fn doubled<'d>(other: &Resource<'d>, resource: &Resource<'d>, context: &Context<'_>) -> Diagnostic {

@@ -207,6 +207,9 @@ fn is_kind(own: [&str; 3], wanted: [&str; 3]) -> bool {
     parts.all(|(own, wanted)| wanted.is_empty() || own == wanted)
 }
 
+/// A former name of an object, and its current namespace; none if its kind has none.
+type Key<'k> = (&'k str, Option<&'k str>);
+
 /// All objects that fields may refer to.
 struct Targets<'t> {
     all: Vec<Target<'t>>,
@@ -242,29 +245,30 @@ impl<'t> Targets<'t> {
         targets
     }
 
-    /// A former name of an object, and its current scope: its namespace, or none.
-    fn key(&self, (target, former): (usize, usize)) -> (&str, Option<&str>) {
+    /// The key of an object and one of its former identities.
+    fn key(&self, (target, former): (usize, usize)) -> Key<'_> {
         let target = self.all.get(target);
         let identity = target.and_then(|one| one.previous.get(former));
         let scope = target.filter(|one| !one.is_global).map(Target::namespace);
         (identity.map_or("", |identity| &identity.name), scope)
     }
 
+    /// The objects from a key on, as long as `is_in` holds.
+    fn range(&self, least: Key<'_>, is_in: impl Fn(Key<'_>) -> bool) -> Vec<usize> {
+        let start = self.by_name.partition_point(|at| self.key(*at) < least);
+        let from = self.by_name.get(start..).unwrap_or_default();
+        let found = from.iter().take_while(|at| is_in(self.key(**at)));
+        found.map(|(target, _)| *target).collect()
+    }
+
     /// The objects that had a name and that an object may refer to, by their scopes.
     fn named(&self, name: &str, referrer: &Referrer) -> Vec<&Target<'t>> {
-        let range = |least: (&str, Option<&str>), is_in: &dyn Fn((&str, Option<&str>)) -> bool| {
-            let start = self.by_name.partition_point(|at| self.key(*at) < least);
-            let from = self.by_name.get(start..).unwrap_or_default();
-            let found = from.iter().take_while(|at| is_in(self.key(**at)));
-            found.map(|(target, _)| *target).collect::<Vec<usize>>()
-        };
         let mut named = if referrer.is_global {
-            range((name, None), &|(own, _)| own == name)
+            self.range((name, None), |(own, _)| own == name)
         } else {
-            let scopes = referrer.scopes().map(|scope| (name, scope));
-            scopes
-                .flat_map(|key| range(key, &|own| own == key))
-                .collect()
+            let keys = referrer.scopes().map(|scope| (name, scope));
+            let found = keys.flat_map(|key| self.range(key, |own| own == key));
+            found.collect()
         };
         named.sort_unstable();
         named.dedup();

@@ -11,6 +11,7 @@ mod names;
 mod order;
 mod patches;
 mod plugins;
+mod style;
 
 use std::path::PathBuf;
 use std::sync::Arc;

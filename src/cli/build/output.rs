@@ -137,7 +137,7 @@ fn files(
         let value: &Value<'_> = resource.value();
         let text = match format {
             Format::Json => krm_yaml::render_json(value, Some(4)).map(|text| text + "\n"),
-            _ if style.is_some() => Ok(composition::kustomize_style(value)),
+            _ if style.is_some() => Ok(composition::print_as_kustomize(resource)),
             _ => resource.text(Position::Document),
         };
         let text = diagnostics.take(text)?;

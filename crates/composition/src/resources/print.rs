@@ -1,7 +1,9 @@
 //! Prints resources, each with the text it was read from.
 
+use std::sync::Arc;
+
 use crate::resources::resource::Resource;
-use crate::values::go_yaml::kustomize_style;
+use crate::values::go_yaml;
 use krm_core::threads;
 use krm_yaml::Position;
 use krm_yaml::diagnostic::{Diagnostics, Result};
@@ -39,7 +41,7 @@ pub fn print(
     }
     let mut is_whole = true;
     let texts = text_of_each(resources, |resource| match format {
-        Format::KustomizeStyle => Ok(kustomize_style(resource.value())),
+        Format::KustomizeStyle => Ok(print_as_kustomize(resource)),
         _ => resource.text(position),
     });
     for (index, text) in texts.into_iter().enumerate() {
@@ -52,6 +54,12 @@ pub fn print(
         }
     }
     is_whole.then_some(pieces)
+}
+
+/// The text of a resource in the style of kustomize.
+#[must_use]
+pub fn print_as_kustomize(resource: &Resource<'_>) -> String {
+    go_yaml::text(resource.value(), resource.document().map(Arc::as_ref))
 }
 
 /// The text of each resource.

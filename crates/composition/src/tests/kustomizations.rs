@@ -16,12 +16,13 @@ use crate::engine::functions::{FunctionOutput, Functions};
 use crate::engine::program::Program;
 use crate::engine::transformer::Transformer;
 use crate::kustomization::ending::Ending;
+use crate::resources::print::{Format, print};
 use crate::run::chain;
 use crate::run::steps::consolidate_root;
 use krm_core::files::{Files, InMemory};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result as Checked};
 use krm_yaml::source::Source;
-use krm_yaml::{Document, DuplicateKeys, Position, Words};
+use krm_yaml::{Document, DuplicateKeys, Words};
 
 /// Cases that come out differently: the class in `docs/kustomization.md`, and their names.
 const DIFFERENCES: &[(&str, &str)] = &[
@@ -132,6 +133,32 @@ fn kustomizations_of_repositories_come_out_as_in_kustomize() {
     check(outcomes);
 }
 
+#[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
+fn the_style_of_kustomize_is_that_of_its_output() {
+    let folder = shared_folder().join("corpus/kustomization/real-dev");
+    let index = shared("corpus/kustomization/real-dev/index.tsv");
+    let (mut all, mut others) = (0, Vec::new());
+    for line in index.lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [repository, _, root, _, _, _, _, expected, ..] = columns.as_slice() else {
+            panic!("{line}");
+        };
+        let files = files(&folder.join("repos").join(repository.replace('/', "+")));
+        let built = build_in(Format::KustomizeStyle, &files, root, &Ending::default());
+        all += 1;
+        if built.ok() != Some(text(&folder.join(expected))) {
+            others.push(format!("{repository}/{root}"));
+        }
+    }
+    assert!(all >= 270, "{all} builds");
+    // The one that is left has a cluster-scoped kind that kustomize gives a namespace.
+    assert_eq!(others, ["kubernetes-sigs/kueue/config/visibility-apf"]);
+}
+
 /// Compares with the part of the table of differences that names these.
 fn check(outcomes: Vec<(String, Option<String>)>) {
     let names: Vec<String> = outcomes.iter().map(|(name, _)| name.clone()).collect();
@@ -204,20 +231,28 @@ fn files(folder: &Path) -> InMemory {
 }
 
 fn build(files: &dyn Files, root: &str, ending: &Ending) -> Result<String, String> {
+    build_in(Format::Yaml, files, root, ending)
+}
+
+fn build_in(
+    format: Format,
+    files: &dyn Files,
+    root: &str,
+    ending: &Ending,
+) -> Result<String, String> {
     let mut diagnostics = Diagnostics::new();
     let mut steps = consolidate_root(files, root, ending, &mut diagnostics);
     let mut texts = Vec::new();
     if !diagnostics.has_errors() {
         let run = chain::run(&mut steps, Vec::new(), files, &Forbidden, &mut diagnostics);
-        let resources = run.0.iter();
-        texts.extend(resources.map(|resource| resource.text(Position::Document).unwrap()));
+        texts.extend(print(&run.0, format, &mut diagnostics).unwrap_or_default());
     }
     if diagnostics.has_errors() {
         let errors = diagnostics.errors();
         let errors = errors.iter().map(|one| one.message.clone());
         return Err(errors.collect::<Vec<_>>().join("\n"));
     }
-    Ok(texts.join("---\n"))
+    Ok(texts.concat())
 }
 
 /// Runs no programs.

@@ -3,11 +3,10 @@
 //! Source: `encode.go`, `sorter.go` and `emitterc.go` of go-yaml 2.4.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
 use crate::values::quote::number_in_yaml;
-use krm_yaml::scalar::{is_timestamp, resolve};
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::scalar::{Style, is_timestamp, resolve};
+use krm_yaml::{Data, Document, Kind, Scalar, Value};
 
 /// A line is folded at the first space behind this column.
 const WIDTH: usize = 80;
@@ -16,20 +15,23 @@ const INDENT: usize = 2;
 const LONGEST_KEY: usize = 128;
 const BOM: char = '\u{feff}';
 
-/// A document as kustomize prints it.
-#[must_use]
-pub fn kustomize_style(value: &Value<'_>) -> String {
+type Entry<'s> = (Cow<'s, str>, Value<'s>);
+
+/// An object as kustomize prints it. `document` is what it was read from.
+pub(crate) fn text(object: &Value<'_>, document: Option<&Document>) -> String {
     let mut emitter = Emitter {
+        document,
         out: String::new(),
         column: 0,
         is_at_start: true,
     };
-    emitter.value(value, 0, false);
+    emitter.value(object, 0, false);
     emitter.begin_line(0);
     emitter.out
 }
 
-struct Emitter {
+struct Emitter<'d> {
+    document: Option<&'d Document>,
     out: String,
     /// Characters on this line.
     column: usize,
@@ -37,7 +39,7 @@ struct Emitter {
     is_at_start: bool,
 }
 
-impl Emitter {
+impl Emitter<'_> {
     /// Writes a value; if it is a block, with this indentation.
     fn value(&mut self, value: &Value<'_>, indent: usize, is_in_mapping: bool) {
         match &value.data {
@@ -56,14 +58,27 @@ impl Emitter {
             Data::Scalar(Scalar::Null) => self.word("null"),
             Data::Scalar(Scalar::Bool(flag)) => self.word(if *flag { "true" } else { "false" }),
             Data::Scalar(Scalar::Number(digits)) => self.word(&number_in_yaml(digits)),
+            Data::Scalar(Scalar::String(text)) if self.is_folded(value, text) => {
+                self.string(&read_again(text), indent, true);
+            }
             Data::Scalar(Scalar::String(text)) => self.string(text, indent, true),
         }
     }
 
-    fn mapping(&mut self, entries: &[(Cow<'_, str>, Value<'_>)], indent: usize) {
-        let mut entries: Vec<_> = entries.iter().collect();
-        entries.sort_by(|(one, _), (other, _)| order(one, other));
-        for (key, value) in entries {
+    /// Whether a text is as it was read from a block scalar with `>`, and can be printed as one.
+    fn is_folded(&self, value: &Value<'_>, text: &str) -> bool {
+        let node = self.document.zip(value.origin);
+        let node = node.map(|(document, origin)| document.cursor(origin).resolved());
+        node.is_some_and(|node| {
+            node.kind() == Kind::Scalar(Style::Folded)
+                && node.text().is_ok_and(|read| read.as_deref() == Some(text))
+                && !text.trim_start_matches('\n').starts_with([' ', '\t'])
+                && Fits::of(text).block
+        })
+    }
+
+    fn mapping(&mut self, entries: &[Entry<'_>], indent: usize) {
+        for (key, value) in sorted(entries) {
             self.begin_line(indent);
             if key.len() <= LONGEST_KEY && !key.contains(is_break) {
                 self.string(key, indent + INDENT, false);
@@ -304,37 +319,74 @@ const fn is_printable(c: char) -> bool {
     c != BOM && matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{fffd}')
 }
 
-/// Compares keys: digits by their value, and letters after all other characters.
+/// The entries in the order of their keys.
 ///
-/// go-yaml compares `a1b` and `a10` by the letter, `a1b` and `a2` by the number. That is not an
-/// order, and what it prints then varies; here, numbers come first.
-fn order(one: &str, other: &str) -> Ordering {
+/// That order has cycles (`a1b`, `a2`, `a10`), for which `sort_by` may panic. What go-yaml prints
+/// then varies.
+fn sorted<'v, 's>(entries: &'v [Entry<'s>]) -> Vec<&'v Entry<'s>> {
+    if entries.len() < 2 {
+        return entries.iter().collect();
+    }
+    let (left, right) = entries.split_at(entries.len() / 2);
+    let (left, right) = (sorted(left), sorted(right));
+    let mut right = right.into_iter().peekable();
+    let mut all = Vec::with_capacity(entries.len());
+    for entry in left {
+        while let Some(before) = right.next_if(|other| is_before(&other.0, &entry.0)) {
+            all.push(before);
+        }
+        all.push(entry);
+    }
+    all.extend(right);
+    all
+}
+
+/// Compares keys: digits by their value, and letters after all other characters.
+fn is_before(one: &str, other: &str) -> bool {
     let pairs = one.char_indices().zip(other.chars());
     let same = pairs.take_while(|((_, a), b)| a == b).last();
     let same = same.map_or(0, |((at, c), _)| at + c.len_utf8());
-    let is_digit = |c: char| c.is_ascii_digit();
-    let common = one.get(..same).unwrap_or_default();
-    let start = common.trim_end_matches(is_digit).len();
-    let (a, b) = (digits(one, start), digits(other, start));
-    if !a.is_empty() && !b.is_empty() && a != b {
-        return weight(a).cmp(&weight(b));
-    }
-    let rank = |text: &str| {
-        let next = text.get(same..).and_then(|rest| rest.chars().next());
-        next.map(|c| (c.is_alphabetic(), is_digit(c), c))
+    let (common, one) = one.split_at_checked(same).unwrap_or_default();
+    let other = other.get(same..).unwrap_or_default();
+    let (Some(a), Some(b)) = (one.chars().next(), other.chars().next()) else {
+        return one.len() < other.len();
     };
-    rank(one).cmp(&rank(other))
+    if a.is_alphabetic() || b.is_alphabetic() {
+        return (a.is_alphabetic(), a) < (b.is_alphabetic(), b);
+    }
+    let start = common.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let has_number = common.bytes().skip(start).any(|digit| digit != b'0');
+    let lead = i64::from(has_number && (a == '0' || b == '0'));
+    (number(one, lead), a) < (number(other, lead), b)
 }
 
-/// The digits of a key from this place on.
-fn digits(key: &str, start: usize) -> &str {
-    let rest = key.get(start..).unwrap_or_default();
-    let end = rest.find(|c: char| !c.is_ascii_digit());
-    end.and_then(|end| rest.get(..end)).unwrap_or(rest)
+/// The number that a text begins with, after a digit before it, and its length.
+fn number(text: &str, lead: i64) -> (i64, usize) {
+    let digits = text.bytes().take_while(u8::is_ascii_digit);
+    digits.fold((lead, 0), |(number, length), digit| {
+        let digit = i64::from(digit - b'0');
+        (number.wrapping_mul(10).wrapping_add(digit), length + 1)
+    })
 }
 
-/// What digits are compared by: their value, then their number.
-fn weight(digits: &str) -> (usize, &str, usize) {
-    let value = digits.trim_start_matches('0');
-    (value.len(), value, digits.len())
+/// A folded text as kustomize reads it again after it printed it: with one line break more before
+/// lines that are indented deeper, and at the end of a text that keeps several.
+fn read_again(text: &str) -> String {
+    let is_indented = |line: &str| line.starts_with([' ', '\t']);
+    let mut out = String::with_capacity(text.len() + 1);
+    let mut breaks = 0;
+    let mut is_flush = false;
+    for (index, line) in text.split('\n').enumerate() {
+        breaks += usize::from(index > 0);
+        if !line.is_empty() {
+            breaks += usize::from(is_flush && is_indented(line));
+            out.extend(std::iter::repeat_n('\n', breaks));
+            out.push_str(line);
+            breaks = 0;
+            is_flush = !is_indented(line);
+        }
+    }
+    breaks += usize::from(is_flush && breaks > 1);
+    out.extend(std::iter::repeat_n('\n', breaks));
+    out
 }

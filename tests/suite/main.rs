@@ -10,6 +10,7 @@
 mod agreement;
 mod architecture;
 mod bounds;
+mod called;
 mod cases;
 mod cost;
 mod diff;
@@ -53,10 +54,11 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
-    let groups: [Group; 28] = [
+    let groups: [Group; 29] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("bounds", bounds::trials),
+        ("called", called::trials),
         ("cases", cases::trials),
         ("cost", cost::trials),
         ("examples", examples::trials),

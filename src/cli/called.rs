@@ -1,11 +1,10 @@
 //! The program called as `kustomize`, by a link of this name: its `build`, `edit` and `version`.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-use crate::cli::{build, edit, finish, slips};
+use crate::cli::{build, edit, slips};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
 use krm_template_exec::status::OK;
@@ -58,14 +57,14 @@ pub(super) fn is_kustomize() -> bool {
     name.is_some_and(|name| name == NAME)
 }
 
-pub(super) fn main() -> ExitCode {
+pub(super) fn run() -> anyhow::Result<u8> {
     let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     let arguments = with_output(arguments.collect());
     match Kustomize::try_parse_from(arguments) {
-        Ok(kustomize) => finish(kustomize.run()),
+        Ok(kustomize) => kustomize.run(),
         Err(mut error) => {
             slips::advise(&mut error, &Kustomize::command());
-            finish(io::refuse(&error))
+            io::refuse(&error)
         }
     }
 }

@@ -136,7 +136,7 @@ pub fn main() -> ExitCode {
         return code;
     }
     if called::is_kustomize() {
-        return called::main();
+        return finish(called::run());
     }
     // Without arguments there is nothing to parse, so the function starts faster.
     if std::env::args_os().nth(1).is_none() {

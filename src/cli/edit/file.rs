@@ -50,7 +50,7 @@ pub(super) fn read(path: &str) -> Result<Document> {
     if !text.is_empty() {
         text.push('\n');
     }
-    text += &format!("apiVersion: {GROUP}/v1beta1\nkind: Kustomization\n");
+    text += &["apiVersion: ", GROUP, "/v1beta1\nkind: Kustomization\n"].concat();
     Document::parse(&Source::new(path, text))
 }
 

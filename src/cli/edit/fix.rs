@@ -119,11 +119,11 @@ fn to_patch(item: &mut Value<'_>) {
 fn labels(file: &mut File<'_>) -> Result<()> {
     let pairs = Value::from(file.mapping("commonLabels")?.data.clone());
     for (key, _) in pairs.entries().unwrap_or_default() {
-        let groups = file
+        let mut groups = file
             .items("labels")
             .iter()
             .filter_map(|group| group.get("pairs"));
-        if let Some(other) = groups.filter_map(|pairs| pairs.get(key)).next() {
+        if let Some(other) = groups.find_map(|pairs| pairs.get(key)) {
             let problem = format!("the label `{key}` is in `commonLabels` and in `labels`");
             let error = Diagnostic::error(problem).at(file.place(other));
             return Err(error.hint("remove one of them").into());

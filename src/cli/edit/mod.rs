@@ -54,7 +54,9 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         return Ok(FAILED);
     };
     io::write(path, &text)?;
-    done.iter().for_each(|line| console.say(line));
+    for line in &done {
+        console.say(line);
+    }
     Ok(OK)
 }
 

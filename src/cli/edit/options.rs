@@ -78,8 +78,8 @@ pub(super) struct Patch {
     pub(super) path: Option<String>,
 
     /// Of a patch: its text
-    #[arg(long, value_name = "TEXT", conflicts_with = "path")]
-    pub(super) patch: Option<String>,
+    #[arg(long = "patch", value_name = "TEXT", conflicts_with = "path")]
+    pub(super) text: Option<String>,
 
     /// Of a patch: the API group of its target
     #[arg(long, value_name = "GROUP")]
@@ -130,7 +130,7 @@ impl Patch {
     /// The patch itself.
     pub(super) fn body(&self) -> Option<(&'static str, &str)> {
         let path = self.path.as_deref().map(|path| ("path", path));
-        path.or_else(|| Some(("patch", self.patch.as_deref()?)))
+        path.or_else(|| Some(("patch", self.text.as_deref()?)))
     }
 
     /// The options of a patch that are given, apart from `--namespace`.

@@ -64,7 +64,7 @@ impl Arguments {
         match self.what {
             What::Label | What::Annotation => self.pairs(file)?,
             What::Resource | What::Base => {
-                self.items(&["resources", "bases"], file, diagnostics)?
+                self.items(&["resources", "bases"], file, diagnostics)?;
             }
             What::ConfigMap | What::Secret => self.generators(file)?,
             _ => self.items(&[field], file, diagnostics)?,

@@ -3,6 +3,7 @@
 mod build;
 mod called;
 mod completion;
+mod deferred;
 #[cfg(feature = "deployment-manager")]
 mod deployment;
 mod edit;
@@ -31,6 +32,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use self::deferred::Deferred;
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
 use krm_template_exec::status::FAILED;
@@ -110,7 +112,8 @@ enum Command {
     Process(Box<process::Arguments>),
     Explain(Box<explain::Arguments>),
     Build(build::Arguments),
-    Edit(edit::Arguments),
+    /// Edit the kustomization file of the current directory
+    Edit(Deferred<edit::Arguments>),
     Export(Box<export::Arguments>),
     #[command(alias = "params")]
     Parameters(parameters::Arguments),
@@ -122,7 +125,7 @@ enum Command {
     #[cfg(feature = "deployment-manager")]
     /// Expand Deployment Manager configurations, offline
     #[command(name = "dm", alias = "deployment")]
-    Deployment(deployment::Arguments),
+    Deployment(Deferred<deployment::Arguments>),
     Schema(schema::Arguments),
     Completion(completion::Arguments),
     Man(man::Arguments),
@@ -188,7 +191,7 @@ impl Cli {
             Some(Command::Process(arguments)) => process::run(&arguments, self.console),
             Some(Command::Explain(arguments)) => explain::run(&arguments, self.console),
             Some(Command::Build(arguments)) => build::run(&arguments, self.console),
-            Some(Command::Edit(arguments)) => edit::run(&arguments, self.console),
+            Some(Command::Edit(arguments)) => edit::run(&arguments.0, self.console),
             Some(Command::Export(arguments)) => export::run(&arguments, self.console),
             Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
             #[cfg(feature = "form")]
@@ -196,7 +199,7 @@ impl Cli {
             Some(Command::Merge(arguments)) => merge::run(&arguments, self.console),
             Some(Command::Validate(arguments)) => validate::run(&arguments, self.console),
             #[cfg(feature = "deployment-manager")]
-            Some(Command::Deployment(arguments)) => deployment::run(&arguments, self.console),
+            Some(Command::Deployment(arguments)) => deployment::run(&arguments.0, self.console),
             Some(Command::Schema(arguments)) => schema::run(&arguments),
             Some(Command::Completion(arguments)) => completion::run(&arguments, Self::command()),
             Some(Command::Man(arguments)) => man::run(&arguments, Self::command()),

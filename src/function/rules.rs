@@ -129,7 +129,8 @@ impl Control {
             annotations.remove(key);
         }
         // The others have no effect.
-        lint::warn_about_annotations_of(&object.look(), diagnostics);
+        let look = object.look();
+        lint::warn_about_annotations_of(&look, look.view.get("metadata"), diagnostics);
         if let Some(metadata) = object.value.get_mut("metadata") {
             remove_empty(metadata, "annotations");
         }

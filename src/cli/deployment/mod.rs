@@ -6,7 +6,7 @@ mod parameters;
 mod types;
 mod validate;
 
-use clap::{ArgMatches, Args, Error, FromArgMatches, Subcommand};
+use clap::{Args, Subcommand};
 
 use krm_template_exec::console::Console;
 
@@ -14,34 +14,10 @@ use krm_template_exec::console::Console;
 ///
 /// Reads configurations of `name`, `type` and `properties`, with templates in Jinja or Python and
 /// their schemas, and expands them with the result of the original service.
-#[derive(Debug, Args)]
-struct Known {
+#[derive(Args, Debug)]
+pub(super) struct Arguments {
     #[command(subcommand)]
     command: Command,
-}
-
-/// The arguments, defined only if the command is given: all commands would wait for it otherwise.
-#[derive(Debug)]
-pub(super) struct Arguments(Known);
-
-impl FromArgMatches for Arguments {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        Known::from_arg_matches(matches).map(Self)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        self.0.update_from_arg_matches(matches)
-    }
-}
-
-impl Args for Arguments {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        command.defer(Known::augment_args)
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        command.defer(Known::augment_args_for_update)
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -53,7 +29,7 @@ enum Command {
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    match &arguments.0.command {
+    match &arguments.command {
         Command::Expand(arguments) => expand::run(arguments, console),
         Command::Validate(arguments) => Ok(validate::run(arguments, console)),
         Command::Types(arguments) => types::run(arguments, console),

@@ -82,7 +82,7 @@ impl Inspect for Inspector {
         let may_show = |text: &str| values.may_show(text);
         let head = Typed::of(object.view);
         lint::warn_about_names(object, &head, template.dialect(), &may_show, diagnostics);
-        lint::warn_about_annotations_of(object, diagnostics);
+        lint::warn_about_annotations_of(object, head.metadata, diagnostics);
         let Some(name) = head.metadata.and_then(|metadata| metadata.get("name")) else {
             return;
         };

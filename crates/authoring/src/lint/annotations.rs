@@ -79,9 +79,14 @@ pub(super) fn own_annotation(context: &Context<'_>, found: &mut Diagnostics) {
     check(context.template.node(), "Template", found);
 }
 
-/// Warns of annotations of this program on an object that a Template creates.
-pub fn warn_about_annotations_of(object: &Look<'_>, found: &mut Diagnostics) {
-    let annotations = object.view.at(&["metadata", "annotations"]);
+/// Warns of annotations of this program on an object that a Template creates. `metadata` is that of
+/// the object.
+pub fn warn_about_annotations_of(
+    object: &Look<'_>,
+    metadata: Option<View<'_>>,
+    found: &mut Diagnostics,
+) {
+    let annotations = metadata.and_then(|metadata| metadata.get("annotations"));
     for (key, value) in annotations.and_then(View::entries).into_iter().flatten() {
         let kind = || object.view.str_at(&["kind"]).unwrap_or_default();
         let text = || value.as_str().unwrap_or_default();

@@ -185,7 +185,8 @@ fn check_content(template: &Template, found: &mut Diagnostics) {
     let mut expanding = Diagnostics::new();
     survey.objects(&mut expanding, &mut |object, found| {
         facts.push(Facts::of(&object));
-        warn_about_annotations_of(&object.look(), found);
+        let look = object.look();
+        warn_about_annotations_of(&look, look.view.get("metadata"), found);
         for rule in RULES {
             if let Check::Object(check) = rule.check {
                 run(rule.name, found, |found| check(&context, &object, found));

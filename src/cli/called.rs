@@ -63,7 +63,7 @@ pub(super) fn run() -> anyhow::Result<u8> {
     match Kustomize::try_parse_from(arguments) {
         Ok(kustomize) => kustomize.run(),
         Err(mut error) => {
-            slips::advise(&mut error, &Kustomize::command());
+            slips::advise(&mut error, Kustomize::command());
             io::refuse(&error)
         }
     }

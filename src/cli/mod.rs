@@ -111,10 +111,12 @@ struct Cli {
 enum Command {
     Process(Box<process::Arguments>),
     Explain(Box<explain::Arguments>),
-    Build(build::Arguments),
+    /// Build the resources of a Kustomization or Composition and print them
+    Build(Deferred<build::Arguments>),
     /// Edit the kustomization file of the current directory
     Edit(Deferred<edit::Arguments>),
-    Export(Box<export::Arguments>),
+    /// Make a Template from objects of files or of a cluster
+    Export(Box<Deferred<export::Arguments>>),
     #[command(alias = "params")]
     Parameters(parameters::Arguments),
     #[cfg(feature = "form")]
@@ -174,7 +176,7 @@ fn finish(outcome: anyhow::Result<u8>) -> ExitCode {
 
 /// Reports invalid arguments, or prints the help or the version.
 fn refuse(mut error: clap::Error) -> ExitCode {
-    slips::advise(&mut error, &Cli::command());
+    slips::advise(&mut error, Cli::command());
     finish(io::refuse(&error))
 }
 
@@ -190,9 +192,9 @@ impl Cli {
             None => function::run(self.console),
             Some(Command::Process(arguments)) => process::run(&arguments, self.console),
             Some(Command::Explain(arguments)) => explain::run(&arguments, self.console),
-            Some(Command::Build(arguments)) => build::run(&arguments, self.console),
+            Some(Command::Build(arguments)) => build::run(&arguments.0, self.console),
             Some(Command::Edit(arguments)) => edit::run(&arguments.0, self.console),
-            Some(Command::Export(arguments)) => export::run(&arguments, self.console),
+            Some(Command::Export(arguments)) => export::run(&arguments.0, self.console),
             Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
             #[cfg(feature = "form")]
             Some(Command::Form(arguments)) => form::run(&arguments, self.console),

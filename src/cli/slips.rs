@@ -199,8 +199,10 @@ const SLIPS: &[(&[&str], &[&str], &str)] = &[
 ];
 
 /// Replaces what clap advises by a better tip, or by none if it is far from what was given.
-pub(super) fn advise(error: &mut clap::Error, program: &clap::Command) {
-    let tip = tip(error, program);
+pub(super) fn advise(error: &mut clap::Error, mut program: clap::Command) {
+    // Defines the arguments that are defined only if their command is given.
+    program.build();
+    let tip = tip(error, &program);
     let given = text(error, ContextKind::InvalidSubcommand)
         .or_else(|| text(error, ContextKind::InvalidArg))
         .unwrap_or_default();

@@ -52,11 +52,19 @@ def builtin(transformer):
     return {"transformers": [json.dumps({"apiVersion": "builtin", **transformer, "metadata": metadata})]}
 
 
+def fields_of(kustomization):
+    """The fields of a Kustomization, which gives names a hash."""
+    fields = {key: value for key, value in kustomization.items() if key != "kind"}
+    return {"generatorOptions": {"disableNameSuffixHash": False}, **fields}
+
+
 # The field of a Kustomization for each kind.
 FIELDS = {
     "ResourceAccumulator": resources,
     "ConfigMapGenerator": generator("configMapGenerator"),
     "SecretGenerator": generator("secretGenerator"),
+    "IAMPolicyGenerator": lambda it: {"generators": builtin(it)["transformers"]},
+    "Kustomization": fields_of,
     "HashTransformer": lambda _: {"generatorOptions": {"disableNameSuffixHash": False}},
     "LabelTransformer": lambda it: {"commonLabels": it["labels"]},
     "AnnotationsTransformer": lambda it: {"commonAnnotations": it["annotations"]},

@@ -38,7 +38,7 @@ pub(in crate::cli) struct Arguments {
     /// Files with resources for the first transformer; `-` is standard input
     ///
     /// So it is a post-renderer of Helm. If `-` is the only argument, what is built is in the current
-    /// directory. A Kustomization adds its own resources behind them.
+    /// directory. A Kustomization adds its own resources after them.
     #[arg(value_name = "RESOURCES")]
     resources: Vec<String>,
 

@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     vars: bool,
 }
 
-/// Fields whose items go to another list: before its own ones, or behind them. Strategic merge
+/// Fields whose items go to another list: before its own ones, or after them. Strategic merge
 /// patches run before `patches`, and JSON patches after them.
 const MOVED: [(&str, &str, bool); 4] = [
     ("bases", "resources", false),

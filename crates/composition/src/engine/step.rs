@@ -64,7 +64,7 @@ pub(crate) enum Nested {
     Validators,
 }
 
-/// What the path of resources leads to, to be built.
+/// A path of resources that is to be built.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Base<'b> {
     /// The file of a Composition.

@@ -1,4 +1,4 @@
-//! What a build of a Kustomization does once, after all other steps.
+//! The end of the build of a Kustomization, once after all other steps.
 //!
 //! Source: kustomize 5.8, `makeCustomizedResMap` in `api/internal/target/kusttarget.go` and `Run` in
 //! `api/krusty/kustomizer.go`.
@@ -122,8 +122,7 @@ pub(crate) fn steps(
 
 /// The step before those of a Kustomization that is the root of a build: notes the traces to keep.
 pub(crate) fn start(kustomization: &Kustomization, additions: &Arc<Additions>) -> Step {
-    let words = kustomization.value.get("buildMetadata");
-    let words = words.and_then(Value::items).unwrap_or_default();
+    let words = words(kustomization);
     let has = |name: &str| words.iter().any(|word| word.as_str() == Some(name));
     let start = Start(Tracing {
         origins: has("originAnnotations"),
@@ -150,10 +149,15 @@ impl Transform for Start {
     }
 }
 
+/// The items under `buildMetadata`.
+fn words(kustomization: &Kustomization) -> &[Value<'static>] {
+    let words = kustomization.field("buildMetadata");
+    words.and_then(Value::items).unwrap_or_default()
+}
+
 /// The words under `buildMetadata`; unknown ones get a warning.
 fn metadata(kustomization: &Kustomization, diagnostics: &mut Diagnostics) -> Vec<&'static str> {
-    let words = kustomization.value.get("buildMetadata");
-    let words = words.and_then(Value::items).unwrap_or_default();
+    let words = words(kustomization);
     let mut known = Vec::new();
     for (index, word) in words.iter().enumerate() {
         let text = word.as_str().unwrap_or_default();

@@ -52,6 +52,11 @@ pub(crate) struct Kustomization {
 }
 
 impl Kustomization {
+    /// The value of a field; none if it is missing or empty.
+    pub(crate) fn field(&self, name: &str) -> Option<&Value<'static>> {
+        self.value.get(name).filter(|value| !is_empty(value))
+    }
+
     /// It with the types and the spelling of [`FIELDS`]. Reports what does not fit, and then returns
     /// none.
     fn checked(mut self, diagnostics: &mut Diagnostics) -> Option<Self> {
@@ -250,4 +255,11 @@ fn kind(node: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Kind> {
         return None;
     }
     Some(kind)
+}
+
+/// Whether a field is there without a content.
+fn is_empty(value: &Value<'_>) -> bool {
+    value.as_str() == Some("")
+        || value.entries().is_some_and(<[_]>::is_empty)
+        || value.items().is_some_and(<[_]>::is_empty)
 }

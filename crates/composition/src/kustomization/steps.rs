@@ -42,7 +42,7 @@ enum Shape {
 
 use Shape::{Charts, Each, Generators, Items, JsonPatches, Labels, Whole};
 
-/// What a field is: its name, the kind of its transformers, and how it becomes them.
+/// A field: its name, the kind of its transformers, and how it becomes them.
 type Row = (&'static str, &'static str, Shape);
 
 /// The fields with objects.
@@ -119,7 +119,7 @@ pub(crate) fn steps(
     steps.list
 }
 
-/// What the Kustomization adds to the tables.
+/// The entries that the Kustomization adds to the tables.
 fn additions(
     kustomization: &Kustomization,
     files: &dyn Files,
@@ -175,12 +175,7 @@ impl Steps<'_> {
     /// Adds the transformers of these fields.
     fn rows(&mut self, rows: &[Row]) {
         for (field, kind, shape) in rows {
-            let Some(value) = self
-                .kustomization
-                .value
-                .get(field)
-                .filter(|one| !is_empty(one))
-            else {
+            let Some(value) = self.kustomization.field(field) else {
                 continue;
             };
             let path = FieldPath::root().key(*field);
@@ -233,7 +228,7 @@ impl Steps<'_> {
     /// it.
     fn no_common_labels(&mut self, kind: &str) {
         let field = "commonLabels";
-        if self.kustomization.value.get(field).is_none_or(is_empty) {
+        if self.kustomization.field(field).is_none() {
             self.nothing(kind, field);
         }
     }
@@ -280,12 +275,7 @@ impl Steps<'_> {
 
     /// Adds the step for a list of plugins.
     fn plugins(&mut self, field: &'static str, kind: &str, nested: Nested) {
-        let Some(value) = self
-            .kustomization
-            .value
-            .get(field)
-            .filter(|one| !is_empty(one))
-        else {
+        let Some(value) = self.kustomization.field(field) else {
             return;
         };
         let path = FieldPath::root().key(field);
@@ -314,12 +304,7 @@ impl Steps<'_> {
     /// Adds the step that collects variables.
     fn vars(&mut self) {
         let field = "vars";
-        if let Some(value) = self
-            .kustomization
-            .value
-            .get(field)
-            .filter(|one| !is_empty(one))
-        {
+        if let Some(value) = self.kustomization.field(field) {
             let path = FieldPath::root().key(field);
             let mut draft = Draft::new("Variables", &path);
             draft.put(&[field], value, &path, self.kustomization);
@@ -334,13 +319,6 @@ struct Nothing;
 
 impl Transform for Nothing {
     fn apply<'d>(&'d mut self, _: &mut Vec<Resource<'d>>, _: &mut Context<'_>) {}
-}
-
-/// Whether a field is there without a content.
-fn is_empty(value: &Value<'_>) -> bool {
-    value.as_str() == Some("")
-        || value.entries().is_some_and(<[_]>::is_empty)
-        || value.items().is_some_and(<[_]>::is_empty)
 }
 
 /// A transformer that is being made of a part of a Kustomization.

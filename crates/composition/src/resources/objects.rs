@@ -10,7 +10,7 @@ use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, Document, Scalar};
 
 /// The objects in a stream, with the items of lists. `named` is where the stream is named. As in
-/// kustomize, items come behind all other documents, unless the only document is a list.
+/// kustomize, items come after all other documents, unless the only document is a list.
 pub fn objects<'d>(
     document: &'d Arc<Document>,
     named: Option<&Place>,

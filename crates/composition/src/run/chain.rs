@@ -33,7 +33,7 @@ pub(crate) struct Surroundings<'c> {
     pub(crate) building: Vec<String>,
     /// The number of Compositions built by others.
     builds: usize,
-    /// What the Kustomizations of one build share.
+    /// The state that the Kustomizations of one build share.
     pub(crate) shared: Shared,
     /// Whether the step that runs is part of a Kustomization.
     pub(crate) is_of_kustomization: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Surroundings<'c> {
     tables: Option<(Additions, Arc<Tables>)>,
 }
 
-/// What the Kustomizations of one build share.
+/// The state that the Kustomizations of one build share.
 #[derive(Default)]
 pub(crate) struct Shared {
     vars: Vec<Var>,

@@ -36,7 +36,7 @@ fn keys_have_their_natural_order() {
     let reversed = reversed.concat();
     assert_eq!(styled(&reversed), expected);
     assert_eq!(styled("a1b: v\na10: v\n"), "a10: v\na1b: v\n");
-    // An order with a cycle is no reason to fail.
+    // An order with a cycle does not fail.
     let cycles: Vec<String> = (0..99).map(|n| format!("a{n}: v\na{n}b: v\n")).collect();
     let cycles = cycles.concat();
     assert_eq!(styled(&cycles).lines().count(), 198);

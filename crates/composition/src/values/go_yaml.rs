@@ -8,7 +8,7 @@ use crate::values::quote::number_in_yaml;
 use krm_yaml::scalar::{Style, is_timestamp, resolve};
 use krm_yaml::{Data, Document, Kind, Scalar, Value};
 
-/// A line is folded at the first space behind this column.
+/// A line is folded at the first space after this column.
 const WIDTH: usize = 80;
 const INDENT: usize = 2;
 /// The most bytes of a key without a `?` before it.
@@ -172,7 +172,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether `c` is a space behind the width, the first one, and neither at the beginning nor at
+    /// Whether `c` is a space after the width, the first one, and neither at the beginning nor at
     /// the end of its text.
     fn folds_at(&self, before: Option<char>, c: char, next: Option<char>) -> bool {
         let is_first = before.is_some_and(|before| before != ' ');

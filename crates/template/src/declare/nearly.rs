@@ -91,7 +91,7 @@ pub fn find<'t, 'n>(
 /// A name, the length of the text that names it, and the syntax.
 type Found<'t> = Option<(&'t str, usize, Syntax)>;
 
-/// What a text that begins with `$` names. `closing` has the last `)` and the last `}` of the
+/// The name in a text that begins with `$`. `closing` has the last `)` and the last `}` of the
 /// whole text, and `at` is the offset in it.
 fn dollar(text: &str, at: usize, closing: [Option<usize>; 2], dialect: Dialect) -> Found<'_> {
     let (open, close, last) = match text.as_bytes() {
@@ -133,7 +133,7 @@ fn dollar(text: &str, at: usize, closing: [Option<usize>; 2], dialect: Dialect) 
     is_open.then_some((name, length(rest), Syntax::Reference))
 }
 
-/// What a text that begins with `{` names.
+/// The name in a text that begins with `{`.
 fn braces(text: &str) -> Found<'_> {
     let inner = text.strip_prefix("{{")?;
     let inner = inner.strip_prefix('-').unwrap_or(inner);

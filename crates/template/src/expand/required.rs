@@ -104,7 +104,7 @@ fn in_other_case(object: &Value<'_>, keys: &[&str]) -> Option<String> {
     Some(format!("did you mean `{name}` instead of `{key}`?"))
 }
 
-/// Reports an object that is no mapping.
+/// The error for an object that is not a mapping.
 pub(super) fn not_a_mapping(is_null: bool, place: Place, field: String) -> Diagnostic {
     let what = if is_null {
         "is empty"

@@ -24,7 +24,13 @@ use crate::needs;
 use crate::program;
 
 /// The files that the commands use.
-const COPIED: &[&str] = &["README.md", "docs", "examples", "functionconfig"];
+const COPIED: &[&str] = &[
+    "README.md",
+    "action.yml",
+    "docs",
+    "examples",
+    "functionconfig",
+];
 /// The end of a line between a block and its output.
 const PRINTS: &str = "It prints:";
 const CLIENTS: &[&str] = &["kpt", "kubectl", "docker", "jq", "yq"];

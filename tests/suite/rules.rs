@@ -64,7 +64,8 @@ fn section_holds(rule: &Rule) -> Result<(), Failed> {
     let block = blocks.iter().find(|block| block.language == "diff");
     let shown = &block.ok_or("it has no example")?.lines;
     let path = crate::root().join(format!("{EXAMPLES}/{}.diff", rule.name));
-    let example = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let example =
+        fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     is_excerpt(shown, &example)?;
     let bad = findings(&without(&example, '+'))?;
     let is_meant = |finding: &Value| {

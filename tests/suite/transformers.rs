@@ -72,7 +72,10 @@ fn is_described(kind: &str) -> Result<(), Failed> {
     }
     let blocks = blocks(section);
     blocks.iter().try_for_each(|block| {
-        is_excerpt(block, kind).map_err(|why| format!("line {}: {why:?}", block.line).into())
+        is_excerpt(block, kind).map_err(|error| {
+            let why = error.message().unwrap_or_default();
+            format!("line {} of the section: {why}", block.line).into()
+        })
     })
 }
 

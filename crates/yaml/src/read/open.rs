@@ -134,7 +134,8 @@ fn errors<'s>(sources: impl Iterator<Item = &'s Arc<Source>>) -> Diagnostics {
 }
 
 /// A node with all nodes in it. The table of a document may have only the extent of each item of a
-/// long list; such an item becomes a document of its own when it is opened.
+/// long list; such an item becomes a document of its own when it is opened. [`LongLists`] has an
+/// example.
 pub enum Opened<'d> {
     /// The node is in the table of its document.
     Here(Cursor<'d>),

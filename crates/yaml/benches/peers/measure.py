@@ -5,8 +5,8 @@ usage: measure.py [--few N] [--many N]
 
 The inputs are the commented Deployments of benches/generate.py: N of them as the items of one List,
 where one field changes (`one`), and as a stream of N documents, each of which changes (`each`).
-valgrind counts the instructions for a few objects; of many, the shortest time of three rounds and the
-peak of memory are measured.
+valgrind counts the instructions for a few objects. For many, the time, compared with that of krm-yaml's
+`update`, and the peak of memory, compared with the input, are the least of three rounds.
 """
 
 import argparse
@@ -29,8 +29,15 @@ BINARY = TARGET / "release" / "krm-yaml-peers"
 # A dependency of yamlpatch asks for a newer Rust than it needs.
 BUILD = ["cargo", "build", "--release", "--locked", "--ignore-rust-version"]
 BUILD += ["--manifest-path", HERE / "Cargo.toml", "--target-dir", TARGET]
-CRATES = ("krm-yaml", "update", "yamlpatch", "yaml-edit", "noyalib", "serde_yaml")
-WORKS = ("one", "each")
+CRATES = {
+    "krm-yaml": "krm-yaml, `Editor`",
+    "update": "krm-yaml, `update`",
+    "yamlpatch": "yamlpatch",
+    "yaml-edit": "yaml-edit",
+    "noyalib": "noyalib",
+    "serde_yaml": "serde_yaml",
+}
+WORKS = {"one": "one field", "each": "a field of each document"}
 # yamlpatch reads up to 32,768 lines; an object has 68.
 FEW = 480
 ROUNDS = 3
@@ -68,9 +75,9 @@ def cost(crate, work, path):
 
 
 def changed(crate, work, path):
-    """How many lines a crate changes, in words."""
+    """How many lines a crate changes."""
     done = subprocess.run([BINARY, crate, work, path], capture_output=True, text=True, check=False)
-    return "refused" if done.returncode else done.stdout.strip()
+    return "refused" if done.returncode else f"{int(done.stdout):,}"
 
 
 def costs(folder, work, count):
@@ -95,23 +102,23 @@ def main():
     few, many = arguments.few, arguments.many
     subprocess.run(BUILD, check=True)
     subprocess.run([BINARY, "cases"], check=True)
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
+    with tempfile.TemporaryDirectory() as path:
+        folder = pathlib.Path(path)
         for count in (few, many):
             write_inputs(folder, count)
-        for work in WORKS:
+        for work, label in WORKS.items():
             path = folder / f"{work}-{few}.yaml"
             least = costs(folder, work, many)
-            print(f"\n| {work} | lines | instructions a byte | time of {many:,} | memory |", flush=True)
+            print(f"\n| {label} | lines | instructions a byte | time | memory |")
             print("|---|---|---|---|---|")
-            for crate in CRATES:
+            for crate, name in CRATES.items():
                 count = instructions(crate, work, path)
-                cells = [crate, changed(crate, work, path), f"{count:,.0f}" if count else ""]
+                cells = [name, changed(crate, work, path), f"{count:,.0f}" if count else "refused"]
                 if crate in least:
-                    seconds, memory = least[crate]
-                    cells += [f"{seconds:.2f} s", f"{memory:.1f}"]
+                    (seconds, memory), (unit, _) = least[crate], least["update"]
+                    cells += [f"{seconds / unit:.1f} ×", f"{memory:.1f} ×"]
                 else:
-                    cells += ["", ""]
+                    cells += ["refused", "refused"]
                 print(f"| {' | '.join(cells)} |", flush=True)
 
 

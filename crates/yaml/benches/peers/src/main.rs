@@ -5,7 +5,8 @@
 //!        krm-yaml-peers CRATE one FILE   sets `spec.replicas` in one item of a List
 //!        krm-yaml-peers CRATE each FILE  sets it in each document
 //!
-//! `one` and `each` print how many lines of the text changed, or, with `--quiet`, nothing.
+//! `one` and `each` print how many lines changed (all, if they became more or fewer); with `--quiet`,
+//! nothing.
 
 mod cases;
 mod peers;
@@ -54,7 +55,7 @@ fn table() {
     for case in CASES {
         let cells = Peer::ALL.iter().map(|peer| match case.run(*peer) {
             result if case.is_met_by(&result) => "yes",
-            Ok(_) => "other text",
+            Ok(_) => "other",
             Err(_) => "error",
         });
         println!(
@@ -105,15 +106,11 @@ fn change(peer: Peer, work: &str, file: &str) -> Result<(String, String), String
     Ok((text, new))
 }
 
-/// Describes how many lines differ.
-fn changed_lines(old: &str, new: &str) -> String {
+/// The number of lines that differ; of all lines, if they are more or fewer than before.
+fn changed_lines(old: &str, new: &str) -> usize {
     if old.lines().count() != new.lines().count() {
-        return format!(
-            "{} lines became {}",
-            old.lines().count(),
-            new.lines().count()
-        );
+        return old.lines().count();
     }
-    let changed = old.lines().zip(new.lines()).filter(|(old, new)| old != new);
-    format!("{} lines changed", changed.count())
+    let changed = old.lines().zip(new.lines());
+    changed.filter(|(old, new)| old != new).count()
 }

@@ -52,13 +52,13 @@ def write_inputs(folder, count):
 
 
 def instructions(crate, work, path):
-    """The instructions a byte; None if the crate refuses."""
+    """The instructions a byte."""
     valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}"]
     command = [*valgrind, BINARY, crate, work, path, "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode or not found:
-        return None
+        sys.exit(f"{crate} {work}: exit status {done.returncode}\n{done.stderr[-2000:]}")
     return int(found.group(1)) / path.stat().st_size
 
 
@@ -75,9 +75,9 @@ def cost(crate, work, path):
 
 
 def changed(crate, work, path):
-    """How many lines a crate changes."""
+    """How many lines a crate changes; None if it cannot do the work."""
     done = subprocess.run([BINARY, crate, work, path], capture_output=True, text=True, check=False)
-    return "refused" if done.returncode else f"{int(done.stdout):,}"
+    return None if done.returncode else f"{int(done.stdout):,}"
 
 
 def costs(folder, work, count):
@@ -112,8 +112,10 @@ def main():
             print(f"\n| {label} | lines | instructions a byte | time | memory |")
             print("|---|---|---|---|---|")
             for crate, name in CRATES.items():
-                count = instructions(crate, work, path)
-                cells = [name, changed(crate, work, path), f"{count:,.0f}" if count else "refused"]
+                lines = changed(crate, work, path)
+                if lines is None:
+                    continue
+                cells = [name, lines, f"{instructions(crate, work, path):,.0f}"]
                 if crate in least:
                     (seconds, memory), (unit, _) = least[crate], least["update"]
                     cells += [f"{seconds / unit:.1f} ×", f"{memory:.1f} ×"]

@@ -107,7 +107,7 @@ pub const CASES: &[Case] = &[
         &["spec:\r\n  image: web:2 # pinned\r\n  paused: false\r\n"],
     ),
     case(
-        "a new entry gets them",
+        "a new entry has the line breaks of Windows",
         "labels:\r\n  app: web\r\n",
         add("labels.tier", "front"),
         &["labels:\r\n  app: web\r\n  tier: front\r\n"],
@@ -131,7 +131,7 @@ pub const CASES: &[Case] = &[
         &["requests: {cpu: 500m, memory: 1Gi} # least\n"],
     ),
     case(
-        "a new entry in them",
+        "a new entry in braces on one line",
         "requests: {cpu: 250m} # least\n",
         add("requests.memory", "1Gi"),
         &["requests: {cpu: 250m, memory: 1Gi} # least\n"],
@@ -220,9 +220,9 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "a merged value is changed where it is used",
-        "base: &base\n  cpu: a\nweb:\n  <<: *base\n",
+        "base: &base\n  cpu: a\nweb:\n  <<: *base\n  name: x\n",
         add("web.cpu", "b"),
-        &["base: &base\n  cpu: a\nweb:\n  <<: *base\n  cpu: b\n"],
+        &["base: &base\n  cpu: a\nweb:\n  <<: *base\n  name: x\n  cpu: b\n"],
     ),
     Case {
         document: 1,

@@ -140,6 +140,24 @@ pub struct Diagnostic {
 }
 
 /// The outcome of a step that stops at its first error.
+///
+/// ```
+/// use krm_yaml::diagnostic::Result;
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Editor};
+///
+/// fn scaled(text: &str, replicas: i64) -> Result<String> {
+///     let document = Document::parse(&Source::new("stdin", text))?;
+///     let Some(root) = document.roots().next() else { return Ok(text.to_owned()) };
+///     let mut editor = Editor::new(root)?;
+///     editor.put(&"spec.replicas".parse()?, replicas)?;
+///     Ok(editor.finish()?.to_string())
+/// }
+///
+/// assert_eq!(scaled("spec:\n  replicas: 2\n", 3)?, "spec:\n  replicas: 3\n");
+/// assert_eq!(scaled("spec: 2\n", 3).unwrap_err().message, "`spec` is a number, expected a mapping");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 pub type Result<T, E = Box<Diagnostic>> = std::result::Result<T, E>;
 
 impl Diagnostic {

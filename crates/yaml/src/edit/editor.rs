@@ -11,7 +11,21 @@ use crate::suggest::closest;
 use crate::value::{Data, Value};
 use crate::write::guard::name_of;
 
-/// The position of a new entry of a mapping, for [`Editor::insert`].
+/// The position of a new entry of a mapping.
+///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Editor, Spot};
+///
+/// let document = Document::parse(&Source::new("web.yaml", "kind: Pod\nspec: {}\n"))?;
+/// let mut editor = Editor::new(document.roots().next().expect("not empty"))?;
+/// editor.insert(&"apiVersion".parse()?, "v1", Spot::Before("kind"))?;
+/// editor.insert(&"immutable".parse()?, true, Spot::After("kind"))?;
+/// editor.insert(&"status".parse()?, "new", Spot::End)?;
+/// let text = "apiVersion: v1\nkind: Pod\nimmutable: true\nspec: {}\nstatus: new\n";
+/// assert_eq!(editor.finish()?.to_string(), text);
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot<'k> {
     /// After all entries of the mapping.

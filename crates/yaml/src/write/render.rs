@@ -151,7 +151,16 @@ struct Moved {
     is_valid: bool,
 }
 
-/// Writes `value` as whole lines, without any old text. [`Position`] has an example.
+/// Writes `value` as whole lines, without any old text.
+///
+/// ```
+/// use krm_yaml::{Position, Value, render_new};
+///
+/// let data = Value::mapping(vec![("nginx.conf".into(), "listen 80;\nroot /srv;\n".into())]);
+/// let text = render_new(&data, Position::Document)?;
+/// assert_eq!(text, "nginx.conf: |\n  listen 80;\n  root /srv;\n");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 ///
 /// # Errors
 /// As [`render`].

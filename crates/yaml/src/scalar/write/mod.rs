@@ -10,6 +10,18 @@ use crate::scalar::data::Style;
 use crate::words;
 
 /// The position of a scalar.
+///
+/// ```
+/// use krm_yaml::scalar::{Context, write_string};
+///
+/// let spelled = |context| {
+///     let mut out = String::new();
+///     write_string(&mut out, "-v, -q", context, None, 0, "\n");
+///     out
+/// };
+/// assert_eq!(spelled(Context::BlockValue), "-v, -q");
+/// assert_eq!(spelled(Context::FlowValue), "'-v, -q'"); // in `[]`, a comma ends an item
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Context {
     /// The value of a block mapping, or an item of a block sequence.

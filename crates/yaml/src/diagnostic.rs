@@ -1,9 +1,7 @@
 //! The one type of everything that is reported: errors, warnings and information.
 //!
-//! An error maps to one entry of `results`. Its place is symbolic until a report computes line and
-//! column. The hint is written where the error is raised; one that depends on how the program runs
-//! is advice for a [`Way`], which the caller decides. Each stage collects all its errors before it
-//! stops.
+//! Its place is an offset until a report computes line and column. The hint is written where the error
+//! is raised. Each stage collects all its errors before it stops.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,6 +22,13 @@ const MAX_NAME: usize = 253;
 const MAX_PATH: usize = 1_024;
 
 /// The severity of a [`Diagnostic`], as in a ResourceList result.
+///
+/// ```
+/// use krm_yaml::diagnostic::Severity;
+///
+/// assert!(Severity::Error > Severity::Warning);
+/// assert_eq!(Severity::Error.as_str(), "error");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Information: nothing needs to change.
@@ -47,6 +52,7 @@ impl Severity {
 }
 
 /// The Kubernetes object a [`Diagnostic`] is about, and the file it came from.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectReference {
     /// The field `apiVersion`, as written.
@@ -79,6 +85,7 @@ impl ObjectReference {
 }
 
 /// How the user ran the program: the advice may depend on it.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// By a command that takes values as arguments.
@@ -87,34 +94,70 @@ pub enum Way {
     Objects,
 }
 
-/// One message to the user. It maps one to one to an entry of a ResourceList's `results`.
+/// One message to the user: an error, if a function returns one.
+///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Editor};
+///
+/// let document = Document::parse(&Source::new("web.yaml", "spec:\n  replicas: 2\n"))?;
+/// let mut editor = Editor::new(document.roots().next().expect("not empty"))?;
+/// let error = editor.set(&"spec.replica".parse()?, 3).unwrap_err();
+/// assert_eq!(error.message, "`spec.replica` does not exist");
+/// assert_eq!(error.place.map(|place| place.to_text()).as_deref(), Some("web.yaml:2:3"));
+/// assert_eq!(error.hints, ["did you mean `replicas`?"]);
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     /// The severity: only errors prevent output.
     pub severity: Severity,
     /// The rule of `validate` that the text breaks, if there is one.
+    #[doc(hidden)]
     pub rule: Option<&'static str>,
     /// The problem in one sentence: lower case, no final period, the user's names in backticks.
     pub message: String,
     /// The part of the text that the message is about.
     pub place: Option<Place>,
     /// Whether the lines there hold a secret and must not be drawn.
+    #[doc(hidden)]
     pub conceals: bool,
     /// Other places that explain the message, each with a few words (`first declared here`).
     pub related: Vec<(Place, String)>,
     /// The object that the message is about.
+    #[doc(hidden)]
     pub object: Option<ObjectReference>,
-    /// The field path in that object, as `spec.containers[0].image`.
+    /// The path of the field that the message is about, as `spec.containers[0].image`.
     pub field: Option<String>,
     /// Suggestions for the next step.
     pub hints: Vec<String>,
     /// Suggestions that apply only if the program was run in this way.
+    #[doc(hidden)]
     pub advice: Vec<(Way, String)>,
     /// Whether the message is true only once everything has succeeded.
+    #[doc(hidden)]
     pub of_success: bool,
 }
 
 /// The outcome of a step that stops at its first error.
+///
+/// ```
+/// use krm_yaml::diagnostic::Result;
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Editor};
+///
+/// fn scaled(text: &str, replicas: i64) -> Result<String> {
+///     let document = Document::parse(&Source::new("stdin", text))?;
+///     let Some(root) = document.roots().next() else { return Ok(text.to_owned()) };
+///     let mut editor = Editor::new(root)?;
+///     editor.put(&"spec.replicas".parse()?, replicas)?;
+///     Ok(editor.finish()?.to_string())
+/// }
+///
+/// assert_eq!(scaled("spec:\n  replicas: 2\n", 3)?, "spec:\n  replicas: 3\n");
+/// assert_eq!(scaled("spec: 2\n", 3).unwrap_err().message, "`spec` is a number, expected a mapping");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 pub type Result<T, E = Box<Diagnostic>> = std::result::Result<T, E>;
 
 impl Diagnostic {
@@ -152,24 +195,10 @@ impl Diagnostic {
         Self::new(Severity::Info, message)
     }
 
-    /// Names the rule that it breaks.
-    #[must_use]
-    pub const fn rule(mut self, rule: &'static str) -> Self {
-        self.rule = Some(rule);
-        self
-    }
-
     /// Sets the part of the text that the message is about.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
         self.place = Some(place);
-        self
-    }
-
-    /// Sets whether the lines there hold a secret.
-    #[must_use]
-    pub fn conceal(mut self, conceals: bool) -> Self {
-        self.conceals = conceals;
         self
     }
 
@@ -192,29 +221,6 @@ impl Diagnostic {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
-    }
-
-    /// Adds a suggestion that applies only if the program was run in this way.
-    #[must_use]
-    pub fn advise(mut self, way: Way, hint: impl Into<String>) -> Self {
-        self.advice.push((way, hint.into()));
-        self
-    }
-
-    /// Marks the message as true only once everything has succeeded.
-    #[must_use]
-    pub const fn of_success(mut self) -> Self {
-        self.of_success = true;
-        self
-    }
-
-    /// Adds the hint if there is one.
-    #[must_use]
-    pub fn maybe_hint(self, hint: Option<String>) -> Self {
-        match hint {
-            Some(hint) => self.hint(hint),
-            None => self,
-        }
     }
 
     /// Cuts its texts to the lengths of messages.
@@ -241,10 +247,68 @@ impl Diagnostic {
     }
 }
 
+#[doc(hidden)]
+impl Diagnostic {
+    /// Names the rule that it breaks.
+    #[must_use]
+    pub const fn rule(mut self, rule: &'static str) -> Self {
+        self.rule = Some(rule);
+        self
+    }
+
+    /// Sets whether the lines there hold a secret.
+    #[must_use]
+    pub fn conceal(mut self, conceals: bool) -> Self {
+        self.conceals = conceals;
+        self
+    }
+
+    /// Adds a suggestion that applies only if the program was run in this way.
+    #[must_use]
+    pub fn advise(mut self, way: Way, hint: impl Into<String>) -> Self {
+        self.advice.push((way, hint.into()));
+        self
+    }
+
+    /// Marks the message as true only once everything has succeeded.
+    #[must_use]
+    pub const fn of_success(mut self) -> Self {
+        self.of_success = true;
+        self
+    }
+
+    /// Adds the hint if there is one.
+    #[must_use]
+    pub fn maybe_hint(self, hint: Option<String>) -> Self {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
+    }
+}
+
 /// The diagnostics of a stage. A stage continues after an error and reports all errors at its end.
 ///
-/// Texts are cut to the lengths in [`shorten`], and beyond a number or a size of them together,
-/// diagnostics are only counted. The first of each severity and rule is always kept.
+/// Messages are cut to 4,096 bytes and what they quote to 256. Beyond 5,000 diagnostics of a severity, or
+/// 1 MiB of texts, diagnostics are only counted.
+///
+/// ```
+/// use krm_yaml::diagnostic::Diagnostics;
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, DuplicateKeys};
+///
+/// let text = "metadata: {app: web, app: shop}\nspec: {replicas: 1, replicas: 2}\n";
+/// let document = Document::parse(&Source::new("web.yaml", text))?;
+/// let root = document.roots().next().expect("not empty");
+/// let mut diagnostics = Diagnostics::new();
+/// assert!(root.value(DuplicateKeys::Refuse, &mut diagnostics).is_none());
+/// let messages = diagnostics.iter().map(|one| one.message.as_str());
+/// assert_eq!(
+///     messages.collect::<Vec<_>>(),
+///     ["duplicate mapping key `app`", "duplicate mapping key `replicas`"]
+/// );
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
@@ -364,17 +428,20 @@ impl Diagnostics {
         self.list.iter().any(|d| d.severity == Severity::Error)
     }
 
+    /// All that are kept, in the order they were found.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.list.iter()
+    }
+}
+
+#[doc(hidden)]
+impl Diagnostics {
     /// The errors, without warnings and information.
     #[must_use]
     pub fn errors(&self) -> Self {
         let mut errors = self.clone();
         errors.retain(|one| one.severity == Severity::Error);
         errors
-    }
-
-    /// All that are kept, in the order they were found.
-    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
-        self.list.iter()
     }
 
     /// Removes duplicates: several expansions of one Template report the same problem.

@@ -29,8 +29,10 @@ mod lines;
 mod path;
 mod read;
 pub mod scalar;
+#[doc(hidden)]
 pub mod shorten;
 pub mod source;
+#[doc(hidden)]
 pub mod suggest;
 mod table;
 #[cfg(any(test, fuzzing))]
@@ -43,36 +45,45 @@ mod value;
 mod words;
 mod write;
 
-pub use edit::pairing::{ItemKey, ItemKeys, in_order_of};
+pub use edit::pairing::{ItemKey, ItemKeys};
 pub use edit::update::{update, update_read};
 pub use edit::{Editor, Spot};
 pub use limits::{
     MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, MERGE_DEPTH,
 };
-pub use lines::{ends_line, next_line};
-pub use path::{FieldPath, Step, write_index, write_key};
+pub use path::{FieldPath, Step};
 pub use read::document::{Cursor, Document};
-pub use read::hints::space_hint;
 pub use read::open::Opened;
-pub use read::ordinary::Ordinary;
-pub use read::parts::EntryLine;
-pub use read::patched::Patched;
 pub use read::scan::LongLists;
 pub use read::shared::SharedNode;
-pub use read::values::{DuplicateKeys, Words, is_word};
-pub use read::view::View;
+pub use read::values::{DuplicateKeys, Words};
 pub use scalar::data::Scalar;
 pub use table::{Kind, NodeId};
 pub use utf8::decode;
 pub use value::{Data, Value};
-pub use write::comments::{comments_below, end_with_comments, paragraphs_above};
-pub use write::edited::{Edit, Edited, close_text};
-pub use write::emit::json;
-pub use write::enclosing::Enclosing;
-pub use write::guard::name_of;
-pub use write::removal::{lines_of_items, remove_items};
-pub use write::render::{
-    Position, copy, lines_of_root, render, render_json, render_json_at, render_new, render_patched,
-    to_line, to_string,
+pub use write::edited::{Edit, Edited};
+pub use write::render::{Position, render, render_json, render_new, to_string};
+
+// Hidden, here and below, is what the programs of this repository share: it may change in any
+// version. It looks at single lines and comments, relies on what its caller has checked, or is about
+// messages to their users.
+#[doc(hidden)]
+pub use crate::{
+    edit::pairing::in_order_of,
+    lines::{ends_line, next_line},
+    path::{write_index, write_key},
+    read::hints::space_hint,
+    read::ordinary::Ordinary,
+    read::parts::EntryLine,
+    read::patched::Patched,
+    read::values::is_word,
+    read::view::View,
+    write::comments::{comments_below, end_with_comments, paragraphs_above},
+    write::edited::close_text,
+    write::emit::json,
+    write::enclosing::Enclosing,
+    write::guard::name_of,
+    write::removal::{lines_of_items, remove_items},
+    write::render::{copy, lines_of_root, render_json_at, render_patched, to_line},
+    write::rows::{Field, Rows},
 };
-pub use write::rows::{Field, Rows};

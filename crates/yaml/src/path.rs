@@ -13,6 +13,15 @@ use crate::source::{Place, Source};
 use crate::value::{Data, Value};
 
 /// One step of a [`FieldPath`].
+///
+/// ```
+/// use krm_yaml::{FieldPath, Step};
+///
+/// let path: FieldPath = "ports[0].name".parse()?;
+/// let steps = [Step::Key("ports".to_owned()), Step::Index(0), Step::Key("name".to_owned())];
+/// assert_eq!(path.steps(), steps);
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     /// Into the entry of a mapping.
@@ -142,6 +151,18 @@ impl FromStr for FieldPath {
     type Err = Box<Diagnostic>;
 
     /// Reads a path as it is printed. The empty text is the root.
+    ///
+    /// ```
+    /// use krm_yaml::FieldPath;
+    ///
+    /// let error = "metadata.annotations.example.com/name".parse::<FieldPath>().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "error: field path:1:33: `metadata.annotations.example.com/name` is not a field path: a key \
+    ///      with this character must be in brackets\
+    ///      \n  help: as in `metadata.annotations[example.com/name]`"
+    /// );
+    /// ```
     fn from_str(text: &str) -> Result<Self> {
         let mut steps = Vec::new();
         let mut rest = text;

@@ -8,6 +8,17 @@ use crate::scalar::data::Style;
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The kind of a node's value.
+///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Kind};
+///
+/// let document = Document::parse(&Source::new("pod.yaml", "kind: Pod\nargs: [-v]\n"))?;
+/// let root = document.roots().next().expect("not empty");
+/// assert_eq!(root.kind(), Kind::Mapping);
+/// assert_eq!(root.get("args").map(|args| args.kind()), Some(Kind::Sequence));
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Entries of key and value.
@@ -163,6 +174,18 @@ impl Span {
 }
 
 /// Names a node of a [`Document`](crate::Document).
+///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, NodeId};
+///
+/// let document = Document::parse(&Source::new("pod.yaml", "kind: Pod\nname: web\n"))?;
+/// let root = document.roots().next().expect("not empty");
+/// // Without the document, so that it can be kept beside it.
+/// let entries: Vec<NodeId> = root.children().map(|entry| entry.id()).collect();
+/// assert_eq!(document.cursor(entries[1]).raw(), "web");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId(pub(crate) u32);
 

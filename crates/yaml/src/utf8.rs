@@ -7,6 +7,17 @@ use crate::source::{Place, Source};
 
 /// The source with the UTF-8 text in `bytes`, under the name that it is reported with.
 ///
+/// ```
+/// use krm_yaml::{Document, decode};
+///
+/// let source = decode("web.yaml", b"kind: Pod\n".to_vec())?;
+/// assert_eq!(Document::parse(&source)?.text(), "kind: Pod\n");
+///
+/// let error = decode("web.yaml", b"name: caf\xe9\n".to_vec()).unwrap_err();
+/// assert_eq!(error.message, "`web.yaml` is not UTF-8: byte 0xE9 at offset 9");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
+///
 /// # Errors
 /// If the bytes are not UTF-8: with the offset of the first one that is not.
 pub fn decode(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>> {

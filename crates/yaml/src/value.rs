@@ -10,6 +10,14 @@ use crate::scalar::is_non_finite;
 use crate::table::NodeId;
 
 /// The content of a [`Value`].
+///
+/// ```
+/// use krm_yaml::{Data, Value};
+///
+/// let ports = Value::sequence(vec![80.into(), 443.into()]);
+/// let Data::Sequence(items) = &ports.data else { panic!("not a list") };
+/// assert_eq!(items.len(), 2);
+/// ```
 #[derive(Clone, Debug)]
 pub enum Data<'s> {
     /// A string, number, bool or null.
@@ -22,6 +30,16 @@ pub enum Data<'s> {
 
 /// A tree of plain data. Each part that was read from a [`Document`](crate::Document) names its
 /// node, so that errors have a place and writing changes only the parts that differ from the text.
+///
+/// ```
+/// use krm_yaml::{Value, to_string};
+///
+/// let mut pod = Value::mapping(vec![("kind".into(), "Pod".into())]);
+/// let labels = Value::mapping(vec![("app".into(), "web".into()), ("version".into(), "1.10".into())]);
+/// pod.insert("labels".into(), labels);
+/// assert_eq!(pod.str_at(&["labels", "app"]), Some("web"));
+/// assert_eq!(to_string(&pod), "kind: Pod\nlabels:\n  app: web\n  version: \"1.10\"\n");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Value<'s> {
     /// The entry, item or root this was read from; `None` for new values and values that an alias
@@ -64,6 +82,11 @@ impl<'s> From<Data<'s>> for Value<'s> {
 }
 
 /// JSON data, with the digits of its numbers.
+///
+/// ```
+/// let json: serde_json::Value = serde_json::from_str(r#"{"cpu": 1.10}"#).expect("JSON");
+/// assert_eq!(krm_yaml::to_string(&json.into()), "cpu: 1.10\n");
+/// ```
 impl From<serde_json::Value> for Value<'static> {
     fn from(value: serde_json::Value) -> Self {
         match value {

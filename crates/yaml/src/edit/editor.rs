@@ -12,6 +12,20 @@ use crate::value::{Data, Value};
 use crate::write::guard::name_of;
 
 /// The position of a new entry of a mapping.
+///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Editor, Spot};
+///
+/// let document = Document::parse(&Source::new("web.yaml", "kind: Pod\nspec: {}\n"))?;
+/// let mut editor = Editor::new(document.roots().next().expect("not empty"))?;
+/// editor.insert(&"apiVersion".parse()?, "v1", Spot::Before("kind"))?;
+/// editor.insert(&"immutable".parse()?, true, Spot::After("kind"))?;
+/// editor.insert(&"status".parse()?, "new", Spot::End)?;
+/// let text = "apiVersion: v1\nkind: Pod\nimmutable: true\nspec: {}\nstatus: new\n";
+/// assert_eq!(editor.finish()?.to_string(), text);
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot<'k> {
     /// After all entries of the mapping.
@@ -24,6 +38,24 @@ pub enum Spot<'k> {
 
 /// Changes one node of a [`Document`](crate::Document), such as an object or one of its fields. The
 /// [module](crate::edit) describes how comments and layout change.
+///
+/// [`finish`](Self::finish) reads the whole text again. To change many nodes of one text, collect the
+/// edits of [`update`](crate::update).
+///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Editor};
+///
+/// let text = "kind: Deployment\nspec:\n  # For the holidays.\n  replicas: 2 # soon 3\n";
+/// let document = Document::parse(&Source::new("shop.yaml", text))?;
+/// let mut editor = Editor::new(document.roots().next().expect("not empty"))?;
+/// editor.set(&"spec.replicas".parse()?, 3)?;
+/// assert_eq!(
+///     editor.finish()?.to_string(),
+///     "kind: Deployment\nspec:\n  # For the holidays.\n  replicas: 3 # soon 3\n"
+/// );
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Debug)]
 pub struct Editor<'d> {
     pub(super) node: Cursor<'d>,
@@ -88,6 +120,23 @@ impl<'d> Editor<'d> {
     }
 
     /// The data at `path` as it is now.
+    ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
+    /// # fn main() -> Result<()> {
+    /// # let document = Document::parse(&Source::new("a.yaml", "spec:\n  type: NodePort\n"))?;
+    /// # let root = document.roots().next().expect("not empty");
+    /// // spec:
+    /// //   type: NodePort
+    /// let mut editor = Editor::new(root)?;
+    /// let path = "spec.type".parse()?;
+    /// if editor.get(&path).and_then(|kind| kind.as_str()) == Some("NodePort") {
+    ///     editor.set(&path, "ClusterIP")?;
+    /// }
+    /// assert_eq!(editor.finish()?.to_string(), "spec:\n  type: ClusterIP\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn get(&self, path: &FieldPath) -> Option<&Value<'d>> {
         self.value.lookup(path)

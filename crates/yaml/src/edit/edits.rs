@@ -14,6 +14,18 @@ use crate::write::rewrite::{Purpose, Rewrite};
 impl Editor<'_> {
     /// Returns the edited text, after reading it again.
     ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
+    /// # fn main() -> Result<()> {
+    /// # let document = Document::parse(&Source::new("a.yaml", "kind: Pod\n"))?;
+    /// # let root = document.roots().next().expect("not empty");
+    /// let mut editor = Editor::new(root)?;
+    /// editor.set(&"kind".parse()?, "Pod")?;
+    /// assert!(!editor.finish()?.is_changed(), "it was a Pod before");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// If an alias elsewhere refers to a changed value, or the new text does not have the intended
     /// values.

@@ -28,6 +28,18 @@ pub struct ItemKeys {
 }
 
 /// A field that tells the items of a list apart, maybe together with a second one.
+///
+/// ```
+/// use krm_yaml::{ItemKey, Value};
+///
+/// let port = |port: i64, protocol: &'static str| {
+///     Value::mapping(vec![("port".into(), port.into()), ("protocol".into(), protocol.into())])
+/// };
+/// let old = [port(53, "TCP"), port(53, "UDP")];
+/// let new = [port(53, "UDP"), port(80, "TCP")];
+/// let key = ItemKey::pair("port", "protocol", "TCP");
+/// assert_eq!(key.pairs(&new, &old), [Some(1), None]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ItemKey {
     field: &'static str,

@@ -15,6 +15,25 @@ use crate::write::rewrite::{Purpose, Rewrite};
 /// Edits that make an item, entry or root hold `value` in its own place: its comments, order and quotes
 /// stay where its data does.
 ///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Edited, ItemKeys, update};
+///
+/// let text = "# The shop.\nreplicas: 2\n---\n# The cache.\nreplicas: 2 # one a node\n";
+/// let document = Document::parse(&Source::new("all.yaml", text))?;
+/// let mut edits = Vec::new();
+/// for root in document.roots() {
+///     if let Some(replicas) = root.get("replicas") {
+///         edits.extend(update(replicas, 3.into(), &ItemKeys::NONE)?);
+///     }
+/// }
+/// assert_eq!(
+///     Edited::new(&document, edits)?.to_string(),
+///     "# The shop.\nreplicas: 3\n---\n# The cache.\nreplicas: 3 # one a node\n"
+/// );
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
+///
 /// # Errors
 /// As [`render`](crate::render), and if an alias elsewhere refers to a changed value.
 pub fn update(old: Cursor<'_>, mut value: Value<'_>, keys: &ItemKeys) -> Result<Vec<Edit>> {
@@ -32,6 +51,21 @@ pub fn update(old: Cursor<'_>, mut value: Value<'_>, keys: &ItemKeys) -> Result<
 
 /// As [`update`], for a value that was read from this node and changed: each part stays with the
 /// text it was read from.
+///
+/// ```
+/// use krm_yaml::diagnostic::Diagnostics;
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, DuplicateKeys, Edited, ItemKeys, update_read};
+///
+/// let text = "args:\n- -v # talks\n- -q # does not\n";
+/// let document = Document::parse(&Source::new("a.yaml", text))?;
+/// let args = document.roots().next().and_then(|root| root.get("args")).expect("args");
+/// let mut value = args.value(DuplicateKeys::Refuse, &mut Diagnostics::new()).expect("valid");
+/// value.items_mut().expect("a list").reverse();
+/// let edits = update_read(args, value, &ItemKeys::NONE)?;
+/// assert_eq!(Edited::new(&document, edits)?.to_string(), "args:\n- -q # does not\n- -v # talks\n");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 ///
 /// # Errors
 /// As [`update`].

@@ -13,6 +13,18 @@ use crate::table::{Flags, KeyKind, Kind, NONE, Node, NodeId, Span, Table};
 
 /// A YAML or JSON text with the table of its nodes. The text is never copied or re-written:
 /// reading slices it and writing edits it.
+///
+/// ```
+/// use krm_yaml::Document;
+/// use krm_yaml::source::Source;
+///
+/// let text = "kind: Service\n---\n# Empty.\n---\nkind: Deployment # the shop\n";
+/// let document = Document::parse(&Source::new("shop.yaml", text))?;
+/// let kinds = document.roots().filter_map(|root| root.text_at(["kind"]));
+/// assert_eq!(kinds.collect::<Vec<_>>(), ["Service", "Deployment"]);
+/// assert_eq!(document.text(), text);
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -210,7 +222,23 @@ impl<'d> Iterator for Children<'d> {
     }
 }
 
-/// A node together with its document: what reading code passes around.
+/// A node together with its document: an entry of a mapping with its key, an item of a sequence, or a
+/// root. It is small and copied.
+///
+/// ```
+/// use krm_yaml::Document;
+/// use krm_yaml::source::Source;
+///
+/// let text = "containers:\n- name: shop\n  image: 'shop:1' # tested\n";
+/// let document = Document::parse(&Source::new("pod.yaml", text))?;
+/// let root = document.roots().next().expect("not empty");
+/// let image = root.lookup(&"containers[0].image".parse()?).expect("an image");
+/// assert_eq!(image.key()?, "image");
+/// assert_eq!(image.text()?.as_deref(), Some("shop:1"));
+/// assert_eq!(image.raw(), "'shop:1'");
+/// assert_eq!(image.place().to_text(), "pod.yaml:3:10");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'d> {
     pub(super) document: &'d Document,
@@ -319,6 +347,7 @@ impl<'d> Cursor<'d> {
     /// Where the keys and strings under this node may contain an ASCII character, in order: the
     /// offsets of the character, and of each `\`, which may begin an escape for it. `None` if an alias
     /// or a tag may stand for it.
+    #[doc(hidden)]
     #[must_use]
     pub fn offsets_of(self, character: u8) -> Option<Vec<usize>> {
         /// The number of offsets that suffices for most objects.

@@ -69,6 +69,7 @@ const MAX_KEY: usize = 63;
 
 impl Cursor<'_> {
     /// The hint for a value such as `type:int` where a mapping is needed, and for `{type:int}`.
+    #[doc(hidden)]
     #[must_use]
     pub fn space_hint(self) -> Option<String> {
         match self.kind() {

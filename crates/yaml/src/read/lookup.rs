@@ -10,6 +10,19 @@ use crate::table::{Flags, NodeId};
 
 impl<'d> Cursor<'d> {
     /// The entry with this key, the last one if there are several; looks through merge keys.
+    ///
+    /// ```
+    /// use krm_yaml::Document;
+    /// use krm_yaml::source::Source;
+    ///
+    /// let text = "base: &base {cpu: 1, memory: 1Gi}\nweb:\n  <<: *base\n  cpu: 2\n";
+    /// let document = Document::parse(&Source::new("a.yaml", text))?;
+    /// let root = document.roots().next().expect("not empty");
+    /// let web = root.get("web").expect("an entry");
+    /// assert_eq!(web.get("cpu").map(|cpu| cpu.raw()), Some("2"));
+    /// assert_eq!(web.get("memory").map(|memory| memory.raw()), Some("1Gi"));
+    /// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+    /// ```
     #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
         if self.document.is_simple {

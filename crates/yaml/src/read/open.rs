@@ -135,6 +135,19 @@ fn errors<'s>(sources: impl Iterator<Item = &'s Arc<Source>>) -> Diagnostics {
 
 /// A node with all nodes in it. The table of a document may have only the extent of each item of a
 /// long list; such an item becomes a document of its own when it is opened.
+///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Opened};
+///
+/// let text = "items:\n- kind: Pod\n- kind: Service\n";
+/// let document = Document::open(&Source::new("list.yaml", text), &[&["items"]])?;
+/// let item = document.roots().next().and_then(|root| root.lookup(&"items[1]".parse().ok()?));
+/// let item = item.expect("an item").open();
+/// assert!(matches!(item, Opened::Part(..)));
+/// assert_eq!(item.cursor().text_at(["kind"]).as_deref(), Some("Service"));
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 pub enum Opened<'d> {
     /// The node is in the table of its document.
     Here(Cursor<'d>),

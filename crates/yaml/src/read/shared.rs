@@ -8,6 +8,23 @@ use crate::table::NodeId;
 
 /// A node that keeps its document: for data that outlives the code that reads it, or is used by
 /// several threads.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, SharedNode};
+///
+/// fn objects(text: &str) -> krm_yaml::diagnostic::Result<Vec<SharedNode>> {
+///     let document = Arc::new(Document::parse(&Source::new("all.yaml", text))?);
+///     Ok(SharedNode::roots(&document).collect())
+/// }
+///
+/// let objects = objects("kind: Pod\n---\nkind: Service\n")?;
+/// let kind = std::thread::spawn(move || objects[1].cursor().text_at(["kind"]).map(String::from));
+/// assert_eq!(kind.join().expect("no panic").as_deref(), Some("Service"));
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SharedNode {
     document: Arc<Document>,

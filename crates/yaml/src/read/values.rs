@@ -12,6 +12,22 @@ use crate::table::{Flags, KeyKind, Kind, NONE, NodeId};
 use crate::value::{Data, Value};
 
 /// The meaning of a mapping that has a key twice.
+///
+/// ```
+/// use krm_yaml::diagnostic::Diagnostics;
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, DuplicateKeys, Value};
+///
+/// let document = Document::parse(&Source::new("a.yaml", "app: web\napp: shop\n"))?;
+/// let root = document.roots().next().expect("not empty");
+/// let mut diagnostics = Diagnostics::new();
+/// assert_eq!(root.value(DuplicateKeys::Refuse, &mut diagnostics), None);
+/// assert!(diagnostics.has_errors());
+///
+/// let value = root.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
+/// assert_eq!(value.as_ref().and_then(|value| value.str_at(&["app"])), Some("shop"));
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateKeys {
     /// An error that names both places.
@@ -22,13 +38,29 @@ pub enum DuplicateKeys {
 
 /// The meaning of plain scalars where readers differ: `yes`, `no`, `on`, `off`, `y` and `n`, and to
 /// PyYAML some numbers, too.
+///
+/// ```
+/// use krm_yaml::diagnostic::Diagnostics;
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, DuplicateKeys, Words};
+///
+/// let document = Document::parse(&Source::new("a.yaml", "debug: on\n"))?;
+/// let root = document.roots().next().expect("not empty");
+/// let read = |words| {
+///     let value = root.value_with(DuplicateKeys::Refuse, words, &mut Diagnostics::new());
+///     value.map(|value| value.to_json())
+/// };
+/// assert_eq!(read(Words::Bools).as_deref(), Some(r#"{"debug":true}"#));
+/// assert_eq!(read(Words::Texts).as_deref(), Some(r#"{"debug":"on"}"#));
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
     /// Bools, as in YAML 1.1 and to kubectl.
     Bools,
     /// Texts, as in YAML 1.2 and to kustomize and kpt.
     Texts,
-    /// As PyYAML reads YAML 1.1 ([`resolve_pyyaml`](scalar::resolve_pyyaml)). Any scalar may be a
+    /// As PyYAML reads YAML 1.1: `yes` is a bool, `y` a text, `1:30` the number 90. Any scalar may be a
     /// key.
     PyYaml,
 }
@@ -37,6 +69,19 @@ impl<'d> Cursor<'d> {
     /// The whole value under this node. Errors and warnings go to `diagnostics`, all of them.
     ///
     /// Returns `None` if there was an error.
+    ///
+    /// ```
+    /// use krm_yaml::diagnostic::Diagnostics;
+    /// use krm_yaml::source::Source;
+    /// use krm_yaml::{Document, DuplicateKeys};
+    ///
+    /// let document = Document::parse(&Source::new("a.yaml", "mode: 0644\nowner: ~\n"))?;
+    /// let root = document.roots().next().expect("not empty");
+    /// let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new()).expect("valid");
+    /// assert_eq!(value.to_json(), r#"{"mode":420,"owner":null}"#);
+    /// assert!(value.get("owner").is_some_and(|owner| owner.is_null()));
+    /// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+    /// ```
     #[must_use]
     pub fn value(
         self,

@@ -3,6 +3,20 @@
 use std::borrow::Cow;
 
 /// A scalar as Kubernetes reads it.
+///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Scalar};
+///
+/// let document = Document::parse(&Source::new("web.yaml", "spec: {replicas: 2, paused: no}\n"))?;
+/// let root = document.roots().next().expect("not empty");
+/// let spec = root.get("spec").expect("a spec");
+/// let [replicas, paused] = spec.get_all(["replicas", "paused"]).map(Option::unwrap);
+/// assert_eq!(replicas.scalar()?, Some(Scalar::Number("2".into())));
+/// assert_eq!(paused.scalar()?, Some(Scalar::Bool(false)));
+/// assert_eq!(spec.scalar()?, None);
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scalar<'s> {
     /// Null: `null`, `~` or an empty value.
@@ -39,6 +53,17 @@ impl Scalar<'_> {
 }
 
 /// How a scalar is spelled.
+///
+/// ```
+/// use krm_yaml::scalar::Style;
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Kind};
+///
+/// let document = Document::parse(&Source::new("web.yaml", "image: 'web:1'\n"))?;
+/// let image = document.roots().next().and_then(|root| root.get("image")).expect("an image");
+/// assert_eq!(image.kind(), Kind::Scalar(Style::SingleQuoted));
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Without quotes, on one line or several.

@@ -12,7 +12,7 @@ use crate::scalar::data::Scalar;
 /// date is text in its own spelling. An integer has no limit in PyYAML; here one of other bases
 /// than ten is text beyond 127 bits.
 #[must_use]
-pub fn resolve_pyyaml(plain: &str) -> Scalar<'_> {
+pub(crate) fn resolve_pyyaml(plain: &str) -> Scalar<'_> {
     let text = || Scalar::String(Cow::Borrowed(plain));
     match plain.as_bytes().first() {
         None => Scalar::Null,

@@ -14,7 +14,17 @@ use crate::scalar::data::Scalar;
 /// go-yaml.
 ///
 /// `.inf` and `.nan` are numbers that JSON cannot spell: they are returned as
-/// [`Scalar::Number`] with the text as written, and [`is_non_finite`] tells them apart.
+/// [`Scalar::Number`] with the text as written.
+///
+/// ```
+/// use krm_yaml::Scalar;
+/// use krm_yaml::scalar::resolve;
+///
+/// assert_eq!(resolve("on"), Scalar::Bool(true));
+/// assert_eq!(resolve("0644"), Scalar::Number("420".into()));
+/// assert_eq!(resolve("1.10"), Scalar::Number("1.10".into()));
+/// assert_eq!(resolve("1.2.3"), Scalar::String("1.2.3".into()));
+/// ```
 #[must_use]
 pub fn resolve(plain: &str) -> Scalar<'_> {
     match plain.as_bytes().first() {

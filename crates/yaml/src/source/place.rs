@@ -8,6 +8,13 @@ use crate::lines::BYTE_ORDER_MARK;
 use crate::source::line_index::{self, LineIndex};
 
 /// A text that was read, with the name users know it by (a path as they gave it, or `stdin`).
+///
+/// ```
+/// use krm_yaml::source::Source;
+///
+/// let source = Source::new("deploy/web.yaml", "kind: Pod\n");
+/// assert_eq!((source.name(), source.text()), ("deploy/web.yaml", "kind: Pod\n"));
+/// ```
 #[derive(Debug)]
 pub struct Source {
     name: String,
@@ -19,6 +26,7 @@ pub struct Source {
 }
 
 /// Where a part of a text comes from, if the text combines objects from several files.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Origin {
     /// The file, as the user knows it.
@@ -39,6 +47,7 @@ impl Source {
     }
 
     /// Sets where places in the text come from. Only the first call counts.
+    #[doc(hidden)]
     pub fn set_origins(&self, origins: BTreeMap<(usize, usize), Origin>) {
         // Places may have been looked up already. A second reading takes a source of its own.
         let _ = self.origins.set(origins);
@@ -86,6 +95,17 @@ impl Source {
 }
 
 /// A byte range of a [`Source`].
+///
+/// ```
+/// use krm_yaml::source::{Place, Source};
+///
+/// let source = Source::new("web.yaml", "kind: Pod\nname: é1\n");
+/// let range = 18..19;
+/// assert_eq!(&source.text()[range.clone()], "1");
+/// let place = Place { source, range };
+/// assert_eq!(place.line_column(), (2, 8)); // in characters
+/// assert_eq!(place.to_text(), "web.yaml:2:8");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The text the range lies in.
@@ -96,6 +116,7 @@ pub struct Place {
 
 impl Place {
     /// The user's file that it comes from, if the text itself is not a file.
+    #[doc(hidden)]
     #[must_use]
     pub fn origin(&self) -> Option<&Origin> {
         self.source

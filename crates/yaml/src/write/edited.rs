@@ -10,6 +10,16 @@ use crate::read::document::Document;
 use crate::source::Source;
 
 /// A byte range of a text and what replaces it.
+///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Edit, Edited};
+///
+/// let document = Document::parse(&Source::new("a.yaml", "kind: Pod\n"))?;
+/// let licence = Edit::insert(0, "# Apache-2.0\n".to_owned());
+/// assert_eq!(Edited::new(&document, vec![licence])?.to_string(), "# Apache-2.0\nkind: Pod\n");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Edit {
     /// Where the range begins, in bytes.
@@ -33,6 +43,18 @@ impl Edit {
 }
 
 /// A text with edits. The text between the edits is not copied until it is printed.
+///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, Edited, ItemKeys, update};
+///
+/// let document = Document::parse(&Source::new("a.yaml", "kind: Pod # one\n"))?;
+/// let kind = document.roots().next().and_then(|root| root.get("kind")).expect("a kind");
+/// let edited = Edited::new(&document, update(kind, "Job".into(), &ItemKeys::NONE)?)?;
+/// assert!(edited.is_changed());
+/// assert_eq!(edited.pieces().collect::<String>(), "kind: Job # one\n");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Debug)]
 pub struct Edited {
     source: Arc<Source>,

@@ -20,7 +20,17 @@ use crate::write::guard::{difference, wrong};
 use crate::write::rewrite::Rewrite;
 use crate::write::shifted::Shifted;
 
-/// The position of a value's text.
+/// The position of a value's text, for [`render`] and [`render_new`].
+///
+/// ```
+/// use krm_yaml::{Position, Value, render_new};
+///
+/// let pod = Value::mapping(vec![("kind".into(), "Pod".into()), ("name".into(), "web".into())]);
+/// assert_eq!(render_new(&pod, Position::Document)?, "kind: Pod\nname: web\n");
+/// let item = Position::Item { column: 2 };
+/// assert_eq!(render_new(&pod, item)?, "  - kind: Pod\n    name: web\n");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
     /// At the left margin, as a document of a stream.
@@ -34,6 +44,21 @@ pub enum Position {
 
 /// Writes `value` as whole lines. Parts that were read from `document` keep their text: its
 /// comments, order, quotes and line breaks; only the parts that differ are written as new text.
+///
+/// ```
+/// use krm_yaml::diagnostic::Diagnostics;
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, DuplicateKeys, Position, render};
+///
+/// let text = "items:\n  - kind: Pod\n    name: 'web' # short\n";
+/// let document = Document::parse(&Source::new("list.yaml", text))?;
+/// let root = document.roots().next().expect("not empty");
+/// let pod = root.lookup(&"items[0]".parse()?).expect("an item");
+/// let mut value = pod.value(DuplicateKeys::Refuse, &mut Diagnostics::new()).expect("valid");
+/// value.insert("name".into(), "shop".into());
+/// assert_eq!(render(&document, &value, Position::Document)?, "kind: Pod\nname: 'shop' # short\n");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 ///
 /// # Errors
 /// If the text cannot be written, or reads back as another value: a defect of this library, which
@@ -128,6 +153,15 @@ struct Moved {
 
 /// Writes `value` as whole lines, without any old text.
 ///
+/// ```
+/// use krm_yaml::{Position, Value, render_new};
+///
+/// let data = Value::mapping(vec![("nginx.conf".into(), "listen 80;\nroot /srv;\n".into())]);
+/// let text = render_new(&data, Position::Document)?;
+/// assert_eq!(text, "nginx.conf: |\n  listen 80;\n  root /srv;\n");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
+///
 /// # Errors
 /// As [`render`].
 pub fn render_new(value: &Value<'_>, position: Position) -> Result<String> {
@@ -135,6 +169,15 @@ pub fn render_new(value: &Value<'_>, position: Position) -> Result<String> {
 }
 
 /// Writes `value` as JSON, on one line or with `width` spaces a level.
+///
+/// ```
+/// use krm_yaml::{Value, render_json};
+///
+/// let labels = Value::mapping(vec![("app".into(), "web".into())]);
+/// assert_eq!(render_json(&labels, None)?, r#"{"app":"web"}"#);
+/// assert_eq!(render_json(&labels, Some(2))?, "{\n  \"app\": \"web\"\n}");
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 ///
 /// # Errors
 /// As [`render`].
@@ -366,7 +409,16 @@ pub fn to_line(key: &str, value: Option<&Value<'_>>) -> String {
     line
 }
 
-/// A new value as block YAML that ends with a line break.
+/// A new value as block YAML that ends with a line break. It is not read again, as that of
+/// [`render_new`] is.
+///
+/// ```
+/// use krm_yaml::{Value, to_string};
+///
+/// let ports = Value::sequence(vec![80.into(), "http".into(), "8080".into()]);
+/// let service = Value::mapping(vec![("ports".into(), ports)]);
+/// assert_eq!(to_string(&service), "ports:\n- 80\n- http\n- \"8080\"\n");
+/// ```
 #[must_use]
 pub fn to_string(value: &Value<'_>) -> String {
     fresh(value, Position::Document)

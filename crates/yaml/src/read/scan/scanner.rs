@@ -8,6 +8,24 @@ use crate::words;
 /// Lists whose items are read one at a time: for each the keys that lead to it from the root of a
 /// document, as they are written. Without keys, it is the list of the documents: all after the first
 /// are read one at a time, and so are the items of JSON whose only key is `items`.
+///
+/// ```
+/// use krm_yaml::source::Source;
+/// use krm_yaml::{Document, LongLists};
+///
+/// const LISTS: LongLists = &[&["items"]];
+/// let text = "kind: List\nitems:\n- kind: Pod\n- kind: Service # the shop\n";
+/// let document = Document::open(&Source::new("list.yaml", text), LISTS)?;
+/// let root = document.roots().next().expect("not empty");
+/// let mut kinds = Vec::new();
+/// for item in root.get("items").expect("a list").children() {
+///     let item = item.open(); // The memory for it is freed with it.
+///     kinds.extend(item.cursor().text_at(["kind"]).map(String::from));
+/// }
+/// assert!(document.upgrade()?.is_none(), "all items could be read by themselves");
+/// assert_eq!(kinds, ["Pod", "Service"]);
+/// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
+/// ```
 pub type LongLists = &'static [&'static [&'static str]];
 
 /// Whether the documents after the first are read one at a time.

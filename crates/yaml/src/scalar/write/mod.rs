@@ -10,6 +10,18 @@ use crate::scalar::data::Style;
 use crate::words;
 
 /// The position of a scalar.
+///
+/// ```
+/// use krm_yaml::scalar::{Context, write_string};
+///
+/// let spelled = |context| {
+///     let mut out = String::new();
+///     write_string(&mut out, "-v, -q", context, None, 0, "\n");
+///     out
+/// };
+/// assert_eq!(spelled(Context::BlockValue), "-v, -q");
+/// assert_eq!(spelled(Context::FlowValue), "'-v, -q'"); // in `[]`, a comma ends an item
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Context {
     /// The value of a block mapping, or an item of a block sequence.
@@ -35,6 +47,21 @@ pub enum Context {
 /// by `eol`. The last line is not ended: the caller must end it with `eol`, at the end of the file
 /// too, for that line break belongs to the text. For a text that ends in several line breaks, the
 /// blank lines that `|+` needs are added up to that last line end.
+///
+/// ```
+/// use krm_yaml::scalar::{Context, Style, write_string};
+///
+/// let spelled = |text, context, keep| {
+///     let mut out = String::new();
+///     write_string(&mut out, text, context, keep, 2, "\n");
+///     out
+/// };
+/// assert_eq!(spelled("nginx:1.29", Context::BlockValue, None), "nginx:1.29");
+/// assert_eq!(spelled("on", Context::BlockValue, None), "\"on\"");
+/// assert_eq!(spelled("a, b", Context::FlowValue, None), "'a, b'");
+/// assert_eq!(spelled("web", Context::Key, Some(Style::DoubleQuoted)), "\"web\"");
+/// assert_eq!(spelled("listen 80\nroot /srv\n", Context::BlockValue, None), "|\n  listen 80\n  root /srv");
+/// ```
 pub fn write_string(
     out: &mut String,
     text: &str,
@@ -54,7 +81,7 @@ pub fn write_string(
 /// Adds a scalar to `out`: a string as [`write_string`] does, anything else in its canonical spelling.
 ///
 /// A number is written as it is spelled; `resolve` must read this spelling as a number.
-pub fn write_scalar(
+pub(crate) fn write_scalar(
     out: &mut String,
     scalar: &Scalar<'_>,
     context: Context,

@@ -4,6 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, value_parser};
 
 use crate::cli::build::containers::ContainerOptions;
+use crate::cli::build::helm::HelmOptions;
 use crate::cli::fail_on::FailOn;
 use crate::composition::Ending;
 use krm_template_exec::disk::LoadRestrictor;
@@ -103,9 +104,12 @@ pub(in crate::cli) struct Arguments {
     #[arg(long)]
     pub(super) enable_exec: bool,
 
-    /// Allow Helm charts, for which kustomize calls helm
+    #[command(flatten)]
+    pub(super) helm: HelmOptions,
+
+    /// Allow git repositories as directories of Kustomizations, for which git runs
     #[arg(long)]
-    pub(super) enable_helm: bool,
+    pub(super) enable_git: bool,
 
     /// Which files a Composition may name, as in kustomize
     #[arg(

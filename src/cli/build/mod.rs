@@ -2,19 +2,20 @@
 
 mod arguments;
 mod containers;
-mod copy;
 mod functions;
-mod installed;
-mod kustomize;
+mod git;
+mod helm;
 mod output;
 mod programs;
+mod repository;
 mod stats;
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) use self::arguments::Arguments;
+use self::git::Git;
 use self::output::Output;
 use self::programs::Programs;
 use crate::cli::environment::environment;
@@ -31,7 +32,7 @@ use krm_template_exec::interruption::Interruption;
 use krm_template_exec::io;
 use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_yaml::Document;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
 /// The output, and what to know about it.
 struct Made {
@@ -42,26 +43,33 @@ struct Made {
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    let disk = Disk {
-        console,
-        restrictor: arguments.load_restrictor,
-        owner: owner(arguments.inputs().0),
-        way_out: WAY_OUT,
-    };
     if let Err(misused) = arguments.check() {
         console.report(&misused.into());
         return Ok(USAGE);
     }
     let mut diagnostics = Diagnostics::new();
+    let interruption = Interruption::listen();
+    let programs = programs(arguments, console, &interruption)?;
     let (path, given) = arguments.inputs();
+    let path = &diagnostics.take(root(path, &programs)).unwrap_or_default();
+    let clones = programs.git.as_ref().map(Git::directory).transpose()?;
+    let disk = Disk {
+        console,
+        restrictor: arguments.load_restrictor,
+        owner: owner(path),
+        way_out: WAY_OUT,
+        clones,
+    };
     let documents = documents(given, &mut diagnostics);
     let ending = arguments.ending();
-    let mut list = composition::consolidate_root(&disk, path, &ending, &mut diagnostics);
+    let mut list = Vec::new();
+    if !diagnostics.has_errors() {
+        list = composition::consolidate_root(&disk, path, &ending, &mut diagnostics);
+    }
     if list.is_empty() && given.is_empty() && !diagnostics.has_errors() {
         let problem = format!("the Composition `{path}` has no transformers and creates nothing");
         diagnostics.push(Diagnostic::warning(problem));
     }
-    let interruption = Interruption::listen();
     let mut made = None;
     if !diagnostics.has_errors() {
         made = if arguments.show_consolidated {
@@ -73,13 +81,17 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
                 &mut list,
                 given,
                 &disk,
-                &interruption,
+                &programs,
                 &mut diagnostics,
             )
         };
     }
     // A Composition that is imported twice is reported once.
     diagnostics.dedup();
+    if let Some(git) = &programs.git {
+        diagnostics = git.in_words_of_the_user(&diagnostics);
+    }
+    drop(programs);
     arguments.fail_on.apply(&mut diagnostics);
     let made = made.filter(|_| !diagnostics.has_errors());
     if let Some(path) = &arguments.diff_against {
@@ -94,6 +106,37 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         return diff.map_or(Ok(USAGE), |diff| diff::show(&diff));
     }
     publish(arguments, made, diagnostics, console, &interruption)
+}
+
+/// What runs other programs, as far as the arguments allow it.
+fn programs(
+    arguments: &Arguments,
+    console: Console,
+    interruption: &Interruption,
+) -> std::io::Result<Programs> {
+    Ok(Programs {
+        containers: arguments.enable_alpha_plugins,
+        options: arguments.containers.clone(),
+        executables: arguments.enable_exec,
+        helm: arguments.helm.clone(),
+        git: arguments.enable_git.then(Git::new).transpose()?,
+        limit: Duration::from_secs(arguments.function_timeout),
+        console,
+        interruption: interruption.clone(),
+        started: Cell::new(0),
+    })
+}
+
+/// What is built: the path, or the directory in a copy of the repository that it is the URL of.
+fn root(path: &str, programs: &Programs) -> Result<String> {
+    if io::is_there(path) {
+        return Ok(path.to_owned());
+    }
+    let cloned = programs.cloned(path, ".")?;
+    Ok(cloned.map_or_else(
+        || path.to_owned(),
+        |clone| join(&clone.directory, &clone.path),
+    ))
 }
 
 /// The transformers of the Composition at a path, as text.
@@ -181,21 +224,9 @@ fn make<'d>(
     list: &'d mut [Step],
     given: Vec<Resource<'d>>,
     disk: &Disk,
-    interruption: &Interruption,
+    programs: &Programs,
     diagnostics: &mut Diagnostics,
 ) -> Option<Made> {
-    let programs = Programs {
-        containers: arguments.enable_alpha_plugins,
-        options: arguments.containers.clone(),
-        executables: arguments.enable_exec,
-        helm: arguments.enable_helm,
-        restrictor: arguments.load_restrictor,
-        limit: Duration::from_secs(arguments.function_timeout),
-        console: disk.console,
-        interruption: interruption.clone(),
-        started: Cell::new(0),
-        kustomize: OnceCell::new(),
-    };
     let secrets = RefCell::new(Secrets::default());
     let trace = |trace: Trace| {
         let mut secrets = secrets.borrow_mut();
@@ -207,10 +238,10 @@ fn make<'d>(
     };
     #[cfg(feature = "deployment-manager")]
     let environment = Environment {
-        python: Some(arguments.python.interpreters(interruption)),
+        python: Some(arguments.python.interpreters(&programs.interruption)),
         ..environment
     };
-    let functions = InProcess::new(&environment, &programs);
+    let functions = InProcess::new(&environment, programs);
     let (mut resources, stats) = chain::run(list, given, disk, &functions, diagnostics);
     if diagnostics.has_errors() {
         return None;

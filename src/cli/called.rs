@@ -58,9 +58,7 @@ pub(super) fn is_kustomize() -> bool {
 }
 
 pub(super) fn run() -> anyhow::Result<u8> {
-    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-    let arguments = with_output(arguments.collect());
-    match Kustomize::try_parse_from(arguments) {
+    match Kustomize::try_parse() {
         Ok(kustomize) => kustomize.run(),
         Err(mut error) => {
             slips::advise(&mut error, Kustomize::command());
@@ -94,33 +92,4 @@ impl Version {
             None => format!("{VERSION}\n"),
         }
     }
-}
-
-/// The arguments, with `-o PATH` of `build` as the options for a file or a directory.
-fn with_output(arguments: Vec<String>) -> Vec<String> {
-    if !arguments.iter().any(|word| word == "build") {
-        return arguments;
-    }
-    let mut out = Vec::with_capacity(arguments.len());
-    let mut rest = arguments.into_iter();
-    while let Some(word) = rest.next() {
-        let value = match word.as_str() {
-            "-o" | "--output" => rest.next(),
-            word => {
-                let value = word
-                    .strip_prefix("--output=")
-                    .or_else(|| word.strip_prefix("-o"));
-                value.map(|value| value.trim_start_matches('=').to_owned())
-            }
-        };
-        match value {
-            Some(path) if io::is_folder(&path) => {
-                out.extend([format!("--output-dir={path}"), "--overwrite".to_owned()]);
-            }
-            Some(path) if path.contains(['.', '/']) => out.push(format!("--output-file={path}")),
-            Some(format) => out.push(format!("--output={format}")),
-            None => out.push(word),
-        }
-    }
-    out
 }

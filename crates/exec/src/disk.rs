@@ -59,7 +59,11 @@ impl Disk {
         let target = real.display().to_string();
         let target = files::is_below(root, path).then_some(target.as_str());
         let error = files::outside(path, root, target, self.owner);
-        Err(error.hint(self.way_out).into())
+        let way_out = self
+            .clone_of(root)
+            .is_none()
+            .then(|| self.way_out.to_owned());
+        Err(error.maybe_hint(way_out).into())
     }
 }
 
@@ -93,7 +97,8 @@ impl Files for Disk {
         let Some(clone) = self.clone_of(from) else {
             return Ok(());
         };
-        let real = fs::canonicalize(path).map_err(|error| io::unreadable(path, &error))?;
+        let real = fs::canonicalize(path);
+        let real = real.unwrap_or_else(|_| PathBuf::from(path));
         if real.starts_with(&clone) {
             return Ok(());
         }

@@ -55,15 +55,20 @@ impl Programs {
         // Dropped at the end, which removes it.
         let temporary = TempDir::with_prefix("krm-template-helm-").map_err(unable)?;
         let name = &chart.config.name;
+        if !chart.is_there && chart.config.repo.is_empty() {
+            let missing = Diagnostic::error(format!("there is no chart in `{}`", chart.directory));
+            let hint = "put it there, or name the repository to pull it from under `repo`";
+            return Err(missing.hint(hint).into());
+        }
         if !chart.is_there {
             self.call_helm(pull(chart), chart.config, temporary.path())?;
         }
-        let values = (chart.values)()?;
+        let (values, more) = (chart.values)()?;
         let file_name = format!("{}-values.yaml", name.replace('/', "-"));
         let file = temporary.path().join(file_name);
         fs::write(&file, values).map_err(unable)?;
         let ended = self.call_helm(
-            self.helm.template(chart, &file),
+            self.helm.template(chart, &file, &more),
             chart.config,
             temporary.path(),
         )?;
@@ -77,7 +82,12 @@ impl Programs {
         temporary: &Path,
     ) -> Result<Ended> {
         let program = &self.helm.helm_command;
-        let name = [program.as_str(), " ", arguments.first().map_or("", String::as_str)].concat();
+        let name = [
+            program.as_str(),
+            " ",
+            arguments.first().map_or("", String::as_str),
+        ]
+        .concat();
         let home = match chart.config_home.as_str() {
             "" => temporary.join("helm"),
             home => PathBuf::from(home),
@@ -126,7 +136,7 @@ fn pull(chart: &Chart<'_>) -> Vec<String> {
 
 impl HelmOptions {
     /// The arguments that make the objects of a chart.
-    fn template(&self, chart: &Chart<'_>, values: &Path) -> Vec<String> {
+    fn template(&self, chart: &Chart<'_>, values: &Path, more: &[String]) -> Vec<String> {
         let config = chart.config;
         let mut all = Words::new("template");
         if config.release_name.is_empty() {
@@ -138,7 +148,7 @@ impl HelmOptions {
         all.option("--namespace", &config.namespace);
         all.option("--name-template", &config.name_template);
         all.option("-f", &values.to_string_lossy());
-        for path in chart.more_values {
+        for path in more {
             all.option("-f", &absolute(path));
         }
         let versions = match config.api_versions.as_slice() {

@@ -67,7 +67,7 @@ impl Repository {
             return None;
         }
         let mut read = Self {
-            url: format!("{host}{repository}"),
+            url: format!("{host}{}", repository.trim_end_matches('/')),
             path: path.trim_matches('/').to_owned(),
             reference: String::new(),
             has_submodules: true,

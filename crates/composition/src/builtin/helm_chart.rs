@@ -80,37 +80,49 @@ fn inflated(config: &HelmChart, context: &Context<'_>) -> Result<Arc<Document>> 
     };
     let directory = join(&home, &config.name);
     let is_there = context.files.entry(&directory) == Some(Entry::Directory);
-    if !is_there && config.repo.is_empty() {
-        let problem = format!("there is no chart in `{directory}`");
-        let wrong = context.transformer.error(&field("name"), problem);
-        let hint = "put it there, or name the repository to pull it from under `repo`";
-        return Err(wrong.hint(hint).into());
-    }
-    let mut more = Vec::new();
-    for (index, path) in config.additional_values_files.iter().enumerate() {
-        let field = field("additionalValuesFiles").index(index);
-        context.read(&field, path)?;
-        more.push(context.transformer.resolve(&field, path));
-    }
     let source = context.functions.helm(&Chart {
         config,
         home: &home,
         directory: &directory,
         is_there,
-        more_values: &more,
         values: &|| values(config, &directory, context),
     });
     let source = source.map_err(|mut problem| {
-        let transformer = context.transformer;
-        problem.message = format!("{}: {}", transformer.id, problem.message);
-        problem.place = problem.place.or_else(|| transformer.place());
+        if problem.place.is_none() {
+            problem.message = format!("{}: {}", context.transformer.id, problem.message);
+            problem.place = context.transformer.place();
+        }
         problem
     })?;
     Ok(Arc::new(Document::parse(&source)?))
 }
 
-/// The text of the values for a chart, which is in `directory` by now.
-fn values(chart: &HelmChart, directory: &str, context: &Context<'_>) -> Result<String> {
+/// The values for a chart, which is in `directory` by now: a text, and paths of further files.
+fn values(
+    chart: &HelmChart,
+    directory: &str,
+    context: &Context<'_>,
+) -> Result<(String, Vec<String>)> {
+    let mut more = Vec::new();
+    for (index, path) in chart.additional_values_files.iter().enumerate() {
+        let field = FieldPath::root().key("additionalValuesFiles").index(index);
+        placed(context.read(&field, path), &field, context)?;
+        more.push(context.transformer.resolve(&field, path));
+    }
+    Ok((merged_values(chart, directory, context)?, more))
+}
+
+/// The result of reading the file that a field names.
+fn placed<T>(read: Result<T>, field: &FieldPath, context: &Context<'_>) -> Result<T> {
+    read.map_err(|problem| {
+        let mut wrong = context.transformer.error(field, problem.message);
+        wrong.hints = problem.hints;
+        wrong.into()
+    })
+}
+
+/// The values of a file, merged with those of the configuration.
+fn merged_values(chart: &HelmChart, directory: &str, context: &Context<'_>) -> Result<String> {
     let config = &context.transformer.config;
     let inline = config.get("valuesInline").cloned();
     let inline = inline.unwrap_or_else(|| Value::mapping(Vec::new()));
@@ -125,7 +137,8 @@ fn values(chart: &HelmChart, directory: &str, context: &Context<'_>) -> Result<S
         context.files.source(&join(directory, "values.yaml"), root)
     } else {
         context.source(&field, &chart.values_file)
-    }?;
+    };
+    let source = placed(source, &field, context)?;
     if !has_inline {
         return Ok(source.text().to_owned());
     }

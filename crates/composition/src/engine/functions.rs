@@ -124,10 +124,8 @@ pub struct Chart<'c> {
     pub directory: &'c str,
     /// Whether this exists, so that nothing is pulled.
     pub is_there: bool,
-    /// Files with further values.
-    pub more_values: &'c [String],
-    /// The text of the values, to be asked for when the chart is there.
-    pub values: &'c dyn Fn() -> Result<String>,
+    /// The values, to be asked for when the chart is there: a text, and paths of further files.
+    pub values: &'c dyn Fn() -> Result<(String, Vec<String>)>,
 }
 
 /// The output of a function.

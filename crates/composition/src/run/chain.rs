@@ -376,15 +376,14 @@ impl Builder for Surroundings<'_> {
     ) -> Result<String> {
         let from = transformer.directory_of(field);
         let resolved = join(from, path);
-        if self.files.entry(&resolved).is_some() {
-            self.files.check_base(&resolved, from)?;
+        if self.files.entry(&resolved).is_none()
+            && let Some(checkout) = self.functions.fetch(path, from)?
+        {
+            let resolved = join(&checkout.directory, &checkout.path);
+            self.shared.tracing.add(checkout);
             return Ok(resolved);
         }
-        let Some(checkout) = self.functions.fetch(path, from)? else {
-            return Ok(resolved);
-        };
-        let resolved = join(&checkout.directory, &checkout.path);
-        self.shared.tracing.add(checkout);
+        self.files.check_base(&resolved, from)?;
         Ok(resolved)
     }
 

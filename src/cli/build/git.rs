@@ -129,7 +129,10 @@ impl Programs {
             }
             let directory = folder.join(count.to_string());
             fs::create_dir(&directory).map_err(unable)?;
-            self.clone_into(&directory, &repository)?;
+            self.clone_into(&directory, &repository).inspect_err(|_| {
+                // The next one takes its place.
+                let _ = fs::remove_dir_all(&directory);
+            })?;
             self.console.info(format!("cloned `{}`", repository.url));
             directory.to_string_lossy().into_owned()
         };

@@ -85,7 +85,10 @@ impl<'d> File<'d> {
         let document = self.root.document();
         let mut edits = update_read(self.root, self.value, &KEYS)?;
         close_text(document, &mut edits);
-        Ok(Edited::new(document, edits)?.to_string())
+        let text = Edited::new(document, edits)?.to_string();
+        let start = self.root.place().range.start;
+        let before = document.source().text().get(..start);
+        Ok(with_head(before.unwrap_or_default(), &text))
     }
 
     /// The spelling of a field in the file. As in Go, the case does not matter.
@@ -173,6 +176,23 @@ impl<'d> File<'d> {
             self.remove(field);
         }
     }
+}
+
+/// The text of a file with the lines that are above its first field, before the change: they are
+/// about the file, not about that field.
+fn with_head(before: &str, text: &str) -> String {
+    let head = before.get(..before.rfind('\n').map_or(0, |end| end + 1));
+    let head = head.unwrap_or_default();
+    if let Some((above, below)) = text.split_once(head) {
+        let is_new = |line: &str| line.starts_with("apiVersion:") || line.starts_with("kind:");
+        if above.lines().all(is_new) {
+            return [head, above, below].concat();
+        }
+    }
+    let lines = head.split_inclusive('\n').zip(text.split_inclusive('\n'));
+    let same = lines.take_while(|(old, new)| old == new);
+    let same: usize = same.map(|(line, _)| line.len()).sum();
+    [head, text.get(same..).unwrap_or_default()].concat()
 }
 
 /// The place of a value in what `root` holds.

@@ -1,5 +1,6 @@
 //! The program called as `kustomize`, by a link of this name: its `build`, `edit` and `version`.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -23,6 +24,11 @@ struct Kustomize {
 
     #[command(flatten)]
     console: Console,
+
+    /// Accepted for compatibility with kustomize; has no effect, because messages name places in
+    /// files
+    #[arg(long, global = true, hide = true)]
+    stack_trace: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -58,12 +64,24 @@ pub(super) fn is_kustomize() -> bool {
 }
 
 pub(super) fn run() -> anyhow::Result<u8> {
-    match Kustomize::try_parse() {
+    match Kustomize::try_parse_from(std::env::args_os().filter_map(without_bool)) {
         Ok(kustomize) => kustomize.run(),
         Err(mut error) => {
             slips::advise(&mut error, Kustomize::command());
             io::refuse(&error)
         }
+    }
+}
+
+/// An option such as `--enable-helm=true` as the option alone; none if it is false.
+fn without_bool(word: OsString) -> Option<OsString> {
+    let Some((name, value)) = word.to_str().and_then(|word| word.split_once('=')) else {
+        return Some(word);
+    };
+    match value {
+        "true" if name.starts_with("--") => Some(name.into()),
+        "false" if name.starts_with("--") => None,
+        _ => Some(word),
     }
 }
 

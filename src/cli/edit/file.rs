@@ -87,8 +87,9 @@ impl<'d> File<'d> {
         close_text(document, &mut edits);
         let text = Edited::new(document, edits)?.to_string();
         let start = self.root.place().range.start;
-        let before = document.source().text().get(..start);
-        Ok(with_head(before.unwrap_or_default(), &text))
+        let source = document.source().text();
+        let text = with_head(source.get(..start).unwrap_or_default(), &text);
+        Ok(with_end(source, text))
     }
 
     /// The spelling of a field in the file. As in Go, the case does not matter.
@@ -193,6 +194,21 @@ fn with_head(before: &str, text: &str) -> String {
     let same = lines.take_while(|(old, new)| old == new);
     let same: usize = same.map(|(line, _)| line.len()).sum();
     [head, text.get(same..).unwrap_or_default()].concat()
+}
+
+/// The text of a file, which ends with a line break if its source does.
+fn with_end(source: &str, mut text: String) -> String {
+    let end = if source.contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
+    match (source.ends_with('\n'), text.ends_with('\n')) {
+        (true, false) => text.push_str(end),
+        (false, true) => text.truncate(text.trim_end_matches(['\r', '\n']).len()),
+        _ => {}
+    }
+    text
 }
 
 /// The place of a value in what `root` holds.

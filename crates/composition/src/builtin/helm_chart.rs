@@ -14,7 +14,8 @@ use crate::resources::resource::Resource;
 use crate::tables::merge_keys;
 use krm_core::files::{Entry, join};
 use krm_yaml::diagnostic::{Diagnostics, Result};
-use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Value};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Position, Value};
 
 /// The directory of the charts without `chartHome`.
 const HOME: &str = "charts";
@@ -129,7 +130,7 @@ fn merged_values(chart: &HelmChart, directory: &str, context: &Context<'_>) -> R
     let inline = inline.without_origin();
     let has_inline = inline.entries().is_some_and(|entries| !entries.is_empty());
     if has_inline && chart.values_merge == "replace" {
-        return Ok(inline.to_json());
+        return text_of(&inline);
     }
     let field = FieldPath::root().key("valuesFile");
     let source = if chart.values_file.is_empty() {
@@ -169,8 +170,8 @@ fn merged_values(chart: &HelmChart, directory: &str, context: &Context<'_>) -> R
         &mut merging,
     );
     match merged {
-        Ok(Fate::Stays) => Ok(target.to_json()),
-        Ok(Fate::Goes) => Ok("{}".to_owned()),
+        Ok(Fate::Stays) => text_of(&target),
+        Ok(Fate::Goes) => Ok(String::new()),
         Err(problem) => {
             let field = FieldPath::root().key("valuesInline");
             let at = problem.path();
@@ -178,4 +179,10 @@ fn merged_values(chart: &HelmChart, directory: &str, context: &Context<'_>) -> R
             Err(context.transformer.error(&field, problem).into())
         }
     }
+}
+
+/// Values as YAML.
+fn text_of(values: &Value<'_>) -> Result<String> {
+    let nothing = Document::parse(&Source::new("values", ""))?;
+    krm_yaml::render(&nothing, values, Position::Document)
 }

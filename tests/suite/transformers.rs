@@ -3,7 +3,7 @@
 //! `krm-template build` for the files so far. `UPDATE=1` writes the output.
 //!
 //! `tests/clients/transformers.py` has kustomize build the same, and runs the examples that say
-//! `With kustomize, it prints:`.
+//! `With helm, it prints:`.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ const DOCS: &str = "docs/transformers.md";
 /// What lists them, with links to their sections.
 const LIST: &str = "docs/composition.md";
 const PRINTS: &str = "It prints:";
-const PRINTS_WITH_KUSTOMIZE: &str = "With kustomize, it prints:";
+const PRINTS_WITH_HELM: &str = "With helm, it prints:";
 
 pub(crate) fn trials() -> Vec<Trial> {
     let docs = fs::read_to_string(crate::root().join(DOCS)).unwrap_or_default();
@@ -48,7 +48,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 fn is_described(kind: &str, section: Option<&str>) -> Result<(), Failed> {
     let section = section.ok_or_else(|| format!("{DOCS} has no section `{kind}`"))?;
-    if examples(section).is_empty() && !section.contains(PRINTS_WITH_KUSTOMIZE) {
+    if examples(section).is_empty() && !section.contains(PRINTS_WITH_HELM) {
         return Err(format!("the section `{kind}` of {DOCS} has no example").into());
     }
     let link = format!("[`{kind}`](transformers.md#{})", kind.to_lowercase());

@@ -10,7 +10,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -71,13 +70,11 @@ impl Git {
             let source = &place.source;
             let mut clones = clones.iter();
             let is_in_one = clones.any(|(_, clone)| is_below(&clone.directory, source.name()));
-            match is_in_one {
-                true => Place {
-                    source: Source::new(text(source.name()), source.text()),
-                    ..place
-                },
-                false => place,
+            if !is_in_one {
+                return place;
             }
+            let source = Source::new(text(source.name()), source.text());
+            Place { source, ..place }
         };
         let mut all = Diagnostics::new();
         for mut one in diagnostics.iter().cloned() {
@@ -97,10 +94,10 @@ impl Programs {
     /// it is a path.
     pub(super) fn cloned(&self, address: &str, from: &str) -> Result<Option<Checkout>> {
         let Some(repository) = Repository::parse(address) else {
-            return match files::is_address(address) {
-                true => Err(files::address(address).into()),
-                false => Ok(None),
-            };
+            if files::is_address(address) {
+                return Err(files::address(address).into());
+            }
+            return Ok(None);
         };
         let Some(git) = &self.git else {
             let problem =
@@ -185,7 +182,7 @@ impl Programs {
             .args(arguments)
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_ALLOW_PROTOCOL", repository.protocols());
-        let limit: Duration = repository.timeout.min(self.limit);
+        let limit = repository.timeout.min(self.limit);
         let verb = arguments.first().copied().unwrap_or_default();
         let name = format!("git {verb}` of `{}", repository.url);
         match self.process(&mut command, String::new(), limit) {

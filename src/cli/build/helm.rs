@@ -17,7 +17,7 @@ use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 
 /// The options of Helm charts.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct HelmOptions {
     /// Allow Helm charts, for which helm runs
     #[arg(long)]

@@ -50,42 +50,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let mut diagnostics = Diagnostics::new();
     let interruption = Interruption::listen();
     let programs = programs(arguments, console, &interruption)?;
-    let (path, given) = arguments.inputs();
-    let path = &diagnostics.take(root(path, &programs)).unwrap_or_default();
-    let clones = programs.git.as_ref().map(Git::directory).transpose()?;
-    let disk = Disk {
-        console,
-        restrictor: arguments.load_restrictor,
-        owner: owner(path),
-        way_out: WAY_OUT,
-        clones,
-    };
-    let documents = documents(given, &mut diagnostics);
-    let ending = arguments.ending();
-    let mut list = Vec::new();
-    if !diagnostics.has_errors() {
-        list = composition::consolidate_root(&disk, path, &ending, &mut diagnostics);
-    }
-    if list.is_empty() && given.is_empty() && !diagnostics.has_errors() {
-        let problem = format!("the Composition `{path}` has no transformers and creates nothing");
-        diagnostics.push(Diagnostic::warning(problem));
-    }
-    let mut made = None;
-    if !diagnostics.has_errors() {
-        made = if arguments.show_consolidated {
-            consolidated(&list, path, &mut diagnostics)
-        } else {
-            let given = objects(&documents, &mut diagnostics);
-            make(
-                arguments,
-                &mut list,
-                given,
-                &disk,
-                &programs,
-                &mut diagnostics,
-            )
-        };
-    }
+    let made = build(arguments, &programs, &mut diagnostics)?;
     // A Composition that is imported twice is reported once.
     diagnostics.dedup();
     if let Some(git) = &programs.git {
@@ -106,6 +71,47 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         return diff.map_or(Ok(USAGE), |diff| diff::show(&diff));
     }
     publish(arguments, made, diagnostics, console, &interruption)
+}
+
+/// Builds what the arguments name. Reports errors.
+fn build(
+    arguments: &Arguments,
+    programs: &Programs,
+    diagnostics: &mut Diagnostics,
+) -> std::io::Result<Option<Made>> {
+    let (path, given) = arguments.inputs();
+    let Some(path) = &diagnostics.take(root(path, programs)) else {
+        return Ok(None);
+    };
+    let disk = Disk {
+        console: programs.console,
+        restrictor: arguments.load_restrictor,
+        owner: owner(path),
+        way_out: WAY_OUT,
+        clones: programs.git.as_ref().map(Git::directory).transpose()?,
+    };
+    let documents = documents(given, diagnostics);
+    let ending = arguments.ending();
+    let mut list = composition::consolidate_root(&disk, path, &ending, diagnostics);
+    if list.is_empty() && given.is_empty() && !diagnostics.has_errors() {
+        let problem = format!("the Composition `{path}` has no transformers and creates nothing");
+        diagnostics.push(Diagnostic::warning(problem));
+    }
+    if diagnostics.has_errors() {
+        return Ok(None);
+    }
+    if arguments.show_consolidated {
+        return Ok(consolidated(&list, path, diagnostics));
+    }
+    let given = objects(&documents, diagnostics);
+    Ok(make(
+        arguments,
+        &mut list,
+        given,
+        &disk,
+        programs,
+        diagnostics,
+    ))
 }
 
 /// What runs other programs, as far as the arguments allow it.

@@ -11,6 +11,9 @@ const TIMEOUT: Duration = Duration::from_secs(27);
 /// The number of parts in the path of a repository that no mark ends: its owner and its name.
 const PARTS: usize = 2;
 
+/// The ends of URLs that name a file.
+const FILES: [&str; 3] = [".yaml", ".yml", ".json"];
+
 const FILE: &str = "file://";
 const HTTP: &str = "http://";
 const SSH: &str = "ssh://";
@@ -35,6 +38,9 @@ impl Repository {
     /// Reads a URL; none if it is not that of a repository.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (text, query) = text.split_once('?').unwrap_or((text, ""));
+        if FILES.iter().any(|end| text.ends_with(end)) {
+            return None;
+        }
         let text = without(text, "git::").unwrap_or(text);
         let mut schemes = SCHEMES.into_iter();
         let found = schemes.find_map(|scheme| Some((scheme, without(text, scheme)?)));
@@ -370,6 +376,7 @@ mod tests {
             "git://host.x/org/repo",
             "https://host.x/org",
             "https://host.x/",
+            "https://host.x/a/b/c.yaml",
             "host.x/org/repo",
             "ext::sh -c x",
             "../x/github.com/y",

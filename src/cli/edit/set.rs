@@ -142,9 +142,10 @@ impl Arguments {
         let known: Vec<String> = known.collect();
         let Some(item) = file.list(field)?.iter_mut().find(|item| is(item)) else {
             let missing = Diagnostic::error(format!("the {what} `{name}` is not in the file"));
-            let tip = match known.iter().any(|known| known == name) {
-                true => Some("give its `--namespace`".to_owned()),
-                false => meant(name, known.iter().map(String::as_str)),
+            let tip = if known.iter().any(|known| known == name) {
+                Some("give its `--namespace`".to_owned())
+            } else {
+                meant(name, known.iter().map(String::as_str))
             };
             return Err(missing.maybe_hint(tip).into());
         };

@@ -179,7 +179,7 @@ fn escapes() -> Result<(), Failed> {
         for (name, _, words) in &bases {
             place.refuses(&place.url(&format!("//{name}")), options, words)?;
         }
-        place.refuses(&place.url("//base"), options, "leads to")?;
+        place.refuses(&place.url("//base"), options, "is not in or below `file://")?;
     }
     place.refuses(
         &place.url("//base/../.."),

@@ -3,8 +3,8 @@
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, value_parser};
 
+use crate::cli::build::chart::HelmOptions;
 use crate::cli::build::containers::ContainerOptions;
-use crate::cli::build::helm::HelmOptions;
 use crate::cli::fail_on::FailOn;
 use crate::composition::Ending;
 use crate::template::Format;

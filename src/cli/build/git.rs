@@ -5,20 +5,16 @@
 //!
 //! Source: kustomize 5.8, `api/internal/git`, and the calls of git by kubectl 1.37.
 
-use std::cell::RefCell;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-
-use tempfile::TempDir;
 
 use super::programs::{Programs, limits};
 use super::repository::Repository;
-use crate::files::{self, Checkout, is_below, join};
+use crate::files::{self, Checkout, join};
 use krm_template_exec::subprocess::{Ended, Failure, unsuccessful};
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::source::{Place, Source};
+use krm_yaml::diagnostic::{Diagnostic, Result};
 
 /// How many repositories are cloned in one build.
 const MAX_CLONES: usize = 100;
@@ -35,59 +31,6 @@ const OF_REPOSITORIES: [&str; 6] = [
     "GIT_COMMON_DIR",
     "GIT_NAMESPACE",
 ];
-
-/// The repositories that are cloned, in a directory that is removed at the end.
-pub(super) struct Git {
-    folder: TempDir,
-    clones: RefCell<Vec<(Repository, Checkout)>>,
-}
-
-impl Git {
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self {
-            folder: TempDir::with_prefix("krm-template-git-")?,
-            clones: RefCell::default(),
-        })
-    }
-
-    /// The directory, without links.
-    pub(super) fn directory(&self) -> io::Result<PathBuf> {
-        fs::canonicalize(self.folder.path())
-    }
-
-    /// Messages in which the URLs of repositories are instead of the directories of their copies.
-    pub(super) fn in_words_of_the_user(&self, diagnostics: &Diagnostics) -> Diagnostics {
-        let clones = self.clones.borrow();
-        let text = |text: &str| {
-            let all = clones.iter();
-            all.fold(text.to_owned(), |text, (_, clone)| {
-                let begin = format!("{}/", clone.repository);
-                let text = text.replace(&format!("{}/", clone.directory), &format!("{begin}/"));
-                text.replace(&clone.directory, &clone.repository)
-            })
-        };
-        let place = |place: Place| {
-            let source = &place.source;
-            let mut clones = clones.iter();
-            let is_in_one = clones.any(|(_, clone)| is_below(&clone.directory, source.name()));
-            if !is_in_one {
-                return place;
-            }
-            let source = Source::new(text(source.name()), source.text());
-            Place { source, ..place }
-        };
-        let mut all = Diagnostics::new();
-        for mut one in diagnostics.iter().cloned() {
-            one.message = text(&one.message);
-            one.hints = one.hints.iter().map(|hint| text(hint)).collect();
-            one.place = one.place.map(place);
-            let related = one.related.into_iter();
-            one.related = related.map(|(at, words)| (place(at), words)).collect();
-            all.push(one);
-        }
-        all
-    }
-}
 
 impl Programs {
     /// The copy of the repository that an address names for a file in the directory `from`; none if

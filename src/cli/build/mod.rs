@@ -1,6 +1,8 @@
 //! `krm-template build`: builds the resources of a Composition or Kustomization.
 
 mod arguments;
+mod chart;
+mod clones;
 mod containers;
 mod functions;
 mod git;
@@ -15,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) use self::arguments::Arguments;
-use self::git::Git;
+use self::clones::Git;
 use self::output::Output;
 use self::programs::Programs;
 use crate::cli::environment::environment;

@@ -7,9 +7,9 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::cli::build::chart::HelmOptions;
+use crate::cli::build::clones::Git;
 use crate::cli::build::containers::ContainerOptions;
-use crate::cli::build::git::Git;
-use crate::cli::build::helm::HelmOptions;
 use crate::composition::{Container, Exec, FunctionOutput};
 use crate::files::join;
 use crate::report;

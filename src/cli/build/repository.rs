@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
-/// The time limit of each call of git without `timeout`.
-const TIMEOUT: Duration = Duration::from_secs(27);
+/// The time limit of each call of git in seconds, without `timeout`.
+const TIMEOUT: u64 = 27;
 /// The number of parts in the path of a repository that no mark ends: its owner and its name.
 const PARTS: usize = 2;
 
@@ -77,7 +77,7 @@ impl Repository {
             path: path.trim_matches('/').to_owned(),
             reference: String::new(),
             has_submodules: true,
-            timeout: TIMEOUT,
+            timeout: Duration::from_secs(TIMEOUT),
         };
         read.query(query);
         Some(read)

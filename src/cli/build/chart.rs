@@ -24,8 +24,8 @@ pub(super) struct HelmOptions {
     helm_api_versions: Vec<String>,
 
     /// The version of Kubernetes that charts may ask for, unless they have `kubeVersion`
-    #[arg(long, value_name = "VERSION", default_value = "")]
-    helm_kube_version: String,
+    #[arg(long, value_name = "VERSION")]
+    helm_kube_version: Option<String>,
 
     /// Have helm say more when it fails
     #[arg(long)]
@@ -85,7 +85,7 @@ impl HelmOptions {
             all.option("--api-versions", version);
         }
         let version = match config.kube_version.as_str() {
-            "" => &self.helm_kube_version,
+            "" => self.helm_kube_version.as_deref().unwrap_or_default(),
             own => own,
         };
         all.option("--kube-version", version);

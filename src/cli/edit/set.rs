@@ -33,8 +33,8 @@ pub(super) struct Arguments {
     from_literal: Vec<String>,
 
     /// Of a configmap or secret: its namespace
-    #[arg(long, value_name = "NAMESPACE", default_value = "")]
-    namespace: String,
+    #[arg(long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
 
     /// Of a configmap or secret: another namespace for it
     #[arg(long, value_name = "NAMESPACE")]
@@ -87,7 +87,7 @@ impl Arguments {
         }
         let is_generator = matches!(self.what, What::ConfigMap | What::Secret);
         let has_change = !self.from_literal.is_empty() || self.new_namespace.is_some();
-        if !is_generator && (has_change || !self.namespace.is_empty()) {
+        if !is_generator && (has_change || self.namespace.is_some()) {
             let wrong = Diagnostic::error("these are options of a configmap or secret");
             return Err(wrong
                 .hint("leave `--from-literal` and `--namespace` out")
@@ -134,7 +134,7 @@ impl Arguments {
     fn generator(&self, field: &str, what: &str, file: &mut File<'_>) -> Result<()> {
         let name = options::only(&self.words, &format!("the name of a {what}"))?;
         let text = |item: &Value<'_>, key| item.str_at(&[key]).unwrap_or_default().to_owned();
-        let namespace = unless_default(&self.namespace);
+        let namespace = unless_default(self.namespace.as_deref().unwrap_or_default());
         let is = |item: &Value<'_>| {
             text(item, "name") == name && unless_default(&text(item, "namespace")) == namespace
         };

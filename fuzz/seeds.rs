@@ -97,18 +97,15 @@ fn ending(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or_default()
 }
 
-/// Each Composition with the files beside it in one, as the property reads them; also those in the
-/// sections of docs/transformers.md.
+/// Each Composition with the files beside it in one, as the property reads them.
 fn compositions(all: &Files) -> Files {
-    let mut files = all.clone();
-    files.extend(documented());
     let mut inputs = Files::new();
-    for (path, composition) in &files {
+    for (path, composition) in all {
         let Some(folder) = path.strip_suffix("composition.yaml") else {
             continue;
         };
         let mut input = [composition.as_slice(), b"\0"].concat();
-        for (other, content) in &files {
+        for (other, content) in all {
             let name = name(other);
             if other.starts_with(folder)
                 && ending(name) == "yaml"
@@ -121,24 +118,6 @@ fn compositions(all: &Files) -> Files {
         inputs.insert(path.clone(), input);
     }
     inputs
-}
-
-/// The files in the sections of docs/transformers.md: each block after its name.
-fn documented() -> Files {
-    let text = fs::read_to_string(root().join("docs/transformers.md")).unwrap();
-    let mut files = Files::new();
-    for section in text.split("\n## ").skip(1) {
-        let kind = section.lines().next().unwrap_or_default();
-        for block in section.split("\n`").skip(1) {
-            if let Some((name, rest)) = block.split_once("`:\n")
-                && let Some(content) = rest.trim_start().strip_prefix("```yaml\n")
-                && let Some((content, _)) = content.split_once("```")
-            {
-                files.insert(format!("docs/{kind}/{name}"), content.into());
-            }
-        }
-    }
-    files
 }
 
 /// The first Template of each case of `merge` with each of the others.

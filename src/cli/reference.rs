@@ -1,5 +1,6 @@
 //! The reference of the command line, as Markdown.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use clap::{Arg, Command};
@@ -7,22 +8,45 @@ use clap::{Arg, Command};
 const HEAD: &str = "\
 # Reference
 
-The commands and options of krm-template. You can also give the global options `-q`, `-v` and `-h`
-after a command. This file is generated from the program; a test checks that it is current.
+The commands and options of krm-template, in one line each. `krm-template COMMAND --help` describes a
+command in full, with its arguments and examples, and `krm-template man --output-dir DIR` writes that
+as manual pages. This page is generated from the program; a test checks that it is current.
+
+| command | description |
+|---|---|
 ";
 
-/// A section for the program and for each of its commands.
+const OPTIONS: &str = "
+`-q`, `-v` and `-h` work with every command.
+
+| option | of | description |
+|---|---|---|
+";
+
+/// The commands of an option, by its long name, its spelling and its description.
+type Options = BTreeMap<[String; 3], Vec<String>>;
+
+/// A row for each command, and for each option of one or several commands.
 pub(super) fn markdown(program: Command) -> String {
     let mut program = program.disable_help_subcommand(true);
     program.build();
     let mut out = HEAD.to_owned();
-    section(&mut out, &program, |_| true);
+    let mut options = Options::new();
+    add(&mut options, &program, |_| true);
     let own = |argument: &Arg| !argument.is_global_set() && argument.get_id() != "help";
     for command in visible(&program) {
-        section(&mut out, command, own);
-        for nested in visible(command) {
-            section(&mut out, nested, own);
+        for command in std::iter::once(command).chain(visible(command)) {
+            let about = command.get_about().map(ToString::to_string);
+            let about = cell(&about.unwrap_or_default());
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "| `{}` | {about} |", name(command));
+            add(&mut options, command, own);
         }
+    }
+    out.push_str(OPTIONS);
+    for ([_, spelling, help], commands) in options {
+        let commands = commands.join(", ");
+        let _ = writeln!(out, "| {spelling} | {commands} | {help} |");
     }
     out
 }
@@ -32,35 +56,23 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
     commands.filter(|command| !command.is_hide_set())
 }
 
-/// Writes the description of `command` and its `wanted` arguments.
-fn section(out: &mut String, command: &Command, wanted: impl Fn(&Arg) -> bool) {
+/// The name of a command after that of the program; that of the program itself.
+fn name(command: &Command) -> &str {
     let name = command.get_bin_name().unwrap_or(command.get_name());
-    let about = command.get_long_about().or(command.get_about());
-    let about = about.map(ToString::to_string).unwrap_or_default();
-    let usage = command.clone().render_usage().to_string();
-    let usage = usage.trim_start_matches("Usage:").trim();
-    // Writing to a string cannot fail.
-    let _ = write!(out, "\n## {name}\n\n{about}\n\n```text\n{usage}\n```\n");
-    if command.has_subcommands() {
-        out.push_str("\n| command | description |\n|---|---|\n");
-        for one in visible(command) {
-            let about = one.get_about().map(ToString::to_string).unwrap_or_default();
-            let name = one.get_name();
-            let anchor = one.get_bin_name().unwrap_or(name).replace(' ', "-");
-            let _ = writeln!(out, "| [`{name}`](#{anchor}) | {} |", cell(&about));
-        }
-    }
-    let arguments = command.get_arguments();
-    let arguments = arguments.filter(|argument| !argument.is_hide_set() && wanted(argument));
-    for (index, argument) in arguments.enumerate() {
-        if index == 0 {
-            out.push_str("\n| option | description |\n|---|---|\n");
-        }
-        let _ = writeln!(out, "| {} | {} |", spelling(argument), meaning(argument));
-    }
-    let after = command.get_after_long_help().or(command.get_after_help());
-    if let Some(after) = after {
-        let _ = write!(out, "\n```text\n{after}\n```\n");
+    name.split_once(' ').map_or(name, |(_, name)| name)
+}
+
+/// Adds the `wanted` options of a command.
+fn add(options: &mut Options, command: &Command, wanted: impl Fn(&Arg) -> bool) {
+    let found = command.get_arguments().filter(|argument| {
+        !argument.is_positional() && !argument.is_hide_set() && wanted(argument)
+    });
+    for argument in found {
+        let help = argument.get_help().map(ToString::to_string);
+        let key = argument.get_long().unwrap_or_default().to_lowercase();
+        let row = [key, spelling(argument), cell(&help.unwrap_or_default())];
+        let commands = options.entry(row).or_default();
+        commands.push(format!("`{}`", name(command)));
     }
 }
 
@@ -70,69 +82,16 @@ fn spelling(argument: &Arg) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let takes_value = argument.get_action().takes_values();
     let value = if takes_value {
-        cell(&names.join(" "))
+        cell(&format!(" {}", names.join(" ")))
     } else {
         String::new()
     };
-    let short = argument.get_short().map(|short| format!("-{short}"));
-    let long = argument.get_long().map(|long| format!("--{long}"));
-    match (short, long) {
-        (None, None) => format!("`{value}`"),
-        (short, long) => {
-            let spellings = short.into_iter().chain(long);
-            let spellings: Vec<_> = spellings
-                .map(|one| format!("`{}`", format!("{one} {value}").trim()))
-                .collect();
-            spellings.join(", ")
-        }
-    }
-}
-
-/// The description of an argument, with its default and possible values.
-fn meaning(argument: &Arg) -> String {
-    let help = argument.get_long_help().or(argument.get_help());
-    let mut text = help.map(ToString::to_string).unwrap_or_default();
-    if argument.is_required_set() {
-        add(&mut text, "Required");
-    }
-    if argument.get_action().takes_values() {
-        let defaults = argument.get_default_values().iter();
-        for default in defaults.map(|default| default.to_string_lossy()) {
-            add(&mut text, &format!("Default: `{default}`"));
-        }
-        possible_values(&mut text, argument);
-    }
-    cell(&text)
-}
-
-/// Adds a sentence, and a full stop where one is missing.
-fn add(text: &mut String, sentence: &str) {
-    text.push_str(if text.ends_with('.') { " " } else { ". " });
-    text.push_str(sentence);
-}
-
-/// Adds the possible values: each on its own line if it has a description.
-fn possible_values(text: &mut String, argument: &Arg) {
-    let mut names = Vec::new();
-    if argument.is_hide_possible_values_set() {
-        return;
-    }
-    let values = argument.get_possible_values();
-    for value in values.iter().filter(|value| !value.is_hide_set()) {
-        let name = format!("`{}`", value.get_name());
-        match value.get_help() {
-            Some(help) => {
-                let _ = write!(text, "<br>{name}: {help}");
-            }
-            None => names.push(name),
-        }
-    }
-    if !names.is_empty() {
-        add(text, &format!("One of {}", names.join(", ")));
-    }
+    let short = argument.get_short().map(|short| format!("`-{short}`"));
+    let long = argument.get_long().map(|long| format!("`--{long}{value}`"));
+    let spellings: Vec<String> = short.into_iter().chain(long).collect();
+    spellings.join(", ")
 }
 
 fn cell(text: &str) -> String {
-    let text = text.replace('|', "\\|");
-    text.replace("\n\n", "<br>").replace('\n', " ")
+    text.replace('|', "\\|").replace('\n', " ")
 }

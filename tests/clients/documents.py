@@ -17,7 +17,7 @@ from support import ROOT, Failure, case
 # What commands in the documents need besides the clients.
 PROGRAMS = ["bash", "diff", "jq", "yq"]
 # What the commands are about.
-COPIED = ["README.md", "docs", "examples", "functionconfig"]
+COPIED = ["README.md", "action.yml", "docs", "examples", "functionconfig"]
 
 
 def documents():

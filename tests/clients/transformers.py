@@ -1,21 +1,19 @@
-"""The examples in docs/transformers.md come out of kustomize with the same values; those that say
-`With helm, it prints:` come out of krm-template as shown, with a stand-in for helm.
+"""The examples in examples/transformers come out of kustomize with the same values; the one with a
+Helm chart comes out of krm-template as expected, with a stand-in for helm.
 
 Of each example, the fields of a Kustomization that stand for its transformers are put together,
 and the newest kubectl builds them beside the files of the example.
 """
 
 import json
-import re
+import shutil
 
 from delegation import FOLDER
 from support import ROOT, Failure, case, same_text
 
-DOCS = ROOT / "docs/transformers.md"
+EXAMPLES = ROOT / "examples/transformers"
 # Stands in for helm.
 HELM = FOLDER / "charts/bin"
-# What kustomize cannot build, and why.
-EXCEPTIONS = {}
 
 
 def resources(transformer):
@@ -98,62 +96,34 @@ def values(clients, text):
     return "".join(line + "\n" for line in sorted(lines))
 
 
-def sections(prints):
-    """The title of each section, and the files and the output of each of its examples."""
-    for section in DOCS.read_text().split("\n## ")[1:]:
-        files, found = {}, []
-        blocks = rf"^(?:`([^`\n]+)`:|{prints})\n```\w*\n(.*?)^```$"
-        for name, text in re.findall(blocks, section, re.MULTILINE | re.DOTALL):
-            if name:
-                files[name] = text
-            else:
-                found.append((dict(files), text))
-        if found:
-            yield section.split("\n")[0], found
-
-
-def written(folder, files):
-    """Writes files; gives the path and the text of each."""
-    for name, text in files.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        yield file, text
-
-
-def same_with_helm(clients, place, examples):
+def same_with_helm(clients, _place, example):
     command = ["--enable-helm", "--helm-command", HELM / "helm"]
-    for number, (files, printed) in enumerate(examples):
-        list(written(place / str(number), files))
-        built = clients.run("krm-template", "build", *command, place / str(number))
-        same_text(built.stdout, printed.encode())
+    built = clients.run("krm-template", "build", *command, example)
+    same_text(built.stdout, (example / "expected.yaml").read_bytes())
 
 
-def same_as_kustomize(clients, place, examples):
-    for number, (files, printed) in enumerate(examples):
-        folder = place / str(number)
-        for file, text in written(folder, files):
-            if file.name == "composition.yaml":
-                composition = json.loads(values(clients, text))
-                fields = json.dumps(kustomization(composition["transformers"]))
-                file.with_name("kustomization.yaml").write_text(fields)
-        built = clients.kustomize(clients.kubectls[-1], folder).stdout.decode()
-        same_text(values(clients, printed).encode(), values(clients, built).encode())
+def same_as_kustomize(clients, place, example):
+    folder = shutil.copytree(example, place / example.name)
+    for file in folder.rglob("composition.yaml"):
+        composition = json.loads(values(clients, file.read_text()))
+        fields = json.dumps(kustomization(composition["transformers"]))
+        file.with_name("kustomization.yaml").write_text(fields)
+    built = clients.kustomize(clients.kubectls[-1], folder).stdout.decode()
+    expected = (example / "expected.yaml").read_text()
+    same_text(values(clients, expected).encode(), values(clients, built).encode())
 
 
 def register():
-    ways = [
-        ("It prints:", same_as_kustomize, "kustomize makes what docs/transformers.md shows of {}"),
-        ("With helm, it prints:", same_with_helm, "what docs/transformers.md shows of {} comes out with helm"),
-    ]
-    for prints, check, sentence in ways:
-        found = list(sections(prints))
-        if not found:
-            raise Failure(f"{DOCS} has no examples with `{prints}`")
-        for title, examples in found:
-            if title not in EXCEPTIONS:
-                bound = lambda clients, place, check=check, examples=examples: check(clients, place, examples)
-                case(sentence.format(title))(bound)
+    examples = sorted(EXAMPLES.iterdir())
+    if not examples:
+        raise Failure(f"{EXAMPLES} has no examples")
+    for example in examples:
+        if (example / "charts").exists():
+            check, sentence = same_with_helm, "the example of {} comes out with helm"
+        else:
+            check, sentence = same_as_kustomize, "kustomize makes what the example of {} expects"
+        bound = lambda clients, place, check=check, example=example: check(clients, place, example)
+        case(sentence.format(example.name))(bound)
 
 
 register()

@@ -24,7 +24,13 @@ use crate::needs;
 use crate::program;
 
 /// The files that the commands use.
-const COPIED: &[&str] = &["README.md", "docs", "examples", "functionconfig"];
+const COPIED: &[&str] = &[
+    "README.md",
+    "action.yml",
+    "docs",
+    "examples",
+    "functionconfig",
+];
 /// The end of a line between a block and its output.
 const PRINTS: &str = "It prints:";
 const CLIENTS: &[&str] = &["kpt", "kubectl", "docker", "jq", "yq"];
@@ -32,6 +38,9 @@ const CLIENTS: &[&str] = &["kpt", "kubectl", "docker", "jq", "yq"];
 const OF_FEATURE: &str = "krm-template dm";
 /// This document must have commands.
 const REQUIRED: &str = "README.md";
+/// Two screens.
+const README_LINES: usize = 120;
+const DOCS_LINES: usize = 6_000;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut documents = vec![PathBuf::from(REQUIRED)];
@@ -47,7 +56,26 @@ pub(crate) fn trials() -> Vec<Trial> {
         is_text.then(|| path.to_owned())
     }));
     documents.sort();
-    documents.into_iter().filter_map(trial).collect()
+    let mut trials = vec![Trial::test("documents/are_short", are_short)];
+    trials.extend(documents.into_iter().filter_map(trial));
+    trials
+}
+
+/// Fails if the README or the pages of `docs/` have more lines than they may.
+fn are_short() -> Result<(), Failed> {
+    let lines = |path: &Path| fs::read_to_string(path).map(|text| text.lines().count());
+    let readme = lines(&crate::root().join(REQUIRED))?;
+    let mut pages = 0;
+    for entry in fs::read_dir(crate::root().join("docs"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            pages += lines(&path)?;
+        }
+    }
+    if readme > README_LINES || pages > DOCS_LINES {
+        return Err(format!("the README has {readme} lines, docs/ {pages}").into());
+    }
+    Ok(())
 }
 
 /// The test of a document, if there is something to run.

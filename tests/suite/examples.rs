@@ -12,7 +12,7 @@ use crate::program;
 
 const INPUT: &str = "resource-list.yaml";
 const EXPECTED: &str = "expected.yaml";
-/// The one that the README shows.
+/// An example that must have one.
 const REQUIRED: &str = "mongodb";
 
 pub(crate) fn trials() -> Vec<Trial> {

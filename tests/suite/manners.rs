@@ -35,11 +35,12 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// The commands that users see, from the headings of the reference.
+/// The commands that users see, from the rows of the reference.
 fn commands() -> Vec<String> {
     let reference = cli::reference();
-    let headings = reference.lines();
-    let names = headings.filter_map(|line| line.strip_prefix("## krm-template "));
+    let rows = reference.lines();
+    let names = rows.filter_map(|row| Some(row.strip_prefix("| `")?.split_once('`')?.0));
+    let names = names.filter(|name| !name.starts_with('-'));
     names.map(str::to_owned).collect()
 }
 

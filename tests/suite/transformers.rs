@@ -1,136 +1,120 @@
-//! `docs/transformers.md` has a section for each built-in transformer, with an example in it. A
-//! block after a line `` `NAME`: `` is a file, and one after `It prints:` the output of
-//! `krm-template build` for the files so far. `UPDATE=1` writes the output.
+//! `docs/transformers.md` has a section for each built-in transformer, with parts of its example in
+//! `examples/transformers`. An example has `composition.yaml`, `expected.yaml`, and for most kinds
+//! `resources.yaml`, which the transformers change. `UPDATE=1` writes `expected.yaml`.
 //!
-//! `tests/clients/transformers.py` has kustomize build the same, and runs the examples that say
-//! `With helm, it prints:`.
+//! `tests/clients/transformers.py` builds the same with kustomize, and the example that needs helm.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use krm_template::composition::builtin_kinds;
 use libtest_mimic::{Failed, Trial};
 
 use crate::diff::diff;
-use crate::markdown::blocks;
+use crate::markdown::{Block, blocks};
+use crate::needs;
 use crate::program;
 
 const DOCS: &str = "docs/transformers.md";
-/// What lists them, with links to their sections.
-const LIST: &str = "docs/composition.md";
-const PRINTS: &str = "It prints:";
-const PRINTS_WITH_HELM: &str = "With helm, it prints:";
+const EXAMPLES: &str = "examples/transformers";
+/// Its example is built in `tests/clients/transformers.py`.
+const WITH_HELM: &str = "HelmChartInflationGenerator";
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let docs = fs::read_to_string(crate::root().join(DOCS)).unwrap_or_default();
-    let sections: Vec<String> = docs.split("\n## ").skip(1).map(str::to_owned).collect();
     let mut trials = Vec::new();
     for kind in builtin_kinds() {
-        let section = sections.iter().find(|section| title(section) == kind);
-        let section = section.cloned();
-        trials.push(Trial::test(format!("transformers/{kind}"), move || {
-            is_described(kind, section.as_deref())
-        }));
-    }
-    if crate::update() {
-        // One after the other, for they stand in one file.
-        trials.push(Trial::test("transformers/update", move || {
-            update(&sections)
-        }));
-        return trials;
-    }
-    for section in sections {
-        let name = format!("transformers/examples_of_{}", title(&section));
-        trials.push(Trial::test(name, move || examples_hold(&section)));
+        let described = format!("transformers/{kind}");
+        trials.push(Trial::test(described, move || is_described(kind)));
+        let example = format!("transformers/example_of_{kind}");
+        let trial = Trial::test(example, move || example_holds(kind));
+        let reason = (kind == WITH_HELM).then(|| "needs helm".to_owned());
+        trials.push(needs::ignored(trial, reason));
     }
     trials
 }
 
-fn is_described(kind: &str, section: Option<&str>) -> Result<(), Failed> {
-    let section = section.ok_or_else(|| format!("{DOCS} has no section `{kind}`"))?;
-    if examples(section).is_empty() && !section.contains(PRINTS_WITH_HELM) {
-        return Err(format!("the section `{kind}` of {DOCS} has no example").into());
+fn folder(kind: &str) -> PathBuf {
+    crate::root().join(EXAMPLES).join(kind)
+}
+
+fn example_holds(kind: &str) -> Result<(), Failed> {
+    let folder = folder(kind);
+    let mut command = program::command(&folder);
+    let output = program::run(command.arg("build"), Vec::new())?;
+    if output.exit != "0" || !output.stderr.is_empty() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("exit {}\n{stderr}", output.exit).into());
     }
-    let link = format!("[`{kind}`](transformers.md#{})", kind.to_lowercase());
-    if !fs::read_to_string(crate::root().join(LIST))?.contains(&link) {
-        return Err(format!("{LIST} does not have {link}").into());
+    let path = folder.join("expected.yaml");
+    if crate::update() {
+        return Ok(fs::write(path, output.stdout)?);
+    }
+    match diff(&fs::read(path)?, &output.stdout) {
+        None => Ok(()),
+        Some(diff) => Err(format!("{diff}(UPDATE=1 accepts what was found)").into()),
+    }
+}
+
+fn is_described(kind: &str) -> Result<(), Failed> {
+    let docs = fs::read_to_string(crate::root().join(DOCS))?;
+    let (list, _) = docs.split_once("\n## ").ok_or("it has no sections")?;
+    let link = format!("[`{kind}`](#{})", kind.to_lowercase());
+    if !list.contains(&link) {
+        return Err(format!("the list of {DOCS} does not have {link}").into());
+    }
+    let section = docs
+        .split("\n## ")
+        .find_map(|section| section.strip_prefix(&format!("{kind}\n")))
+        .ok_or_else(|| format!("{DOCS} has no section `{kind}`"))?;
+    let link = format!("[Example](../{EXAMPLES}/{kind})");
+    if !section.contains(&link) {
+        return Err(format!("the section has no {link}").into());
+    }
+    let blocks = blocks(section);
+    blocks.iter().try_for_each(|block| {
+        is_excerpt(block, kind).map_err(|error| {
+            let why = error.message().unwrap_or_default();
+            format!("line {} of the section: {why}", block.line).into()
+        })
+    })
+}
+
+/// Fails unless the block has lines of the example: of the file that the line before it names, or
+/// of `resources.yaml` on the old side of a diff and of `expected.yaml` on the new one.
+fn is_excerpt(block: &Block<'_>, kind: &str) -> Result<(), Failed> {
+    let read = |name: &str| fs::read_to_string(folder(kind).join(name));
+    if block.language == "diff" {
+        let side = |other: char| {
+            let lines = block
+                .lines
+                .iter()
+                .filter(move |line| !line.starts_with(other));
+            lines.filter_map(|line| line.get(1..))
+        };
+        in_order(side('+'), &read("resources.yaml")?)?;
+        return in_order(side('-'), &read("expected.yaml")?);
+    }
+    let name = match block.before {
+        "It prints:" => "expected.yaml",
+        before => before
+            .strip_prefix('`')
+            .and_then(|name| name.strip_suffix("`:"))
+            .unwrap_or("composition.yaml"),
+    };
+    if read(name)?.contains(&block.text()) {
+        Ok(())
+    } else {
+        Err(format!("{name} has no such lines").into())
+    }
+}
+
+/// Fails unless the text has all the lines in this order.
+fn in_order<'l>(lines: impl Iterator<Item = &'l str>, text: &str) -> Result<(), Failed> {
+    let mut rest = text.lines();
+    for line in lines {
+        if !rest.any(|other| other == line) {
+            return Err(format!("`{line}` is not there, or earlier").into());
+        }
     }
     Ok(())
-}
-
-/// Files, and their output in the document.
-struct Example {
-    files: Vec<(String, String)>,
-    printed: String,
-}
-
-fn examples(section: &str) -> Vec<Example> {
-    let mut examples = Vec::new();
-    let mut files: Vec<(String, String)> = Vec::new();
-    for block in blocks(section) {
-        let file = block.before.strip_prefix('`');
-        if let Some(name) = file.and_then(|name| name.strip_suffix("`:")) {
-            files.retain(|(known, _)| known != name);
-            files.push((name.to_owned(), block.text()));
-        } else if block.before == PRINTS {
-            examples.push(Example {
-                files: files.clone(),
-                printed: block.text(),
-            });
-        }
-    }
-    examples
-}
-
-fn examples_hold(section: &str) -> Result<(), Failed> {
-    for example in examples(section) {
-        let found = example.build(title(section))?;
-        if let Some(diff) = diff(example.printed.as_bytes(), found.as_bytes()) {
-            return Err(format!("{diff}(UPDATE=1 accepts what was found)").into());
-        }
-    }
-    Ok(())
-}
-
-fn update(sections: &[String]) -> Result<(), Failed> {
-    let path = crate::root().join(DOCS);
-    let mut docs = fs::read_to_string(&path)?;
-    for section in sections {
-        let mut updated = section.clone();
-        for example in examples(section) {
-            let block = |printed: &str| format!("{PRINTS}\n```yaml\n{printed}```\n");
-            let found = example.build(title(section))?;
-            updated = updated.replacen(&block(&example.printed), &block(&found), 1);
-        }
-        docs = docs.replacen(section, &updated, 1);
-    }
-    Ok(fs::write(path, docs)?)
-}
-
-fn title(section: &str) -> &str {
-    section.lines().next().unwrap_or_default()
-}
-
-impl Example {
-    /// The output of the program for the files.
-    fn build(&self, name: &str) -> Result<String, Failed> {
-        let top = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let folder = top.join("transformers").join(name);
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
-        for (name, text) in &self.files {
-            let file = folder.join(name);
-            fs::create_dir_all(file.parent().unwrap_or(&folder))?;
-            fs::write(file, text)?;
-        }
-        let mut command = program::command(&folder);
-        let output = program::run(command.arg("build"), Vec::new())?;
-        if output.exit != "0" || !output.stderr.is_empty() {
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("exit {}\n{stderr}", output.exit).into());
-        }
-        fs::remove_dir_all(&folder)?;
-        Ok(String::from_utf8(output.stdout)?)
-    }
 }

@@ -26,7 +26,9 @@ impl Transform for HelmChart {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         if self.namespace.is_empty() && !context.transformer.written_as.is_empty() {
             let namespace = context.builder.namespace();
-            self.namespace = namespace.unwrap_or_default().to_owned();
+            namespace
+                .unwrap_or_default()
+                .clone_into(&mut self.namespace);
         }
         let inflated = check(self, context).and_then(|()| inflated(self, context));
         let Some(document) = context.diagnostics.take(inflated) else {
@@ -34,7 +36,9 @@ impl Transform for HelmChart {
         };
         let read = objects(&document, None, context.diagnostics);
         let mut new: Vec<_> = read.into_iter().map(Resource::into_owned).collect();
-        new.iter_mut().for_each(|one| one.is_of_helm = true);
+        for one in &mut new {
+            one.is_of_helm = true;
+        }
         let field = FieldPath::root();
         let (transformer, diagnostics) = (context.transformer, &mut *context.diagnostics);
         Known::of(resources).add(resources, new, &field, transformer, diagnostics);

@@ -70,6 +70,10 @@ pub trait Functions {
 /// A Helm chart, as kustomize configures it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field, and they are independent"
+)]
 pub struct HelmChart {
     /// Its name in the repository, and that of its directory.
     pub name: String,

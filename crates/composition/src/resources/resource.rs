@@ -22,6 +22,10 @@ const GENERATE_NAME: &[&str] = &["metadata", "generateName"];
 
 /// An object on its way through the transformers: plain data, and the text it was read from.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own"
+)]
 pub struct Resource<'d> {
     /// The node it was read from; none for a new object.
     node: Option<SharedNode>,

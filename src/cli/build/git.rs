@@ -67,7 +67,8 @@ impl Programs {
                 let problem = format!("more than {MAX_CLONES} git repositories are named");
                 return Err(Diagnostic::error(problem).into());
             }
-            let directory = folder.join(count.to_string());
+            // No name begins with another one: messages have them replaced.
+            let directory = folder.join(format!("{count:03}"));
             fs::create_dir(&directory).map_err(unable)?;
             self.clone_into(&directory, &repository).inspect_err(|_| {
                 // The next one takes its place.

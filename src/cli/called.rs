@@ -33,7 +33,7 @@ struct Kustomize {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Build(build::Arguments),
+    Build(Box<build::Arguments>),
     Edit(edit::Arguments),
     Version(Version),
 }

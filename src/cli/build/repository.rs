@@ -94,7 +94,9 @@ impl Repository {
             found.next().map(|(_, value)| value.as_str())
         };
         let reference = get("ref").or_else(|| get("version"));
-        self.reference = reference.unwrap_or_default().to_owned();
+        reference
+            .unwrap_or_default()
+            .clone_into(&mut self.reference);
         if let Some(timeout) = get("timeout").and_then(duration) {
             self.timeout = timeout;
         }

@@ -76,7 +76,7 @@ impl Action {
             Self::Remove(arguments) => arguments.apply(&mut file, diagnostics)?,
             Self::Fix(arguments) => {
                 done = arguments.apply(&mut file, diagnostics)?;
-                if let Some(text) = arguments.joined(document, &file.value) {
+                if let Some(text) = fix::joined(document, &file.value) {
                     return Ok((text, done));
                 }
             }

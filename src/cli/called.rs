@@ -1,5 +1,6 @@
 //! The program called as `kustomize`, by a link of this name: its `build`, `edit` and `version`.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -23,11 +24,16 @@ struct Kustomize {
 
     #[command(flatten)]
     console: Console,
+
+    /// Accepted for compatibility with kustomize; has no effect, because messages name places in
+    /// files
+    #[arg(long, global = true, hide = true)]
+    stack_trace: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Build(build::Arguments),
+    Build(Box<build::Arguments>),
     Edit(edit::Arguments),
     Version(Version),
 }
@@ -58,14 +64,24 @@ pub(super) fn is_kustomize() -> bool {
 }
 
 pub(super) fn run() -> anyhow::Result<u8> {
-    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-    let arguments = with_output(arguments.collect());
-    match Kustomize::try_parse_from(arguments) {
+    match Kustomize::try_parse_from(std::env::args_os().filter_map(without_bool)) {
         Ok(kustomize) => kustomize.run(),
         Err(mut error) => {
             slips::advise(&mut error, Kustomize::command());
             io::refuse(&error)
         }
+    }
+}
+
+/// An option such as `--enable-helm=true` as the option alone; none if it is false.
+fn without_bool(word: OsString) -> Option<OsString> {
+    let Some((name, value)) = word.to_str().and_then(|word| word.split_once('=')) else {
+        return Some(word);
+    };
+    match value {
+        "true" if name.starts_with("--") => Some(name.into()),
+        "false" if name.starts_with("--") => None,
+        _ => Some(word),
     }
 }
 
@@ -94,33 +110,4 @@ impl Version {
             None => format!("{VERSION}\n"),
         }
     }
-}
-
-/// The arguments, with `-o PATH` of `build` as the options for a file or a directory.
-fn with_output(arguments: Vec<String>) -> Vec<String> {
-    if !arguments.iter().any(|word| word == "build") {
-        return arguments;
-    }
-    let mut out = Vec::with_capacity(arguments.len());
-    let mut rest = arguments.into_iter();
-    while let Some(word) = rest.next() {
-        let value = match word.as_str() {
-            "-o" | "--output" => rest.next(),
-            word => {
-                let value = word
-                    .strip_prefix("--output=")
-                    .or_else(|| word.strip_prefix("-o"));
-                value.map(|value| value.trim_start_matches('=').to_owned())
-            }
-        };
-        match value {
-            Some(path) if io::is_folder(&path) => {
-                out.extend([format!("--output-dir={path}"), "--overwrite".to_owned()]);
-            }
-            Some(path) if path.contains(['.', '/']) => out.push(format!("--output-file={path}")),
-            Some(format) => out.push(format!("--output={format}")),
-            None => out.push(word),
-        }
-    }
-    out
 }

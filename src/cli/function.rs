@@ -37,6 +37,7 @@ pub(super) fn run(console: Console) -> anyhow::Result<u8> {
         restrictor: LoadRestrictor::RootOnly,
         owner: "the Composition",
         way_out: "copy it there, or refer to a directory with a Composition that adds it",
+        clones: None,
     };
     let mut output = function::run(&source, &environment(&disk));
     let printed = io::print(output.list.iter().flat_map(Edited::pieces));

@@ -60,16 +60,6 @@ const SLIPS: &[(&[&str], &[&str], &str)] = &[
     ),
     (
         &["build"],
-        &[
-            "--helm-command",
-            "--helm-api-versions",
-            "--helm-kube-version",
-            "--helm-debug",
-        ],
-        "the options of helm cannot be given: set `apiVersions`, `kubeVersion` and `debug` in `helmCharts`, and put helm on the PATH",
-    ),
-    (
-        &["build"],
         &["-l", "--labels"],
         "to add labels, add a LabelTransformer to the Composition",
     ),

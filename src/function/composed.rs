@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use crate::composition::chain;
 use crate::composition::{
-    FunctionOutput, Functions, GROUP, Kustomize, Program, Resource, Step, Transformer,
-    consolidate_node,
+    Chart, FunctionOutput, Functions, GROUP, Program, Resource, Step, Transformer, consolidate_node,
 };
-use crate::files::{self, InMemory};
+use crate::files::{self, Checkout, InMemory};
 use crate::function::config_place;
 use crate::function::configuration::Configuration;
 use crate::function::creation::is_hidden;
@@ -131,8 +130,12 @@ impl Functions for InProcess<'_> {
         );
     }
 
-    fn kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
-        self.others.kustomize(build)
+    fn helm(&self, chart: &Chart<'_>) -> Result<Arc<Source>> {
+        self.others.helm(chart)
+    }
+
+    fn fetch(&self, address: &str, from: &str) -> Result<Option<Checkout>> {
+        self.others.fetch(address, from)
     }
 }
 

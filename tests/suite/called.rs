@@ -15,7 +15,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("called/versions_are_those_of_kustomize", versions),
         Trial::test("called/output_goes_to_files_and_folders", output),
-        Trial::test("called/options_of_helm_are_refused", helm),
+        Trial::test("called/options_of_kustomize_are_accepted", options),
     ]
 }
 
@@ -62,7 +62,7 @@ fn output() -> Result<(), Failed> {
     for arguments in [["-o", "./out"], ["--output", "dir"]] {
         expect(&folder, &["build", ".", arguments[0], arguments[1]], "")?;
     }
-    for file in ["out", "dir/configmap_a.yaml"] {
+    for file in ["out", "dir/v1_configmap_a.yaml"] {
         let found = fs::read_to_string(folder.join(file))?;
         if found != OBJECT {
             return Err(format!("{file}: {found}").into());
@@ -71,11 +71,33 @@ fn output() -> Result<(), Failed> {
     Ok(())
 }
 
-fn helm() -> Result<(), Failed> {
-    let output = kustomize(&folder("helm")?, &["build", "--helm-command", "helm"])?;
-    let message = String::from_utf8(output.stderr)?;
-    if output.exit != "2" || !message.contains("put helm on the PATH") {
-        return Err(format!("exit {}: {message}", output.exit).into());
+/// Each option of `kustomize build` 5.8 and `kubectl kustomize` 1.37 but `-o`.
+const OPTIONS: &[&str] = &[
+    "--as-current-user",
+    "--enable-alpha-plugins",
+    "--enable-exec",
+    "--enable-helm",
+    "--enable-managedby-label=false",
+    "--enable-star",
+    "-eA=b",
+    "--env=C",
+    "--helm-api-versions=v1/x",
+    "--helm-command=helm",
+    "--helm-debug",
+    "--helm-kube-version=1.30",
+    "--load-restrictor=LoadRestrictionsRootOnly",
+    "--mount=type=bind,src=.,dst=/x",
+    "--network",
+    "--network-name=bridge",
+    "--reorder=none",
+    "--stack-trace",
+];
+
+fn options() -> Result<(), Failed> {
+    let folder = folder("options")?;
+    expect(&folder, &[&["build", "."], OPTIONS].concat(), OBJECT)?;
+    for option in OPTIONS {
+        expect(&folder, &["build", option, "."], OBJECT)?;
     }
     Ok(())
 }

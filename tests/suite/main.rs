@@ -18,6 +18,7 @@ mod documents;
 mod examples;
 mod export;
 mod functions;
+mod git;
 mod guestbook;
 mod kubectl;
 mod kudo;
@@ -54,7 +55,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
-    let groups: [Group; 29] = [
+    let groups: [Group; 30] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("bounds", bounds::trials),
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         ("export", export::trials),
         ("documents", documents::trials),
         ("functions", functions::trials),
+        ("git", git::trials),
         ("guestbook", guestbook::trials),
         ("kubectl", kubectl::trials),
         ("kudo", kudo::trials),

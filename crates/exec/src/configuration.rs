@@ -116,6 +116,7 @@ impl Running {
             restrictor: self.load_restrictor,
             owner: "the configuration",
             way_out: WAY_OUT,
+            clones: None,
         }
     }
 

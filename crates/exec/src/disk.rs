@@ -40,13 +40,16 @@ pub struct Disk {
     pub owner: &'static str,
     /// A hint how to read other files.
     pub way_out: &'static str,
+    /// The directory, without links, with the copies of repositories: nothing in one leads out of it,
+    /// whatever the restriction.
+    pub clones: Option<PathBuf>,
 }
 
 impl Disk {
     /// The path without links, if it may be read from `root`.
     fn real(&self, path: &str, root: &str) -> Result<PathBuf> {
         let real = fs::canonicalize(path).map_err(|error| io::unreadable(path, &error))?;
-        if self.restrictor == LoadRestrictor::None {
+        if self.restrictor == LoadRestrictor::None && self.clone_of(root).is_none() {
             return Ok(real);
         }
         let real_root = fs::canonicalize(root).map_err(|error| io::unreadable(root, &error))?;
@@ -56,7 +59,20 @@ impl Disk {
         let target = real.display().to_string();
         let target = files::is_below(root, path).then_some(target.as_str());
         let error = files::outside(path, root, target, self.owner);
-        Err(error.hint(self.way_out).into())
+        let way_out = self
+            .clone_of(root)
+            .is_none()
+            .then(|| self.way_out.to_owned());
+        Err(error.maybe_hint(way_out).into())
+    }
+}
+
+impl Disk {
+    /// The copy of a repository that a directory is in.
+    fn clone_of(&self, directory: &str) -> Option<PathBuf> {
+        let clones = self.clones.as_deref()?;
+        let inner = Path::new(directory).strip_prefix(clones).ok()?;
+        Some(clones.join(inner.components().next()?))
     }
 }
 
@@ -75,6 +91,21 @@ impl Files for Disk {
             self.real(path, root)?;
         }
         Ok(())
+    }
+
+    fn check_base(&self, path: &str, from: &str) -> Result<()> {
+        let Some(clone) = self.clone_of(from) else {
+            return Ok(());
+        };
+        let real = fs::canonicalize(path);
+        let real = real.unwrap_or_else(|_| PathBuf::from(path));
+        if real.starts_with(&clone) {
+            return Ok(());
+        }
+        let problem = format!("`{path}` is not in or below `{}`", clone.display());
+        let wrong = Diagnostic::error(problem);
+        let hint = "what is in a git repository may name only what is in it, and URLs";
+        Err(wrong.hint(hint).into())
     }
 
     fn list(&self, directory: &str) -> Vec<String> {

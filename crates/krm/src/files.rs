@@ -15,6 +15,19 @@ pub enum Entry {
     Directory,
 }
 
+/// A copy of a git repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkout {
+    /// Its directory.
+    pub directory: String,
+    /// The path in it that the URL names; `.` for all of it.
+    pub path: String,
+    /// The URL of the repository alone.
+    pub repository: String,
+    /// The branch, tag or commit that the URL names; empty for the default branch.
+    pub reference: String,
+}
+
 /// How many bytes a file may have that a Composition names. Resources that are read take up to
 /// eleven times as much memory.
 pub const MAX_FILE: u64 = 64 << 20;
@@ -39,6 +52,15 @@ pub trait Files {
         } else {
             Err(outside(path, root, None, "the Composition").into())
         }
+    }
+
+    /// Whether a file in the directory `from` may name what is at `path` to be built.
+    ///
+    /// # Errors
+    /// If `from` is in a copy of a repository, and the path leads out of it.
+    fn check_base(&self, path: &str, from: &str) -> Result<()> {
+        let _ = (path, from);
+        Ok(())
     }
 
     /// The bytes of a file in or below the directory `root`.
@@ -165,6 +187,12 @@ pub fn outside(path: &str, root: &str, target: Option<&str>, owner: &str) -> Dia
         }
         None => format!("`{path}` is not in or below {root}"),
     })
+}
+
+/// Whether kustomize would fetch this from a remote place.
+#[must_use]
+pub fn is_address(path: &str) -> bool {
+    path.contains("://") || path.starts_with("git@") || path.starts_with("git::")
 }
 
 /// The error for a path that is an address.

@@ -3,9 +3,11 @@
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, value_parser};
 
+use crate::cli::build::chart::HelmOptions;
 use crate::cli::build::containers::ContainerOptions;
 use crate::cli::fail_on::FailOn;
 use crate::composition::Ending;
+use crate::template::Format;
 use krm_template_exec::disk::LoadRestrictor;
 use krm_template_exec::io;
 #[cfg(feature = "deployment-manager")]
@@ -42,9 +44,13 @@ pub(in crate::cli) struct Arguments {
     #[arg(value_name = "RESOURCES")]
     resources: Vec<String>,
 
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
-    pub(super) output: OutputFormat,
+    /// Output format: `yaml`, `json`, `resourcelist` or `name`; or as in kustomize a file, or a
+    /// directory for a file for each object
+    ///
+    /// A path has a dot or a slash, or is an existing directory. Files in it are replaced, and have the
+    /// names that kustomize gives them.
+    #[arg(short, long, value_name = "FORMAT|PATH", default_value = "yaml", value_parser = destination)]
+    pub(super) output: Destination,
 
     /// Print YAML in the style of another program instead of that of the files
     ///
@@ -55,10 +61,6 @@ pub(in crate::cli) struct Arguments {
     /// Write each object to its own file in this directory; unchanged files are not touched
     #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new())]
     pub(super) output_dir: Option<String>,
-
-    /// The file that `kustomize build -o FILE` writes.
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub(super) output_file: Option<String>,
 
     /// With `--output-dir`, also replace links, files that krm-template did not write, and files
     /// that were changed after it wrote them
@@ -103,9 +105,12 @@ pub(in crate::cli) struct Arguments {
     #[arg(long)]
     pub(super) enable_exec: bool,
 
-    /// Allow Helm charts, for which kustomize calls helm
+    #[command(flatten)]
+    pub(super) helm: HelmOptions,
+
+    /// Allow git repositories as directories of Kustomizations, for which git runs
     #[arg(long)]
-    pub(super) enable_helm: bool,
+    pub(super) enable_git: bool,
 
     /// Which files a Composition may name, as in kustomize
     #[arg(
@@ -153,17 +158,35 @@ Environment:
   KRM_FN_RUNTIME  the container engine; by default the first found of docker, podman, nerdctl";
 
 /// The value of `-o`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum OutputFormat {
-    /// A stream of documents
-    Yaml,
-    /// A `v1` List in JSON
-    Json,
-    /// A ResourceList
-    #[value(name = "resourcelist")]
-    ResourceList,
-    /// `KIND/NAME`, one line for each object
-    Name,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Destination {
+    /// Standard output, or what other options say.
+    Format(Format),
+    /// A file or a directory.
+    Path(String),
+}
+
+/// The names of formats.
+const FORMATS: [(&str, Format); 4] = [
+    ("yaml", Format::Yaml),
+    ("json", Format::Json),
+    ("resourcelist", Format::ResourceList),
+    ("name", Format::Name),
+];
+
+/// Reads the value of `-o`.
+fn destination(text: &str) -> std::result::Result<Destination, String> {
+    if let Some((_, format)) = FORMATS.iter().find(|(name, _)| *name == text) {
+        return Ok(Destination::Format(*format));
+    }
+    if text.contains(['.', '/']) || io::is_folder(text) {
+        return Ok(Destination::Path(text.to_owned()));
+    }
+    let names = FORMATS.map(|(name, _)| name);
+    Err(format!(
+        "it is one of {}, or a path with a dot or a slash",
+        names.join(", ")
+    ))
 }
 
 /// The value of `--style`.
@@ -204,7 +227,24 @@ impl Arguments {
     /// Whether there is a file for each object.
     pub(super) fn goes_to_folder(&self) -> bool {
         let compared = self.diff_against.as_deref();
-        self.output_dir.is_some() || compared.is_some_and(io::is_folder)
+        let path = self.output_path();
+        self.output_dir.is_some() || [compared, path].into_iter().flatten().any(io::is_folder)
+    }
+
+    /// The format of the output.
+    pub(super) const fn format(&self) -> Format {
+        match self.output {
+            Destination::Format(format) => format,
+            Destination::Path(_) => Format::Yaml,
+        }
+    }
+
+    /// The path of `-o`.
+    pub(super) fn output_path(&self) -> Option<&str> {
+        match &self.output {
+            Destination::Format(_) => None,
+            Destination::Path(path) => Some(path),
+        }
     }
 
     /// Reports invalid combinations of arguments that clap does not find.
@@ -212,12 +252,17 @@ impl Arguments {
         let (path, resources) = self.inputs();
         let path = path.to_owned();
         io::check_stdin(resources.iter().chain([&path]))?;
-        if self.style.is_some() && self.output != OutputFormat::Yaml {
+        if self.style.is_some() && self.format() != Format::Yaml {
             let error = Diagnostic::error("`--style` is a style of YAML");
             return Err(error.hint("use `-o yaml`, or leave `--style` out").into());
         }
-        let is_text = matches!(self.output, OutputFormat::Yaml | OutputFormat::Json);
+        let is_text = matches!(self.format(), Format::Yaml | Format::Json);
         let problem = match (&self.output_dir, &self.diff_against) {
+            (Some(_), _) | (_, Some(_)) if self.output_path().is_some() => {
+                let error = Diagnostic::error("`-o PATH` is an output of its own");
+                let hint = "give a format to `-o`, or leave the other option out";
+                return Err(error.hint(hint).into());
+            }
             (Some(_), _) if !is_text => "`--output-dir` writes only YAML or JSON",
             (_, Some(_)) if !is_text => "`--diff-against` compares only YAML or JSON",
             _ => return Ok(()),

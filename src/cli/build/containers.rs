@@ -18,6 +18,11 @@ pub(super) struct ContainerOptions {
     #[arg(long)]
     pub(super) network: bool,
 
+    /// Accepted for compatibility with kustomize, where it has no effect either: functions with a
+    /// network have that of the host
+    #[arg(long, value_name = "NAME", hide = true)]
+    network_name: Option<String>,
+
     /// Mount storage into the containers of functions: `type=bind,src=DIR,dst=DIR`, with `rw=true`
     /// writable
     #[arg(long = "mount", value_name = "MOUNT", value_parser = mount)]

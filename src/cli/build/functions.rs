@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::cli::build::programs::Programs;
-use crate::composition::{FunctionOutput, Functions, Kustomize, Program, Transformer};
+use crate::composition::{Chart, FunctionOutput, Functions, Program, Transformer};
+use crate::files::Checkout;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 
@@ -47,7 +48,11 @@ impl Functions for Programs {
         })
     }
 
-    fn kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
-        self.run_kustomize(build)
+    fn fetch(&self, path: &str, from: &str) -> Result<Option<Checkout>> {
+        self.cloned(path, from)
+    }
+
+    fn helm(&self, chart: &Chart<'_>) -> Result<Arc<Source>> {
+        self.inflate(chart)
     }
 }

@@ -1,20 +1,23 @@
 //! `krm-template build`: builds the resources of a Composition or Kustomization.
 
 mod arguments;
+mod chart;
+mod clones;
 mod containers;
-mod copy;
 mod functions;
-mod installed;
-mod kustomize;
+mod git;
+mod helm;
 mod output;
 mod programs;
+mod repository;
 mod stats;
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) use self::arguments::Arguments;
+use self::clones::Git;
 use self::output::Output;
 use self::programs::Programs;
 use crate::cli::environment::environment;
@@ -31,7 +34,7 @@ use krm_template_exec::interruption::Interruption;
 use krm_template_exec::io;
 use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_yaml::Document;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
 /// The output, and what to know about it.
 struct Made {
@@ -42,44 +45,20 @@ struct Made {
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    let disk = Disk {
-        console,
-        restrictor: arguments.load_restrictor,
-        owner: owner(arguments.inputs().0),
-        way_out: WAY_OUT,
-    };
     if let Err(misused) = arguments.check() {
         console.report(&misused.into());
         return Ok(USAGE);
     }
     let mut diagnostics = Diagnostics::new();
-    let (path, given) = arguments.inputs();
-    let documents = documents(given, &mut diagnostics);
-    let ending = arguments.ending();
-    let mut list = composition::consolidate_root(&disk, path, &ending, &mut diagnostics);
-    if list.is_empty() && given.is_empty() && !diagnostics.has_errors() {
-        let problem = format!("the Composition `{path}` has no transformers and creates nothing");
-        diagnostics.push(Diagnostic::warning(problem));
-    }
     let interruption = Interruption::listen();
-    let mut made = None;
-    if !diagnostics.has_errors() {
-        made = if arguments.show_consolidated {
-            consolidated(&list, path, &mut diagnostics)
-        } else {
-            let given = objects(&documents, &mut diagnostics);
-            make(
-                arguments,
-                &mut list,
-                given,
-                &disk,
-                &interruption,
-                &mut diagnostics,
-            )
-        };
-    }
+    let programs = programs(arguments, console, &interruption)?;
+    let made = build(arguments, &programs, &mut diagnostics)?;
     // A Composition that is imported twice is reported once.
     diagnostics.dedup();
+    if let Some(git) = &programs.git {
+        diagnostics = git.in_words_of_the_user(&diagnostics);
+    }
+    drop(programs);
     arguments.fail_on.apply(&mut diagnostics);
     let made = made.filter(|_| !diagnostics.has_errors());
     if let Some(path) = &arguments.diff_against {
@@ -94,6 +73,78 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         return diff.map_or(Ok(USAGE), |diff| diff::show(&diff));
     }
     publish(arguments, made, diagnostics, console, &interruption)
+}
+
+/// Builds what the arguments name. Reports errors.
+fn build(
+    arguments: &Arguments,
+    programs: &Programs,
+    diagnostics: &mut Diagnostics,
+) -> std::io::Result<Option<Made>> {
+    let (path, given) = arguments.inputs();
+    let Some(path) = &diagnostics.take(root(path, programs)) else {
+        return Ok(None);
+    };
+    let disk = Disk {
+        console: programs.console,
+        restrictor: arguments.load_restrictor,
+        owner: owner(path),
+        way_out: WAY_OUT,
+        clones: programs.git.as_ref().map(Git::directory).transpose()?,
+    };
+    let documents = documents(given, diagnostics);
+    let ending = arguments.ending();
+    let mut list = composition::consolidate_root(&disk, path, &ending, diagnostics);
+    if list.is_empty() && given.is_empty() && !diagnostics.has_errors() {
+        let problem = format!("the Composition `{path}` has no transformers and creates nothing");
+        diagnostics.push(Diagnostic::warning(problem));
+    }
+    if diagnostics.has_errors() {
+        return Ok(None);
+    }
+    if arguments.show_consolidated {
+        return Ok(consolidated(&list, path, diagnostics));
+    }
+    let given = objects(&documents, diagnostics);
+    Ok(make(
+        arguments,
+        &mut list,
+        given,
+        &disk,
+        programs,
+        diagnostics,
+    ))
+}
+
+/// What runs other programs, as far as the arguments allow it.
+fn programs(
+    arguments: &Arguments,
+    console: Console,
+    interruption: &Interruption,
+) -> std::io::Result<Programs> {
+    Ok(Programs {
+        containers: arguments.enable_alpha_plugins,
+        options: arguments.containers.clone(),
+        executables: arguments.enable_exec,
+        helm: arguments.helm.clone(),
+        git: arguments.enable_git.then(Git::new).transpose()?,
+        limit: Duration::from_secs(arguments.function_timeout),
+        console,
+        interruption: interruption.clone(),
+        started: Cell::new(0),
+    })
+}
+
+/// What is built: the path, or the directory in a copy of the repository that it is the URL of.
+fn root(path: &str, programs: &Programs) -> Result<String> {
+    if io::is_there(path) {
+        return Ok(path.to_owned());
+    }
+    let cloned = programs.cloned(path, ".")?;
+    Ok(cloned.map_or_else(
+        || path.to_owned(),
+        |clone| join(&clone.directory, &clone.path),
+    ))
 }
 
 /// The transformers of the Composition at a path, as text.
@@ -181,21 +232,9 @@ fn make<'d>(
     list: &'d mut [Step],
     given: Vec<Resource<'d>>,
     disk: &Disk,
-    interruption: &Interruption,
+    programs: &Programs,
     diagnostics: &mut Diagnostics,
 ) -> Option<Made> {
-    let programs = Programs {
-        containers: arguments.enable_alpha_plugins,
-        options: arguments.containers.clone(),
-        executables: arguments.enable_exec,
-        helm: arguments.enable_helm,
-        restrictor: arguments.load_restrictor,
-        limit: Duration::from_secs(arguments.function_timeout),
-        console: disk.console,
-        interruption: interruption.clone(),
-        started: Cell::new(0),
-        kustomize: OnceCell::new(),
-    };
     let secrets = RefCell::new(Secrets::default());
     let trace = |trace: Trace| {
         let mut secrets = secrets.borrow_mut();
@@ -207,10 +246,10 @@ fn make<'d>(
     };
     #[cfg(feature = "deployment-manager")]
     let environment = Environment {
-        python: Some(arguments.python.interpreters(interruption)),
+        python: Some(arguments.python.interpreters(&programs.interruption)),
         ..environment
     };
-    let functions = InProcess::new(&environment, &programs);
+    let functions = InProcess::new(&environment, programs);
     let (mut resources, stats) = chain::run(list, given, disk, &functions, diagnostics);
     if diagnostics.has_errors() {
         return None;

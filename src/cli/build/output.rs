@@ -1,14 +1,19 @@
 //! The output of `build`: one text, or a file for each object.
 
-use crate::cli::build::arguments::{Arguments, OutputFormat, Style};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::cli::build::arguments::{Arguments, Style};
 use crate::cli::process::diff::{self, New};
 use crate::cli::process::directory::{self, File};
 use crate::cli::process::mask::Secrets;
 use crate::cli::process::writing::{Mode, Writing};
 use crate::composition::{self, Resource};
+use crate::krm::scope::effective_namespace;
 use crate::template::{Format, Object, Printer};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
+use krm_template_exec::staged::Staged;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, Position, Value};
@@ -27,14 +32,9 @@ impl Output {
         arguments: &Arguments,
         diagnostics: &mut Diagnostics,
     ) -> Option<Self> {
-        let format = match arguments.output {
-            OutputFormat::Yaml => Format::Yaml,
-            OutputFormat::Json => Format::Json,
-            OutputFormat::ResourceList => Format::ResourceList,
-            OutputFormat::Name => Format::Name,
-        };
+        let format = arguments.format();
         if arguments.goes_to_folder() {
-            return files(resources, format, arguments.style, diagnostics).map(Self::Files);
+            return files(resources, arguments, diagnostics).map(Self::Files);
         }
         let pieces = match format {
             Format::ResourceList => {
@@ -75,10 +75,19 @@ impl Output {
     ) -> anyhow::Result<Option<Prepared>> {
         let files = match self {
             Self::Text(pieces) => {
-                return Ok(Some(Prepared::Text(pieces, arguments.output_file.clone())));
+                let path = arguments.output_path().map(str::to_owned);
+                return Ok(Some(Prepared::Text(pieces, path)));
             }
             Self::Files(files) => files,
         };
+        if let Some(folder) = arguments.output_path() {
+            let mut staged = Staged::default();
+            for file in &files {
+                let path = Path::new(folder).join(file.path());
+                staged.add(&path, file.text(), file.access())?;
+            }
+            return Ok(Some(Prepared::Staged(staged)));
+        }
         let folder = arguments.output_dir.as_deref().unwrap_or_default();
         let mode = Mode {
             overwrite: arguments.overwrite,
@@ -95,6 +104,8 @@ pub(super) enum Prepared {
     Text(Vec<String>, Option<String>),
     /// Files that are written under temporary names.
     Files(Writing),
+    /// As these, in place of all others.
+    Staged(Staged),
 }
 
 impl Prepared {
@@ -104,6 +115,7 @@ impl Prepared {
             Self::Text(pieces, Some(file)) => io::write(&file, &pieces.concat()).map(|()| None),
             Self::Text(pieces, None) => io::print(pieces.iter().map(String::as_str)).map(|()| None),
             Self::Files(writing) => writing.commit().map(Some),
+            Self::Staged(staged) => staged.commit().map(|()| None),
         }
     }
 }
@@ -128,21 +140,57 @@ fn as_data(
 /// A file for each resource.
 fn files(
     resources: &[Resource<'_>],
-    format: Format,
-    style: Option<Style>,
+    arguments: &Arguments,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<File>> {
+    let format = arguments.format();
+    let namespaces: BTreeSet<String> = resources.iter().filter_map(namespace).collect();
     let mut files = Vec::with_capacity(resources.len());
     for resource in resources {
         let value: &Value<'_> = resource.value();
         let text = match format {
             Format::Json => krm_yaml::render_json(value, Some(4)).map(|text| text + "\n"),
-            _ if style.is_some() => Ok(composition::print_as_kustomize(resource)),
+            _ if arguments.style.is_some() => Ok(composition::print_as_kustomize(resource)),
             _ => resource.text(Position::Document),
         };
         let text = diagnostics.take(text)?;
-        files.push(File::of(value, text, format));
+        let file = File::of(value, text, format);
+        files.push(match arguments.output_path() {
+            Some(_) => file.at(name_of_kustomize(resource, namespaces.len() > 1)),
+            None => file,
+        });
     }
     directory::check(&files, diagnostics);
     (!diagnostics.has_errors()).then_some(files)
+}
+
+/// The group, version and kind of an object.
+fn type_of<'r>(resource: &'r Resource<'_>) -> [&'r str; 3] {
+    let text = |key: &str| resource.str_at(&[key]).unwrap_or_default();
+    let version = text("apiVersion");
+    let (group, version) = version.split_once('/').unwrap_or(("", version));
+    [group, version, text("kind")]
+}
+
+/// The namespace of an object; none for one of the cluster.
+fn namespace(resource: &Resource<'_>) -> Option<String> {
+    let identity = resource.identity()?;
+    let namespace = effective_namespace(&identity);
+    (!namespace.is_empty()).then(|| namespace.to_owned())
+}
+
+/// The name of an object's file as `kustomize build -o` gives it: it begins with the namespace only
+/// if there are several.
+///
+/// Source: kustomize 5.8, `kustomize/commands/build/writer.go`.
+fn name_of_kustomize(resource: &Resource<'_>, has_namespace: bool) -> String {
+    let name = resource.str_at(&["metadata", "name"]).unwrap_or_default();
+    let namespace = namespace(resource).filter(|_| has_namespace);
+    let [group, version, kind] = type_of(resource);
+    let mut parts = vec![namespace.as_deref().unwrap_or_default()];
+    parts.extend([group, version, kind, name]);
+    parts.retain(|part| !part.is_empty());
+    let is_unsafe = |char: char| char.is_control() || matches!(char, '/' | '\\');
+    let name = parts.join("_").to_lowercase().replace(is_unsafe, "-");
+    format!("{name}.yaml")
 }

@@ -1,19 +1,19 @@
-//! Functions that are other programs: containers, executables, and kustomize for Kustomizations.
+//! Functions that are other programs: containers and executables.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::cli::build::chart::HelmOptions;
+use crate::cli::build::clones::Git;
 use crate::cli::build::containers::ContainerOptions;
-use crate::cli::build::installed::Installed;
 use crate::composition::{Container, Exec, FunctionOutput};
 use crate::files::join;
 use crate::report;
 use krm_template_exec::console::Console;
-use krm_template_exec::disk::LoadRestrictor;
 use krm_template_exec::interruption::Interruption;
 use krm_template_exec::subprocess::{self, Ended, Failure, Limits, said, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
@@ -34,10 +34,9 @@ pub(super) struct Programs {
     pub(super) containers: bool,
     pub(super) options: ContainerOptions,
     pub(super) executables: bool,
-    /// Whether kustomize may call helm.
-    pub(super) helm: bool,
-    /// Which files kustomize may read.
-    pub(super) restrictor: LoadRestrictor,
+    pub(super) helm: HelmOptions,
+    /// Where repositories are cloned; none if that is not allowed.
+    pub(super) git: Option<Git>,
     /// The time limit of a program.
     pub(super) limit: Duration,
     pub(super) console: Console,
@@ -45,8 +44,6 @@ pub(super) struct Programs {
     pub(super) interruption: Interruption,
     /// The number of containers started.
     pub(super) started: Cell<u32>,
-    /// The installed kustomize, after the search.
-    pub(super) kustomize: OnceCell<Option<Installed>>,
 }
 
 impl Programs {
@@ -176,7 +173,7 @@ impl Programs {
     }
 }
 
-const fn limits(time: Duration) -> Limits {
+pub(super) const fn limits(time: Duration) -> Limits {
     Limits {
         time,
         output: MAX_OUTPUT,

@@ -85,7 +85,11 @@ impl<'d> File<'d> {
         let document = self.root.document();
         let mut edits = update_read(self.root, self.value, &KEYS)?;
         close_text(document, &mut edits);
-        Ok(Edited::new(document, edits)?.to_string())
+        let text = Edited::new(document, edits)?.to_string();
+        let start = self.root.place().range.start;
+        let source = document.source().text();
+        let text = with_head(source.get(..start).unwrap_or_default(), &text);
+        Ok(with_end(source, text))
     }
 
     /// The spelling of a field in the file. As in Go, the case does not matter.
@@ -173,6 +177,38 @@ impl<'d> File<'d> {
             self.remove(field);
         }
     }
+}
+
+/// The text of a file with the lines that are above its first field, before the change: they are
+/// about the file, not about that field.
+fn with_head(before: &str, text: &str) -> String {
+    let head = before.get(..before.rfind('\n').map_or(0, |end| end + 1));
+    let head = head.unwrap_or_default();
+    if let Some((above, below)) = text.split_once(head) {
+        let is_new = |line: &str| line.starts_with("apiVersion:") || line.starts_with("kind:");
+        if above.lines().all(is_new) {
+            return [head, above, below].concat();
+        }
+    }
+    let lines = head.split_inclusive('\n').zip(text.split_inclusive('\n'));
+    let same = lines.take_while(|(old, new)| old == new);
+    let same: usize = same.map(|(line, _)| line.len()).sum();
+    [head, text.get(same..).unwrap_or_default()].concat()
+}
+
+/// The text of a file, which ends with a line break if its source does.
+fn with_end(source: &str, mut text: String) -> String {
+    let end = if source.contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
+    match (source.ends_with('\n'), text.ends_with('\n')) {
+        (true, false) => text.push_str(end),
+        (false, true) => text.truncate(text.trim_end_matches(['\r', '\n']).len()),
+        _ => {}
+    }
+    text
 }
 
 /// The place of a value in what `root` holds.

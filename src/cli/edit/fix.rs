@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use clap::Args;
 
 use crate::cli::edit::file::File;
+use crate::cli::edit::join::join;
 use crate::composition::GROUP;
 use krm_template_exec::io;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::{Data, Value};
+use krm_yaml::source::Source;
+use krm_yaml::{Data, Document, Value};
 
 /// Replace deprecated fields by those that take their place
 ///
@@ -44,31 +46,60 @@ impl Arguments {
                 "write `replacements` by hand: kustomize's conversion changes resource files";
             return Err(refused.hint(hint).into());
         }
-        let mut done = Vec::new();
-        for (old, new, is_before) in MOVED {
-            if file.get(old).is_some() {
-                move_items(file, old, new, is_before)?;
-                done.push(format!("`{old}` is now `{new}`"));
-            }
-        }
-        if file.get("commonLabels").is_some() {
-            labels(file)?;
-            done.push("`commonLabels` is now `labels`".to_owned());
-        }
-        if fix_env(file)? {
-            done.push("`env` is now `envs`".to_owned());
-        }
-        done.extend(head(file));
-        if let Some(vars) = file.get("vars") {
-            let warning =
-                Diagnostic::warning("`vars` is deprecated and stays").at(file.place(vars));
-            diagnostics.push(warning.hint("write `replacements` instead"));
-        }
-        Ok(done)
+        change(file, true, diagnostics)
     }
 }
 
-fn move_items(file: &mut File<'_>, old: &str, new: &'static str, is_before: bool) -> Result<()> {
+/// The text after the command in which the items of joined lists keep their comments; none if no
+/// lists are joined, or they cannot be joined so. `expected` is the value.
+pub(super) fn joined(document: &Document, expected: &Value<'_>) -> Option<String> {
+    let mut file = File::of(document).ok()?;
+    change(&mut file, false, &mut Diagnostics::new()).ok()?;
+    let mut text = file.finish().ok()?;
+    let mut is_joined = false;
+    for (old, new, is_before) in MOVED {
+        if let Some(joined) = join(&text, old, new, is_before) {
+            text = joined;
+            is_joined = true;
+        }
+    }
+    let document = Document::parse(&Source::new("file", text.as_str())).ok()?;
+    let value = File::of(&document).ok()?.value;
+    (is_joined && value == *expected).then_some(text)
+}
+
+/// Replaces the fields; `joins` if items go to lists that exist. Returns what was changed.
+fn change(file: &mut File<'_>, joins: bool, diagnostics: &mut Diagnostics) -> Result<Vec<String>> {
+    let mut done = Vec::new();
+    for (old, new, is_before) in MOVED {
+        if file.get(old).is_some() {
+            move_items(file, old, new, joins.then_some(is_before))?;
+            done.push(format!("`{old}` is now `{new}`"));
+        }
+    }
+    if file.get("commonLabels").is_some() {
+        labels(file)?;
+        done.push("`commonLabels` is now `labels`".to_owned());
+    }
+    if fix_env(file)? {
+        done.push("`env` is now `envs`".to_owned());
+    }
+    done.extend(head(file));
+    if let Some(vars) = file.get("vars") {
+        let warning = Diagnostic::warning("`vars` is deprecated and stays").at(file.place(vars));
+        diagnostics.push(warning.hint("write `replacements` instead"));
+    }
+    Ok(done)
+}
+
+/// Moves the items of a list to another one, before its own ones or after them. Without a position
+/// they stay if there is another one.
+fn move_items(
+    file: &mut File<'_>,
+    old: &str,
+    new: &'static str,
+    is_before: Option<bool>,
+) -> Result<()> {
     let is_text = old == "patchesStrategicMerge";
     if is_text {
         file.list(old)?.iter_mut().for_each(to_patch);
@@ -78,6 +109,9 @@ fn move_items(file: &mut File<'_>, old: &str, new: &'static str, is_before: bool
         rename(file, old, new);
         return Ok(());
     }
+    let Some(is_before) = is_before else {
+        return Ok(());
+    };
     let mut moved = std::mem::take(file.list(old)?);
     file.remove(old);
     let list = file.list(new)?;

@@ -8,6 +8,7 @@
 mod add;
 mod file;
 mod fix;
+mod join;
 mod options;
 mod remove;
 mod set;
@@ -73,7 +74,12 @@ impl Action {
             Self::Add(arguments) => arguments.apply(&mut file, diagnostics)?,
             Self::Set(arguments) => arguments.apply(&mut file)?,
             Self::Remove(arguments) => arguments.apply(&mut file, diagnostics)?,
-            Self::Fix(arguments) => done = arguments.apply(&mut file, diagnostics)?,
+            Self::Fix(arguments) => {
+                done = arguments.apply(&mut file, diagnostics)?;
+                if let Some(text) = fix::joined(document, &file.value) {
+                    return Ok((text, done));
+                }
+            }
         }
         Ok((file.finish()?, done))
     }

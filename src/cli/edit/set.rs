@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use clap::{Args, ValueEnum};
 
 use crate::cli::edit::add;
-use crate::cli::edit::file::File;
+use crate::cli::edit::file::{File, meant};
 use crate::cli::edit::options::{self, Labels};
 use crate::cli::edit::words::{self, Image};
+use crate::krm::scope::unless_default;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
@@ -20,12 +21,24 @@ pub(super) struct Arguments {
     what: What,
 
     /// NAME=NEWNAME:TAG of an image, where `*` keeps a part; NAME=COUNT of replicas; KEY:VALUE of
-    /// a label or annotation
+    /// a label or annotation; the NAME of a configmap or secret
     #[arg(value_name = "ARGUMENT", required = true)]
     words: Vec<String>,
 
     #[command(flatten)]
     labels: Labels,
+
+    /// Of a configmap or secret: the new value of one of its literals
+    #[arg(long, value_name = "KEY=VALUE")]
+    from_literal: Vec<String>,
+
+    /// Of a configmap or secret: its namespace
+    #[arg(long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+
+    /// Of a configmap or secret: another namespace for it
+    #[arg(long, value_name = "NAMESPACE")]
+    new_namespace: Option<String>,
 }
 
 const EXAMPLES: &str = "\
@@ -34,7 +47,8 @@ Examples:
   krm-template edit set namespace staging
   krm-template edit set namesuffix -- -blue
   krm-template edit set replicas web=3
-  krm-template edit set label -w app:web,tier:front";
+  krm-template edit set label -w app:web,tier:front
+  krm-template edit set configmap web --from-literal COLOR=red";
 
 /// What to set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -58,6 +72,11 @@ enum What {
     /// `buildMetadata`
     #[value(name = "buildmetadata")]
     BuildMetadata,
+    /// A generator in `configMapGenerator`
+    #[value(name = "configmap")]
+    ConfigMap,
+    /// A generator in `secretGenerator`
+    Secret,
 }
 
 impl Arguments {
@@ -66,7 +85,22 @@ impl Arguments {
             let wrong = Diagnostic::error("`--without-selector` is an option of `set label`");
             return Err(wrong.into());
         }
+        let is_generator = matches!(self.what, What::ConfigMap | What::Secret);
+        let has_change = !self.from_literal.is_empty() || self.new_namespace.is_some();
+        if !is_generator && (has_change || self.namespace.is_some()) {
+            let wrong = Diagnostic::error("these are options of a configmap or secret");
+            return Err(wrong
+                .hint("leave `--from-literal` and `--namespace` out")
+                .into());
+        }
+        if is_generator && !has_change {
+            let wrong = Diagnostic::error("nothing is to be set");
+            let hint = "use `--from-literal` or `--new-namespace`";
+            return Err(wrong.hint(hint).into());
+        }
         match self.what {
+            What::ConfigMap => self.generator("configMapGenerator", "configmap", file),
+            What::Secret => self.generator("secretGenerator", "secret", file),
             What::Image => images(&self.words, file),
             What::Replicas => replicas(&self.words, file),
             What::Namespace => self.text("namespace", file),
@@ -93,6 +127,47 @@ impl Arguments {
         let key = file.key(field).unwrap_or_else(|| field.to_owned());
         file.value
             .insert(Cow::Owned(key), Value::from(text.to_owned()));
+        Ok(())
+    }
+
+    /// Changes a generator that exists.
+    fn generator(&self, field: &str, what: &str, file: &mut File<'_>) -> Result<()> {
+        let name = options::only(&self.words, &format!("the name of a {what}"))?;
+        let text = |item: &Value<'_>, key| item.str_at(&[key]).unwrap_or_default().to_owned();
+        let namespace = unless_default(self.namespace.as_deref().unwrap_or_default());
+        let is = |item: &Value<'_>| {
+            text(item, "name") == name && unless_default(&text(item, "namespace")) == namespace
+        };
+        let known = file.items(field).iter().map(|item| text(item, "name"));
+        let known: Vec<String> = known.collect();
+        let Some(item) = file.list(field)?.iter_mut().find(|item| is(item)) else {
+            let missing = Diagnostic::error(format!("the {what} `{name}` is not in the file"));
+            let tip = if known.iter().any(|known| known == name) {
+                Some("give its `--namespace`".to_owned())
+            } else {
+                meant(name, known.iter().map(String::as_str))
+            };
+            return Err(missing.maybe_hint(tip).into());
+        };
+        let literals = item.get_mut("literals").and_then(Value::items_mut);
+        let literals = literals.map(Vec::as_mut_slice).unwrap_or_default();
+        for word in &self.from_literal {
+            let key = word.split_once('=').map_or("", |(key, _)| key);
+            let is = |old: &&mut Value<'_>| {
+                old.as_str()
+                    .and_then(|old| old.split_once('='))
+                    .is_some_and(|(old, _)| old == key)
+            };
+            let Some(old) = literals.iter_mut().find(is) else {
+                let problem = format!("the {what} `{name}` has no literal `{key}`");
+                let hint = format!("write KEY=VALUE of one that it has, or use `edit add {what}`");
+                return Err(Diagnostic::error(problem).hint(hint).into());
+            };
+            old.data = Value::from(word.clone()).data;
+        }
+        if let Some(new) = &self.new_namespace {
+            item.insert(Cow::Borrowed("namespace"), Value::from(new.clone()));
+        }
         Ok(())
     }
 

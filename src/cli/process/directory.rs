@@ -6,6 +6,7 @@ use crate::cli::expansion::Expansion;
 use crate::krm::identity::group;
 use crate::krm::lists;
 use crate::template::{self, Format, Object, Parameter};
+use krm_template_exec::staged::Access;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Position, Value};
 
@@ -36,17 +37,31 @@ impl File {
         }
     }
 
+    /// It with another path.
+    pub(in crate::cli) fn at(self, path: String) -> Self {
+        Self { path, ..self }
+    }
+
     /// Its path in the folder, with `/`.
-    pub(super) fn path(&self) -> &str {
+    pub(in crate::cli) fn path(&self) -> &str {
         &self.path
     }
 
-    pub(super) fn text(&self) -> &str {
+    pub(in crate::cli) fn text(&self) -> &str {
         &self.text
     }
 
     pub(super) const fn is_secret(&self) -> bool {
         self.is_secret
+    }
+
+    /// Who may read it.
+    pub(in crate::cli) const fn access(&self) -> Access {
+        if self.is_secret {
+            Access::Owner
+        } else {
+            Access::Usual
+        }
     }
 }
 

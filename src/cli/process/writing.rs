@@ -95,12 +95,7 @@ impl Writing {
         };
         for (path, file) in new.iter().chain(&changed) {
             staged.make_folder(path.parent().unwrap_or(root))?;
-            let access = if file.is_secret() {
-                Access::Owner
-            } else {
-                Access::Usual
-            };
-            staged.add(path, file.text(), access)?;
+            staged.add(path, file.text(), file.access())?;
         }
         if record != old {
             staged.add(&root.join(record::NAME), &record.text(), Access::Usual)?;

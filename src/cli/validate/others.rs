@@ -491,6 +491,7 @@ fn composition(one: &Found<'_>, console: Console) -> Diagnostics {
         restrictor: LoadRestrictor::RootOnly,
         owner: "the Composition",
         way_out: "move it there",
+        clones: None,
     };
     #[cfg_attr(
         not(feature = "deployment-manager"),

@@ -62,7 +62,7 @@ impl Transform for NamespaceConfig {
             subjects: self.set_role_binding_subjects,
             fields: self.field_specs.as_deref().unwrap_or(&tables.namespace),
         };
-        for resource in changeable(resources) {
+        for resource in changeable(resources).filter(|resource| !resource.is_of_helm) {
             resource.remember();
             let outcome = mover.change(resource.value_mut());
             context.outcome(resource, outcome);

@@ -99,9 +99,10 @@ impl Accumulation<'_, '_> {
             self.context.diagnostics.push(wrong);
             return Vec::new();
         }
-        let resolved = self.context.transformer.resolve(&self.field, path);
-        let found = find(self.context.files, &resolved);
-        let Some(found) = self.take(found) else {
+        let transformer = self.context.transformer;
+        let resolved = self.context.builder.locate(transformer, &self.field, path);
+        let found = resolved.and_then(|path| Ok((find(self.context.files, &path)?, path)));
+        let Some((found, resolved)) = self.take(found) else {
             return Vec::new();
         };
         if self.context.is_of_kustomization && path.starts_with('/') && found != Found::File {

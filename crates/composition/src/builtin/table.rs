@@ -2,12 +2,12 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::builtin::kustomize::helm_chart;
 use crate::builtin::{
     affix, annotations, config_map, hash, iam_policy, images, labels, legacy_order, namespace,
     patch, patch_json6902, patch_strategic_merge, replacement, replicas, resource_accumulator,
     secret, sort_order, value_add,
 };
+use crate::engine::functions::HelmChart;
 use crate::engine::step::Transform;
 use crate::engine::transformer::{Transformer, TransformerId};
 use krm_yaml::diagnostic::Result;
@@ -46,10 +46,7 @@ pub(crate) const BUILTINS: &[Builtin] = &[
         "ResourceAccumulator",
         "ResourceGenerator",
     ]),
-    Builtin {
-        kinds: &["HelmChartInflationGenerator"],
-        read: |_| Ok(Box::new(helm_chart::Generator)),
-    },
+    builtin::<HelmChart>(&["HelmChartInflationGenerator"]),
     builtin::<iam_policy::IamPolicyConfig>(&["IAMPolicyGenerator"]),
     builtin::<patch_json6902::PatchJson6902Config>(&["PatchJson6902Transformer"]),
     builtin::<patch_strategic_merge::PatchStrategicMergeConfig>(&[

@@ -106,6 +106,22 @@ pub(crate) trait Builder {
 
     /// The traces that the build of a Kustomization keeps.
     fn tracing(&mut self) -> &mut Tracing;
+
+    /// The path that a field of `transformer` names, from where files are read. A git repository
+    /// that it is the URL of is fetched.
+    ///
+    /// # Errors
+    /// As [`Functions::fetch`], or if it leads out of a repository.
+    fn locate(
+        &mut self,
+        transformer: &Transformer,
+        field: &FieldPath,
+        path: &str,
+    ) -> Result<String>;
+
+    /// The namespace of the Kustomization that is being built, or of the nearest around it that has
+    /// one.
+    fn namespace(&self) -> Option<&str>;
 }
 
 /// The surroundings of a transformer while it runs.

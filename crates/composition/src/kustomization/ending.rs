@@ -128,7 +128,7 @@ pub(crate) fn start(kustomization: &Kustomization, additions: &Arc<Additions>) -
         origins: has("originAnnotations"),
         transformations: has("transformerAnnotations"),
         root: kustomization.directory.clone(),
-        file: String::new(),
+        ..Tracing::default()
     });
     let draft = Draft::new("Kustomization", &FieldPath::root().key("buildMetadata"));
     Step {

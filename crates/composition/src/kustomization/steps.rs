@@ -34,13 +34,15 @@ enum Shape {
     Generators,
     /// Each item is a Helm chart, with `helmGlobals`.
     Charts,
+    /// As these, with the fields of older versions of kustomize.
+    OldCharts,
     /// Each item is an entry of `labels`.
     Labels,
     /// Each item is a JSON patch.
     JsonPatches,
 }
 
-use Shape::{Charts, Each, Generators, Items, JsonPatches, Labels, Whole};
+use Shape::{Charts, Each, Generators, Items, JsonPatches, Labels, OldCharts, Whole};
 
 /// A field: its name, the kind of its transformers, and how it becomes them.
 type Row = (&'static str, &'static str, Shape);
@@ -57,8 +59,20 @@ const GENERATORS: &[Row] = &[
     (
         "helmChartInflationGenerator",
         "HelmChartInflationGenerator",
-        Charts,
+        OldCharts,
     ),
+];
+/// The fields of `helmChartInflationGenerator` that kustomize still reads, as `helmCharts` has them.
+const CHART_FIELDS: &[(&str, &str)] = &[
+    ("chartName", "name"),
+    ("chartVersion", "version"),
+    ("chartRepoUrl", "repo"),
+    ("chartHome", "chartHome"),
+    ("helmHome", "configHome"),
+    ("releaseName", "releaseName"),
+    ("values", "valuesFile"),
+    ("valuesLocal", "valuesInline"),
+    ("valuesMerge", "valuesMerge"),
 ];
 const TRANSFORMERS: &[Row] = &[
     (
@@ -208,7 +222,12 @@ impl Steps<'_> {
             Charts => {
                 draft.spread(item, path, all);
                 draft.add_defaults("helmGlobals", all);
-                draft.add_chart_namespace(all);
+            }
+            OldCharts => {
+                for (old, new) in CHART_FIELDS {
+                    draft.rename(old, new, item, path, all);
+                }
+                draft.add_defaults("helmGlobals", all);
             }
             Labels => {
                 draft.spread(item, path, all);
@@ -469,16 +488,6 @@ impl Draft {
             if self.config.get(key).is_none() {
                 self.config.insert(key.clone(), value.clone());
             }
-        }
-    }
-
-    /// The namespace of the Kustomization is that of a chart that names none.
-    fn add_chart_namespace(&mut self, all: &Kustomization) {
-        if let Some(namespace) = all.value.get("namespace")
-            && self.config.get("namespace").is_none()
-        {
-            self.config
-                .insert(Cow::Borrowed("namespace"), namespace.clone());
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::field_tables::Additions;
 use crate::engine::transformer::{Layer, Transformer};
 use crate::patch::merge::Fate;
 use crate::read::configurations;
-use crate::read::locate::{is_address, is_composition, locate};
+use crate::read::locate::{is_composition, locate};
 use crate::read::model::{self, Composition, Declared, Entered, Import, Mode};
 use crate::read::nesting::check_chain;
 use crate::read::order;
@@ -204,6 +204,7 @@ impl<'f> Importer<'f> {
     /// Refuses a file outside of `directory` that is not a Composition, without showing any of its
     /// text.
     fn check_outside(&self, file: &str, directory: &str) -> Result<()> {
+        self.files.check_base(file, directory)?;
         if is_composition(file) || files::is_below(directory, file) {
             return Ok(());
         }
@@ -231,7 +232,7 @@ impl<'f> Importer<'f> {
         diagnostics: &mut Diagnostics,
     ) -> Option<All> {
         let mut found = Diagnostics::new();
-        let path = if is_address(&import.path) {
+        let path = if files::is_address(&import.path) {
             import.path.clone()
         } else {
             join(directory, &import.path)

@@ -26,7 +26,7 @@ pub(crate) enum Found {
 /// # Errors
 /// If the path does not exist or is an address, or if a directory has more than one thing to build.
 pub(crate) fn find(files: &dyn Files, path: &str) -> Result<Found> {
-    if is_address(path) {
+    if files::is_address(path) {
         return Err(files::address(path).into());
     }
     match files.entry(path) {
@@ -78,11 +78,6 @@ fn near(files: &dyn Files, path: &str) -> Option<String> {
     let known: Vec<String> = names.iter().map(|name| join(directory, name)).collect();
     let known = closest(path, known.iter().map(String::as_str))?;
     Some(format!("did you mean `{known}`?"))
-}
-
-/// Whether kustomize would fetch this from a remote place.
-pub(crate) fn is_address(path: &str) -> bool {
-    path.contains("://") || path.starts_with("git@") || path.starts_with("git::")
 }
 
 /// The file of the Composition that a path names.

@@ -22,6 +22,10 @@ const GENERATE_NAME: &[&str] = &["metadata", "generateName"];
 
 /// An object on its way through the transformers: plain data, and the text it was read from.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own"
+)]
 pub struct Resource<'d> {
     /// The node it was read from; none for a new object.
     node: Option<SharedNode>,
@@ -40,6 +44,8 @@ pub struct Resource<'d> {
     pub(crate) suffixes: Vec<String>,
     /// Whether the `HashTransformer` adds a hash of the content to its name.
     pub(crate) needs_hash: bool,
+    /// Whether helm made it: built-in transformers leave its namespace alone.
+    pub(crate) is_of_helm: bool,
     /// The variables of which it holds the value.
     pub(crate) vars: Vec<String>,
     /// Its history, if a build keeps that.
@@ -85,6 +91,7 @@ impl<'d> Resource<'d> {
             prefixes: self.prefixes,
             suffixes: self.suffixes,
             needs_hash: self.needs_hash,
+            is_of_helm: self.is_of_helm,
             vars: self.vars,
             trace: self.trace,
             maker: self.maker,
@@ -107,6 +114,7 @@ impl<'d> Resource<'d> {
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             needs_hash: false,
+            is_of_helm: false,
             vars: Vec::new(),
             trace: None,
             maker: None,
@@ -278,6 +286,7 @@ impl<'d> Resource<'d> {
         self.prefixes.clone_from(&before.prefixes);
         self.suffixes.clone_from(&before.suffixes);
         self.needs_hash = before.needs_hash;
+        self.is_of_helm = before.is_of_helm;
         self.vars.clone_from(&before.vars);
         self.trace.clone_from(&before.trace);
         self.maker.clone_from(&before.maker);

@@ -14,7 +14,7 @@ use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
 use crate::run::call::{call, invalid};
 use crate::tables::schema::Schema;
-use krm_core::files::{Entry, Files};
+use krm_core::files::{Entry, Files, join};
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::source::Place;
@@ -49,6 +49,8 @@ pub(crate) struct Shared {
     schema: Option<Arc<Schema>>,
     has_schema: bool,
     pub(crate) tracing: Tracing,
+    /// The namespace of the innermost one that has one.
+    namespace: Option<String>,
 }
 
 impl Shared {
@@ -112,6 +114,10 @@ impl Surroundings<'_> {
         if let Some(first) = steps.first().filter(|first| first.is_of_kustomization) {
             self.shared.set_schema(&first.additions);
         }
+        let around = self.shared.namespace.clone();
+        if let Some(own) = steps.iter().find_map(namespace) {
+            self.shared.namespace = Some(own.to_owned());
+        }
         for step in steps {
             let start = now();
             let before = resources.len();
@@ -148,6 +154,7 @@ impl Surroundings<'_> {
                 diagnostics.push(drops_all(transformer, before));
             }
         }
+        self.shared.namespace = around;
         (resources, stats)
     }
 
@@ -237,7 +244,7 @@ impl Surroundings<'_> {
             Some(Entry::File) => transformer.file(),
             _ => &tracing.file,
         };
-        let configured = configured(transformer, &tracing.relative(file));
+        let configured = configured(transformer, &tracing.of_file(file));
         if id.is_builtin() && UNTRACED.contains(&id.kind.as_str()) {
             return;
         }
@@ -251,7 +258,10 @@ impl Surroundings<'_> {
             let trace = resource.trace.get_or_insert_default();
             if is_new {
                 trace.origin = match file.filter(|_| id.kind == "ResourceAccumulator") {
-                    Some(file) => format!("path: {}\n", tracing.relative(&file)),
+                    Some(file) => {
+                        let (repository, path) = tracing.of_file(&file);
+                        format!("path: {path}\n{repository}")
+                    }
                     None => configured.clone(),
                 };
             }
@@ -357,13 +367,45 @@ impl Builder for Surroundings<'_> {
     fn tracing(&mut self) -> &mut Tracing {
         &mut self.shared.tracing
     }
+
+    fn locate(
+        &mut self,
+        transformer: &Transformer,
+        field: &FieldPath,
+        path: &str,
+    ) -> Result<String> {
+        let from = transformer.directory_of(field);
+        let resolved = join(from, path);
+        if self.files.entry(&resolved).is_none()
+            && let Some(checkout) = self.functions.fetch(path, from)?
+        {
+            let resolved = join(&checkout.directory, &checkout.path);
+            self.shared.tracing.add(checkout);
+            return Ok(resolved);
+        }
+        self.files.check_base(&resolved, from)?;
+        Ok(resolved)
+    }
+
+    fn namespace(&self) -> Option<&str> {
+        self.shared.namespace.as_deref()
+    }
+}
+
+/// The `namespace` of a Kustomization, if the step is that.
+fn namespace(step: &Step) -> Option<&str> {
+    let transformer = &step.transformer;
+    let is_field = step.is_of_kustomization && !transformer.written_as.is_empty();
+    let is_field = is_field && transformer.id.kind == "NamespaceTransformer";
+    let namespace = &["metadata", "namespace"];
+    is_field.then(|| transformer.config.str_at(namespace))?
 }
 
 /// The steps of a Kustomization that are no transformers of kustomize.
 const UNTRACED: [&str; 2] = ["Kustomization", "Variables"];
 
-/// Describes a transformer, and the file that configures it.
-fn configured(transformer: &Transformer, file: &str) -> String {
+/// Describes a transformer, and the file that configures it, with its repository.
+fn configured(transformer: &Transformer, (repository, file): &(String, String)) -> String {
     let id = &transformer.id;
     let api_version = match id.group.as_str() {
         "" => id.version.clone(),
@@ -371,7 +413,7 @@ fn configured(transformer: &Transformer, file: &str) -> String {
     };
     let kind = &id.kind;
     let mut text = format!(
-        "configuredIn: {file}\nconfiguredBy:\n  apiVersion: {api_version}\n  kind: {kind}\n"
+        "{repository}configuredIn: {file}\nconfiguredBy:\n  apiVersion: {api_version}\n  kind: {kind}\n"
     );
     // One that a field of the Kustomization is has no name of its own.
     if transformer.written_as.is_empty() {

@@ -193,7 +193,10 @@ impl Surroundings<'_> {
     ) {
         let field = FieldPath::root().key("path");
         let path = transformer.config.str_at(&["path"]).unwrap_or_default();
-        let directory = transformer.resolve(&field, path);
+        let Some(directory) = found.take(self.locate(transformer, &field, path)) else {
+            *found = placed(found, transformer, &field);
+            return;
+        };
         let kustomization = match find(self.files, &directory) {
             Ok(Found::Kustomization) => self.read(&directory, found),
             other => {
@@ -309,10 +312,7 @@ impl Surroundings<'_> {
             } else {
                 self.configured_at(text, transformer, &field, &mut all, &mut problems);
             }
-            for mut one in problems.iter().cloned() {
-                one.place = one.place.or_else(|| transformer.place_of(&field));
-                found.push(one);
-            }
+            found.append(placed(&problems, transformer, &field));
         }
         all
     }
@@ -326,7 +326,9 @@ impl Surroundings<'_> {
         all: &mut Vec<Transformer>,
         problems: &mut Diagnostics,
     ) {
-        let path = transformer.resolve(field, path);
+        let Some(path) = problems.take(self.locate(transformer, field, path)) else {
+            return;
+        };
         if self.files.entry(&path) == Some(Entry::Directory) {
             let mut steps = Vec::new();
             let before = std::mem::take(&mut self.inherited);
@@ -343,6 +345,16 @@ impl Surroundings<'_> {
             add(&read, transformer, all, problems);
         }
     }
+}
+
+/// Messages, with the place of a field where they have none.
+fn placed(found: &Diagnostics, transformer: &Transformer, field: &FieldPath) -> Diagnostics {
+    let mut placed = Diagnostics::new();
+    for mut one in found.iter().cloned() {
+        one.place = one.place.or_else(|| transformer.place_of(field));
+        placed.push(one);
+    }
+    placed
 }
 
 /// Adds the transformers that objects configure.

@@ -72,7 +72,7 @@ fn plugins() {
     let text = shared("corpus/kustomize/plugin_builtin_cases.json");
     let cases: Vec<Case> = serde_json::from_str(&text).unwrap();
     let is_known = |case: &&Case| {
-        // Kustomize makes it itself: `tests/clients/delegation.py`.
+        // Helm makes its objects: `tests/clients/kustomizations.py`.
         if case.builtin == "HelmChartInflationGenerator" {
             return false;
         }

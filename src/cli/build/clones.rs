@@ -1,0 +1,66 @@
+//! The copies of git repositories while a build runs.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::repository::Repository;
+use crate::files::{Checkout, is_below};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::{Place, Source};
+
+/// The repositories that are cloned, in a directory that is removed at the end.
+pub(super) struct Git {
+    folder: TempDir,
+    pub(super) clones: RefCell<Vec<(Repository, Checkout)>>,
+}
+
+impl Git {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self {
+            folder: TempDir::with_prefix("krm-template-git-")?,
+            clones: RefCell::default(),
+        })
+    }
+
+    /// The directory, without links.
+    pub(super) fn directory(&self) -> io::Result<PathBuf> {
+        fs::canonicalize(self.folder.path())
+    }
+
+    /// Messages in which the URLs of repositories are instead of the directories of their copies.
+    pub(super) fn in_words_of_the_user(&self, diagnostics: &Diagnostics) -> Diagnostics {
+        let clones = self.clones.borrow();
+        let text = |text: &str| {
+            let all = clones.iter();
+            all.fold(text.to_owned(), |text, (_, clone)| {
+                let begin = format!("{}/", clone.repository);
+                let text = text.replace(&format!("{}/", clone.directory), &format!("{begin}/"));
+                text.replace(&clone.directory, &clone.repository)
+            })
+        };
+        let place = |place: Place| {
+            let source = &place.source;
+            let mut clones = clones.iter();
+            let is_in_one = clones.any(|(_, clone)| is_below(&clone.directory, source.name()));
+            if !is_in_one {
+                return place;
+            }
+            let source = Source::new(text(source.name()), source.text());
+            Place { source, ..place }
+        };
+        let mut all = Diagnostics::new();
+        for mut one in diagnostics.iter().cloned() {
+            one.message = text(&one.message);
+            one.hints = one.hints.iter().map(|hint| text(hint)).collect();
+            one.place = one.place.map(place);
+            let related = one.related.into_iter();
+            one.related = related.map(|(at, words)| (place(at), words)).collect();
+            all.push(one);
+        }
+        all
+    }
+}

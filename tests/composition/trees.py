@@ -14,6 +14,7 @@ CLUSTER = {
 UNRENAMED = {"Namespace", "CustomResourceDefinition", "APIService"}
 SCALED = ("Deployment", "StatefulSet", "ReplicaSet")
 TEXTS = ["changed", "a b", "0644", "yes", "1.10", "", "a: b", "x" * 90, "two\nlines\n", "é", "# no comment", "12e3", "null", "~", "- a", "@x"]
+KEYS = ("name", "containerPort", "port", "protocol", "mountPath", "key", "topologyKey", "ip", "type")  # of items of lists
 LABELS = {"team": "a", "app.example.com/part": "b", "app": "c", "tier": "yes", "version": "1.10"}
 
 
@@ -66,8 +67,8 @@ class Tree:
         self.files[f"{place}/{name}"] = text
         return name
 
-    def document(self, value):
-        return written.Writer(self.dice, self).document(value)
+    def document(self, value, is_object=False):
+        return written.Writer(self.dice, self.comments).document(value, is_object)
 
     def inline(self, value):
         return self.dice.choice([json.dumps, self.document])(value)
@@ -94,7 +95,9 @@ class Tree:
         self.generators(place, fields, objects)
         if objects and self.maybe(0.1 if is_component else 0.3):
             path, _ = self.directory(0, objects)
-            fields["components"] = [f"../{path}"] * (1 + self.maybe(0.05))
+            adds = set(next(content for file, content in self.files.items() if file.startswith(path) and isinstance(content, dict)))
+            is_twice = not adds & {"resources", "generators", "configMapGenerator", "secretGenerator", "vars"} and self.maybe(0.2)
+            fields["components"] = [f"../{path}"] * (1 + is_twice)
         self.transformers(place, fields, objects)
         if not fields["resources"]:
             del fields["resources"]
@@ -142,7 +145,7 @@ class Tree:
             if self.maybe(0.1):
                 container["args"] = ["--value", f"$(VAR{self.dice.randint(1, 4)})", "$$(VAR1)"]
         if self.maybe(0.05):
-            metadata[self.dice.choice(["labels", "annotations"])] = self.dice.choice([{}, None])
+            metadata[self.dice.choice(["labels", "annotations"])] = self.dice.choice([{}, {}, None])
         return body
 
     def special(self):
@@ -152,7 +155,7 @@ class Tree:
             {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name},
              "spec": {"image": "nginx:1.27", "replicas": 2, "list": [{"name": "a", "x": 1}, {"name": "b"}],
                       "template": {"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "c", "image": "busybox:1"}]}},
-                      "selector": {"matchLabels": {"app": "w"}}, "ref": {"name": "web1-settings"}, "empty": {}, "none": None}},
+                      "selector": {"matchLabels": {"app": "w"}}, "ref": {"name": "web1-settings"}, "empty": {}}},
             {"apiVersion": "example.com/v1beta1", "kind": "Widget", "metadata": {"name": name + "-b"}, "spec": {"text": "a\n  b\n", "keep": "x \n"}},
             {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a.conf": "x = 1\ny = $(VAR1)\n\n", "b": "true", "c": " lead\nx"},
              "binaryData": {"d": "AAEC"}},
@@ -166,10 +169,9 @@ class Tree:
         return self.pick(some, 3)
 
     def stream(self, bodies):
-        texts = [self.document(one) for one in bodies]
-        kind = self.dice.random()
-        if kind < 0.08:
+        if self.maybe(0.08):
             return self.document({"apiVersion": "v1", "kind": "List", "items": bodies})
+        texts = [self.document(one, True) for one in bodies]
         between = ["---\n"] * 6 + ["---\n---\n", "--- # next\n", "---\n# only a comment\n---\n", "---\nnull\n---\n"]
         first = self.dice.choice(["", "", "---\n", "# at the top\n", "# at the top\n---\n"])
         return first + "".join(text + self.dice.choice(between) for text in texts[:-1]) + texts[-1]
@@ -182,14 +184,14 @@ class Tree:
                 "nameReference": [{"kind": "ConfigMap", "version": "v1", "fieldSpecs": [
                     {"kind": "Widget", "path": "spec/ref/name"}, {"kind": "Thing", "path": "spec/configMapRef/name"}]}],
                 "varReference": [{"kind": "ConfigMap", "path": "data"}, {"path": "spec/text", "kind": "Widget"}],
-                "commonLabels": [{"kind": "Widget", "path": "spec/selector/matchLabels", "create": self.maybe()},
+                "commonLabels": [{"kind": "Widget", "path": "spec/selector/matchLabels", "create": True},
                                  {"kind": "Widget", "path": "spec/template/metadata/labels", "group": "example.com"}],
                 "commonAnnotations": [{"kind": "Widget", "path": "spec/template/metadata/annotations", "create": True}],
                 "namePrefix": [{"kind": "Widget", "path": "spec/ref/name"}],
                 "nameSuffix": [{"kind": "Widget", "path": "spec/list/name"}],
-                "namespace": [{"kind": "Widget", "path": "spec/namespace", "create": self.maybe()}],
+                "namespace": [{"kind": "Widget", "path": "spec/namespace", "create": True}],
                 "images": [{"kind": "Widget", "path": "spec/image"}, {"path": "spec/image", "kind": "Thing"}],
-                "replicas": [{"kind": self.dice.choice(["Widget", "Thing"]), "path": "spec/replicas", "create": self.maybe()}],
+                "replicas": [{"kind": self.dice.choice(["Widget", "Thing"]), "path": "spec/replicas", "create": True}],
                 "labels": [{"kind": "Widget", "path": "spec/labels", "create": True}],
                 "templateLabels": [{"kind": "Widget", "path": "spec/template/metadata/labels"}],
             }
@@ -223,8 +225,9 @@ class Tree:
                 one = self.generated(place, kind, options)
                 if there and self.maybe(0.6):
                     of = there.pop(self.dice.randrange(len(there)))
-                    one["name"], one["behavior"] = of.names[self.dice.choice([0, -1])], self.dice.choice(["merge", "replace"])
-                    one.update({"namespace": of.namespaces[0]} if of.namespaces[0] else {})
+                    at = self.dice.choice([0, -1])
+                    one["name"], one["behavior"] = of.names[at], self.dice.choice(["merge", "replace"])
+                    one.update({"namespace": of.namespaces[at]} if of.namespaces[at] else {})
                 else:
                     names = [name for used in objects for name in names_used(used.body, kind)]
                     known = {name for other in objects for name in other.names if other.kind == kind}
@@ -233,7 +236,7 @@ class Tree:
                     if one["name"] in {other["name"] for other in made}:
                         continue
                     one.update(self.some(0.1, behavior="create", namespace="one"))
-                    body = {"apiVersion": "v1", "kind": kind, "is generated": True, "metadata": {"name": one["name"]}, "data": {"A": "x"}}
+                    body = {"apiVersion": "v1", "kind": kind, "is generated": True, "metadata": {"name": one["name"]}}
                     if "namespace" in one:
                         body["metadata"]["namespace"] = one["namespace"]
                     objects.append(Known(body))
@@ -272,7 +275,8 @@ class Tree:
         patches = [self.patch(objects) for _ in range(self.dice.choice([0, 0, 1, 2, 3]))]
         for patch in filter(None, patches):
             self.add_patch(place, fields, patch)
-        if self.maybe(0.3):
+        objects[:] = [one for one in objects if one.body["metadata"]]
+        if self.maybe(0.3) and len({(one.kind, one.names[-1]) for one in objects}) == len(objects):
             namespace = self.dice.choice(["one", "else", "third"])
             fields["namespace"] = namespace
             for one in objects:
@@ -319,7 +323,7 @@ class Tree:
 
     def label(self):
         form = self.dice.choice([{}, {"includeSelectors": True}, {"includeTemplates": True}, {"includeSelectors": False}])
-        spec = {"path": "spec/labels", "kind": "Widget", "create": self.maybe()}
+        spec = {"path": "spec/labels", "kind": "Widget", "create": True}
         return {"pairs": self.pairs(LABELS), **form, **self.some(0.15, fields=[spec])}
 
     def image(self, objects):
@@ -382,9 +386,10 @@ class Tree:
         for _ in range(self.dice.randint(0, 2)):
             found = self.scalar(one.body)
             if found:
-                merge(head, nested(one.body, found[0], self.other(found[1])))
+                value = None if self.maybe(0.15) and is_field(found[0]) else self.other(found[1])
+                merge(head, nested(one.body, found[0], value))
                 forget(one.body, found[0])
-        if named(containers(one.body)) and self.maybe(0.6):
+        if named(containers(one.body)) and one.group in ("apps", "batch") and self.maybe(0.6):
             first = {"name": containers(one.body)[0]["name"]}
             first.update(self.dice.choice([
                 {"$patch": "delete"}, {"image": "patched:1"}, {"env": [{"name": "PLAIN", "value": "2"}, {"name": "NEW", "value": "x"}]},
@@ -397,12 +402,11 @@ class Tree:
                 nodeSelector={"$patch": "replace", "disk": "ssd"}, serviceAccountName=None, imagePullSecrets=[{"name": "new"}],
             )}
             merge(head, {"spec": {"template": {"spec": spec}}})
+            del one.body["spec"]["template"]
         return head
 
     def other(self, value):
-        """A value of the same type, or none."""
-        if self.maybe(0.15):
-            return None
+        """A value of the same type."""
         if isinstance(value, bool):
             return not value
         if isinstance(value, (int, float)):
@@ -418,22 +422,23 @@ class Tree:
         """A JSON patch."""
         operations = []
         for _ in range(self.dice.choice([1, 1, 2])):
-            path, value = self.scalar(one.body) or (("metadata", "annotations"), {})
+            path, value = self.scalar(one.body) or (None, None)
+            if path is None:
+                return [{"op": "add", "path": "/metadata/finalizers", "value": ["a.example.com/b"]}]
             pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
             parent = pointer.rpartition("/")[0]
             operations.append(self.dice.choice([
                 {"op": "replace", "path": pointer, "value": self.other(value)},
-                {"op": "replace", "path": pointer, "value": self.other(value) if path[0] == "metadata" else {"a": [1, "b"]}},
+                {"op": "replace", "path": pointer, "value": self.other(value) if path[0] != "spec" else {"a": [1, "b"]}},
                 {"op": "add", "path": "/metadata/finalizers", "value": ["a.example.com/b"]},
                 {"op": "add", "path": parent + ("/0" if isinstance(path[-1], int) else "/added"), "value": self.other(value)},
-                {"op": "add", "path": pointer, "value": self.dice.choice(TEXTS)},
-                {"op": "test", "path": pointer, "value": value},
+                {"op": "add", "path": pointer, "value": self.other(value)},
+                {"op": "test", "path": pointer, "value": value} if path[0] == "data" else {"op": "test", "path": "/kind", "value": one.kind},
                 {"op": "remove", "path": pointer},
                 {"op": "copy", "from": pointer, "path": parent + ("/-" if isinstance(path[-1], int) else "/copied")},
                 {"op": "move", "from": pointer, "path": parent + ("/0" if isinstance(path[-1], int) else "/moved")},
             ]))
-            if operations[-1]["op"] in ("remove", "move") or not isinstance(operations[-1].get("value", ""), str):
-                forget(one.body, path)
+            forget(one.body, path)
         return operations
 
     def replacement(self, objects):
@@ -465,7 +470,7 @@ class Tree:
             {"kind": "SuffixTransformer", "suffix": "-t", "fieldSpecs": [{"path": "metadata/name", "kind": "ConfigMap"}]},
             {"kind": "LabelTransformer", "labels": self.pairs(LABELS), "fieldSpecs": [{"path": "metadata/labels", "create": True}]},
             {"kind": "AnnotationsTransformer", "annotations": {"by": "t"}, "fieldSpecs": [
-                {"path": "metadata/annotations", "create": self.maybe()}, {"path": "spec/template/metadata/annotations", "create": True, "kind": "Deployment"}]},
+                {"path": "metadata/annotations", "create": True}, {"path": "spec/template/metadata/annotations", "create": True, "kind": "Deployment"}]},
             {"kind": "ImageTagTransformer", "imageTag": self.image(objects), "fieldSpecs": [{"path": "spec/image"}]},
             {"kind": "NamespaceTransformer", "metadata": {"namespace": "moved"}, "fieldSpecs": [{"path": "metadata/namespace", "create": True}],
              **self.some(unsetOnly=True, setRoleBindingSubjects=self.dice.choice(["none", "defaultOnly", "allServiceAccounts"]))},
@@ -482,6 +487,11 @@ class Tree:
             replacement = self.replacement(objects)
             choices += [{"kind": "ReplacementTransformer", "replacements": [replacement]}] if replacement else []
         chosen = self.dice.choice(choices)
+        for one in objects:
+            if chosen["kind"] == "NamespaceTransformer":
+                one.moved("moved")
+            elif chosen["kind"] == "PrefixTransformer" or (chosen["kind"], one.kind) == ("SuffixTransformer", "ConfigMap"):
+                one.renamed(chosen.get("prefix", ""), chosen.get("suffix", ""))
         return {"apiVersion": "builtin", **chosen, "metadata": {"name": self.number("it"), **chosen.get("metadata", {})}}
 
     def add_variables(self, fields, objects):
@@ -499,13 +509,18 @@ class Tree:
 def scalars(value, path=()):
     if isinstance(value, dict):
         for key, below in value.items():
-            if path + (key,) not in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"), ("is generated",)):
+            if key != "name" and path + (key,) not in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"), ("is generated",)):
                 yield from scalars(below, path + (key,))
     elif isinstance(value, list):
         for index, below in enumerate(value):
             yield from scalars(below, path + (index,))
     elif value is not None and path:
         yield path, value
+
+
+def is_field(path):
+    """Whether null removes it in all patches: no label, no annotation and no item."""
+    return isinstance(path[-1], str) and path[-2:-1] not in (("labels",), ("annotations",))
 
 
 def nested(body, path, value):
@@ -518,9 +533,8 @@ def nested(body, path, value):
     if len(path) < 2:
         return {step: value}
     item = below[path[1]]
-    if isinstance(item, dict) and "name" in item and len(path) > 2:
-        return {step: [{"name": item["name"], **nested(item, path[2:], value)}]}
-    return {step: [nested(item, path[2:], value)]}
+    keys = {key: item[key] for key in KEYS if key in item} if isinstance(item, dict) else {}
+    return {step: [{**keys, **nested(item, path[2:], value)} if len(path) > 2 else value]}
 
 
 def forget(body, path):

@@ -7,18 +7,18 @@ WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 
 class Writer:
-    """One document. `comments` of the tree get each comment, with the object and the keys of its field."""
+    """One document. Each of its comments is added to `comments`, with its object and the keys of its field."""
 
-    def __init__(self, dice, tree):
-        self.dice, self.tree = dice, tree
+    def __init__(self, dice, comments):
+        self.dice, self.comments = dice, comments
         self.indented_items = dice.random() < 0.5
         self.step = dice.choice([2, 2, 2, 4])
         self.commented = dice.random() < 0.5
         self.anchors = {} if dice.random() < 0.15 else None
         self.body, self.keys = None, ()
 
-    def document(self, value):
-        self.body = value
+    def document(self, value, is_object):
+        self.body = value if is_object else None
         if isinstance(value, list):
             return "\n".join(self.items(value, 0)) + "\n"
         return "\n".join(self.entries(value, 0)) + "\n"
@@ -27,8 +27,8 @@ class Writer:
         """Text of a comment, with a number of its own, or none."""
         if not self.commented or self.dice.random() > chance:
             return ""
-        text = f"# comment {len(self.tree.comments)}."
-        self.tree.comments.append((text, self.body, self.keys))
+        text = f"# comment {len(self.comments)}."
+        self.comments.append((text, self.body, self.keys))
         return text
 
     def entries(self, value, indent):

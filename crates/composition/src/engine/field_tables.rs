@@ -245,11 +245,9 @@ fn position([group, version, kind]: Kind<'_>) -> (usize, String) {
 
 /// The labels of objects and of the templates in them.
 fn template_labels() -> Vec<Field> {
-    let is_template = |field: &&Field| {
-        field.path.ends_with("metadata/labels") && !field.path.starts_with("spec/volumeClaim")
-    };
     let all = defaults::LABELS.iter().chain(LABEL_FIELDS);
-    all.filter(is_template).copied().collect()
+    let templates = all.filter(|field| field.path.ends_with("metadata/labels"));
+    templates.copied().collect()
 }
 
 /// Adds fields to a table. A field is left out if the table has it for some of its kinds.

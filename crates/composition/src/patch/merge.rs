@@ -4,8 +4,8 @@
 //! removes a field, and `$patch: delete | replace | merge` sets what to do with a mapping, an item
 //! or a list. A list is replaced, except for those in
 //! [`merge_keys`](crate::tables::merge_keys): there, the items of the patch come
-//! first, in its order, then the others. Ports, which have two keys, keep their position, and only
-//! new ones come first.
+//! first, in its order, then the others. Ports that a patch names by both of their keys keep their
+//! position, and only new ones come first.
 //!
 //! Parts of the object that stay keep their origin, and so their text. In some cases kyaml loses
 //! data, and this code does not:
@@ -406,8 +406,8 @@ fn merge_scalars(items: &mut Vec<Value<'_>>, patched: &[Value<'static>]) {
     *items = merged;
 }
 
-/// Merges lists by the keys of their items. Items of the patch come first; with several keys, only
-/// new items do.
+/// Merges lists by the keys of their items. Items of the patch come first; those with several keys
+/// only if they are new.
 fn merge_items<'s>(
     items: &mut Vec<Value<'s>>,
     patched: &[Value<'static>],
@@ -415,7 +415,6 @@ fn merge_items<'s>(
     known: Known<'_>,
     merging: &mut Merging<'_>,
 ) -> Result<(), Problem> {
-    let stays_in_place = keys.len() > 1;
     let mut old: Vec<Option<Value<'s>>> = items.drain(..).map(Some).collect();
     let mut front: Vec<Value<'s>> = Vec::with_capacity(old.len() + patched.len());
     let partners = partners(&old, patched, keys);
@@ -428,6 +427,7 @@ fn merge_items<'s>(
         if !(old.is_empty() && new.entries().is_some()) {
             check_key(new, keys).map_err(in_item)?;
         }
+        let stays_in_place = keys.len() > 1 && keys.iter().all(|key| scalar(new, key).is_some());
         let mut slot = partner.and_then(|at| old.get_mut(at));
         if let Some(mut item) = slot.as_mut().and_then(|slot| slot.take()) {
             let before = merging.losses.len();

@@ -277,7 +277,7 @@ class Tree:
         for patch in filter(None, patches):
             self.add_patch(place, fields, patch)
         objects[:] = [one for one in objects if one.body["metadata"]]
-        if self.maybe(0.3) and len({(one.kind, one.names[-1]) for one in objects}) == len(objects):
+        if self.maybe(0.3) and are_distinct(objects):
             namespace = self.dice.choice(["one", "else", "third"])
             fields["namespace"] = namespace
             for one in objects:
@@ -360,7 +360,9 @@ class Tree:
         one = self.dice.choice(there)
         name = self.dice.choice([0, -1])
         if self.maybe(0.3):
-            return self.target(one, name), self.operations(one)
+            operations = self.operations(one)
+            exact = {"kind": one.kind, "name": f"^{re.escape(one.names[name])}$"}
+            return (exact if operations[0]["path"] != "/metadata/finalizers" else self.target(one, name)), operations
         content = self.strategic(one, name)
         return (self.target(one, name) if self.maybe(0.3) else None), content
 
@@ -396,7 +398,7 @@ class Tree:
                 {"$patch": "delete"}, {"image": "patched:1"}, {"env": [{"name": "PLAIN", "value": "2"}, {"name": "NEW", "value": "x"}]},
                 {"env": [{"name": "MAP", "$patch": "delete"}]}, {"command": None, "args": ["-v"]}, {"env": None},
                 {"ports": [{"containerPort": 8080, "name": "web"}]}, {"volumeMounts": [{"mountPath": "/new", "name": "new"}]},
-                {"resources": {"limits": {"memory": "1Gi"}}}, {"env": [{"$patch": "replace"}, {"name": "ONLY", "value": "1"}]},
+                {"resources": {"limits": {"memory": "1Gi"}}}, {"livenessProbe": {"exec": {"command": ["true"]}}},
             ]))
             spec = {"containers": self.dice.choice([[first], [{"name": "added", "image": "nginx"}, first]]), **self.some(
                 0.2, volumes=[{"name": "new", "emptyDir": {}}], tolerations=[{"key": "a", "operator": "Exists"}],
@@ -476,6 +478,8 @@ class Tree:
             {"kind": "NamespaceTransformer", "metadata": {"namespace": "moved"}, "fieldSpecs": [{"path": "metadata/namespace", "create": True}],
              **self.some(unsetOnly=True, setRoleBindingSubjects=self.dice.choice(["none", "defaultOnly", "allServiceAccounts"]))},
         ]
+        if not are_distinct(objects):
+            choices.pop()
         if objects:
             one = self.dice.choice(objects)
             choices += [
@@ -505,6 +509,11 @@ class Tree:
             if found and all(isinstance(step, str) and "." not in step for step in found[0]):
                 variable["fieldref"] = {"fieldPath": ".".join(found[0])}
             fields.setdefault("vars", []).append(variable)
+
+
+def are_distinct(objects):
+    """Whether objects have different names without their namespaces."""
+    return len({(one.kind, one.names[-1]) for one in objects}) == len(objects)
 
 
 def scalars(value, path=()):

@@ -90,9 +90,13 @@ impl Additions {
                 .is_none_or(is_one)
     }
 
-    /// Adds those of a Composition that is imported or built. The first schema counts.
+    /// Adds those of a Composition that is imported or built, once. The first schema counts.
     pub(crate) fn append(&mut self, other: &Self) {
-        self.fields.extend(other.fields.iter().cloned());
+        for new in &other.fields {
+            if !self.fields.iter().any(|one| Arc::ptr_eq(one, new)) {
+                self.fields.push(Arc::clone(new));
+            }
+        }
         self.schema = self.schema.take().or_else(|| other.schema.clone());
     }
 }

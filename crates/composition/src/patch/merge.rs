@@ -4,7 +4,7 @@
 //! removes a field, and `$patch: delete | replace | merge` sets what to do with a mapping, an item
 //! or a list. A list is replaced, except for those in
 //! [`merge_keys`](crate::tables::merge_keys): there, the items of the patch come
-//! first, in its order, then the others. Ports that a patch names by both of their keys keep their
+//! first, in its order, then the others. Where a port has both of its keys, all ports keep their
 //! position, and only new ones come first.
 //!
 //! Parts of the object that stay keep their origin, and so their text. In some cases kyaml loses
@@ -406,8 +406,8 @@ fn merge_scalars(items: &mut Vec<Value<'_>>, patched: &[Value<'static>]) {
     *items = merged;
 }
 
-/// Merges lists by the keys of their items. Items of the patch come first; those with several keys
-/// only if they are new.
+/// Merges lists by the keys of their items. Items of the patch come first; where an item has several
+/// keys, only new ones do.
 fn merge_items<'s>(
     items: &mut Vec<Value<'s>>,
     patched: &[Value<'static>],
@@ -415,6 +415,9 @@ fn merge_items<'s>(
     known: Known<'_>,
     merging: &mut Merging<'_>,
 ) -> Result<(), Problem> {
+    let has_all = |item: &Value<'_>| keys.iter().all(|key| scalar(item, key).is_some());
+    let stays_in_place = keys.len() > 1
+        && (items.iter().any(|item| has_all(item)) || patched.iter().any(|item| has_all(item)));
     let mut old: Vec<Option<Value<'s>>> = items.drain(..).map(Some).collect();
     let mut front: Vec<Value<'s>> = Vec::with_capacity(old.len() + patched.len());
     let partners = partners(&old, patched, keys);
@@ -427,7 +430,6 @@ fn merge_items<'s>(
         if !(old.is_empty() && new.entries().is_some()) {
             check_key(new, keys).map_err(in_item)?;
         }
-        let stays_in_place = keys.len() > 1 && keys.iter().all(|key| scalar(new, key).is_some());
         let mut slot = partner.and_then(|at| old.get_mut(at));
         if let Some(mut item) = slot.as_mut().and_then(|slot| slot.take()) {
             let before = merging.losses.len();

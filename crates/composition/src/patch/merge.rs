@@ -416,8 +416,8 @@ fn merge_items<'s>(
     merging: &mut Merging<'_>,
 ) -> Result<(), Problem> {
     let has_all = |item: &Value<'_>| keys.iter().all(|key| scalar(item, key).is_some());
-    let stays_in_place = keys.len() > 1
-        && (items.iter().any(|item| has_all(item)) || patched.iter().any(|item| has_all(item)));
+    let stays_in_place =
+        keys.len() > 1 && (items.iter().any(has_all) || patched.iter().any(has_all));
     let mut old: Vec<Option<Value<'s>>> = items.drain(..).map(Some).collect();
     let mut front: Vec<Value<'s>> = Vec::with_capacity(old.len() + patched.len());
     let partners = partners(&old, patched, keys);

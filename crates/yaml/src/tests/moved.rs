@@ -87,5 +87,8 @@ fn changed_values_with_anchors_move() {
     items[1].remove("k");
     items.reverse();
     let text = render(&document, &value, Position::Document).unwrap();
-    assert_eq!(text, "a:\n- z\n- l: s # kept\n- k:\n  - new\n  l: r # kept\n");
+    assert_eq!(
+        text,
+        "a:\n- z\n- l: s # kept\n- k:\n  - new\n  l: r # kept\n"
+    );
 }

@@ -168,7 +168,11 @@ impl<'d> Rewrite<'d> {
             return Ok(());
         };
         if node.has(Flags::ANCHOR) {
-            let first = self.document.children(id).next().map(|child| (child.id(), 0));
+            let first = self
+                .document
+                .children(id)
+                .next()
+                .map(|child| (child.id(), 0));
             self.drop_anchor(node, first.as_ref() == kept.pairs.first());
         }
         for &(child, index) in &kept.pairs {

@@ -5,15 +5,15 @@ IMAGES = ["nginx", "nginx:1.27", "registry.example.com:5000/team/web:v1", "postg
 GROUPS = {"rbac": "rbac.authorization.k8s.io", "hooks": "admissionregistration.k8s.io"}
 
 
-def package(seed):
+def package(seed, app=""):
     """Objects of one namespace, or of two that have the same names, and some of none."""
-    return Package(random.Random(seed)).objects
+    return Package(random.Random(seed), app).objects
 
 
 class Package:
-    def __init__(self, dice):
+    def __init__(self, dice, app):
         self.dice, self.objects = dice, []
-        self.app = dice.choice(["web", "shop", "mail"])
+        self.app = dice.choice(["web", "shop", "mail"]) + app
         namespaces = dice.choice([[None], [None], ["one"], ["one", "two"]])
         for self.namespace in namespaces:
             self.namespaced()

@@ -394,6 +394,10 @@ fn change<'d>(
                 for (key, value) in std::mem::take(entries) {
                     there.insert(key, value);
                 }
+                // The hash is another one without `data`.
+                if there.entries().is_some_and(<[_]>::is_empty) {
+                    object.remove(key);
+                }
             }
             (Some(there), _) => {
                 // Entries that do not change keep their layout.

@@ -42,7 +42,8 @@ impl Transform for PatchConfig {
                 context.diagnostics.push(error);
                 return;
             }
-            ("", _) => PatchText::inline(&self.patch, field("patch"), context),
+            // Kustomize trims it: a block scalar at its end has no line break.
+            ("", _) => PatchText::inline(self.patch.trim_end(), field("patch"), context),
             (path, "") => PatchText::from_file(path, field("path"), context),
             _ => {
                 let problem = "`path` and `patch` are both given, and only one is allowed";

@@ -90,9 +90,13 @@ impl Additions {
                 .is_none_or(is_one)
     }
 
-    /// Adds those of a Composition that is imported or built. The first schema counts.
+    /// Adds those of a Composition that is imported or built, once. The first schema counts.
     pub(crate) fn append(&mut self, other: &Self) {
-        self.fields.extend(other.fields.iter().cloned());
+        for new in &other.fields {
+            if !self.fields.iter().any(|one| Arc::ptr_eq(one, new)) {
+                self.fields.push(Arc::clone(new));
+            }
+        }
         self.schema = self.schema.take().or_else(|| other.schema.clone());
     }
 }
@@ -245,11 +249,9 @@ fn position([group, version, kind]: Kind<'_>) -> (usize, String) {
 
 /// The labels of objects and of the templates in them.
 fn template_labels() -> Vec<Field> {
-    let is_template = |field: &&Field| {
-        field.path.ends_with("metadata/labels") && !field.path.starts_with("spec/volumeClaim")
-    };
     let all = defaults::LABELS.iter().chain(LABEL_FIELDS);
-    all.filter(is_template).copied().collect()
+    let templates = all.filter(|field| field.path.ends_with("metadata/labels"));
+    templates.copied().collect()
 }
 
 /// Adds fields to a table. A field is left out if the table has it for some of its kinds.

@@ -40,6 +40,7 @@ pub(crate) fn follow<'f>(
     if renames.is_empty() {
         return;
     }
+    renames.is_at_end = context.is_of_kustomization;
     for resource in resources {
         let text = |key| resource.str_at(&[key]).unwrap_or_default();
         let links = renames.links_from(text("apiVersion"), text("kind"));
@@ -61,6 +62,8 @@ pub struct Renames<'t> {
     links: Vec<Link<'t>>,
     /// The links from each API version and kind, by index.
     by_kind: BTreeMap<String, BTreeMap<String, Rc<[usize]>>>,
+    /// Whether references are updated only once, so that none has a namespace from the middle.
+    is_at_end: bool,
 }
 
 impl<'t> Renames<'t> {
@@ -74,6 +77,7 @@ impl<'t> Renames<'t> {
             links: targets.links(fields),
             targets,
             by_kind: BTreeMap::new(),
+            is_at_end: false,
         }
     }
 
@@ -109,6 +113,7 @@ impl<'t> Renames<'t> {
                 targets: &self.targets,
                 referrer,
                 link,
+                is_at_end: self.is_at_end,
             };
             let update = &mut |value: &mut Value<'_>| lookup.update(value);
             let outcome = link.from.descend(object, MissingField::Nothing, update);
@@ -368,6 +373,7 @@ struct Lookup<'l> {
     targets: &'l Targets<'l>,
     referrer: &'l Referrer,
     link: &'l Link<'l>,
+    is_at_end: bool,
 }
 
 impl Lookup<'_> {
@@ -445,7 +451,7 @@ impl Lookup<'_> {
         found.retain(|target| self.is_meant(target));
         if let Some(namespace) = namespace {
             let is_in = |target: &&Target<'_>| self.is_in(target, namespace);
-            if found.iter().any(is_in) {
+            if self.is_at_end || found.iter().any(is_in) {
                 found.retain(is_in);
             } else {
                 // A reference that was already updated has the new namespace.

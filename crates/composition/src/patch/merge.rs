@@ -4,8 +4,8 @@
 //! removes a field, and `$patch: delete | replace | merge` sets what to do with a mapping, an item
 //! or a list. A list is replaced, except for those in
 //! [`merge_keys`](crate::tables::merge_keys): there, the items of the patch come
-//! first, in its order, then the others. Ports, which have two keys, keep their position, and only
-//! new ones come first.
+//! first, in its order, then the others. Where a port has both of its keys, all ports keep their
+//! position, and only new ones come first.
 //!
 //! Parts of the object that stay keep their origin, and so their text. In some cases kyaml loses
 //! data, and this code does not:
@@ -406,8 +406,8 @@ fn merge_scalars(items: &mut Vec<Value<'_>>, patched: &[Value<'static>]) {
     *items = merged;
 }
 
-/// Merges lists by the keys of their items. Items of the patch come first; with several keys, only
-/// new items do.
+/// Merges lists by the keys of their items. Items of the patch come first; where an item has several
+/// keys, only new ones do.
 fn merge_items<'s>(
     items: &mut Vec<Value<'s>>,
     patched: &[Value<'static>],
@@ -415,7 +415,9 @@ fn merge_items<'s>(
     known: Known<'_>,
     merging: &mut Merging<'_>,
 ) -> Result<(), Problem> {
-    let stays_in_place = keys.len() > 1;
+    let has_all = |item: &Value<'_>| keys.iter().all(|key| scalar(item, key).is_some());
+    let stays_in_place =
+        keys.len() > 1 && (items.iter().any(has_all) || patched.iter().any(has_all));
     let mut old: Vec<Option<Value<'s>>> = items.drain(..).map(Some).collect();
     let mut front: Vec<Value<'s>> = Vec::with_capacity(old.len() + patched.len());
     let partners = partners(&old, patched, keys);

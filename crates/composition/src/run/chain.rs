@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::engine::field_tables::{Additions, Tables};
 use crate::engine::functions::Functions;
 use crate::engine::program::Program;
-use crate::engine::step::{Base, Builder, Context, Runner, Step};
+use crate::engine::step::{Base, Builder, Context, Nested, Runner, Step};
 use crate::engine::transformer::Transformer;
 use crate::engine::var::Var;
 use crate::names::conflicts;
@@ -220,6 +220,10 @@ impl Surroundings<'_> {
             }
             Runner::Nested(nested, steps) => {
                 let nested = *nested;
+                if nested == Nested::Component {
+                    // A Component also uses the tables of the directory that names it.
+                    self.inherited.append(additions);
+                }
                 self.nested(nested, transformer, steps, resources, diagnostics);
                 self.is_of_kustomization = is_of_kustomization;
             }

@@ -292,7 +292,8 @@ impl Surroundings<'_> {
         }
     }
 
-    /// The transformers that the entries of a list configure.
+    /// The transformers that the entries of a list configure: as in kustomize, first those that are
+    /// written in it, then those of files.
     fn configured(
         &mut self,
         transformer: &Transformer,
@@ -300,7 +301,7 @@ impl Surroundings<'_> {
     ) -> Vec<Transformer> {
         let list = FieldPath::root().key("paths");
         let entries = transformer.config.get("paths").and_then(Value::items);
-        let mut all = Vec::new();
+        let (mut all, mut of_files) = (Vec::new(), Vec::new());
         for (index, entry) in entries.unwrap_or_default().iter().enumerate() {
             let field = list.clone().index(index);
             let text = entry.as_str().unwrap_or_default();
@@ -310,10 +311,11 @@ impl Surroundings<'_> {
                 let read = objects(&document, None, &mut problems);
                 add(&read, transformer, &mut all, &mut problems);
             } else {
-                self.configured_at(text, transformer, &field, &mut all, &mut problems);
+                self.configured_at(text, transformer, &field, &mut of_files, &mut problems);
             }
             found.append(placed(&problems, transformer, &field));
         }
+        all.extend(of_files);
         all
     }
 

@@ -4,6 +4,7 @@ use crate::diagnostic::Diagnostics;
 use crate::read::document::Document;
 use crate::read::values::DuplicateKeys;
 use crate::source::Source;
+use crate::value::Value;
 use crate::{Position, render};
 
 /// The text of an object with the items of the list `a` in an order, given by their positions;
@@ -71,4 +72,23 @@ fn every_order_reads_as_meant() {
         });
         moved(text, &digits.collect::<Vec<_>>());
     }
+}
+
+/// In another place there are no anchors: what has one may also be replaced, or lose its first key.
+#[test]
+fn changed_values_with_anchors_move() {
+    let text = "a:\n- k: &x [1, 2]\n  l: r # kept\n- &y\n  k: 1\n  l: s # kept\n- z\n";
+    let document = Document::parse(&Source::new("test", text)).unwrap();
+    let root = document.roots().next().unwrap();
+    let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
+    let mut value = value.unwrap();
+    let items = value.get_mut("a").unwrap().items_mut().unwrap();
+    *items[0].get_mut("k").unwrap().items_mut().unwrap() = vec![Value::from("new")];
+    items[1].remove("k");
+    items.reverse();
+    let text = render(&document, &value, Position::Document).unwrap();
+    assert_eq!(
+        text,
+        "a:\n- z\n- l: s # kept\n- k:\n  - new\n  l: r # kept\n"
+    );
 }

@@ -40,8 +40,9 @@ impl Rewrite<'_> {
             .any(|node| !self.kept.contains(&NodeId(node.target)))
     }
 
-    /// Removes `&name`, unless the text stays in place.
-    pub(super) fn drop_anchor(&mut self, node: &Node) {
+    /// Removes `&name`, unless the text stays in place. `begins_alike` says whether the value keeps
+    /// its first line.
+    pub(super) fn drop_anchor(&mut self, node: &Node, begins_alike: bool) {
         if !node.has(Flags::ANCHOR) || self.purpose == Purpose::Stay {
             return;
         }
@@ -56,8 +57,9 @@ impl Rewrite<'_> {
         let after = self.document.slice(end..self.document.text().len());
         let follows = after.trim_start_matches([' ', '\t']);
         let end = end + after.len() - follows.len();
-        if can_follow_dash(self.document.text(), start, end, node.value.start as usize) {
-            self.edit(start, node.value.start as usize, "");
+        let value = node.value.start as usize;
+        if begins_alike && can_follow_dash(self.document.text(), start, end, value) {
+            self.edit(start, value, "");
             return;
         }
         let is_comment = follows.starts_with('#');

@@ -158,13 +158,23 @@ impl<'d> Rewrite<'d> {
 
     /// The entries or items of a collection that has some before and after.
     fn children(&mut self, id: NodeId, value: &Value<'_>) -> Result<()> {
+        let node = self.document.node(id);
         if self.is_in_step(id, value) {
+            self.drop_anchor(node, true);
             return self.each_child(id, value);
         }
         let Some(kept) = self.keep_children(id, value) else {
             self.replace(id, value);
             return Ok(());
         };
+        if node.has(Flags::ANCHOR) {
+            let first = self
+                .document
+                .children(id)
+                .next()
+                .map(|child| (child.id(), 0));
+            self.drop_anchor(node, first.as_ref() == kept.pairs.first());
+        }
         for &(child, index) in &kept.pairs {
             let Some((key, part)) = value.part(index) else {
                 continue;
@@ -240,7 +250,7 @@ impl<'d> Rewrite<'d> {
                     && node.has(Flags::IN_FLOW)
                     && node.value.is_empty();
                 if is_same && !vanishes && !self.must_respell(node, style) {
-                    self.drop_anchor(node);
+                    self.drop_anchor(node, true);
                     return Ok(false);
                 }
                 false
@@ -257,10 +267,10 @@ impl<'d> Rewrite<'d> {
             (Kind::Sequence, Data::Sequence(items)) => has_children != items.is_empty(),
             _ => false,
         };
-        if is_collection {
-            self.drop_anchor(node);
-        } else {
+        if !is_collection {
             self.replace(id, value);
+        } else if !has_children {
+            self.drop_anchor(node, true);
         }
         Ok(is_collection && has_children)
     }

@@ -46,6 +46,6 @@ pub use resources::objects::objects;
 pub use resources::print::{Format, print, print_as_kustomize};
 pub use resources::resource::Resource;
 pub use run::chain;
-pub use run::steps::{consolidate, consolidate_node, consolidate_root};
+pub use run::steps::{consolidate, consolidate_kustomization, consolidate_node, consolidate_root};
 pub use tables::kind_order::legacy_rank;
 pub use tables::name_references::{NAME_REFERENCES, Named};

@@ -8,7 +8,7 @@ pub(crate) mod hash;
 mod iam_policy;
 mod images;
 pub(crate) mod known;
-mod kustomize;
+pub(crate) mod kustomize;
 pub(crate) mod labels;
 pub(crate) mod legacy_order;
 mod namespace;

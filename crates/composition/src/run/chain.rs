@@ -13,14 +13,18 @@ use crate::names::conflicts;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
 use crate::run::call::{call, invalid};
+use crate::run::missing;
 use crate::tables::schema::Schema;
 use krm_core::files::{Entry, Files};
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::source::Place;
 
-/// The maximum number of Compositions built by others.
+/// The maximum number of Compositions and Kustomizations built by others.
 const MAX_BUILDS: usize = 10_000;
+/// The maximum number of objects that one build reads and generates, those of a directory that is
+/// built twice counted twice.
+const MAX_OBJECTS: usize = 100_000;
 
 /// State that all transformers of a chain share.
 pub(crate) struct Surroundings<'c> {
@@ -31,8 +35,10 @@ pub(crate) struct Surroundings<'c> {
     pub(crate) inherited: Additions,
     /// The Compositions and Kustomizations that are being built, each by the one before.
     pub(crate) building: Vec<String>,
-    /// The number of Compositions built by others.
+    /// The number of Compositions and Kustomizations built by others.
     builds: usize,
+    /// The number of objects that were read and generated.
+    objects: usize,
     /// The state that the Kustomizations of one build share.
     pub(crate) shared: Shared,
     /// Whether the step that runs is part of a Kustomization.
@@ -88,6 +94,7 @@ pub fn run<'d>(
         inherited: Additions::default(),
         building: Vec::new(),
         builds: 0,
+        objects: 0,
         shared: Shared::default(),
         is_of_kustomization: false,
         tables: None,
@@ -112,7 +119,8 @@ impl Surroundings<'_> {
         if let Some(first) = steps.first().filter(|first| first.is_of_kustomization) {
             self.shared.set_schema(&first.additions);
         }
-        for step in steps {
+        let mut steps = steps.iter_mut();
+        while let Some(step) = steps.next() {
             let start = now();
             let before = resources.len();
             let Step {
@@ -127,6 +135,14 @@ impl Surroundings<'_> {
                 Runner::Builtin(_) | Runner::Program(_) | Runner::Own
             );
             self.one(transformer, runner, additions, &mut resources, diagnostics);
+            if is_traced && transformer.id.kind != ACCUMULATOR {
+                let new = resources.len().saturating_sub(before);
+                let counted = self.count(new).map_err(|mut problem| {
+                    problem.place = transformer.place();
+                    problem
+                });
+                diagnostics.take(counted);
+            }
             if is_traced && self.is_of_kustomization {
                 self.trace(transformer, &mut resources);
             }
@@ -142,6 +158,7 @@ impl Surroundings<'_> {
                 count: resources.len(),
             });
             if diagnostics.has_errors() {
+                missing::report(steps.as_slice(), self.files, diagnostics);
                 break;
             }
             if resources.is_empty() && before > 0 {
@@ -241,7 +258,7 @@ impl Surroundings<'_> {
         if id.is_builtin() && UNTRACED.contains(&id.kind.as_str()) {
             return;
         }
-        let adds = id.kind == "ResourceAccumulator" || id.kind.ends_with("Generator");
+        let adds = id.kind == ACCUMULATOR || id.kind.ends_with("Generator");
         for resource in resources {
             let is_new = resource
                 .trace
@@ -250,7 +267,7 @@ impl Surroundings<'_> {
             let file = resource.place().map(|place| place.source.name().to_owned());
             let trace = resource.trace.get_or_insert_default();
             if is_new {
-                trace.origin = match file.filter(|_| id.kind == "ResourceAccumulator") {
+                trace.origin = match file.filter(|_| id.kind == ACCUMULATOR) {
                     Some(file) => format!("path: {}\n", tracing.relative(&file)),
                     None => configured.clone(),
                 };
@@ -292,11 +309,9 @@ impl Surroundings<'_> {
         if self.builds <= MAX_BUILDS {
             return Ok(());
         }
-        Err(Diagnostic::error(format!(
-            "more than {MAX_BUILDS} Compositions are built within others"
-        ))
-        .hint("a Composition that is added twice is built twice, with all that it adds")
-        .into())
+        Err(too_many(&format!(
+            "more than {MAX_BUILDS} Compositions and Kustomizations are built within others"
+        )))
     }
 
     /// Passes resources through the steps of another Composition, called `name`.
@@ -326,6 +341,10 @@ impl Builder for Surroundings<'_> {
         steps: &'d mut Vec<Step>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Resource<'d>>> {
+        // The error that ends the build is reported.
+        if self.builds > MAX_BUILDS || self.objects > MAX_OBJECTS {
+            return None;
+        }
         let is_of_kustomization = self.is_of_kustomization;
         let mut found = Diagnostics::new();
         let made = match base {
@@ -350,6 +369,17 @@ impl Builder for Surroundings<'_> {
         Some(made)
     }
 
+    fn count(&mut self, objects: usize) -> Result<()> {
+        let is_reported = self.objects > MAX_OBJECTS;
+        self.objects = self.objects.saturating_add(objects);
+        if is_reported || self.objects <= MAX_OBJECTS {
+            return Ok(());
+        }
+        Err(too_many(&format!(
+            "the build has more than {MAX_OBJECTS} objects"
+        )))
+    }
+
     fn vars(&mut self) -> &mut Vec<Var> {
         &mut self.shared.vars
     }
@@ -358,6 +388,9 @@ impl Builder for Surroundings<'_> {
         &mut self.shared.tracing
     }
 }
+
+/// The transformer that reads objects.
+const ACCUMULATOR: &str = "ResourceAccumulator";
 
 /// The steps of a Kustomization that are no transformers of kustomize.
 const UNTRACED: [&str; 2] = ["Kustomization", "Variables"];
@@ -384,6 +417,11 @@ fn configured(transformer: &Transformer, file: &str) -> String {
     text
 }
 
+fn too_many(problem: &str) -> Box<Diagnostic> {
+    let hint = "a directory that is named twice is built twice, with all that it names";
+    Diagnostic::error(problem).hint(hint).into()
+}
+
 /// Adds to errors the place that names the directory in which they are.
 pub(crate) fn named_by(found: Diagnostics, place: Option<Place>) -> Diagnostics {
     let Some(place) = place.filter(|_| found.has_errors()) else {
@@ -392,6 +430,7 @@ pub(crate) fn named_by(found: Diagnostics, place: Option<Place>) -> Diagnostics 
     let mut all = Diagnostics::new();
     for one in found.iter().cloned() {
         all.push(match one.severity {
+            Severity::Error if one.place.is_none() => one.at(place.clone()),
             Severity::Error => one.related(place.clone(), "named here"),
             _ => one,
         });

@@ -34,6 +34,21 @@ pub fn consolidate_root(
     }
 }
 
+/// Reads the Kustomization under a node, as the root of a build; its paths are relative to
+/// `directory`. After errors, do not use the result.
+pub fn consolidate_kustomization(
+    files: &dyn Files,
+    document: &Arc<Document>,
+    node: NodeId,
+    directory: &str,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Step> {
+    let kustomization = file::read_node(document, node, directory, diagnostics);
+    kustomization.map_or_else(Vec::new, |kustomization| {
+        build(&kustomization, &Ending::default(), files, diagnostics)
+    })
+}
+
 /// All steps of a Kustomization that is the root of a build.
 pub(crate) fn build(
     kustomization: &Kustomization,

@@ -112,7 +112,7 @@ pub(crate) fn relocated(paths: Paths, context: &mut Context<'_>) -> Relocated {
 }
 
 /// Replaces the strings at a path by those that `path_of` returns.
-fn relocate(
+pub(crate) fn relocate(
     value: &mut Value<'_>,
     way: &[&str],
     field: &FieldPath,

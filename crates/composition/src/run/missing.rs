@@ -1,0 +1,66 @@
+//! Finds the files that a list of steps names and that do not exist.
+
+use crate::builtin::kustomize::kustomized::{Paths, relocate};
+use crate::engine::step::Step;
+use crate::engine::transformer::Transformer;
+use crate::read::locate::find;
+use krm_core::files::Files;
+use krm_yaml::FieldPath;
+use krm_yaml::diagnostic::Diagnostics;
+
+/// The fields of transformers with paths of files.
+const FIELDS: &[(&str, Paths)] = &[
+    ("Component", &[&["path"]]),
+    ("ConfigMapGenerator", SOURCES),
+    ("Generators", LIST),
+    ("PatchJson6902Transformer", &[&["path"]]),
+    ("PatchStrategicMergeTransformer", LIST),
+    ("PatchTransformer", &[&["path"]]),
+    ("ReplacementTransformer", &[&["replacements", "*", "path"]]),
+    ("ResourceAccumulator", LIST),
+    ("SecretGenerator", SOURCES),
+    ("Transformers", LIST),
+    ("Validators", LIST),
+];
+const LIST: Paths = &[&["paths", "*"]];
+const SOURCES: Paths = &[&["files", "*"], &["envs", "*"], &["env"]];
+
+/// Reports the files that these steps name and that do not exist. After an error they do not run,
+/// and would not report it themselves.
+pub(crate) fn report(steps: &[Step], files: &dyn Files, diagnostics: &mut Diagnostics) {
+    for transformer in steps.iter().map(|step| &step.transformer) {
+        let fields = FIELDS.iter().find(|(kind, _)| *kind == transformer.id.kind);
+        let Some((_, fields)) = fields.filter(|_| transformer.id.is_builtin()) else {
+            continue;
+        };
+        let mut config = transformer.config.clone();
+        for way in *fields {
+            let root = FieldPath::root();
+            relocate(&mut config, way, &root, &mut |field, text| {
+                check(field, text, transformer, files, diagnostics);
+                None
+            });
+        }
+    }
+}
+
+/// Reports a path that does not exist.
+fn check(
+    field: &FieldPath,
+    text: &str,
+    transformer: &Transformer,
+    files: &dyn Files,
+    diagnostics: &mut Diagnostics,
+) {
+    let is_inline = text.contains(['\n', '{']) || text.contains(": ");
+    let path = text.split_once('=').map_or(text, |(_, path)| path);
+    let path = transformer.resolve(field, path);
+    if is_inline || text.is_empty() || files.entry(&path).is_some() {
+        return;
+    }
+    if let Err(mut problem) = find(files, &path) {
+        problem.place = transformer.place_of(field);
+        problem.field = Some(transformer.written_as(field).to_string());
+        diagnostics.push(*problem);
+    }
+}

@@ -162,7 +162,9 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
     let read = kustomizations::check(&kustomizations, disk, &mut built);
     let known = files.iter().map(|(file, _)| join(".", file));
     let known: BTreeSet<String> = known.collect();
-    let read = read.into_iter().filter(|file| !is_kustomization(file) && !known.contains(file));
+    let read = read
+        .into_iter()
+        .filter(|file| !is_kustomization(file) && !known.contains(file));
     files.extend(read.map(|file| (file, false)));
     for (file, is_named) in files {
         check.file(file, is_named, trouble);

@@ -42,6 +42,7 @@ pub use read::locate::KUSTOMIZATIONS;
 pub use read::model::{FIELDS, IMPORT_FIELDS, OPENAPI_FIELDS, ORDER_FIELDS};
 pub use read::model::{GROUP, built_kind};
 pub use read::show::show;
+pub use resources::history::Setter;
 pub use resources::objects::objects;
 pub use resources::print::{Format, print, print_as_kustomize};
 pub use resources::resource::Resource;

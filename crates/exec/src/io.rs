@@ -237,7 +237,10 @@ pub fn yaml_files(path: &str, names: &[&str]) -> Result<Option<Vec<String>>> {
         let is_yaml = extension.is_some_and(|one| one == "yaml" || one == "yml" || one == "json");
         let is_named = names.iter().any(|name| entry.file_name() == *name);
         // A link that leads nowhere is reported when it is read.
-        let may_be_read = entry.path().metadata().map_or(true, |there| there.is_file());
+        let may_be_read = entry
+            .path()
+            .metadata()
+            .map_or(true, |there| there.is_file());
         if (is_yaml || is_named) && may_be_read {
             files.push(entry.path().display().to_string());
         }

@@ -170,7 +170,9 @@ impl Directory {
         let root = document.as_ref().and_then(|one| one.roots().next());
         let items = |field| root.and_then(|root| root.get(field));
         let items = DIRECTORIES.into_iter().filter_map(items);
-        let items = items.filter(|list| list.is_sequence()).flat_map(Cursor::children);
+        let items = items
+            .filter(|list| list.is_sequence())
+            .flat_map(Cursor::children);
         let names = items.filter_map(|item| Some(join(&path, &item.text().ok()??)));
         let kind = root.and_then(|root| root.text_at(["kind"]));
         Self {

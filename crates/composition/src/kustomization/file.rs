@@ -104,7 +104,9 @@ impl Kustomization {
             let hint = if self.transformer.is_some() || *field == "vars" {
                 format!("use `{successor}` instead")
             } else {
-                format!("use `{successor}` instead: `krm-template edit fix`, run in the directory of the file, makes the change")
+                format!(
+                    "use `{successor}` instead: `krm-template edit fix`, run in the directory of the file, makes the change"
+                )
             };
             let warning = warning.rule("deprecated-field").field(*field);
             diagnostics.push(warning.hint(hint));

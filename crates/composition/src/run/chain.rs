@@ -10,15 +10,16 @@ use crate::engine::step::{Base, Builder, Context, Runner, Step};
 use crate::engine::transformer::Transformer;
 use crate::engine::var::Var;
 use crate::names::conflicts;
+use crate::resources::history::Setter;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
 use crate::run::call::{call, invalid};
 use crate::run::missing;
 use crate::tables::schema::Schema;
-use krm_core::files::{Entry, Files};
-use krm_yaml::FieldPath;
+use krm_core::files::{Entry, Files, join};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::source::Place;
+use krm_yaml::{FieldPath, Value};
 
 /// The maximum number of Compositions and Kustomizations built by others.
 const MAX_BUILDS: usize = 10_000;
@@ -43,6 +44,8 @@ pub(crate) struct Surroundings<'c> {
     pub(crate) shared: Shared,
     /// Whether the step that runs is part of a Kustomization.
     pub(crate) is_of_kustomization: bool,
+    /// Whether the resources note what has set their fields.
+    keeps_history: bool,
     /// The tables of the last step, with what they were made of.
     tables: Option<(Additions, Arc<Tables>)>,
 }
@@ -88,7 +91,26 @@ pub fn run<'d>(
     functions: &dyn Functions,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Resource<'d>>, Vec<Stat>) {
+    surroundings(files, functions).run(steps, resources, diagnostics)
+}
+
+/// As [`run`] without resources. The new ones know which transformer has set each
+/// [field](Resource::setter).
+pub fn run_with_history<'d>(
+    steps: &'d mut [Step],
+    files: &dyn Files,
+    functions: &dyn Functions,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Resource<'d>> {
     let mut around = Surroundings {
+        keeps_history: true,
+        ..surroundings(files, functions)
+    };
+    around.run(steps, Vec::new(), diagnostics).0
+}
+
+fn surroundings<'c>(files: &'c dyn Files, functions: &'c dyn Functions) -> Surroundings<'c> {
+    Surroundings {
         files,
         functions,
         inherited: Additions::default(),
@@ -97,9 +119,9 @@ pub fn run<'d>(
         objects: 0,
         shared: Shared::default(),
         is_of_kustomization: false,
+        keeps_history: false,
         tables: None,
-    };
-    around.run(steps, resources, diagnostics)
+    }
 }
 
 impl Surroundings<'_> {
@@ -142,6 +164,10 @@ impl Surroundings<'_> {
                     problem
                 });
                 diagnostics.take(counted);
+            }
+            if is_traced && self.keeps_history {
+                let setter = Arc::new(setter(transformer));
+                resources.iter_mut().for_each(|one| one.note(&setter));
             }
             if is_traced && self.is_of_kustomization {
                 self.trace(transformer, &mut resources);
@@ -415,6 +441,24 @@ fn configured(transformer: &Transformer, file: &str) -> String {
         }
     }
     text
+}
+
+/// A transformer as what has set a field.
+fn setter(transformer: &Transformer) -> Setter {
+    let one = transformer.config.get("path").into_iter();
+    let several = transformer.config.get("paths").and_then(Value::items);
+    let paths = one
+        .chain(several.unwrap_or_default())
+        .filter_map(Value::as_str);
+    let is_patch = transformer.id.kind.starts_with("Patch");
+    let patches = paths
+        .filter(|_| is_patch)
+        .map(|path| join(&transformer.directory, path));
+    Setter {
+        name: transformer.id.to_string(),
+        place: transformer.place(),
+        patches: patches.collect(),
+    }
 }
 
 fn too_many(problem: &str) -> Box<Diagnostic> {

@@ -10,8 +10,9 @@ use crate::cli::process::mask::Secrets;
 use crate::cli::table;
 use crate::composition::{Ending, Resource, chain, consolidate_root};
 use crate::function::{Environment, InProcess};
+use crate::krm::identity::Identity;
 use crate::report;
-use crate::template::Trace;
+use crate::template::{Trace, Traced};
 use krm_template_exec::console::Console;
 use krm_template_exec::disk::{Disk, LoadRestrictor};
 use krm_template_exec::io;
@@ -22,6 +23,8 @@ use krm_yaml::{Cursor, Data, Document, FieldPath, Step, Value};
 
 /// The replacement for a secret.
 const MASK: &str = "***";
+/// How the source of an object is called that a function has made.
+const OUTPUT: &str = "output of ";
 
 /// The explanation of the requested object or field of what is built in a directory; none after an
 /// error, which is reported.
@@ -37,11 +40,8 @@ pub(super) fn explain(
         owner: "the Kustomization",
         way_out: "move it there",
     };
-    let secrets = RefCell::new(Secrets::default());
-    let trace = |trace: Trace| {
-        let mut secrets = secrets.borrow_mut();
-        trace.objects.iter().for_each(|object| secrets.add(object));
-    };
+    let traced = RefCell::new(Vec::new());
+    let trace = |mut trace: Trace| traced.borrow_mut().append(&mut trace.objects);
     let environment = Environment {
         trace: Some(&trace),
         ..environment(&disk)
@@ -62,10 +62,14 @@ pub(super) fn explain(
     });
     let candidates: Vec<Candidate<'_>> = candidates.collect();
     let (index, path) = diagnostics.take(query.find(&candidates))?;
+    let traced = traced.borrow();
+    let mut secrets = Secrets::default();
+    traced.iter().for_each(|object| secrets.add(object));
     let explained = Explained {
         resource: resources.get(index)?,
         title: candidates.get(index)?.title(),
-        secrets: &secrets.borrow(),
+        traced: &traced,
+        secrets,
     };
     diagnostics.take(explained.text(&path))
 }
@@ -74,7 +78,9 @@ pub(super) fn explain(
 struct Explained<'e> {
     resource: &'e Resource<'e>,
     title: String,
-    secrets: &'e Secrets,
+    /// The objects of Templates.
+    traced: &'e [Traced],
+    secrets: Secrets,
 }
 
 impl Explained<'_> {
@@ -121,7 +127,14 @@ impl Explained<'_> {
     /// What has set a field, unless it is as it was read, and the place of that.
     fn origin(&self, path: &FieldPath) -> (Option<String>, Option<Place>) {
         let Some(setter) = self.resource.setter(path) else {
-            return (None, self.resource.place_of(path));
+            let place = self.resource.place_of(path);
+            let made = place
+                .as_ref()
+                .and_then(|place| place.source.name().strip_prefix(OUTPUT));
+            return match made {
+                Some(maker) => (Some(maker.to_owned()), self.in_template(path)),
+                None => (None, place),
+            };
         };
         // The steps that end a build have no place of their own.
         match setter.name.strip_prefix("Kustomization ") {
@@ -139,6 +152,17 @@ impl Explained<'_> {
                 )
             }
         }
+    }
+
+    /// The place of a field in the Template that has made the object.
+    fn in_template(&self, path: &FieldPath) -> Option<Place> {
+        let identity = self.resource.first_identity()?;
+        let is_it = |one: &&Traced| Identity::of(&one.value).as_ref() == Some(&identity);
+        let object = self.traced.iter().find(is_it)?;
+        let field = object.fields.iter().find(|field| field.path == *path);
+        let section = object.sections.iter().find(|section| section.path == *path);
+        let place = field.and_then(|field| field.place.as_ref());
+        place.or(section.map(|section| &section.place)).cloned()
     }
 
     /// The place of a field in a file with strategic merge patches.

@@ -12,7 +12,7 @@ use super::others::NO_PYTHON;
 use crate::cli::environment::environment;
 use crate::cli::no_programs::{NOT_RUN, NoPrograms};
 use crate::composition::{
-    Ending, KUSTOMIZATIONS, Step, chain, consolidate_kustomization, consolidate_root,
+    COMPOSITIONS, Ending, KUSTOMIZATIONS, Step, chain, consolidate_kustomization, consolidate_root,
 };
 use crate::files::{Entry, Files, directory_of, join};
 use crate::function::{Environment, InProcess};
@@ -20,10 +20,9 @@ use krm_template_exec::disk::Disk;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::{Cursor, Document};
 
-/// The bytes of files that are read to build Kustomizations; a file that is read twice counts twice.
-const MAX_READ: u64 = 1 << 30;
-/// The bytes that a file counts at least.
-const LEAST: u64 = 4096;
+/// The maximum number of objects and directories that are read to build Kustomizations; what is
+/// read twice counts twice.
+const MAX_READ: usize = 500_000;
 const COMPONENT: &str = "Component";
 /// The fields with directories.
 const DIRECTORIES: [&str; 6] = [
@@ -39,7 +38,8 @@ const DIRECTORIES: [&str; 6] = [
 struct Noted {
     disk: Disk,
     names: RefCell<BTreeSet<String>>,
-    bytes: Cell<u64>,
+    /// The number of objects and directories that were read.
+    count: Cell<usize>,
 }
 
 impl Files for Noted {
@@ -56,10 +56,8 @@ impl Files for Noted {
     }
 
     fn read(&self, path: &str, root: &str) -> Result<Vec<u8>> {
-        self.names.borrow_mut().insert(path.to_owned());
         let bytes = self.disk.read(path, root)?;
-        let all = self.bytes.get() + LEAST.max(bytes.len() as u64);
-        self.bytes.set(all);
+        self.names.borrow_mut().insert(path.to_owned());
         Ok(bytes)
     }
 }
@@ -69,7 +67,7 @@ impl Noted {
         Self {
             disk,
             names: RefCell::new(BTreeSet::new()),
-            bytes: Cell::new(0),
+            count: Cell::new(0),
         }
     }
 
@@ -83,14 +81,20 @@ impl Noted {
                 ..environment(&self.disk)
             };
             let functions = InProcess::new(&environment, &NoPrograms);
-            chain::run(&mut steps, Vec::new(), self, &functions, &mut own);
+            let count = chain::check(&mut steps, self, &functions, &mut own);
+            self.count.set(self.count.get().saturating_add(count));
         }
         let mut found = Diagnostics::new();
         for mut one in own.iter().cloned() {
-            if one.rule == Some(NOT_RUN) {
-                one.rule = None;
-                one.severity = Severity::Info;
-                one.hints = vec!["what comes after it is not checked".to_owned()];
+            match one.severity {
+                // It is about what the build would print.
+                Severity::Info => continue,
+                _ if one.rule == Some(NOT_RUN) => {
+                    one.rule = None;
+                    one.severity = Severity::Info;
+                    one.hints = vec!["what comes after it is not checked".to_owned()];
+                }
+                _ => {}
             }
             found.push(one);
         }
@@ -134,10 +138,9 @@ pub(super) fn check(paths: &[String], disk: Disk, found: &mut Diagnostics) -> BT
         if files.names.borrow().contains(&directory.file) {
             continue;
         }
-        if files.bytes.get() > MAX_READ {
-            let most = MAX_READ >> 20;
+        if files.count.get() > MAX_READ {
             let problem = format!(
-                "`{}` is not checked: more than {most} MiB were read to build others",
+                "`{}` is not checked: more than {MAX_READ} objects were read to build others",
                 directory.file
             );
             let hint = "check it with a command of its own";
@@ -145,10 +148,7 @@ pub(super) fn check(paths: &[String], disk: Disk, found: &mut Diagnostics) -> BT
             found.push(warning.rule("kustomization"));
             continue;
         }
-        let mut own = Diagnostics::new();
-        let steps = consolidate_root(&files, &directory.path, &Ending::default(), &mut own);
-        let is_component = directory.is_component;
-        found.append(files.run(if is_component { Vec::new() } else { steps }, own));
+        found.append(directory.check(&files));
     }
     files.names.take()
 }
@@ -157,6 +157,8 @@ pub(super) fn check(paths: &[String], disk: Disk, found: &mut Diagnostics) -> BT
 struct Directory {
     path: String,
     file: String,
+    /// Its text, if that can be read.
+    document: Option<Arc<Document>>,
     is_component: bool,
     /// The directories and files that it names.
     names: Vec<String>,
@@ -167,6 +169,7 @@ impl Directory {
     fn read(file: &str, path: String, disk: &Disk) -> Self {
         let source = disk.source(file, directory_of(file));
         let document = source.and_then(|source| Document::parse(&source)).ok();
+        let document = document.map(Arc::new);
         let root = document.as_ref().and_then(|one| one.roots().next());
         let items = |field| root.and_then(|root| root.get(field));
         let items = DIRECTORIES.into_iter().filter_map(items);
@@ -180,6 +183,25 @@ impl Directory {
             file: join(".", file),
             names: names.collect(),
             path,
+            document: document.clone(),
         }
+    }
+
+    fn check(&self, files: &Noted) -> Diagnostics {
+        let mut own = Diagnostics::new();
+        // A function may be configured by a Composition beside it.
+        let is_beside = |name: &&str| files.entry(&join(&self.path, name)) == Some(Entry::File);
+        let root = self
+            .document
+            .as_ref()
+            .and_then(|one| Some((one, one.roots().next()?.id())));
+        let steps = match root.filter(|_| COMPOSITIONS.iter().any(|name| is_beside(&name))) {
+            Some((document, root)) => {
+                consolidate_kustomization(files, document, root, &self.path, &mut own)
+            }
+            None => consolidate_root(files, &self.path, &Ending::default(), &mut own),
+        };
+        let steps = if self.is_component { Vec::new() } else { steps };
+        files.run(steps, own)
     }
 }

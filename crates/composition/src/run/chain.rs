@@ -14,7 +14,7 @@ use crate::resources::history::Setter;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
 use crate::run::call::{call, invalid};
-use crate::run::missing;
+use crate::run::unread;
 use crate::tables::schema::Schema;
 use krm_core::files::{Entry, Files, join};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
@@ -109,6 +109,19 @@ pub fn run_with_history<'d>(
     around.run(steps, Vec::new(), diagnostics).0
 }
 
+/// Runs steps as [`run`] does, without resources. Returns only the number of objects and
+/// directories that were read.
+pub fn check(
+    steps: &mut [Step],
+    files: &dyn Files,
+    functions: &dyn Functions,
+    diagnostics: &mut Diagnostics,
+) -> usize {
+    let mut around = surroundings(files, functions);
+    around.run(steps, Vec::new(), diagnostics);
+    around.objects.saturating_add(around.builds)
+}
+
 fn surroundings<'c>(files: &'c dyn Files, functions: &'c dyn Functions) -> Surroundings<'c> {
     Surroundings {
         files,
@@ -184,7 +197,7 @@ impl Surroundings<'_> {
                 count: resources.len(),
             });
             if diagnostics.has_errors() {
-                missing::report(steps.as_slice(), self.files, diagnostics);
+                unread::report(steps.as_slice(), self.files, diagnostics);
                 break;
             }
             if resources.is_empty() && before > 0 {

@@ -2,7 +2,7 @@
 
 pub(crate) mod call;
 pub mod chain;
-mod missing;
 mod nested;
 pub(crate) mod runner;
 pub(crate) mod steps;
+mod unread;

@@ -1,10 +1,10 @@
-//! Finds the files that a list of steps names and that do not exist.
+//! Finds the files that a list of steps names and that it cannot read.
 
 use crate::builtin::kustomize::kustomized::{Paths, relocate};
 use crate::engine::step::Step;
 use crate::engine::transformer::Transformer;
 use crate::read::locate::find;
-use krm_core::files::Files;
+use krm_core::files::{Entry, Files};
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::Diagnostics;
 
@@ -25,8 +25,8 @@ const FIELDS: &[(&str, Paths)] = &[
 const LIST: Paths = &[&["paths", "*"]];
 const SOURCES: Paths = &[&["files", "*"], &["envs", "*"], &["env"]];
 
-/// Reports the files that these steps name and that do not exist. After an error they do not run,
-/// and would not report it themselves.
+/// Reports the files that these steps name and that do not exist, or must not be read. After an
+/// error the steps do not run, and do not report it themselves.
 pub(crate) fn report(steps: &[Step], files: &dyn Files, diagnostics: &mut Diagnostics) {
     for transformer in steps.iter().map(|step| &step.transformer) {
         let fields = FIELDS.iter().find(|(kind, _)| *kind == transformer.id.kind);
@@ -44,7 +44,7 @@ pub(crate) fn report(steps: &[Step], files: &dyn Files, diagnostics: &mut Diagno
     }
 }
 
-/// Reports a path that does not exist.
+/// Reports a path that does not exist, or that leads out of its directory.
 fn check(
     field: &FieldPath,
     text: &str,
@@ -55,10 +55,15 @@ fn check(
     let is_inline = text.contains(['\n', '{']) || text.contains(": ");
     let path = text.split_once('=').map_or(text, |(_, path)| path);
     let path = transformer.resolve(field, path);
-    if is_inline || text.is_empty() || files.entry(&path).is_some() {
+    if is_inline || text.is_empty() {
         return;
     }
-    if let Err(mut problem) = find(files, &path) {
+    let found = match files.entry(&path) {
+        None => find(files, &path).map(drop),
+        Some(Entry::File) => files.check(&path, transformer.directory_of(field)),
+        Some(Entry::Directory) => Ok(()),
+    };
+    if let Err(mut problem) = found {
         problem.place = transformer.place_of(field);
         problem.field = Some(transformer.written_as(field).to_string());
         diagnostics.push(*problem);

@@ -162,7 +162,9 @@ impl Explained<'_> {
         let field = object.fields.iter().find(|field| field.path == *path);
         let section = object.sections.iter().find(|section| section.path == *path);
         let place = field.and_then(|field| field.place.as_ref());
-        place.or(section.map(|section| &section.place)).cloned()
+        let place = place.or(section.map(|section| &section.place)).cloned();
+        // One that a Kustomization has changed is in no file.
+        place.filter(|place| io::is_there(place.source.name()))
     }
 
     /// The place of a field in a file with strategic merge patches.

@@ -46,12 +46,24 @@ pub struct Resource<'d> {
     pub(crate) needs_hash: bool,
     /// The variables of which it holds the value.
     pub(crate) vars: Vec<String>,
+    /// The labels and annotations that one transformer has created in several fields of it.
+    pub(crate) shared: Vec<Shared>,
     /// Its history, if a build keeps that.
     pub(crate) trace: Option<Box<Trace>>,
     /// What has set its fields, if the build notes that, and a transformer has changed it.
     history: Option<Box<History>>,
     /// The transformer that created it; empty for one that was there before the first.
     maker: Option<Arc<str>>,
+}
+
+/// An entry that one transformer has created in `metadata` and in other fields: in kustomize they
+/// have one value.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    /// Its mapping in `metadata`: `labels` or `annotations`.
+    pub(crate) mapping: &'static str,
+    pub(crate) key: String,
+    pub(crate) value: String,
 }
 
 impl<'d> Resource<'d> {
@@ -92,6 +104,7 @@ impl<'d> Resource<'d> {
             suffixes: self.suffixes,
             needs_hash: self.needs_hash,
             vars: self.vars,
+            shared: self.shared,
             trace: self.trace,
             history: self.history,
             maker: self.maker,
@@ -115,6 +128,7 @@ impl<'d> Resource<'d> {
             suffixes: Vec::new(),
             needs_hash: false,
             vars: Vec::new(),
+            shared: Vec::new(),
             trace: None,
             history: None,
             maker: None,

@@ -4,6 +4,7 @@ mod kustomizations;
 mod others;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, StringValueParser};
@@ -162,10 +163,10 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
     let read = kustomizations::check(&kustomizations, disk, &mut built);
     let known = files.iter().map(|(file, _)| join(".", file));
     let known: BTreeSet<String> = known.collect();
-    let read = read
-        .into_iter()
-        .filter(|file| !is_kustomization(file) && !known.contains(file));
-    files.extend(read.map(|file| (file, false)));
+    let is_new = |file: &String| {
+        io::is_yaml(Path::new(file)) && !is_kustomization(file) && !known.contains(file)
+    };
+    files.extend(read.into_iter().filter(is_new).map(|file| (file, false)));
     for (file, is_named) in files {
         check.file(file, is_named, trouble);
     }

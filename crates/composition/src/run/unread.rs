@@ -5,8 +5,8 @@ use crate::engine::step::Step;
 use crate::engine::transformer::Transformer;
 use crate::read::locate::find;
 use krm_core::files::{Entry, Files};
-use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{FieldPath, Step as PathStep};
 
 /// The fields of transformers with paths of files.
 const FIELDS: &[(&str, Paths)] = &[
@@ -53,7 +53,10 @@ fn check(
     diagnostics: &mut Diagnostics,
 ) {
     let is_inline = text.contains(['\n', '{']) || text.contains(": ");
-    let path = text.split_once('=').map_or(text, |(_, path)| path);
+    // A generator may name a key before the path.
+    let is_keyed = matches!(field.steps().first(), Some(PathStep::Key(key)) if key == "files");
+    let path = text.split_once('=').filter(|_| is_keyed);
+    let path = path.map_or(text, |(_, path)| path);
     let path = transformer.resolve(field, path);
     if is_inline || text.is_empty() {
         return;

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::fail_on::FailOn;
 use crate::cli::kustomization;
 use crate::cli::suggested::Suggested;
-use crate::composition::KUSTOMIZATIONS;
+use crate::composition::{KUSTOMIZATIONS, is_kustomization};
 use crate::files::join;
 use crate::lint;
 use crate::report::{self, SarifRule};
@@ -23,7 +23,6 @@ use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::Source;
 
-use kustomizations::is_kustomization;
 use others::{Counts, File};
 
 /// Find mistakes in Templates and Kustomizations, without values and without a cluster

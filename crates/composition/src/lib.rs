@@ -38,7 +38,7 @@ pub use fields::field_spec::FieldSpec;
 pub use kustomization::ending::Ending;
 pub use kustomization::fields as kustomization_fields;
 pub use names::references::{Referrer, Renames, Target};
-pub use read::locate::{COMPOSITIONS, KUSTOMIZATIONS};
+pub use read::locate::{COMPOSITIONS, KUSTOMIZATIONS, is_kustomization};
 pub use read::model::{FIELDS, IMPORT_FIELDS, OPENAPI_FIELDS, ORDER_FIELDS};
 pub use read::model::{GROUP, built_kind};
 pub use read::show::show;

@@ -140,7 +140,7 @@ impl Explained<'_> {
         match setter.name.strip_prefix("Kustomization ") {
             Some("vars") => (Some("the value of a variable".to_owned()), None),
             Some("managedByLabel") => (Some("`managedByLabel`".to_owned()), None),
-            Some(_) => (Some("the new names of objects".to_owned()), None),
+            Some(_) => (Some("the hashes and new names of objects".to_owned()), None),
             None => {
                 let patched = setter
                     .patches

@@ -1,19 +1,19 @@
 //! Checks the Kustomizations and Components that `validate` reads.
 //!
 //! Each is built once: by itself, or as a part of another one. A Component by itself is only read,
-//! as it changes the objects of others.
+//! with the paths in it, as it changes the objects of others.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-#[cfg(feature = "deployment-manager")]
-use super::others::NO_PYTHON;
 use crate::cli::environment::environment;
 use crate::cli::no_programs::{NOT_RUN, NoPrograms};
 use crate::composition::{
-    COMPOSITIONS, Ending, KUSTOMIZATIONS, Step, chain, consolidate_kustomization, consolidate_root,
+    COMPOSITIONS, Ending, Step, chain, consolidate_kustomization, consolidate_root,
 };
+#[cfg(feature = "deployment-manager")]
+use crate::deployment_manager::python::Forbidden;
 use crate::files::{Entry, Files, directory_of, join};
 use crate::function::{Environment, InProcess};
 use krm_template_exec::disk::Disk;
@@ -33,6 +33,13 @@ const DIRECTORIES: [&str; 6] = [
     "transformers",
     "validators",
 ];
+
+/// Hints where a configuration needs Python, which `validate` does not run.
+#[cfg(feature = "deployment-manager")]
+pub(super) const NO_PYTHON: Forbidden = Forbidden(&[
+    "to check the configuration with Python, use `krm-template dm validate CONFIG --allow-python`",
+    "to build a Composition with it, use `krm-template build --allow-python`",
+]);
 
 /// The files of this machine. It notes which are read.
 struct Noted {
@@ -71,9 +78,11 @@ impl Noted {
         }
     }
 
-    /// Runs the steps of a build, unless they cannot be used.
-    fn run(&self, mut steps: Vec<Step>, mut own: Diagnostics) -> Diagnostics {
-        if !own.has_errors() {
+    /// Runs the steps of a build, unless they cannot be used. Those of a Component do not run.
+    fn run(&self, mut steps: Vec<Step>, is_component: bool, mut own: Diagnostics) -> Diagnostics {
+        if is_component {
+            chain::report_unread(&steps, self, &mut own);
+        } else if !own.has_errors() {
             let environment = Environment {
                 files: Some(self),
                 #[cfg(feature = "deployment-manager")]
@@ -103,12 +112,6 @@ impl Noted {
     }
 }
 
-/// Whether a file has the name of a Kustomization.
-pub(super) fn is_kustomization(path: &str) -> bool {
-    let name = path.rsplit('/').next();
-    name.is_some_and(|name| KUSTOMIZATIONS.contains(&name))
-}
-
 /// Checks the Kustomization or Component in a file of another name, or in standard input.
 pub(super) fn check_node(document: &Arc<Document>, root: Cursor<'_>, disk: Disk) -> Diagnostics {
     let files = Noted::of(disk);
@@ -116,7 +119,7 @@ pub(super) fn check_node(document: &Arc<Document>, root: Cursor<'_>, disk: Disk)
     let directory = directory_of(document.source().name());
     let steps = consolidate_kustomization(&files, document, root.id(), directory, &mut own);
     let is_component = root.text_at(["kind"]).as_deref() == Some(COMPONENT);
-    files.run(if is_component { Vec::new() } else { steps }, own)
+    files.run(steps, is_component, own)
 }
 
 /// Checks the Kustomizations in these files. Returns the files that were read.
@@ -187,6 +190,7 @@ impl Directory {
         }
     }
 
+    /// Builds it, or reads it if it is a Component. Returns what is wrong.
     fn check(&self, files: &Noted) -> Diagnostics {
         let mut own = Diagnostics::new();
         // A function may be configured by a Composition beside it.
@@ -201,7 +205,6 @@ impl Directory {
             }
             None => consolidate_root(files, &self.path, &Ending::default(), &mut own),
         };
-        let steps = if self.is_component { Vec::new() } else { steps };
-        files.run(steps, own)
+        files.run(steps, self.is_component, own)
     }
 }

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use super::kustomizations;
 #[cfg(feature = "deployment-manager")]
+use super::kustomizations::NO_PYTHON;
+#[cfg(feature = "deployment-manager")]
 use crate::cli::environment::environment;
 use crate::composition::{GROUP, consolidate_node};
-#[cfg(feature = "deployment-manager")]
-use crate::deployment_manager::python::Forbidden;
 use crate::files;
 #[cfg(feature = "deployment-manager")]
 use crate::function;
@@ -39,13 +39,6 @@ const VALUES_FIELDS: [&str; 6] = [
     "values",
     "data",
 ];
-
-/// Hints where a configuration needs Python, which `validate` does not run.
-#[cfg(feature = "deployment-manager")]
-pub(super) const NO_PYTHON: Forbidden = Forbidden(&[
-    "to check the configuration with Python, use `krm-template dm validate CONFIG --allow-python`",
-    "to build a Composition with it, use `krm-template build --allow-python`",
-]);
 
 /// A file that was read.
 pub(super) struct File {

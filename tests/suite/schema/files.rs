@@ -95,7 +95,10 @@ pub(super) fn files() -> Vec<File> {
     ];
     let mut files = vec![
         json_file("openapi.json", &kustomize::openapi(&kinds)),
-        json_file("kustomization.schema.json", &kustomization::schema()),
+        File {
+            name: "kustomization.schema.json".to_owned(),
+            text: kustomization::text(),
+        },
     ];
     for kind in kinds {
         let name = kind.name.to_lowercase();

@@ -91,9 +91,34 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The schema, as JSON Schema 2020-12.
-pub(super) fn schema() -> Value {
+/// The schema, as JSON Schema 2020-12, with the small schemas on one line each.
+pub(super) fn text() -> String {
+    let text = format!("{:#}\n", schema());
+    let mut out = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        out.push_str(line);
+        let is_small =
+            |next: &&str| next.trim().starts_with("\"type\": \"") && !next.ends_with(',');
+        if line.ends_with('{')
+            && let Some(kind) = lines.next_if(is_small)
+        {
+            let end = lines.next().unwrap_or_default();
+            out.push_str(kind.trim());
+            out.push_str(end.trim());
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn schema() -> Value {
     let mut schema = mapping(FIELDS);
+    for property in schema["properties"].as_object_mut().into_iter().flatten() {
+        // A field without a value counts as missing.
+        let kind = property.1["type"].take();
+        property.1["type"] = json!([kind, "null"]);
+    }
     let versions = ["v1beta1", "v1alpha1"].map(|version| format!("{GROUP}/{version}"));
     for (field, words) in [
         ("apiVersion", versions),
@@ -122,21 +147,19 @@ fn mapping(fields: &[Field]) -> Value {
         .iter()
         .map(|(name, kind)| ((*name).to_owned(), of(*kind)));
     let properties: Map<String, Value> = properties.collect();
-    json!({ "type": OBJECT, "additionalProperties": false, "properties": properties })
+    json!({ "type": "object", "additionalProperties": false, "properties": properties })
 }
 
-const OBJECT: [&str; 2] = ["object", "null"];
-
-/// The schema of a value of this type; null counts as missing.
+/// The schema of a value of this type.
 fn of(kind: Type) -> Value {
     match kind {
-        Type::Text => json!({ "type": ["string", "null"] }),
-        Type::Bool => json!({ "type": ["boolean", "null"] }),
-        Type::Number => json!({ "type": ["integer", "null"] }),
+        Type::Text => json!({ "type": "string" }),
+        Type::Bool => json!({ "type": "boolean" }),
+        Type::Number => json!({ "type": "integer" }),
         Type::Any => json!({}),
-        Type::Texts => json!({ "type": OBJECT, "additionalProperties": of(Type::Text) }),
-        Type::Bools => json!({ "type": OBJECT, "additionalProperties": of(Type::Bool) }),
-        Type::List(item) => json!({ "type": ["array", "null"], "items": of(*item) }),
+        Type::Texts => json!({ "type": "object", "additionalProperties": of(Type::Text) }),
+        Type::Bools => json!({ "type": "object", "additionalProperties": of(Type::Bool) }),
+        Type::List(item) => json!({ "type": "array", "items": of(*item) }),
         Type::Mapping(fields) => mapping(fields),
     }
 }

@@ -58,7 +58,8 @@ pub(crate) fn find(files: &dyn Files, path: &str) -> Result<Found> {
 }
 
 /// Whether a file has the name of a Kustomization.
-pub(crate) fn is_kustomization(path: &str) -> bool {
+#[must_use]
+pub fn is_kustomization(path: &str) -> bool {
     path.rsplit('/')
         .next()
         .is_some_and(|name| KUSTOMIZATIONS.contains(&name))

@@ -14,12 +14,13 @@ use crate::resources::history::Setter;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
 use crate::run::call::{call, invalid};
-use crate::run::unread;
 use crate::tables::schema::Schema;
 use krm_core::files::{Entry, Files, join};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::source::Place;
 use krm_yaml::{FieldPath, Value};
+
+pub use crate::run::unread::report_unread;
 
 /// The maximum number of Compositions and Kustomizations built by others.
 const MAX_BUILDS: usize = 10_000;
@@ -197,7 +198,7 @@ impl Surroundings<'_> {
                 count: resources.len(),
             });
             if diagnostics.has_errors() {
-                unread::report(steps.as_slice(), self.files, diagnostics);
+                report_unread(steps.as_slice(), self.files, diagnostics);
                 break;
             }
             if resources.is_empty() && before > 0 {

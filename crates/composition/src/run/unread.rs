@@ -27,7 +27,7 @@ const SOURCES: Paths = &[&["files", "*"], &["envs", "*"], &["env"]];
 
 /// Reports the files that these steps name and that do not exist, or must not be read. After an
 /// error the steps do not run, and do not report it themselves.
-pub(crate) fn report(steps: &[Step], files: &dyn Files, diagnostics: &mut Diagnostics) {
+pub fn report_unread(steps: &[Step], files: &dyn Files, diagnostics: &mut Diagnostics) {
     for transformer in steps.iter().map(|step| &step.transformer) {
         let fields = FIELDS.iter().find(|(kind, _)| *kind == transformer.id.kind);
         let Some((_, fields)) = fields.filter(|_| transformer.id.is_builtin()) else {

@@ -91,25 +91,16 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The schema, as JSON Schema 2020-12, with the small schemas on one line each.
+/// The schema, as JSON Schema 2020-12, with a line for each field.
 pub(super) fn text() -> String {
-    let text = format!("{:#}\n", schema());
-    let mut out = String::new();
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        out.push_str(line);
-        let is_small =
-            |next: &&str| next.trim().starts_with("\"type\": \"") && !next.ends_with(',');
-        if line.ends_with('{')
-            && let Some(kind) = lines.next_if(is_small)
-        {
-            let end = lines.next().unwrap_or_default();
-            out.push_str(kind.trim());
-            out.push_str(end.trim());
-        }
-        out.push('\n');
-    }
-    out
+    let mut schema = schema();
+    let fields = schema["properties"].take();
+    let fields = fields.as_object().into_iter().flatten();
+    let fields: Vec<String> = fields
+        .map(|(name, one)| format!("    {name:?}: {one}"))
+        .collect();
+    let fields = format!("\"properties\": {{\n{}\n  }}", fields.join(",\n"));
+    format!("{schema:#}\n").replace("\"properties\": null", &fields)
 }
 
 fn schema() -> Value {

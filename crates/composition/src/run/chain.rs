@@ -171,20 +171,8 @@ impl Surroundings<'_> {
                 Runner::Builtin(_) | Runner::Program(_) | Runner::Own
             );
             self.one(transformer, runner, additions, &mut resources, diagnostics);
-            if is_traced && transformer.id.kind != ACCUMULATOR {
-                let new = resources.len().saturating_sub(before);
-                let counted = self.count(new).map_err(|mut problem| {
-                    problem.place = transformer.place();
-                    problem
-                });
-                diagnostics.take(counted);
-            }
-            if is_traced && self.keeps_history {
-                let setter = Arc::new(setter(transformer));
-                resources.iter_mut().for_each(|one| one.note(&setter));
-            }
-            if is_traced && self.is_of_kustomization {
-                self.trace(transformer, &mut resources);
+            if is_traced {
+                self.follow(transformer, before, &mut resources, diagnostics);
             }
             if self.building.is_empty() {
                 let maker = Arc::from(transformer.id.name.as_str());
@@ -206,6 +194,32 @@ impl Surroundings<'_> {
             }
         }
         (resources, stats)
+    }
+
+    /// Counts the resources that a transformer has added to `before` ones, and notes what it did.
+    fn follow(
+        &mut self,
+        transformer: &Transformer,
+        before: usize,
+        resources: &mut [Resource<'_>],
+        diagnostics: &mut Diagnostics,
+    ) {
+        if transformer.id.kind != ACCUMULATOR {
+            let counted = self.count(resources.len().saturating_sub(before));
+            diagnostics.take(counted.map_err(|mut problem| {
+                problem.place = transformer.place();
+                problem
+            }));
+        }
+        if self.keeps_history {
+            let setter = Arc::new(setter(transformer));
+            for resource in &mut *resources {
+                resource.note(&setter);
+            }
+        }
+        if self.is_of_kustomization {
+            self.trace(transformer, resources);
+        }
     }
 
     /// Checks that a step can run.

@@ -247,7 +247,7 @@ impl Check<'_> {
             (one.message.clone(), place)
         };
         let mut said: BTreeSet<_> = self.checked.findings.iter().map(key).collect();
-        for one in found.iter() {
+        for one in found {
             let is_disabled = self.disabled.iter().any(|name| one.rule == Some(name));
             if !is_disabled && said.insert(key(one)) {
                 self.checked.findings.push(one.clone());

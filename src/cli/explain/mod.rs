@@ -60,17 +60,16 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         return Ok(USAGE);
     };
     let mut diagnostics = Diagnostics::new();
-    let text = match &arguments.kustomize {
-        Some(directory) => built::explain(&query, directory, console, &mut diagnostics),
-        None => {
-            let read = arguments.expansion.read(
-                &[],
-                console,
-                &mut diagnostics,
-                &|expansions, diagnostics| explain(&query, expansions, diagnostics),
-            );
-            read.flatten()
-        }
+    let text = if let Some(directory) = &arguments.kustomize {
+        built::explain(&query, directory, console, &mut diagnostics)
+    } else {
+        let read = arguments.expansion.read(
+            &[],
+            console,
+            &mut diagnostics,
+            &|expansions, diagnostics| explain(&query, expansions, diagnostics),
+        );
+        read.flatten()
     };
     console.report(&diagnostics);
     let Some(text) = text else {

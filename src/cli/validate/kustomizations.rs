@@ -199,7 +199,7 @@ impl Directory {
             .document
             .as_ref()
             .and_then(|one| Some((one, one.roots().next()?.id())));
-        let steps = match root.filter(|_| COMPOSITIONS.iter().any(|name| is_beside(&name))) {
+        let steps = match root.filter(|_| COMPOSITIONS.iter().any(is_beside)) {
             Some((document, root)) => {
                 consolidate_kustomization(files, document, root, &self.path, &mut own)
             }

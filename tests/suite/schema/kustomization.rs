@@ -93,42 +93,42 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
 
 /// The schema, as JSON Schema 2020-12, with a line for each field.
 pub(super) fn text() -> String {
-    let mut schema = schema();
-    let fields = schema["properties"].take();
-    let fields = fields.as_object().into_iter().flatten();
-    let fields: Vec<String> = fields
-        .map(|(name, one)| format!("    {name:?}: {one}"))
-        .collect();
-    let fields = format!("\"properties\": {{\n{}\n  }}", fields.join(",\n"));
-    format!("{schema:#}\n").replace("\"properties\": null", &fields)
+    let fields = FIELDS.iter();
+    let fields = fields.map(|(name, kind)| format!("    {name:?}: {}", field(name, *kind)));
+    let fields: Vec<String> = fields.collect();
+    let head = r#"{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "description": "What kustomize builds from files with objects, and how it changes these.",
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {"#;
+    format!("{head}\n{}\n  }}\n}}\n", fields.join(",\n"))
 }
 
-fn schema() -> Value {
-    let mut schema = mapping(FIELDS);
-    for property in schema["properties"].as_object_mut().into_iter().flatten() {
-        // A field without a value counts as missing.
-        let kind = property.1["type"].take();
-        property.1["type"] = json!([kind, "null"]);
+/// The schema of a field at the top; without a value it counts as missing.
+fn field(name: &str, kind: Type) -> Value {
+    let mut schema = match name {
+        "apiVersion" => {
+            let [own, of_component] = ["v1beta1", "v1alpha1"].map(|one| format!("{GROUP}/{one}"));
+            json!({ "enum": [own, of_component, null] })
+        }
+        "kind" => json!({ "enum": ["Kustomization", "Component", null] }),
+        _ => of(kind),
+    };
+    let description = DESCRIPTIONS.iter().find(|(field, _)| *field == name);
+    let description = description.map_or("", |(_, text)| *text);
+    let successor = DEPRECATED.iter().find(|(field, _)| *field == name);
+    if let Some(parts) = schema.as_object_mut() {
+        if let Some(one) = parts.get_mut("type") {
+            *one = json!([one.take(), "null"]);
+        }
+        let used = successor.map(|(_, successor)| format!(" Use `{successor}` instead."));
+        let text = format!("{description}{}", used.unwrap_or_default());
+        parts.insert("description".to_owned(), text.into());
+        if successor.is_some() {
+            parts.insert("deprecated".to_owned(), true.into());
+        }
     }
-    let versions = ["v1beta1", "v1alpha1"].map(|version| format!("{GROUP}/{version}"));
-    for (field, words) in [
-        ("apiVersion", versions),
-        ("kind", ["Kustomization", "Component"].map(str::to_owned)),
-    ] {
-        schema["properties"][field] = json!({ "enum": [words[0], words[1], null] });
-    }
-    for (field, description) in DESCRIPTIONS {
-        schema["properties"][field]["description"] = json!(description);
-    }
-    for (field, successor) in DEPRECATED {
-        let part = &mut schema["properties"][field];
-        part["deprecated"] = json!(true);
-        let description = part["description"].as_str().unwrap_or_default();
-        part["description"] = json!(format!("{description} Use `{successor}` instead."));
-    }
-    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
-    schema["description"] =
-        json!("What kustomize builds from files with objects, and how it changes these.");
     schema
 }
 

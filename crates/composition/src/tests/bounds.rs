@@ -67,9 +67,10 @@ fn objects_of_nested_builds_are_bounded() {
             kustomization(3 * level + 2, &before),
         ]
     });
-    let objects: String = (0..200)
+    let objects: Vec<String> = (0..200)
         .map(|index| format!("kind: A\nmetadata: {{name: a{index}}}\n---\n"))
         .collect();
+    let objects = objects.concat();
     let last = [
         kustomization(0, "a.yaml"),
         ("0/a.yaml".to_owned(), objects.into_bytes()),

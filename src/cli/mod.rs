@@ -19,6 +19,7 @@ mod function;
 mod kustomization;
 mod man;
 mod merge;
+mod no_programs;
 mod parameters;
 mod process;
 mod reference;

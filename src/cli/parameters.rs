@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let mut diagnostics = Diagnostics::new();
     let path = arguments.file.as_ref().or(arguments.filename.as_ref());
     let path = path.map_or("-", String::as_str);
-    let text = match diagnostics.take(io::yaml_files(path)) {
+    let text = match diagnostics.take(io::yaml_files(path, &[])) {
         None => None,
         Some(None) => {
             let source = diagnostics.take(console.read(path));

@@ -56,6 +56,10 @@ const KINDS: &[Kind] = &[
         schema: include_str!("../../functionconfig/composition.schema.json"),
     },
     Kind {
+        name: "Kustomization",
+        schema: include_str!("../../functionconfig/kustomization.schema.json"),
+    },
+    Kind {
         name: "DeploymentConfiguration",
         schema: include_str!("../../functionconfig/deploymentconfiguration.schema.json"),
     },

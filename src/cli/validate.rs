@@ -1,7 +1,10 @@
-//! `krm-template validate`: finds mistakes in Templates.
+//! `krm-template validate`: finds mistakes in Templates and Kustomizations.
 
+mod kustomizations;
 mod others;
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, StringValueParser};
@@ -10,6 +13,8 @@ use clap::{Args, ValueEnum};
 use crate::cli::fail_on::FailOn;
 use crate::cli::kustomization;
 use crate::cli::suggested::Suggested;
+use crate::composition::{KUSTOMIZATIONS, is_kustomization};
+use crate::files::join;
 use crate::lint;
 use crate::report::{self, SarifRule};
 use krm_template_exec::console::Console;
@@ -20,17 +25,18 @@ use krm_yaml::source::Source;
 
 use others::{Counts, File};
 
-/// Find mistakes in Templates, without values and without a cluster
+/// Find mistakes in Templates and Kustomizations, without values and without a cluster
 ///
 /// Also checks TemplateInstances, values files and Compositions against the Templates among the
-/// files, and expands DeploymentConfigurations. Runs no functions and no Python. A parameter has its default value; without a default, only mistakes
-/// that no value can correct are reported. docs/rules.md describes the rules. To disable rules for
-/// one Template, list them in its annotation `template.krm.dev/disable-rules`, as `RULE, RULE`.
+/// files, expands DeploymentConfigurations and builds Kustomizations. Runs no functions of others
+/// and no Python. A parameter has its default value; without a default, only mistakes that no value
+/// can correct are reported. docs/rules.md describes the rules. To disable rules for one Template,
+/// list them in its annotation `template.krm.dev/disable-rules`, as `RULE, RULE`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Arguments {
-    /// Files to check, or directories, searched for *.yaml, *.yml and *.json files; `-` for standard
-    /// input
+    /// Files to check, or directories, searched for *.yaml, *.yml and *.json files and for
+    /// Kustomizations; `-` for standard input
     #[arg(value_name = "FILE|DIR", required_unless_present = "filenames")]
     paths: Vec<String>,
 
@@ -136,19 +142,36 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
         without_template: Vec::new(),
         has_patches: false,
     };
+    let mut files = Vec::new();
+    let mut kustomizations = Vec::new();
     let paths = arguments.paths.iter().chain(&arguments.filenames);
     for path in paths.chain(&arguments.parameter_files) {
-        match trouble.take(io::yaml_files(path)) {
-            None => {}
-            Some(None) => check.file(path.clone(), true, trouble),
-            Some(Some(files)) => {
-                for file in files {
-                    check.file(file, false, trouble);
-                }
+        let found = trouble.take(io::yaml_files(path, &KUSTOMIZATIONS));
+        let is_named = matches!(found, Some(None));
+        let found = found.map(|found| found.unwrap_or_else(|| vec![path.clone()]));
+        for file in found.into_iter().flatten() {
+            if is_kustomization(&file) && io::is_there(&file) {
+                kustomizations.push(file);
+            } else {
+                files.push((file, is_named));
             }
         }
     }
+    let mut built = Diagnostics::new();
+    let disk = others::disk(console, "the Kustomization");
+    let read = kustomizations::check(&kustomizations, disk, &mut built);
+    let known = files.iter().map(|(file, _)| join(".", file));
+    let known: BTreeSet<String> = known.collect();
+    let is_new = |file: &String| {
+        io::is_yaml(Path::new(file)) && !is_kustomization(file) && !known.contains(file)
+    };
+    files.extend(read.into_iter().filter(is_new).map(|file| (file, false)));
+    for (file, is_named) in files {
+        check.file(file, is_named, trouble);
+    }
     check.check_others();
+    check.checked.others.kustomizations += kustomizations.len();
+    check.add_unsaid(&built);
     check.report_missing(trouble);
     check.checked.findings.dedup();
     check.checked.findings.address(Way::Objects);
@@ -213,11 +236,23 @@ impl Check<'_> {
         self.checked.others = others::check(&self.others, self.console, &mut found, &mut |file| {
             without.retain(|path| *path != file.path);
         });
-        found.retain(|finding| {
-            let is_disabled = |name: &String| finding.rule == Some(name.as_str());
-            !self.disabled.iter().any(is_disabled)
-        });
-        self.checked.findings.append(found);
+        self.add_unsaid(&found);
+    }
+
+    /// Adds findings, except those of disabled rules and what is said already of the same place.
+    fn add_unsaid(&mut self, found: &Diagnostics) {
+        let key = |one: &Diagnostic| {
+            let place = one.place.as_ref();
+            let place = place.map(|at| (join(".", at.source.name()), at.range.start));
+            (one.message.clone(), place)
+        };
+        let mut said: BTreeSet<_> = self.checked.findings.iter().map(key).collect();
+        for one in found {
+            let is_disabled = self.disabled.iter().any(|name| one.rule == Some(name));
+            if !is_disabled && said.insert(key(one)) {
+                self.checked.findings.push(one.clone());
+            }
+        }
     }
 
     /// Reports named files that contain nothing to check.
@@ -300,6 +335,7 @@ fn summary(checked: &Checked) -> String {
         (others.instances, "TemplateInstance"),
         (others.values, "values file"),
         (others.compositions, "Composition"),
+        (others.kustomizations, "Kustomization"),
         (others.deployments, "DeploymentConfiguration"),
     ];
     let looked_at: Vec<String> = looked_at

@@ -109,6 +109,12 @@ impl<'p> Planner<'p> {
             }
         });
         let kinds = "use `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: TemplateExport` of the first, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, or a ConfigMap with values";
+        let kinds = match kind {
+            "Kustomization" | "Component" => {
+                "a Kustomization is not a function: `krm-template build DIR` builds its directory; or make it one of the `transformers` of a Composition"
+            }
+            _ => kinds,
+        };
         let of_kpt = self.of_kpt(kind);
         let kinds = of_kpt.unwrap_or_else(|| kinds.to_owned());
         let problem = format!("the functionConfig {what}");

@@ -18,6 +18,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("restrictions/links_are_resolved_first", links),
         Trial::test("restrictions/mounts_are_held_to_the_same", mounts),
         Trial::test("restrictions/only_regular_files_are_read", special),
+        Trial::test(
+            "restrictions/kustomizations_are_regular_files",
+            special_kustomizations,
+        ),
         Trial::test("restrictions/a_file_that_is_too_large_is_refused", large),
         Trial::test("restrictions/kustomize_is_held_to_the_same", kustomize),
         Trial::test("restrictions/a_function_is_held_to_the_same", function),
@@ -117,6 +121,32 @@ fn special() -> Result<(), Failed> {
         refused(&folder, &reader.replace("FILE", "pipe"), expected)?;
     }
     Ok(())
+}
+
+/// `validate` reads no pipe or device that is called like a file, or that a Kustomization names.
+fn special_kustomizations() -> Result<(), Failed> {
+    let folder = folder("special-kustomizations")?;
+    for pipe in ["app/pipe.yaml", "app/base/kustomization.yaml"] {
+        fs::create_dir_all(folder.join("app/base"))?;
+        Command::new("mkfifo").arg(folder.join(pipe)).status()?;
+    }
+    std::os::unix::fs::symlink("/dev/zero", folder.join("app/zero.yaml"))?;
+    let text = "resources: [pipe.yaml, zero.yaml, base]\n";
+    fs::write(folder.join("app/kustomization.yaml"), text)?;
+    let output = program::run(
+        program::command(&folder).args(["validate", "app"]),
+        Vec::new(),
+    )?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let expected = [
+        "`app/pipe.yaml` cannot be read: it is not a regular file",
+        "`app/zero.yaml` leads to `/dev/zero`, which is not in or below `app`",
+        "`app/base/kustomization.yaml` cannot be read: it is not a regular file",
+    ];
+    if output.exit == "1" && expected.iter().all(|one| stdout.contains(one)) {
+        return Ok(());
+    }
+    Err(format!("{stdout}{}", String::from_utf8_lossy(&output.stderr)).into())
 }
 
 fn large() -> Result<(), Failed> {

@@ -19,6 +19,7 @@ use crate::program;
 mod files;
 mod kind;
 mod kinds;
+mod kustomization;
 mod kustomize;
 mod structural;
 
@@ -78,6 +79,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test(
             "schema/kinds_have_the_fields_that_are_read",
             files::have_the_fields_that_are_read,
+        ),
+        Trial::test(
+            "schema/all_fields_of_a_kustomization_are_described",
+            kustomization::all_fields_are_described,
         ),
         Trial::test("schema/every_kind_is_structural", || {
             structural::every_kind_is_structural();
@@ -220,6 +225,7 @@ impl Schemas {
             "TemplateInstance",
             "ParameterValues",
             "Composition",
+            "Kustomization",
         ] {
             let name = format!("{}.schema.json", kind.to_lowercase());
             let text = fs::read_to_string(crate::root().join(FOLDER).join(name))?;

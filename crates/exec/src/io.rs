@@ -215,12 +215,13 @@ pub fn environment() -> Vec<(String, OsString)> {
     variables
 }
 
-/// The YAML and JSON files in a directory and the directories in it, sorted; nothing if `path` is
-/// not a directory. Ignores names that begin with a dot.
+/// The YAML and JSON files in a directory and the directories in it, and those with one of these
+/// names, sorted; nothing if `path` is not a directory. Ignores pipes and devices, and names that
+/// begin with a dot.
 ///
 /// # Errors
 /// If a directory cannot be searched.
-pub fn yaml_files(path: &str) -> Result<Option<Vec<String>>> {
+pub fn yaml_files(path: &str, names: &[&str]) -> Result<Option<Vec<String>>> {
     if path == "-" || !is_folder(path) {
         return Ok(None);
     }
@@ -232,13 +233,24 @@ pub fn yaml_files(path: &str) -> Result<Option<Vec<String>>> {
     for entry in entries.filter_entry(|entry| !is_hidden(entry)) {
         let entry = entry
             .map_err(|error| Diagnostic::error(format!("`{path}` cannot be searched: {error}")))?;
-        let extension = entry.path().extension();
-        let is_yaml = extension.is_some_and(|one| one == "yaml" || one == "yml" || one == "json");
-        if is_yaml && !entry.file_type().is_dir() {
+        let is_named = names.iter().any(|name| entry.file_name() == *name);
+        // A link that leads nowhere is reported when it is read.
+        let may_be_read = entry
+            .path()
+            .metadata()
+            .map_or(true, |there| there.is_file());
+        if (is_yaml(entry.path()) || is_named) && may_be_read {
             files.push(entry.path().display().to_string());
         }
     }
     Ok(Some(files))
+}
+
+/// Whether a file has the extension of YAML or JSON.
+#[must_use]
+pub fn is_yaml(path: &Path) -> bool {
+    let extension = path.extension();
+    extension.is_some_and(|one| one == "yaml" || one == "yml" || one == "json")
 }
 
 /// Whether standard input is a terminal.

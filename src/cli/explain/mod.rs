@@ -1,12 +1,13 @@
 //! `krm-template explain`: the origin of an object or one of its fields.
 
+mod built;
 mod field;
 mod object;
 mod text;
 
 use clap::Args;
 
-use self::object::{Query, TracedObject};
+use self::object::{Candidate, Query, TracedObject};
 use crate::cli::expansion::{self, Expansions};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
@@ -16,9 +17,13 @@ use krm_yaml::diagnostic::Diagnostics;
 /// Show where an object or one of its fields comes from
 ///
 /// For each field, prints the value, the source line, and the parameters used, with their values and
-/// sources. Takes the same options for values as `process`. Secrets are masked.
+/// sources. Takes the same options for values as `process`. With `-k`, prints for each field of a
+/// built object the transformer that has set it, or the file. Secrets are masked.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    mut_arg("filename", |file| file.required(false).required_unless_present("kustomize"))
+)]
 pub(super) struct Arguments {
     /// The object, or one field of it: `deployment/web.spec.replicas`
     ///
@@ -26,6 +31,10 @@ pub(super) struct Arguments {
     /// several objects have the same name, add the namespace: `configmap/shop/web`.
     #[arg(value_name = "KIND/NAME[.FIELD]")]
     object: String,
+
+    /// The directory of a Kustomization or Composition that builds the object
+    #[arg(short, long, value_name = "DIR", conflicts_with_all = ["filename", "values"])]
+    kustomize: Option<String>,
 
     #[command(flatten)]
     expansion: expansion::Arguments,
@@ -36,24 +45,34 @@ Examples:
   krm-template explain deployment/web -f template.yaml -p NAME=web
   krm-template explain deployment/web.spec.replicas -f template.yaml -P production.yaml
   krm-template explain 'deploy/web.spec.template.spec.containers[0].image' -f template.yaml
-  krm-template explain 'svc/web.metadata.annotations[example.com/owner]' -f template.yaml";
+  krm-template explain 'svc/web.metadata.annotations[example.com/owner]' -f template.yaml
+  krm-template explain deployment/web.spec.replicas -k overlays/production";
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
     let mut misused = arguments.expansion.check();
-    let query = misused.take(Query::parse(&arguments.object));
+    let command = match arguments.kustomize {
+        Some(_) => "build",
+        None => "process",
+    };
+    let query = misused.take(Query::parse(&arguments.object, command));
     let Some(query) = query.filter(|_| !misused.has_errors()) else {
         console.report(&misused);
         return Ok(USAGE);
     };
     let mut diagnostics = Diagnostics::new();
-    let text = arguments.expansion.read(
-        &[],
-        console,
-        &mut diagnostics,
-        &|expansions, diagnostics| explain(&query, expansions, diagnostics),
-    );
+    let text = if let Some(directory) = &arguments.kustomize {
+        built::explain(&query, directory, console, &mut diagnostics)
+    } else {
+        let read = arguments.expansion.read(
+            &[],
+            console,
+            &mut diagnostics,
+            &|expansions, diagnostics| explain(&query, expansions, diagnostics),
+        );
+        read.flatten()
+    };
     console.report(&diagnostics);
-    let Some(text) = text.flatten() else {
+    let Some(text) = text else {
         return Ok(FAILED);
     };
     io::print_text(&text)?;
@@ -82,9 +101,9 @@ fn explain(
         })
         .collect();
     let hidden = text::hidden(&traces);
-    let found = query.find(&objects);
-    let selection = found.and_then(|(object, path)| field::select(object, path));
-    let selection = diagnostics.take(selection);
+    let candidates: Vec<Candidate<'_>> = objects.iter().map(TracedObject::candidate).collect();
+    let (index, path) = diagnostics.take(query.find(&candidates))?;
+    let selection = diagnostics.take(field::select(objects.get(index)?, path));
     diagnostics.conceal(&hidden);
     Some(text::explanation(&selection?, &hidden))
 }

@@ -4,9 +4,10 @@ use crate::cli::expansion::Expansion;
 use crate::krm::identity::group;
 use crate::krm::kind_names::is_called;
 use crate::template::{Trace, Traced};
-use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
+use krm_yaml::{FieldPath, Value};
 
 /// The maximum number of objects in a hint.
 const MAX_LISTED: usize = 10;
@@ -17,9 +18,20 @@ pub(super) struct Query {
     kind: String,
     /// The name, perhaps behind a namespace and `/`, and perhaps before a field.
     rest: String,
+    /// The command that prints the objects.
+    command: &'static str,
 }
 
-/// An object with the origin of its fields.
+/// An object that may be meant.
+pub(super) struct Candidate<'m> {
+    pub(super) value: &'m Value<'m>,
+    /// Where it is written.
+    pub(super) place: Option<Place>,
+    /// The instance for which it is made; empty without one.
+    pub(super) instance: &'m str,
+}
+
+/// An object of a Template with the origin of its fields.
 pub(super) struct TracedObject<'m> {
     pub(super) expansion: &'m Expansion<'m>,
     pub(super) trace: &'m Trace,
@@ -39,8 +51,25 @@ impl<'m> TracedObject<'m> {
         }
     }
 
+    /// It as an object that may be meant.
+    pub(super) fn candidate(&self) -> Candidate<'m> {
+        let section = self.object.sections.first();
+        Candidate {
+            value: &self.object.value,
+            place: section.map(|section| section.place.clone()),
+            instance: self.expansion.instance,
+        }
+    }
+
+    /// The object in the form `Deployment/web`.
+    pub(super) fn title(&self) -> String {
+        self.candidate().title()
+    }
+}
+
+impl<'m> Candidate<'m> {
     fn text(&self, keys: &[&str]) -> &'m str {
-        self.object.value.str_at(keys).unwrap_or_default()
+        self.value.str_at(keys).unwrap_or_default()
     }
 
     fn group(&self) -> &'m str {
@@ -77,23 +106,30 @@ impl<'m> TracedObject<'m> {
 
     /// Where it is written, and for which instance it is made.
     fn origin(&self) -> String {
-        let section = self.object.sections.first();
-        let place = section.map(|section| section.place.to_text());
-        let instance = Some(self.expansion.instance).filter(|name| !name.is_empty());
+        let place = self.place.as_ref().map(Place::to_text);
+        let instance = Some(self.instance).filter(|name| !name.is_empty());
         let instance = instance.map(|name| format!("instance `{name}`"));
         let parts: Vec<String> = place.into_iter().chain(instance).collect();
         parts.join(", ")
+    }
+
+    /// The names under which the user can ask for it.
+    fn names(&self) -> [String; 2] {
+        let kind = self.text(&["kind"]).to_lowercase();
+        [self.spelling(), format!("{kind}/{}", self.full_name())]
     }
 }
 
 impl Query {
     /// Splits the argument at its first `/`.
-    pub(super) fn parse(text: &str) -> Result<Self> {
+    pub(super) fn parse(text: &str, command: &'static str) -> Result<Self> {
         let Some((kind, rest)) = text.split_once('/').filter(|(kind, _)| !kind.is_empty()) else {
             return Err(
                 Diagnostic::error(format!("`{text}` is not the name of an object"))
                     .hint("write it as `KIND/NAME`, such as `deployment/web`")
-                    .hint("`krm-template process -o name` lists the objects")
+                    .hint(format!(
+                        "`krm-template {command} -o name` lists the objects"
+                    ))
                     .into(),
             );
         };
@@ -101,37 +137,37 @@ impl Query {
             text: text.to_owned(),
             kind: kind.to_owned(),
             rest: rest.to_owned(),
+            command,
         })
     }
 
     /// The object that is meant, and the field of it. The longest name counts that there is.
-    pub(super) fn find<'o, 'm>(
-        &self,
-        objects: &'o [TracedObject<'m>],
-    ) -> Result<(&'o TracedObject<'m>, FieldPath)> {
-        let mut found: Vec<(&TracedObject<'_>, Name)> = objects
-            .iter()
-            .filter_map(|made| Some((made, self.name_of(made)?)))
-            .collect();
-        let longest = found.iter().map(|(_, name)| name.length).max();
-        found.retain(|(_, name)| Some(name.length) == longest);
+    pub(super) fn find(&self, objects: &[Candidate<'_>]) -> Result<(usize, FieldPath)> {
+        let named = objects.iter().enumerate();
+        let named = named.filter_map(|(index, made)| Some((index, made, self.name_of(made)?)));
+        let mut found: Vec<(usize, &Candidate<'_>, Name)> = named.collect();
+        let longest = found.iter().map(|(.., name)| name.length).max();
+        found.retain(|(.., name)| Some(name.length) == longest);
         // As with kubectl, what needs no group or namespace to be named beats what does.
-        if found.iter().any(|(_, name)| name.is_full) {
-            found.retain(|(_, name)| name.is_full);
+        if found.iter().any(|(.., name)| name.is_full) {
+            found.retain(|(.., name)| name.is_full);
         }
         match found.as_slice() {
             [] => Err(self.unknown(objects)),
-            [(made, name)] => {
+            [(index, _, name)] => {
                 let field = self.rest.get(name.length..).unwrap_or_default();
                 let field = field.strip_prefix('.').unwrap_or(field);
-                Ok((made, field.parse()?))
+                Ok((*index, field.parse()?))
             }
-            several => Err(self.ambiguous(several)),
+            several => {
+                let several: Vec<_> = several.iter().map(|(_, made, _)| *made).collect();
+                Err(self.ambiguous(&several))
+            }
         }
     }
 
     /// How the object is named, if it may be meant.
-    fn name_of(&self, made: &TracedObject<'_>) -> Option<Name> {
+    fn name_of(&self, made: &Candidate<'_>) -> Option<Name> {
         if !is_called(&self.kind, made.text(&["kind"]), made.group()) {
             return None;
         }
@@ -152,17 +188,18 @@ impl Query {
         }
     }
 
-    fn ambiguous(&self, found: &[(&TracedObject<'_>, Name)]) -> Box<Diagnostic> {
-        let list: Vec<&TracedObject<'_>> = found.iter().map(|(made, _)| *made).collect();
+    fn ambiguous(&self, list: &[&Candidate<'_>]) -> Box<Diagnostic> {
         let spelling = list.first().map(|made| made.spelling());
         let are_alike = list.iter().all(|made| Some(made.spelling()) == spelling);
-        let has_instances = list.iter().any(|made| !made.expansion.instance.is_empty());
-        let problem = format!("`{}` matches {} objects", self.text, found.len());
+        let has_instances = list.iter().any(|made| !made.instance.is_empty());
+        let problem = format!("`{}` matches {} objects", self.text, list.len());
         let diagnostic = Diagnostic::error(problem);
         if !are_alike {
-            return diagnostic.hint(listed("use one of", &list)).into();
+            return diagnostic
+                .hint(listed("use one of", list, self.command))
+                .into();
         }
-        let diagnostic = diagnostic.hint(listed("they are", &list));
+        let diagnostic = diagnostic.hint(listed("they are", list, self.command));
         if has_instances {
             diagnostic
                 .hint("choose an instance with `--instance`")
@@ -172,9 +209,9 @@ impl Query {
         }
     }
 
-    fn unknown(&self, objects: &[TracedObject<'_>]) -> Box<Diagnostic> {
+    fn unknown(&self, objects: &[Candidate<'_>]) -> Box<Diagnostic> {
         let diagnostic = Diagnostic::error(format!("object `{}` not found", self.text));
-        let known: Vec<String> = objects.iter().flat_map(TracedObject::names).collect();
+        let known: Vec<String> = objects.iter().flat_map(Candidate::names).collect();
         let names = || known.iter().map(String::as_str);
         // A name may contain dots, so its end is unknown.
         let name = self.rest.split(['.', '[']).next().unwrap_or_default();
@@ -184,18 +221,14 @@ impl Query {
         diagnostic
             .maybe_hint(hint)
             .hint(match objects {
-                [] => "the Template creates no objects".to_owned(),
-                objects => listed("the objects are", &objects.iter().collect::<Vec<_>>()),
+                [] => format!("`{}` prints no objects", self.command),
+                objects => listed(
+                    "the objects are",
+                    &objects.iter().collect::<Vec<_>>(),
+                    self.command,
+                ),
             })
             .into()
-    }
-}
-
-impl TracedObject<'_> {
-    /// The names under which the user can ask for it.
-    fn names(&self) -> [String; 2] {
-        let kind = self.text(&["kind"]).to_lowercase();
-        [self.spelling(), format!("{kind}/{}", self.full_name())]
     }
 }
 
@@ -208,7 +241,7 @@ struct Name {
 }
 
 /// `the objects are a, b and 3 more`.
-fn listed(head: &str, objects: &[&TracedObject<'_>]) -> String {
+fn listed(head: &str, objects: &[&Candidate<'_>], command: &str) -> String {
     let more = objects.len().saturating_sub(MAX_LISTED);
     let names = objects.iter().take(MAX_LISTED);
     let names: Vec<String> = names
@@ -217,6 +250,6 @@ fn listed(head: &str, objects: &[&TracedObject<'_>]) -> String {
     let names = names.join(", ");
     match more {
         0 => format!("{head} {names}"),
-        more => format!("{head} {names} and {more} more: `process -o name` lists all"),
+        more => format!("{head} {names} and {more} more: `{command} -o name` lists all"),
     }
 }

@@ -249,7 +249,7 @@ fn read(
     }
     let mut sources = Vec::new();
     for path in paths {
-        let files = match diagnostics.take(io::yaml_files(path)) {
+        let files = match diagnostics.take(io::yaml_files(path, &[])) {
             None => continue,
             Some(None) => vec![path.clone()],
             Some(Some(files)) => files,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::template::{Field, Traced};
 use krm_yaml::diagnostic::Result;
 use krm_yaml::source::Source;
-use krm_yaml::{Cursor, Document, FieldPath, Step};
+use krm_yaml::{Cursor, Document, FieldPath, Step, Value};
 
 /// The masks for an unchanged secret, for an old secret and for a new one.
 const MASKS: [&str; 3] = ["***", "*** (before)", "*** (after)"];
@@ -89,6 +89,21 @@ impl Secrets {
         self.mappings
             .get(way)
             .is_some_and(|keys| !keys.contains(key))
+    }
+
+    /// Whether a field of an object is secret.
+    pub(in crate::cli) fn hides_field(&self, object: &Value<'_>, field: &FieldPath) -> bool {
+        let kind = object.str_at(&["kind"]).unwrap_or_default();
+        let mut way = vec![kind.to_owned()];
+        let mut value = Some(object);
+        field.steps().iter().any(|step| {
+            value = value.and_then(|value| value.step(step));
+            way.push(match step {
+                Step::Key(key) => key.clone(),
+                Step::Index(_) => item(value.and_then(|item| item.str_at(&["name"]))),
+            });
+            self.hides(&way)
+        })
     }
 
     fn hides(&self, way: &[String]) -> bool {

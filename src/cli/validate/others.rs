@@ -9,11 +9,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::kustomizations;
+#[cfg(feature = "deployment-manager")]
+use super::kustomizations::NO_PYTHON;
 #[cfg(feature = "deployment-manager")]
 use crate::cli::environment::environment;
 use crate::composition::{GROUP, consolidate_node};
-#[cfg(feature = "deployment-manager")]
-use crate::deployment_manager::python::Forbidden;
 use crate::files;
 #[cfg(feature = "deployment-manager")]
 use crate::function;
@@ -39,13 +40,6 @@ const VALUES_FIELDS: [&str; 6] = [
     "data",
 ];
 
-/// Hints where a configuration needs Python, which `validate` does not run.
-#[cfg(feature = "deployment-manager")]
-const NO_PYTHON: Forbidden = Forbidden(&[
-    "to check the configuration with Python, use `krm-template dm validate CONFIG --allow-python`",
-    "to build a Composition with it, use `krm-template build --allow-python`",
-]);
-
 /// A file that was read.
 pub(super) struct File {
     pub(super) path: String,
@@ -61,12 +55,14 @@ pub(super) struct Counts {
     pub(super) values: usize,
     pub(super) compositions: usize,
     pub(super) deployments: usize,
+    pub(super) kustomizations: usize,
 }
 
 impl Counts {
     /// Whether there are none at all.
     pub(super) const fn is_empty(&self) -> bool {
-        self.instances + self.values + self.compositions + self.deployments == 0
+        let others = self.deployments + self.kustomizations;
+        self.instances + self.values + self.compositions + others == 0
     }
 
     fn add(&mut self, kind: Kind) {
@@ -75,6 +71,7 @@ impl Counts {
             Kind::Values => &mut self.values,
             Kind::Composition => &mut self.compositions,
             Kind::Deployment => &mut self.deployments,
+            Kind::Kustomization => &mut self.kustomizations,
         } += 1;
     }
 }
@@ -86,6 +83,7 @@ enum Kind {
     Values,
     Composition,
     Deployment,
+    Kustomization,
 }
 
 impl Kind {
@@ -98,6 +96,10 @@ impl Kind {
             "ParameterValues" if group == OWN_GROUP => Some(Self::Values),
             "Composition" if group == GROUP || api_version.is_empty() => Some(Self::Composition),
             "DeploymentConfiguration" if group == OWN_GROUP => Some(Self::Deployment),
+            // Only one in a directory of its own is built.
+            "Kustomization" | "Component" if group == GROUP && file.is_named => {
+                Some(Self::Kustomization)
+            }
             // A file of values need not be an object.
             "" if file.is_named && api_version.is_empty() && root.is_mapping() => {
                 Some(Self::Values)
@@ -165,6 +167,10 @@ pub(super) fn check(
             Kind::Values => values(one, &roots),
             Kind::Composition => composition(one, console),
             Kind::Deployment => deployment(one, &roots),
+            Kind::Kustomization => {
+                let disk = disk(console, "the Kustomization");
+                kustomizations::check_node(one.document, one.root, disk)
+            }
         };
         found.attribute_to_rule("structure");
         if is_object {
@@ -189,6 +195,8 @@ fn may_hold_one(file: &File) -> bool {
         "ParameterValues",
         "Composition",
         "DeploymentConfiguration",
+        "Kustomization",
+        "Component",
     ];
     let has = |text: &str| memchr::memmem::find(file.source.text().as_bytes(), text.as_bytes());
     has("kind").is_none() || kinds.iter().any(|kind| has(kind).is_some())
@@ -482,17 +490,22 @@ fn unknown_fields(root: Cursor<'_>, found: &mut Diagnostics) {
     }
 }
 
+/// The files that `owner` may name.
+pub(super) const fn disk(console: Console, owner: &'static str) -> Disk {
+    Disk {
+        console,
+        restrictor: LoadRestrictor::RootOnly,
+        owner,
+        way_out: "move it there",
+        clones: None,
+    }
+}
+
 /// A Composition, with all that it imports and overrides.
 fn composition(one: &Found<'_>, console: Console) -> Diagnostics {
     let mut found = Diagnostics::new();
     let directory = files::directory_of(&one.file.path);
-    let disk = Disk {
-        console,
-        restrictor: LoadRestrictor::RootOnly,
-        owner: "the Composition",
-        way_out: "move it there",
-        clones: None,
-    };
+    let disk = disk(console, "the Composition");
     #[cfg_attr(
         not(feature = "deployment-manager"),
         expect(

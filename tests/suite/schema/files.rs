@@ -17,7 +17,7 @@ use libtest_mimic::Failed;
 use serde_json::{Map, Value, json};
 
 use crate::schema::kind::{Column, Function, Kind, VERSION};
-use crate::schema::{kinds, kustomize, structural};
+use crate::schema::{kinds, kustomization, kustomize, structural};
 
 /// A file to be written to `functionconfig/`.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ const INSTANCE_COLUMNS: &[Column] = &[
     column("Target Namespace", ".spec.namespace", true),
 ];
 
-/// Returns the files of all kinds, and `openapi.json` for kustomize.
+/// Returns the files of all kinds, `openapi.json` for kustomize, and the schema of its own file.
 pub(super) fn files() -> Vec<File> {
     let kinds = [
         Kind::of::<kinds::Template>(OWN_GROUP, "Template", Some(TEMPLATES))
@@ -93,7 +93,13 @@ pub(super) fn files() -> Vec<File> {
         Kind::of::<kinds::Composition>(composition::GROUP, "Composition", Some(COMPOSITIONS))
             .shown("kcomp", &[]),
     ];
-    let mut files = vec![json_file("openapi.json", &kustomize::openapi(&kinds))];
+    let mut files = vec![
+        json_file("openapi.json", &kustomize::openapi(&kinds)),
+        File {
+            name: "kustomization.schema.json".to_owned(),
+            text: kustomization::text(),
+        },
+    ];
     for kind in kinds {
         let name = kind.name.to_lowercase();
         files.push(json_file(

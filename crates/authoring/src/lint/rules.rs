@@ -78,6 +78,8 @@ pub const RULES: &[Rule] = &[
     rule("yaml-number", Warning, "a number that is read differently than it looks", Template(pitfalls::yaml_number)),
     rule("missing-space", Warning, "text such as `replicas:2`, where a mapping is meant", Template(pitfalls::missing_space)),
     rule("composition", Error, "a Composition that cannot be built", Reading),
+    rule("kustomization", Error, "a Kustomization that cannot be built", Reading),
+    rule("deprecated-field", Warning, "a field of a Kustomization that has a successor", Reading),
     rule("unquoted-value", Warning, "the value of a parameter that is not a string", Reading),
     rule("dm-unknown-type", Warning, "a type that looks like a template, but is not imported", Reading),
     rule("dm-schema", Error, "a schema that is invalid", Reading),

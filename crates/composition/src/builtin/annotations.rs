@@ -41,8 +41,7 @@ impl Transform for AnnotationsConfig {
             }
         }
         for resource in changeable(resources) {
-            let outcome = set_entries(resource.value_mut(), fields, &self.annotations);
-            context.outcome(resource, outcome);
+            set_entries(resource, fields, &self.annotations, context);
         }
     }
 }

@@ -57,11 +57,16 @@ impl Known {
                     namespace,
                     name,
                     ..
-                } = id;
+                } = &id;
                 let slash = if namespace.is_empty() { "" } else { "/" };
                 let problem =
                     format!("`{kind} {namespace}{slash}{name}` is already among the resources");
                 let mut wrong = transformer.error(field, problem);
+                let is_first = |one: &&Resource<'_>| Id::of(one).as_ref() == Some(&id);
+                let first = resources.iter().find(is_first);
+                if let Some(place) = first.and_then(Resource::place) {
+                    wrong = wrong.related(place, "the first one");
+                }
                 if let Some(place) = resource.place() {
                     wrong = wrong.related(place, "this one was to be added");
                 }

@@ -42,8 +42,7 @@ pub(crate) fn set(
         warn_about(labels, context);
     }
     for resource in changeable(resources) {
-        let outcome = set_entries(resource.value_mut(), fields, labels);
-        context.outcome(resource, outcome);
+        set_entries(resource, fields, labels, context);
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::builtin::texts::warn_of_shared;
 use crate::engine::step::Context;
 use crate::fields::selector::{Matcher, Selector, version};
 use crate::patch::json_patch::{self, Operation};
@@ -258,7 +259,7 @@ impl MergePatch<'_> {
             let known = self.known(resource, context);
             let mut losses = Vec::new();
             match merge_into(resource, &self.value, allowed, known, &mut losses) {
-                Ok(Fate::Stays) => {}
+                Ok(Fate::Stays) => warn_of_shared(resource, context),
                 Ok(Fate::Goes) => gone.push(target),
                 Err(problem) => {
                     let error = self.problem(text, resource, problem, context);
@@ -534,6 +535,8 @@ impl Operations<'_> {
             }
             let document = resource.document().cloned();
             quote(resource.value_mut(), document.as_deref());
+            // A JSON patch gives each field a value of its own, also in kustomize.
+            resource.shared.clear();
             drop_empty_annotations(resource);
             remember(resource, before);
         }

@@ -211,6 +211,8 @@ impl Accumulation<'_, '_> {
     fn documents<'d>(&mut self, document: &'d Arc<Document>) -> Vec<Resource<'d>> {
         let named = self.context.transformer.place_of(&self.field);
         let read = objects(document, named.as_ref(), self.context.diagnostics);
+        let counted = self.context.builder.count(read.len());
+        self.take(counted);
         if self.context.is_of_kustomization {
             let mut nameless = read.iter();
             let is_nameless = |one: &&Resource<'_>| one.is_named_by_server();

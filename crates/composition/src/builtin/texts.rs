@@ -9,8 +9,9 @@ use serde::de::{Deserializer, Error, Visitor};
 
 use crate::engine::step::Context;
 use crate::fields::field_spec::{FieldSpec, MissingField};
+use crate::resources::resource::{Resource, Shared};
 use crate::values::quote::{text_of_float, text_of_number};
-use krm_yaml::diagnostic::Severity;
+use krm_yaml::diagnostic::{Diagnostic, Severity};
 use krm_yaml::{Data, FieldPath, Scalar, Value};
 
 /// Strings by their keys; numbers and bools are spelled as kustomize spells them.
@@ -96,21 +97,83 @@ pub(crate) fn keep_spelling(key: &'static str, texts: &mut Texts, context: &mut 
 
 /// Sets entries of the mappings at `fields`.
 pub(crate) fn set_entries(
-    object: &mut Value<'_>,
+    resource: &mut Resource<'_>,
     fields: &[FieldSpec],
     entries: &Texts,
-) -> std::result::Result<(), String> {
+    context: &mut Context<'_>,
+) {
+    let mut created = Vec::new();
+    let object = resource.value_mut();
     let fields = fields.iter().filter(|field| field.is_for(object));
-    for field in fields.collect::<Vec<_>>() {
-        field.visit(object, MissingField::Mapping, &mut |mapping| {
-            if !matches!(mapping.data, Data::Mapping(_)) {
-                return Err("expected a mapping there".to_owned());
-            }
-            for (key, Text(text)) in entries {
-                mapping.insert(Cow::Owned(key.clone()), Value::string(text.clone()));
-            }
-            Ok(())
-        })?;
+    let fields: Vec<&FieldSpec> = fields.collect();
+    let mut outcome = Ok(());
+    for field in fields {
+        outcome = outcome.and_then(|()| {
+            field.visit(object, MissingField::Mapping, &mut |mapping| {
+                if !matches!(mapping.data, Data::Mapping(_)) {
+                    return Err("expected a mapping there".to_owned());
+                }
+                for (key, Text(text)) in entries {
+                    if mapping.get(key).is_none() {
+                        created.push((key, field.path.as_str()));
+                    }
+                    mapping.insert(Cow::Owned(key.clone()), Value::string(text.clone()));
+                }
+                Ok(())
+            })
+        });
     }
-    Ok(())
+    context.outcome(resource, outcome);
+    warn_of_shared(resource, context);
+    for (key, Text(text)) in entries {
+        let paths = || created.iter().filter(|(other, _)| *other == key);
+        let mut mappings = ["labels", "annotations"].into_iter();
+        let mapping = mappings.find(|mapping| {
+            paths().any(|(_, path)| path.strip_prefix("metadata/") == Some(mapping))
+        });
+        if let Some(mapping) = mapping.filter(|_| paths().nth(1).is_some()) {
+            resource.shared.push(Shared {
+                mapping,
+                key: key.clone(),
+                value: text.clone(),
+            });
+        }
+    }
+}
+
+/// Warns if a label or annotation has changed in `metadata`, and stays in other fields: kustomize
+/// has one value for all fields in which one transformer has created it.
+pub(crate) fn warn_of_shared(resource: &mut Resource<'_>, context: &mut Context<'_>) {
+    for shared in std::mem::take(&mut resource.shared) {
+        let Shared {
+            mapping,
+            key,
+            value,
+        } = &shared;
+        let now = resource.str_at(&["metadata", mapping, key]);
+        if now == Some(value) {
+            resource.shared.push(shared);
+        } else if now.is_some() && context.is_of_kustomization && has(resource.value(), key, value)
+        {
+            let problem = format!(
+                "`{key}` changes only in `metadata.{mapping}`: it stays `{value}` in other fields, where kustomize changes it, too"
+            );
+            let warning = Diagnostic {
+                severity: Severity::Warning,
+                ..context.transformer.error(&FieldPath::root(), problem)
+            };
+            let hint = "to change it in all fields, change it in the Kustomization that adds it";
+            context.diagnostics.push(warning.hint(hint));
+        }
+    }
+}
+
+/// Whether an entry of a mapping in a value has this key and text.
+fn has(value: &Value<'_>, key: &str, text: &str) -> bool {
+    let is_it = |(name, value): &(Cow<'_, str>, Value<'_>)| {
+        name == key && value.as_str() == Some(text) || has(value, key, text)
+    };
+    let items = value.items().unwrap_or_default();
+    value.entries().unwrap_or_default().iter().any(is_it)
+        || items.iter().any(|item| has(item, key, text))
 }

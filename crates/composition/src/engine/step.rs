@@ -101,6 +101,12 @@ pub(crate) trait Builder {
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Resource<'d>>>;
 
+    /// Counts objects that were read.
+    ///
+    /// # Errors
+    /// If the whole build has too many.
+    fn count(&mut self, objects: usize) -> Result<()>;
+
     /// The variables of the Kustomizations that are being built.
     fn vars(&mut self) -> &mut Vec<Var>;
 

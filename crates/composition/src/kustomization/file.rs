@@ -101,8 +101,15 @@ impl Kustomization {
             };
             let mut warning = Diagnostic::warning(format!("`{field}` is deprecated"));
             warning.place = self.place(written, &FieldPath::root().key(*field), Part::Key);
-            let warning = warning.field(*field);
-            diagnostics.push(warning.hint(format!("use `{successor}` instead")));
+            let hint = if self.transformer.is_some() || *field == "vars" {
+                format!("use `{successor}` instead")
+            } else {
+                format!(
+                    "use `{successor}` instead: `krm-template edit fix`, run in the directory of the file, makes the change"
+                )
+            };
+            let warning = warning.rule("deprecated-field").field(*field);
+            diagnostics.push(warning.hint(hint));
         }
     }
 
@@ -153,8 +160,9 @@ pub(crate) fn read(
     read_node(&document, root, directory, diagnostics)
 }
 
-/// Reads the Kustomization under a node; its paths are relative to `directory`.
-fn read_node(
+/// Reads the Kustomization under a node; its paths are relative to `directory`. Reports errors, and
+/// then returns none.
+pub(crate) fn read_node(
     document: &Arc<Document>,
     root: NodeId,
     directory: &str,

@@ -5,7 +5,7 @@ use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::suggest::closest;
 
 /// The names for the file of a Composition, like those of a Kustomization.
-pub(crate) const FILE_NAMES: [&str; 3] = ["composition.yaml", "composition.yml", "Composition"];
+pub const COMPOSITIONS: [&str; 3] = ["composition.yaml", "composition.yml", "Composition"];
 /// The names for the file of a Kustomization.
 pub const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
@@ -44,7 +44,7 @@ pub(crate) fn find(files: &dyn Files, path: &str) -> Result<Found> {
             .filter(|path| files.entry(path) == Some(Entry::File))
             .collect()
     };
-    let (compositions, kustomizations) = (within(&FILE_NAMES), within(&KUSTOMIZATIONS));
+    let (compositions, kustomizations) = (within(&COMPOSITIONS), within(&KUSTOMIZATIONS));
     match (compositions.as_slice(), kustomizations.as_slice()) {
         ([one], []) => Ok(Found::Composition(one.clone())),
         ([], []) => Ok(Found::Nothing),
@@ -58,7 +58,8 @@ pub(crate) fn find(files: &dyn Files, path: &str) -> Result<Found> {
 }
 
 /// Whether a file has the name of a Kustomization.
-pub(crate) fn is_kustomization(path: &str) -> bool {
+#[must_use]
+pub fn is_kustomization(path: &str) -> bool {
     path.rsplit('/')
         .next()
         .is_some_and(|name| KUSTOMIZATIONS.contains(&name))
@@ -68,16 +69,20 @@ pub(crate) fn is_kustomization(path: &str) -> bool {
 pub(crate) fn is_composition(path: &str) -> bool {
     path.rsplit('/')
         .next()
-        .is_some_and(|name| FILE_NAMES.contains(&name))
+        .is_some_and(|name| COMPOSITIONS.contains(&name))
 }
 
 /// A hint if the directory holds something with a similar name.
 fn near(files: &dyn Files, path: &str) -> Option<String> {
     let directory = directory_of(path);
     let names = files.list(directory);
-    let known: Vec<String> = names.iter().map(|name| join(directory, name)).collect();
-    let known = closest(path, known.iter().map(String::as_str))?;
-    Some(format!("did you mean `{known}`?"))
+    let name = path.rsplit('/').next()?;
+    // Most have an extension in common.
+    let stem = |name: &'_ str| name.split('.').next().unwrap_or_default().to_owned();
+    let is_near = |other: &&String| closest(&stem(name), [stem(other).as_str()]).is_some();
+    let near = names.iter().filter(is_near);
+    let meant = closest(name, near.map(String::as_str))?;
+    Some(format!("did you mean `{}`?", join(directory, meant)))
 }
 
 /// The file of the Composition that a path names.
@@ -92,7 +97,7 @@ pub(crate) fn locate(files: &dyn Files, path: &str) -> Result<String> {
             .hint("for its resources, name the directory under `paths` of a ResourceAccumulator")
             .into());
         }
-        Found::Nothing => format!("`{path}` holds no `{}`", FILE_NAMES[0]),
+        Found::Nothing => format!("`{path}` holds no `{}`", COMPOSITIONS[0]),
     };
     Err(Diagnostic::error(problem)
         .hint("name the directory that does, or the file if it has another name")

@@ -11,6 +11,7 @@ pub(crate) mod apart;
 pub(crate) mod content;
 pub(crate) mod end_block;
 pub(crate) mod follow;
+pub(crate) mod history;
 pub(crate) mod objects;
 pub(crate) mod print;
 pub(crate) mod resource;

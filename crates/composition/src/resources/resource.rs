@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::resources::apart::Apart;
 use crate::resources::content::Content;
+use crate::resources::history::{History, Setter};
 use crate::resources::trace::Trace;
 use krm_core::Identity;
 use krm_core::annotations;
@@ -11,7 +12,10 @@ use krm_core::identity::{self, Head};
 use krm_core::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
 use krm_yaml::source::{Place, Source};
-use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Position, SharedNode, Value, Words};
+use krm_yaml::{
+    Cursor, Data, Document, DuplicateKeys, FieldPath, NodeId, Position, Scalar, SharedNode, Value,
+    Words,
+};
 
 /// An object with this annotation gets a hash after its name.
 const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
@@ -48,10 +52,24 @@ pub struct Resource<'d> {
     pub(crate) is_of_helm: bool,
     /// The variables of which it holds the value.
     pub(crate) vars: Vec<String>,
+    /// The labels and annotations that one transformer has created in several fields of it.
+    pub(crate) shared: Vec<Shared>,
     /// Its history, if a build keeps that.
     pub(crate) trace: Option<Box<Trace>>,
+    /// What has set its fields, if the build notes that, and a transformer has changed it.
+    history: Option<Box<History>>,
     /// The transformer that created it; empty for one that was there before the first.
     maker: Option<Arc<str>>,
+}
+
+/// An entry that one transformer has created in `metadata` and in other fields: in kustomize they
+/// have one value.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    /// Its mapping in `metadata`: `labels` or `annotations`.
+    pub(crate) mapping: &'static str,
+    pub(crate) key: String,
+    pub(crate) value: String,
 }
 
 impl<'d> Resource<'d> {
@@ -93,7 +111,9 @@ impl<'d> Resource<'d> {
             needs_hash: self.needs_hash,
             is_of_helm: self.is_of_helm,
             vars: self.vars,
+            shared: self.shared,
             trace: self.trace,
+            history: self.history,
             maker: self.maker,
         }
     }
@@ -116,7 +136,9 @@ impl<'d> Resource<'d> {
             needs_hash: false,
             is_of_helm: false,
             vars: Vec::new(),
+            shared: Vec::new(),
             trace: None,
+            history: None,
             maker: None,
         }
     }
@@ -130,6 +152,40 @@ impl<'d> Resource<'d> {
     /// Notes the transformer that created it, unless one is known.
     pub fn set_maker(&mut self, maker: &Arc<str>) {
         self.maker.get_or_insert_with(|| Arc::clone(maker));
+    }
+
+    /// Notes that `setter` has made it what it is now.
+    pub(crate) fn note(&mut self, setter: &Arc<Setter>) {
+        if self.history.is_none() && self.is_unchanged() {
+            return;
+        }
+        let mut history = self.history.take().unwrap_or_else(|| {
+            let found = &mut Diagnostics::new();
+            let read = self.node().and_then(|node| {
+                let value = node.value_with(DuplicateKeys::LastWins, Words::Texts, found)?;
+                Some(value.into_owned())
+            });
+            Box::new(History::new(
+                read.unwrap_or_else(|| Data::Scalar(Scalar::Null).into()),
+            ))
+        });
+        history.note(self.value(), setter);
+        self.history = Some(history);
+    }
+
+    /// The transformer that has set a field, if the build notes that; none if it is as it was read.
+    #[must_use]
+    pub fn setter(&self, field: &FieldPath) -> Option<&Setter> {
+        self.history.as_ref()?.setter(field)
+    }
+
+    /// The place of a field as it was read, or of what contains it.
+    #[must_use]
+    pub fn place_of(&self, field: &FieldPath) -> Option<Place> {
+        let value = self.value().lookup(field);
+        let cursor = self.document().zip(value.and_then(|value| value.origin));
+        let place = cursor.map(|(document, origin)| document.cursor(origin).place());
+        place.or_else(|| self.place())
     }
 
     /// Its identity as it was created.
@@ -289,6 +345,7 @@ impl<'d> Resource<'d> {
         self.is_of_helm = before.is_of_helm;
         self.vars.clone_from(&before.vars);
         self.trace.clone_from(&before.trace);
+        self.history.clone_from(&before.history);
         self.maker.clone_from(&before.maker);
         self.is_configuration = before.is_configuration;
     }

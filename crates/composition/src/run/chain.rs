@@ -10,17 +10,23 @@ use crate::engine::step::{Base, Builder, Context, Nested, Runner, Step};
 use crate::engine::transformer::Transformer;
 use crate::engine::var::Var;
 use crate::names::conflicts;
+use crate::resources::history::Setter;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
 use crate::run::call::{call, invalid};
 use crate::tables::schema::Schema;
 use krm_core::files::{Entry, Files, join};
-use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::source::Place;
+use krm_yaml::{FieldPath, Value};
 
-/// The maximum number of Compositions built by others.
+pub use crate::run::unread::report_unread;
+
+/// The maximum number of Compositions and Kustomizations built by others.
 const MAX_BUILDS: usize = 10_000;
+/// The maximum number of objects that one build reads and generates, those of a directory that is
+/// built twice counted twice.
+const MAX_OBJECTS: usize = 100_000;
 
 /// State that all transformers of a chain share.
 pub(crate) struct Surroundings<'c> {
@@ -31,12 +37,16 @@ pub(crate) struct Surroundings<'c> {
     pub(crate) inherited: Additions,
     /// The Compositions and Kustomizations that are being built, each by the one before.
     pub(crate) building: Vec<String>,
-    /// The number of Compositions built by others.
+    /// The number of Compositions and Kustomizations built by others.
     builds: usize,
+    /// The number of objects that were read and generated.
+    objects: usize,
     /// The state that the Kustomizations of one build share.
     pub(crate) shared: Shared,
     /// Whether the step that runs is part of a Kustomization.
     pub(crate) is_of_kustomization: bool,
+    /// Whether the resources note what has set their fields.
+    keeps_history: bool,
     /// The tables of the last step, with what they were made of.
     tables: Option<(Additions, Arc<Tables>)>,
 }
@@ -84,17 +94,50 @@ pub fn run<'d>(
     functions: &dyn Functions,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Resource<'d>>, Vec<Stat>) {
+    surroundings(files, functions).run(steps, resources, diagnostics)
+}
+
+/// As [`run`] without resources. The new ones know which transformer has set each
+/// [field](Resource::setter).
+pub fn run_with_history<'d>(
+    steps: &'d mut [Step],
+    files: &dyn Files,
+    functions: &dyn Functions,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Resource<'d>> {
     let mut around = Surroundings {
+        keeps_history: true,
+        ..surroundings(files, functions)
+    };
+    around.run(steps, Vec::new(), diagnostics).0
+}
+
+/// Runs steps as [`run`] does, without resources. Returns only the number of objects and
+/// directories that were read.
+pub fn check(
+    steps: &mut [Step],
+    files: &dyn Files,
+    functions: &dyn Functions,
+    diagnostics: &mut Diagnostics,
+) -> usize {
+    let mut around = surroundings(files, functions);
+    around.run(steps, Vec::new(), diagnostics);
+    around.objects.saturating_add(around.builds)
+}
+
+fn surroundings<'c>(files: &'c dyn Files, functions: &'c dyn Functions) -> Surroundings<'c> {
+    Surroundings {
         files,
         functions,
         inherited: Additions::default(),
         building: Vec::new(),
         builds: 0,
+        objects: 0,
         shared: Shared::default(),
         is_of_kustomization: false,
+        keeps_history: false,
         tables: None,
-    };
-    around.run(steps, resources, diagnostics)
+    }
 }
 
 impl Surroundings<'_> {
@@ -118,7 +161,8 @@ impl Surroundings<'_> {
         if let Some(own) = steps.iter().find_map(namespace) {
             self.shared.namespace = Some(own.to_owned());
         }
-        for step in steps {
+        let mut steps = steps.iter_mut();
+        while let Some(step) = steps.next() {
             let start = now();
             let before = resources.len();
             let Step {
@@ -133,8 +177,8 @@ impl Surroundings<'_> {
                 Runner::Builtin(_) | Runner::Program(_) | Runner::Own
             );
             self.one(transformer, runner, additions, &mut resources, diagnostics);
-            if is_traced && self.is_of_kustomization {
-                self.trace(transformer, &mut resources);
+            if is_traced {
+                self.follow(transformer, before, &mut resources, diagnostics);
             }
             if self.building.is_empty() {
                 let maker = Arc::from(transformer.id.name.as_str());
@@ -148,6 +192,7 @@ impl Surroundings<'_> {
                 count: resources.len(),
             });
             if diagnostics.has_errors() {
+                report_unread(steps.as_slice(), self.files, diagnostics);
                 break;
             }
             if resources.is_empty() && before > 0 {
@@ -156,6 +201,32 @@ impl Surroundings<'_> {
         }
         self.shared.namespace = around;
         (resources, stats)
+    }
+
+    /// Counts the resources that a transformer has added to `before` ones, and notes what it did.
+    fn follow(
+        &mut self,
+        transformer: &Transformer,
+        before: usize,
+        resources: &mut [Resource<'_>],
+        diagnostics: &mut Diagnostics,
+    ) {
+        if transformer.id.kind != ACCUMULATOR {
+            let counted = self.count(resources.len().saturating_sub(before));
+            diagnostics.take(counted.map_err(|mut problem| {
+                problem.place = transformer.place();
+                problem
+            }));
+        }
+        if self.keeps_history {
+            let setter = Arc::new(setter(transformer));
+            for resource in &mut *resources {
+                resource.note(&setter);
+            }
+        }
+        if self.is_of_kustomization {
+            self.trace(transformer, resources);
+        }
     }
 
     /// Checks that a step can run.
@@ -252,7 +323,7 @@ impl Surroundings<'_> {
         if id.is_builtin() && UNTRACED.contains(&id.kind.as_str()) {
             return;
         }
-        let adds = id.kind == "ResourceAccumulator" || id.kind.ends_with("Generator");
+        let adds = id.kind == ACCUMULATOR || id.kind.ends_with("Generator");
         for resource in resources {
             let is_new = resource
                 .trace
@@ -261,7 +332,7 @@ impl Surroundings<'_> {
             let file = resource.place().map(|place| place.source.name().to_owned());
             let trace = resource.trace.get_or_insert_default();
             if is_new {
-                trace.origin = match file.filter(|_| id.kind == "ResourceAccumulator") {
+                trace.origin = match file.filter(|_| id.kind == ACCUMULATOR) {
                     Some(file) => {
                         let (repository, path) = tracing.of_file(&file);
                         format!("path: {path}\n{repository}")
@@ -306,11 +377,9 @@ impl Surroundings<'_> {
         if self.builds <= MAX_BUILDS {
             return Ok(());
         }
-        Err(Diagnostic::error(format!(
-            "more than {MAX_BUILDS} Compositions are built within others"
-        ))
-        .hint("a Composition that is added twice is built twice, with all that it adds")
-        .into())
+        Err(too_many(&format!(
+            "more than {MAX_BUILDS} Compositions and Kustomizations are built within others"
+        )))
     }
 
     /// Passes resources through the steps of another Composition, called `name`.
@@ -340,6 +409,10 @@ impl Builder for Surroundings<'_> {
         steps: &'d mut Vec<Step>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Resource<'d>>> {
+        // The error that ends the build is reported.
+        if self.builds > MAX_BUILDS || self.objects > MAX_OBJECTS {
+            return None;
+        }
         let is_of_kustomization = self.is_of_kustomization;
         let mut found = Diagnostics::new();
         let made = match base {
@@ -362,6 +435,17 @@ impl Builder for Surroundings<'_> {
             }
         }
         Some(made)
+    }
+
+    fn count(&mut self, objects: usize) -> Result<()> {
+        let is_reported = self.objects > MAX_OBJECTS;
+        self.objects = self.objects.saturating_add(objects);
+        if is_reported || self.objects <= MAX_OBJECTS {
+            return Ok(());
+        }
+        Err(too_many(&format!(
+            "the build has more than {MAX_OBJECTS} objects"
+        )))
     }
 
     fn vars(&mut self) -> &mut Vec<Var> {
@@ -405,6 +489,9 @@ fn namespace(step: &Step) -> Option<&str> {
     is_field.then(|| transformer.config.str_at(namespace))?
 }
 
+/// The transformer that reads objects.
+const ACCUMULATOR: &str = "ResourceAccumulator";
+
 /// The steps of a Kustomization that are no transformers of kustomize.
 const UNTRACED: [&str; 2] = ["Kustomization", "Variables"];
 
@@ -430,6 +517,29 @@ fn configured(transformer: &Transformer, (repository, file): &(String, String)) 
     text
 }
 
+/// A transformer as what has set a field.
+fn setter(transformer: &Transformer) -> Setter {
+    let one = transformer.config.get("path").into_iter();
+    let several = transformer.config.get("paths").and_then(Value::items);
+    let paths = one
+        .chain(several.unwrap_or_default())
+        .filter_map(Value::as_str);
+    let is_patch = transformer.id.kind.starts_with("Patch");
+    let patches = paths
+        .filter(|_| is_patch)
+        .map(|path| join(&transformer.directory, path));
+    Setter {
+        name: transformer.id.to_string(),
+        place: transformer.place(),
+        patches: patches.collect(),
+    }
+}
+
+fn too_many(problem: &str) -> Box<Diagnostic> {
+    let hint = "a directory that is named twice is built twice, with all that it names";
+    Diagnostic::error(problem).hint(hint).into()
+}
+
 /// Adds to errors the place that names the directory in which they are.
 pub(crate) fn named_by(found: Diagnostics, place: Option<Place>) -> Diagnostics {
     let Some(place) = place.filter(|_| found.has_errors()) else {
@@ -438,6 +548,7 @@ pub(crate) fn named_by(found: Diagnostics, place: Option<Place>) -> Diagnostics 
     let mut all = Diagnostics::new();
     for one in found.iter().cloned() {
         all.push(match one.severity {
+            Severity::Error if one.place.is_none() => one.at(place.clone()),
             Severity::Error => one.related(place.clone(), "named here"),
             _ => one,
         });

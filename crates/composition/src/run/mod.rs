@@ -5,3 +5,4 @@ pub mod chain;
 mod nested;
 pub(crate) mod runner;
 pub(crate) mod steps;
+mod unread;

@@ -8,10 +8,10 @@ use crate::kustomization::file::{self, Kustomization};
 use crate::kustomization::steps::steps as steps_of;
 use crate::read;
 use crate::read::consolidate::All;
-use crate::read::locate::{Found, find};
+use crate::read::locate::{Found, find, is_kustomization};
 use crate::run::runner::step;
-use krm_core::files::{Files, join};
-use krm_yaml::diagnostic::Diagnostics;
+use krm_core::files::{Files, directory_of, join};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Document, NodeId};
 
 /// Reads the Composition in a file, or the Composition or Kustomization of a directory. After
@@ -30,8 +30,38 @@ pub fn consolidate_root(
                 build(&kustomization, ending, files, diagnostics)
             })
         }
+        Ok(Found::File) if is_kustomization(&directory) => {
+            let wrong = Diagnostic::error(format!("`{path}` is the file of a Kustomization"));
+            let hint = format!(
+                "name the directory it is in: `{}`",
+                directory_of(&directory)
+            );
+            diagnostics.push(wrong.hint(hint));
+            Vec::new()
+        }
+        Ok(Found::Nothing) => {
+            let problem = format!("`{path}` holds neither a Kustomization nor a Composition");
+            let hint = "name the directory with `kustomization.yaml` or `composition.yaml`";
+            diagnostics.push(Diagnostic::error(problem).hint(hint));
+            Vec::new()
+        }
         _ => consolidate(files, path, diagnostics),
     }
+}
+
+/// Reads the Kustomization under a node, as the root of a build; its paths are relative to
+/// `directory`. After errors, do not use the result.
+pub fn consolidate_kustomization(
+    files: &dyn Files,
+    document: &Arc<Document>,
+    node: NodeId,
+    directory: &str,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Step> {
+    let kustomization = file::read_node(document, node, directory, diagnostics);
+    kustomization.map_or_else(Vec::new, |kustomization| {
+        build(&kustomization, &Ending::default(), files, diagnostics)
+    })
 }
 
 /// All steps of a Kustomization that is the root of a build.

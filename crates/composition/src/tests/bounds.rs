@@ -47,8 +47,39 @@ fn empty_imports_are_bounded() {
 fn nested_builds_are_bounded() {
     let uses = "transformers:\n- {kind: ResourceAccumulator, paths: [NEXT, NEXT]}\n";
     let errors = made(&lattice(uses, "transformers: []\n"), "d0").unwrap_err();
-    let expected = "more than 10000 Compositions are built within others";
+    let expected = "more than 10000 Compositions and Kustomizations are built within others";
     assert!(errors.iter().any(|error| error == expected), "{errors:?}");
+}
+
+#[test]
+fn objects_of_nested_builds_are_bounded() {
+    let kustomization = |index: usize, paths: &str| {
+        let text = format!("namePrefix: d{index}-\nresources: [{paths}]\n");
+        (format!("{index}/kustomization.yaml"), text.into_bytes())
+    };
+    // Each directory has the objects of the one before twice, with different names.
+    let doubled = (1..30).flat_map(|level: usize| {
+        let before = format!("../{}", 3 * level - 3);
+        let both = format!("../{}, ../{}", 3 * level + 1, 3 * level + 2);
+        [
+            kustomization(3 * level, &both),
+            kustomization(3 * level + 1, &before),
+            kustomization(3 * level + 2, &before),
+        ]
+    });
+    let objects: Vec<String> = (0..200)
+        .map(|index| format!("kind: A\nmetadata: {{name: a{index}}}\n---\n"))
+        .collect();
+    let objects = objects.concat();
+    let last = [
+        kustomization(0, "a.yaml"),
+        ("0/a.yaml".to_owned(), objects.into_bytes()),
+    ];
+    let root = "kind: Composition\ntransformers:\n- {kind: ResourceAccumulator, paths: [../87]}\n";
+    let root = [("d/composition.yaml".to_owned(), root.as_bytes().to_vec())];
+    let files = InMemory::new(doubled.chain(last).chain(root));
+    let errors = made(&files, "d").unwrap_err();
+    assert_eq!(errors, ["the build has more than 100000 objects"]);
 }
 
 /// Builds a Composition with one resource and this file.

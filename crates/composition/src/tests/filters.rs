@@ -452,6 +452,10 @@ impl Builder for NoBuilder {
         panic!("{base:?} is not expected")
     }
 
+    fn count(&mut self, _: usize) -> krm_yaml::diagnostic::Result<()> {
+        Ok(())
+    }
+
     fn vars(&mut self) -> &mut Vec<Var> {
         unreachable!("no transformer here has variables")
     }

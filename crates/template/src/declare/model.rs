@@ -88,6 +88,9 @@ fn hint_for(kind: &str) -> &'static str {
         "ResourceList" => {
             "to expand the functionConfig of a ResourceList, run `krm-template < FILE`"
         }
+        "Kustomization" | "Component" | "Composition" => {
+            "to build it, run `krm-template build DIR` with its directory"
+        }
         "List" => "move the Template out of `items` to a document of its own",
         _ => "put objects under `objects` of a Template",
     }

@@ -1,0 +1,41 @@
+//! The functions of commands that run no other programs.
+
+use std::sync::Arc;
+
+use crate::composition::{FunctionOutput, Functions, Kustomize, Program, Transformer};
+use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::source::Source;
+
+/// The rule of the error for a program that is not run.
+pub(super) const NOT_RUN: &str = "not-run";
+
+/// Runs no programs of others.
+pub(super) struct NoPrograms;
+
+impl Functions for NoPrograms {
+    fn check(&self, transformer: &Transformer, _: &Program) -> Result<()> {
+        let mut wrong = refused();
+        wrong.message = format!("{}: {}", transformer.id, wrong.message);
+        wrong.place = transformer.place();
+        Err(wrong.into())
+    }
+
+    fn run(&self, transformer: &Transformer, program: &Program, _: &Arc<Source>) -> FunctionOutput {
+        FunctionOutput {
+            list: None,
+            diagnostics: self
+                .check(transformer, program)
+                .err()
+                .map(Into::into)
+                .unwrap_or_default(),
+        }
+    }
+
+    fn kustomize(&self, _: &Kustomize<'_>) -> Result<Arc<Source>> {
+        Err(refused().into())
+    }
+}
+
+fn refused() -> Diagnostic {
+    Diagnostic::error("it needs another program, which this command does not run").rule(NOT_RUN)
+}

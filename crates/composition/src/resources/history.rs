@@ -5,8 +5,8 @@ use std::sync::Arc;
 use krm_yaml::source::Place;
 use krm_yaml::{Data, FieldPath, Value};
 
-/// The longest list whose items are recognized in another place.
-const MAX_ITEMS: usize = 1_000;
+/// The number of items and entries among which one is looked for that has another place now.
+const MAX_PARTS: usize = 1_000;
 
 /// A transformer that has set a field.
 #[derive(Debug)]
@@ -88,8 +88,9 @@ impl Setters {
         let parts = match (&old.data, &new.data) {
             (Data::Mapping(old), Data::Mapping(new)) => new
                 .iter()
-                .map(|(key, new)| {
-                    let place = old.iter().position(|(other, _)| other == key);
+                .enumerate()
+                .map(|(index, (key, new))| {
+                    let place = find(index, old, |(other, _)| other == key);
                     let before = place.and_then(|place| Some((place, &old.get(place)?.1)));
                     before.map_or_else(added, |(place, old)| part(place, old, new))
                 })
@@ -115,16 +116,20 @@ impl Setters {
 /// The place of the item that was this one: read from the same text, with the same name, or equal.
 fn place_of(item: &Value<'_>, index: usize, old: &[Value<'_>]) -> Option<usize> {
     let name = |item: &Value<'_>| item.str_at(&["name"]).map(str::to_owned);
-    let is_same = |other: &Value<'_>| match (item.origin, other.origin) {
+    find(index, old, |other| match (item.origin, other.origin) {
         (Some(one), Some(other)) => one == other,
         _ if name(item).is_some() => name(item) == name(other),
         _ => item == other,
-    };
-    if old.get(index).is_some_and(is_same) {
+    })
+}
+
+/// The place of what is the same: most often where it was.
+fn find<T>(index: usize, old: &[T], is_same: impl Fn(&T) -> bool) -> Option<usize> {
+    if old.get(index).is_some_and(&is_same) {
         return Some(index);
     }
-    let is_short = old.len() <= MAX_ITEMS;
-    old.iter().position(is_same).filter(|_| is_short)
+    let searched = old.get(..MAX_PARTS).unwrap_or(old);
+    searched.iter().position(is_same)
 }
 
 /// The items or the values of the entries.

@@ -22,7 +22,7 @@ use crate::resources::trace::Tracing;
 use krm_core::Identity;
 use krm_core::files::InMemory;
 use krm_core::label_fields::Field;
-use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, FieldPath, Position, Value};
 
@@ -462,5 +462,13 @@ impl Builder for NoBuilder {
 
     fn tracing(&mut self) -> &mut Tracing {
         unreachable!("no transformer here keeps traces")
+    }
+
+    fn locate(&mut self, _: &Transformer, _: &FieldPath, path: &str) -> Result<String> {
+        panic!("{path} is not expected")
+    }
+
+    fn namespace(&self) -> Option<&str> {
+        None
     }
 }

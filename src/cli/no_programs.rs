@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::composition::{FunctionOutput, Functions, Kustomize, Program, Transformer};
+use crate::cli::build::repository::Repository;
+use crate::composition::{Chart, FunctionOutput, Functions, Program, Transformer};
+use crate::files::{self, Checkout};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 
@@ -31,7 +33,17 @@ impl Functions for NoPrograms {
         }
     }
 
-    fn kustomize(&self, _: &Kustomize<'_>) -> Result<Arc<Source>> {
+    fn fetch(&self, path: &str, _from: &str) -> Result<Option<Checkout>> {
+        if Repository::parse(path).is_some() {
+            return Err(refused().into());
+        }
+        if files::is_address(path) {
+            return Err(files::address(path).into());
+        }
+        Ok(None)
+    }
+
+    fn helm(&self, _: &Chart<'_>) -> Result<Arc<Source>> {
         Err(refused().into())
     }
 }

@@ -9,7 +9,7 @@ mod git;
 mod helm;
 mod output;
 mod programs;
-mod repository;
+pub(super) mod repository;
 mod stats;
 
 use std::cell::{Cell, RefCell};

@@ -22,7 +22,7 @@ const GITHUB: &str = "github.com";
 
 /// A directory in a git repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Repository {
+pub(in crate::cli) struct Repository {
     /// The URL as git reads it.
     pub(super) url: String,
     /// The path of the directory; empty for the whole repository.
@@ -36,7 +36,7 @@ pub(super) struct Repository {
 
 impl Repository {
     /// Reads a URL; none if it is not that of a repository.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(in crate::cli) fn parse(text: &str) -> Option<Self> {
         let (text, query) = text.split_once('?').unwrap_or((text, ""));
         if FILES.iter().any(|end| text.ends_with(end)) {
             return None;

@@ -39,6 +39,7 @@ pub(super) fn explain(
         restrictor: LoadRestrictor::RootOnly,
         owner: "the Kustomization",
         way_out: "move it there",
+        clones: None,
     };
     let traced = RefCell::new(Vec::new());
     let trace = |mut trace: Trace| traced.borrow_mut().append(&mut trace.objects);

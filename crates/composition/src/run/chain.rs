@@ -364,7 +364,7 @@ impl Builder for Surroundings<'_> {
 }
 
 /// The steps of a Kustomization that are no transformers of kustomize.
-const UNTRACED: [&str; 2] = ["Kustomization", "Variables"];
+const UNTRACED: [&str; 3] = ["Kustomization", "SortOrderTransformer", "Variables"];
 
 /// Describes a transformer, and the file that configures it.
 fn configured(transformer: &Transformer, file: &str) -> String {

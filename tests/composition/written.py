@@ -94,8 +94,8 @@ class Writer:
 
     def text(self, head, value, indent, tail):
         lines = value.split("\n")
-        fits = "\n" in value and value.strip() and value.isprintable is not None and not re.search(r"[\r\t\0-\x08]|[^\n]*\Z(?<= )", value)
-        if fits and not lines[0].startswith(" ") and self.dice.random() < 0.8:
+        is_block = "\n" in value and value.strip() and not re.search(r"[\r\t\0-\x08]|^ | \Z", value)
+        if is_block and self.dice.random() < 0.8:
             ending = "-" if lines[-1] else "" if len(lines) < 3 or lines[-2] else "+"
             body = lines if lines[-1] else lines[:-1]
             yield f"{head} |{ending}{tail}"

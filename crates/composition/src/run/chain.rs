@@ -493,7 +493,7 @@ fn namespace(step: &Step) -> Option<&str> {
 const ACCUMULATOR: &str = "ResourceAccumulator";
 
 /// The steps of a Kustomization that are no transformers of kustomize.
-const UNTRACED: [&str; 2] = ["Kustomization", "Variables"];
+const UNTRACED: [&str; 3] = ["Kustomization", "SortOrderTransformer", "Variables"];
 
 /// Describes a transformer, and the file that configures it, with its repository.
 fn configured(transformer: &Transformer, (repository, file): &(String, String)) -> String {

@@ -2,7 +2,7 @@
 """Writes the inputs that peers.sh measures on.
 
 usage: generate.py DIR [--objects N ...] [--parameters P ...] [--package N ...]
-       [--composition N ...]
+       [--composition N ...] [--tree N ...]
 
   list-N.yaml      ResourceList of N commented Deployments of 68 lines; the functionConfig, a small
                    Template, comes last, where kpt puts it
@@ -13,6 +13,8 @@ usage: generate.py DIR [--objects N ...] [--parameters P ...] [--package N ...]
   composition-N/   a Composition of ten transformers over the N Deployments; base/ and what is beside
                    it does the same with Kustomizations, for which base/expanded.yaml has to hold what
                    the Templates make
+  tree-N/          N directories with a Kustomization each, of ten objects and a generated ConfigMap
+                   with a namespace, a prefix and labels of their own, and one above all of them
   config.yaml      the small Template alone
 """
 
@@ -222,6 +224,57 @@ def composition(directory, n):
         below = f"step-{number}"
 
 
+TREE_OBJECTS = """\
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web{j} # of unit {i}
+spec:
+  replicas: 2
+  selector:
+    matchLabels: {{app: web{j}}}
+  template:
+    metadata:
+      labels: {{app: web{j}}}
+    spec:
+      containers:
+      - name: web
+        image: images.example.org/web:1.10 # tested
+        envFrom:
+        - configMapRef: {{name: settings}}
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: web{j}
+spec:
+  selector: {{app: web{j}}}
+  ports:
+  - port: 80
+"""
+
+
+def tree(directory, n):
+    """JSON is a Kustomization, too."""
+    for i in range(n):
+        write(directory / f"unit{i}" / "objects.yaml", (TREE_OBJECTS.format(i=i, j=j) for j in range(5)))
+        fields = {
+            "resources": ["objects.yaml"],
+            "namespace": f"unit{i}",
+            "namePrefix": "shop-",
+            "labels": [{"includeSelectors": True, "pairs": {"unit": f"u{i}"}}],
+            "configMapGenerator": [{"name": "settings", "literals": [f"UNIT={i}"]}],
+        }
+        write(directory / f"unit{i}" / "kustomization.yaml", [json.dumps(fields)])
+    top = {
+        "resources": [f"unit{i}" for i in range(n)],
+        "commonAnnotations": {"example.org/division": "retail"},
+        "images": [{"name": "images.example.org/web", "newTag": "1.11"}],
+    }
+    write(directory / "kustomization.yaml", [json.dumps(top)])
+
+
 def with_references(i, string, raw, count):
     """A Deployment with eight references, to other parameters than the one before it."""
 
@@ -277,6 +330,7 @@ def main():
     parser.add_argument("--parameters", type=int, nargs="*", default=[10, 100, 1000])
     parser.add_argument("--package", type=int, nargs="*", default=[])
     parser.add_argument("--composition", type=int, nargs="*", default=[])
+    parser.add_argument("--tree", type=int, nargs="*", default=[])
     arguments = parser.parse_args()
     for n in arguments.objects:
         objects(arguments.directory, n)
@@ -286,6 +340,8 @@ def main():
         write(arguments.directory / f"package-{n}" / "shops.yaml", package(n))
     for n in arguments.composition:
         composition(arguments.directory / f"composition-{n}", n)
+    for n in arguments.tree:
+        tree(arguments.directory / f"tree-{n}", n)
     write(arguments.directory / "config.yaml", [CONFIG])
     write(arguments.directory / "settings.yaml", [SETTINGS])
 

@@ -178,7 +178,7 @@ def compare(contestants, rounds, input_size=None):
 class Parts:
     """What is measured: each method that is named in `ALL` prints one table."""
 
-    ALL = ["start", "items", "expand", "oc", "kpt", "ktmpl", "composition", "growth", "parameters"]
+    ALL = ["start", "items", "expand", "oc", "kpt", "ktmpl", "tree", "composition", "growth", "parameters"]
 
     def __init__(self, binary, inputs, arguments):
         self.binary, self.inputs = binary, inputs
@@ -260,6 +260,15 @@ class Parts:
         path = self.objects(1_000, "proposal")
         contestants = [self.process(path), Contestant("ktmpl", ["ktmpl", path])]
         compare(contestants, self.rounds, path.stat().st_size)
+
+    def tree(self):
+        """364 Kustomizations, 4,004 objects, against kustomize"""
+        self.generate("--objects", "--parameters", "--tree", 364)
+        directory = self.inputs / "tree-364"
+        ours = Contestant("krm-template", [self.binary, "build", directory])
+        peer = Contestant("kubectl kustomize", [self.kubectl, "kustomize", directory], limit=self.limit)
+        print(f"{self.same(ours, peer)}\n", flush=True)
+        compare([peer, ours], max(3, self.rounds // 4))
 
     def composition(self):
         """Composition of ten transformers over 1,000 and 10,000 Deployments, against kustomize"""

@@ -11,6 +11,9 @@ pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_krm-template");
 /// The variable with the path of a program without features, which the cases then run.
 const WITHOUT_FEATURES: &str = "KRM_TEMPLATE_WITHOUT_FEATURES";
 
+/// The variable with the path of another program with all features, such as one for another processor.
+const PROGRAM: &str = "KRM_TEMPLATE_PROGRAM";
+
 /// The features that a program may be built without.
 pub(crate) const DEPLOYMENT_MANAGER: &str = "deployment-manager";
 pub(crate) const FORM: &str = "form";
@@ -66,7 +69,7 @@ pub(crate) fn run(command: &mut Command, stdin: Vec<u8>) -> Result<Output, Strin
 
 /// The program with no environment but `PATH`.
 pub(crate) fn command(folder: &Path) -> Command {
-    let program = std::env::var_os(WITHOUT_FEATURES);
+    let program = std::env::var_os(WITHOUT_FEATURES).or_else(|| std::env::var_os(PROGRAM));
     let mut command = Command::new(program.unwrap_or_else(|| PATH.into()));
     command.current_dir(folder).env_clear();
     if let Some(path) = std::env::var_os("PATH") {

@@ -37,7 +37,7 @@ pub use expand::pods::KnownPods;
 pub use expand::strings::place_of;
 pub use resolve::constant;
 pub use resolve::earlier::Earlier;
-pub use resolve::generation::Generation;
+pub use resolve::generation::{Generation, Seed};
 pub use resolve::parameters::{Origin, ParameterValue, Parameters};
 pub use show::listing::list;
 pub use show::output::{Format, Printed, Printer, print};

@@ -13,7 +13,7 @@ use self::inspection::Inspector;
 use self::targets::Targets;
 use crate::plan::{self, Input, InputOrigin, Instance};
 use crate::template::{
-    self, Assignment, Cause, Generation, Label, Options, Scope, SetBy, Template, Trace,
+    self, Assignment, Cause, Generation, Label, Options, Scope, Seed, SetBy, Template, Trace,
 };
 use krm_template_exec::console::Console;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
@@ -170,7 +170,7 @@ impl Expansions<'_> {
                 inspect: Some(inspector),
                 keep_namespace: arguments.keep_namespace,
                 budget: None,
-                generation: diagnostics.take(Generation::once())?,
+                generation: Generation::Once(Seed::default()),
             },
             own_labels: instance.labels.len(),
             is_own_namespace: arguments.namespace.is_none(),

@@ -257,7 +257,7 @@ impl Work<'_> {
             keep_namespace: false,
             inspect: None,
             budget: Some(budget),
-            generation: seed.map_or(Generation::Random, |seed| Generation::Once { seed }),
+            generation: seed.map_or(Generation::Random, |seed| Generation::Once(seed.into())),
         }
     }
 

@@ -23,7 +23,7 @@ fn processed(text: &str, version: &str, given: &[Assignment]) -> Option<String> 
     };
     let mut found = Diagnostics::new();
     let template = Template::read_as(&root, reading, &mut found)?;
-    let options = Options::new(Generation::Once { seed: [7; 32] });
+    let options = Options::new(Generation::Once([7; 32].into()));
     let printed = print(&template, given, &options, Format::Yaml, &mut found)?;
     Some(printed.pieces.concat())
 }

@@ -1,6 +1,7 @@
 //! Generates the values of `generate: expression`.
 
 use std::cell::OnceCell;
+use std::sync::{Arc, OnceLock};
 
 use crate::declare::model::Template;
 use crate::declare::parameter::Parameter;
@@ -16,10 +17,7 @@ pub enum Generation<'o> {
     /// At random, by the operating system.
     Random,
     /// At random once, and then the same whenever these options are used again.
-    Once {
-        /// Random bytes that values are derived from.
-        seed: [u8; random::SEED],
-    },
+    Once(Seed),
     /// The same each time: the value in the objects of an earlier run, else one derived
     /// from a secret seed, else an error.
     Reproducible {
@@ -32,15 +30,25 @@ pub enum Generation<'o> {
     },
 }
 
-impl Generation<'_> {
-    /// Random values, the same in each expansion with these options.
-    ///
-    /// # Errors
-    /// If the system gives no random numbers.
-    pub fn once() -> Result<Self> {
-        let seed = random::random_seed();
-        let seed = seed.map_err(Diagnostic::error)?;
-        Ok(Self::Once { seed })
+/// Random bytes that values are derived from, by default from the operating system when the first
+/// value is generated. All copies have the same bytes.
+#[derive(Clone, Default)]
+pub struct Seed(Arc<OnceLock<[u8; random::SEED]>>);
+
+impl Seed {
+    /// The bytes, or why the system gives none.
+    fn bytes(&self) -> std::result::Result<&[u8], String> {
+        if let Some(bytes) = self.0.get() {
+            return Ok(bytes);
+        }
+        let new = random::random_seed()?;
+        Ok(self.0.get_or_init(|| new))
+    }
+}
+
+impl From<[u8; random::SEED]> for Seed {
+    fn from(bytes: [u8; random::SEED]) -> Self {
+        Self(Arc::new(bytes.into()))
     }
 }
 
@@ -86,7 +94,8 @@ impl<'d> Generator<'_, 'd> {
         let field = format!("parameters[{}].from", parameter.index);
         let made = match self.generation {
             Generation::Random => generate::expression(from, &mut SystemRandom::default()),
-            Generation::Once { seed } => {
+            Generation::Once(seed) => {
+                let seed = seed.bytes().map_err(Diagnostic::error)?;
                 let mut random = SeededRandom::new(seed, template.name(), "", &parameter.name);
                 generate::expression(from, &mut random)
             }

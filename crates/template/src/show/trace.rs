@@ -190,7 +190,7 @@ impl Trace {
 /// object.
 ///
 /// Each expansion generates new random values, except with
-/// [`Generation::once`](crate::Generation::once).
+/// [`Generation::Once`](crate::Generation::Once).
 pub fn trace(
     template: &Template,
     given: &[Assignment],

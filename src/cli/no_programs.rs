@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cli::build::repository::Repository;
-use crate::composition::{Chart, FunctionOutput, Functions, Program, Transformer};
+use crate::composition::{Chart, Functions, Program, Transformer};
 use crate::files::{self, Checkout};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
@@ -20,17 +20,6 @@ impl Functions for NoPrograms {
         wrong.message = format!("{}: {}", transformer.id, wrong.message);
         wrong.place = transformer.place();
         Err(wrong.into())
-    }
-
-    fn run(&self, transformer: &Transformer, program: &Program, _: &Arc<Source>) -> FunctionOutput {
-        FunctionOutput {
-            list: None,
-            diagnostics: self
-                .check(transformer, program)
-                .err()
-                .map(Into::into)
-                .unwrap_or_default(),
-        }
     }
 
     fn fetch(&self, path: &str, _from: &str) -> Result<Option<Checkout>> {

@@ -154,17 +154,6 @@ impl Functions for NoOthers {
         wrong.place = transformer.place();
         Err(wrong.into())
     }
-
-    fn run(&self, transformer: &Transformer, program: &Program, _: &Arc<Source>) -> FunctionOutput {
-        FunctionOutput {
-            list: None,
-            diagnostics: self
-                .check(transformer, program)
-                .err()
-                .map(Diagnostics::from)
-                .unwrap_or_default(),
-        }
-    }
 }
 
 /// Passes the items through the Composition.

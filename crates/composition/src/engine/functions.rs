@@ -22,12 +22,14 @@ pub trait Functions {
     }
 
     /// Runs the program of a transformer on a ResourceList whose functionConfig is the transformer.
-    fn run(
-        &self,
-        transformer: &Transformer,
-        program: &Program,
-        list: &Arc<Source>,
-    ) -> FunctionOutput;
+    /// By default none runs.
+    fn run(&self, transformer: &Transformer, program: &Program, _: &Arc<Source>) -> FunctionOutput {
+        let checked = self.check(transformer, program);
+        FunctionOutput {
+            list: None,
+            diagnostics: checked.err().map(Diagnostics::from).unwrap_or_default(),
+        }
+    }
 
     /// Passes the resources through one of our own functions, which a transformer configures. After
     /// an error, do not use the result.

@@ -11,10 +11,12 @@ use serde::Deserialize;
 
 use crate::builtin::texts::{Text, Texts};
 use crate::engine::step::Context;
+use crate::engine::transformer::Transformer;
 use crate::resources::resource::Resource;
 use krm_core::Identity;
+use krm_core::annotations;
 use krm_core::scope::effective;
-use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};
 
@@ -47,6 +49,9 @@ struct Options {
     disable_name_suffix_hash: bool,
     immutable: bool,
 }
+
+/// The annotation with the behavior of an object that a function generates.
+const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
 
 /// The treatment of an object that exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -405,6 +410,100 @@ fn change<'d>(
                 *there = new;
             }
             (None, _) => object.insert(key.into(), new),
+        }
+    }
+}
+
+/// Changes the resources that objects of a generator merge with or replace, as an annotation of
+/// these says. Returns the other objects, which are to be added. Fields that an object does not have
+/// stay if it is merged.
+///
+/// Source: `AbsorbAll` in `api/resmap/reswrangler.go` of kustomize 5.8.
+pub(crate) fn absorb_made<'d>(
+    resources: &mut [Resource<'d>],
+    new: Vec<Resource<'d>>,
+    transformer: &Transformer,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Resource<'d>> {
+    let mut others = Vec::new();
+    for mut one in new {
+        let annotation = one.value().at(&["metadata", "annotations", BEHAVIOR]);
+        let asked = annotation.and_then(Value::as_str).map(str::to_owned);
+        if annotation.is_some() {
+            annotations::remove(one.value_mut(), &[BEHAVIOR]);
+        }
+        let behavior = match asked.as_deref() {
+            Some("merge") => Behavior::Merge,
+            Some("replace") => Behavior::Replace,
+            _ => {
+                others.push(one);
+                continue;
+            }
+        };
+        let Some(meant) = one.identity() else {
+            continue;
+        };
+        let is_meant = |id: &Identity| effective(id.clone()) == effective(meant.clone());
+        let Some(old) = resources.iter_mut().find(|old| old.is_or_was(is_meant)) else {
+            let problem = format!("{meant} does not exist, so it cannot be changed");
+            let wrong = transformer.error(&FieldPath::root(), problem);
+            diagnostics.push(wrong.hint(format!("the annotation `{BEHAVIOR}` asks for it")));
+            continue;
+        };
+        old.needs_hash &= one.needs_hash;
+        let new = one.value().clone().without_origin().into_owned();
+        set_fields(old.value_mut(), new, behavior);
+    }
+    others
+}
+
+/// Sets the fields of an object to those of another one, except its identity.
+fn set_fields(object: &mut Value<'_>, new: Value<'static>, behavior: Behavior) {
+    const PARTS: [&str; 2] = ["data", "binaryData"];
+    if behavior == Behavior::Replace {
+        let names = object.entries().unwrap_or_default().iter();
+        let gone = names.filter(|(key, _)| new.get(key).is_none());
+        let gone: Vec<_> = gone.map(|(key, _)| key.clone().into_owned()).collect();
+        for key in gone {
+            object.remove(&key);
+        }
+    }
+    let Data::Mapping(entries) = new.data else {
+        return;
+    };
+    for (key, mut value) in entries {
+        let part = PARTS.into_iter().find(|part| *part == key);
+        match (&*key, part.filter(|_| behavior == Behavior::Merge)) {
+            ("apiVersion" | "kind", _) => {}
+            ("metadata", _) => {
+                if let Some(metadata) = object.mapping_at("metadata") {
+                    for key in ["labels", "annotations"] {
+                        insert_all(metadata, key, value.remove(key));
+                    }
+                }
+            }
+            (_, Some(part)) => insert_all(object, part, Some(value)),
+            (_, None) => {
+                // Entries that do not change keep their layout.
+                if let Some(there) = object.get(&key) {
+                    value.adopt(there, &krm_core::item_keys::ITEM_KEYS);
+                }
+                object.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Inserts entries into the mapping under `key`, if there are any.
+fn insert_all(value: &mut Value<'_>, key: &'static str, new: Option<Value<'static>>) {
+    let Some(Data::Mapping(entries)) = new.map(|new| new.data) else {
+        return;
+    };
+    if !entries.is_empty()
+        && let Some(there) = value.mapping_at(key)
+    {
+        for (key, value) in entries {
+            there.insert(key, value);
         }
     }
 }

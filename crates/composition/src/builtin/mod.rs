@@ -3,7 +3,7 @@
 mod affix;
 mod annotations;
 mod config_map;
-mod generator;
+pub(crate) mod generator;
 pub(crate) mod hash;
 mod helm_chart;
 mod iam_policy;

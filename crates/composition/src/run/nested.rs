@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::builtin::generator::absorb_made;
 use crate::builtin::known::Known;
 use crate::builtin::table;
 use crate::engine::step::{Base, Builder as _, Nested, Runner, Step};
@@ -260,6 +261,7 @@ impl Surroundings<'_> {
                 Nested::Generators if !is_builtin => {
                     let new = self.pass(steps, Vec::new(), name.clone(), found);
                     let field = FieldPath::root();
+                    let new = absorb_made(resources, new, transformer, found);
                     Known::of(resources).add(resources, new, &field, transformer, found);
                 }
                 Nested::Validators => {

@@ -37,7 +37,7 @@ class Writer:
             above = self.comment(0.06)
             if above:
                 yield " " * indent + above
-            written = key if PLAIN.fullmatch(key) and key.lower() not in WORDS else json.dumps(key)
+            written = key_text(key)
             yield from self.after(f"{' ' * indent}{written}:", below, indent)
             self.keys = outer
 
@@ -108,10 +108,16 @@ class Writer:
             yield f"{head} {json.dumps(value, ensure_ascii=self.dice.random() < 0.5)}{tail}"
 
 
+def key_text(key):
+    """A key as text: real objects have keys that are numbers, too."""
+    key = str(key)
+    return key if PLAIN.fullmatch(key) and key.lower() not in WORDS else json.dumps(key)
+
+
 def flow_style(value):
     """With plain words where they are possible, and spaces within braces."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key if PLAIN.fullmatch(key) and key.lower() not in WORDS else json.dumps(key)}: {flow_style(below)}" for key, below in value.items()) + " }" if value else "{}"
+        return "{ " + ", ".join(f"{key_text(key)}: {flow_style(below)}" for key, below in value.items()) + " }" if value else "{}"
     if isinstance(value, list):
         return "[" + ", ".join(map(flow_style, value)) + "]"
     if isinstance(value, str) and PLAIN.fullmatch(value) and value.lower() not in WORDS:

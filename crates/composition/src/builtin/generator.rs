@@ -441,13 +441,16 @@ pub(crate) fn absorb_made<'d>(
             }
         };
         let Some(meant) = one.identity() else {
+            others.push(one);
             continue;
         };
         let is_meant = |id: &Identity| effective(id.clone()) == effective(meant.clone());
         let Some(old) = resources.iter_mut().find(|old| old.is_or_was(is_meant)) else {
             let problem = format!("{meant} does not exist, so it cannot be changed");
             let wrong = transformer.error(&FieldPath::root(), problem);
-            diagnostics.push(wrong.hint(format!("the annotation `{BEHAVIOR}` asks for it")));
+            diagnostics.push(wrong.hint(format!(
+                "name a file with the object under `resources`, or remove the annotation `{BEHAVIOR}`"
+            )));
             continue;
         };
         old.needs_hash &= one.needs_hash;

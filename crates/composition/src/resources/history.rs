@@ -27,7 +27,7 @@ pub(crate) struct History {
     setters: Setters,
 }
 
-/// What has set a value; none if it is as it was read.
+/// The transformer that has set a value; none if it is as it was read.
 #[derive(Clone, Debug)]
 struct Setters {
     own: Option<Arc<Setter>>,
@@ -52,7 +52,7 @@ impl History {
         }
     }
 
-    /// What has set a field; none if it is as it was read.
+    /// The transformer that has set a field; none if it is as it was read.
     pub(crate) fn setter(&self, field: &FieldPath) -> Option<&Setter> {
         let (mut value, mut setters) = (&self.last, &self.setters);
         for step in field.steps() {
@@ -74,7 +74,7 @@ impl Setters {
         Self { own, parts }
     }
 
-    /// What has set the parts of `new`, which `setter` has made of `old`.
+    /// The setters of the parts of `new`, which `setter` has made of `old`.
     fn after(&self, old: &Value<'_>, new: &Value<'_>, setter: &Arc<Setter>) -> Self {
         if old == new {
             return self.clone();

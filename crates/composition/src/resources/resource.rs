@@ -56,7 +56,7 @@ pub struct Resource<'d> {
     pub(crate) shared: Vec<Shared>,
     /// Its history, if a build keeps that.
     pub(crate) trace: Option<Box<Trace>>,
-    /// What has set its fields, if the build notes that, and a transformer has changed it.
+    /// The transformers that have set its fields, if the build notes them and one has changed it.
     history: Option<Box<History>>,
     /// The transformer that created it; empty for one that was there before the first.
     maker: Option<Arc<str>>,

@@ -93,7 +93,7 @@ mod tests {
         printed.unwrap().pieces.concat()
     }
 
-    /// What the kubelet makes of a text: `$(NAME)` of a known variable is its value, `$$` is `$`.
+    /// A text as the kubelet expands it: `$(NAME)` of a known variable is its value, `$$` is `$`.
     fn by_kubelet(text: &str, known: &BTreeMap<&str, &str>) -> String {
         let mut out = String::new();
         let mut rest = text;

@@ -452,7 +452,7 @@ impl<'d> Resolver<'_, 'd> {
             let unknown = ParameterValue {
                 text: Cow::Owned(text.clone()),
                 structured: None,
-                // What it is a value of cannot be seen in it.
+                // Nothing tells its type.
                 kind: ParameterType::String,
                 omits: false,
                 may_show: true,

@@ -234,7 +234,7 @@ pub const CASES: &[Case] = &[
         )
     },
     case(
-        "a key that is there twice is an error",
+        "a duplicate key is an error",
         "name: a\nkind: Pod\nname: b\n",
         set("kind", "Job"),
         &[],

@@ -128,11 +128,6 @@ const WORKS: &[Work] = &[
         count: 200,
         prepare: objects_that_merge,
     },
-    Work {
-        name: "generators",
-        count: 100,
-        prepare: generators,
-    },
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -568,19 +563,6 @@ fn objects_that_merge(folder: &Path, count: usize) -> Result<Run, Failed> {
     let text = format!("apiVersion: v1\nkind: List\nitems:\n{objects}");
     fs::write(folder.join("list.yaml"), text)?;
     let text = "resources: [list.yaml]\ngenerators: [template.yaml]\n";
-    fs::write(folder.join("kustomization.yaml"), text)?;
-    Ok(Run {
-        arguments: arguments(&["build"]),
-        stdin: String::new(),
-    })
-}
-
-/// Fields of a Kustomization that each create a ConfigMap.
-fn generators(folder: &Path, count: usize) -> Result<Run, Failed> {
-    let mut text = "configMapGenerator:\n".to_owned();
-    for index in 0..count {
-        writeln!(text, "- {{name: c{index}, literals: [a=b]}}")?;
-    }
     fs::write(folder.join("kustomization.yaml"), text)?;
     Ok(Run {
         arguments: arguments(&["build"]),

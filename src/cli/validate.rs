@@ -159,7 +159,7 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
     }
     let mut built = Diagnostics::new();
     let disk = others::disk(console, "the Kustomization");
-    let read = kustomizations::check(&kustomizations, disk, &mut built);
+    let read = kustomizations::check(&mut kustomizations, disk, &mut built);
     let known = files.iter().map(|(file, _)| join(".", file));
     let known: BTreeSet<String> = known.collect();
     let is_new = |file: &String| {

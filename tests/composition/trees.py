@@ -43,6 +43,8 @@ class Tree:
     def __init__(self, seed, real=()):
         self.dice = random.Random(seed)
         self.files, self.count, self.comments, self.variables = {}, 0, [], []
+        # The objects of files, and the kinds of those with labels or annotations that are null.
+        self.bodies, self.nulled = [], set()
         self.real = real
         self.namespaces = set()
         self.root, _ = self.directory(self.dice.choice([0, 1, 1, 2, 2, 3]))
@@ -68,6 +70,7 @@ class Tree:
         return name
 
     def document(self, value, is_object=False):
+        self.bodies += [value] if is_object else []
         return written.Writer(self.dice, self.comments).document(value, is_object)
 
     def inline(self, value):
@@ -145,7 +148,10 @@ class Tree:
             if self.maybe(0.1):
                 container["args"] = ["--value", f"$(VAR{self.dice.randint(1, 4)})", "$$(VAR1)"]
         if self.maybe(0.05):
-            metadata[self.dice.choice(["labels", "annotations"])] = self.dice.choice([{}, {}, None])
+            value, field = self.dice.choice([{}, {}, None]), self.dice.choice(["labels", "annotations"])
+            metadata[field] = value
+            if value is None:
+                self.nulled.add((body["kind"], field))
         return body
 
     def special(self):

@@ -123,6 +123,11 @@ const WORKS: &[Work] = &[
         count: 24,
         prepare: nested_imports,
     },
+    Work {
+        name: "objects_that_merge",
+        count: 200,
+        prepare: objects_that_merge,
+    },
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -542,6 +547,25 @@ fn nested_imports(folder: &Path, count: usize) -> Result<Run, Failed> {
     }
     Ok(Run {
         arguments: arguments(&["build", "c0.yaml"]),
+        stdin: String::new(),
+    })
+}
+
+/// A Template of a Kustomization creates as many objects as there are, and each merges with one.
+fn objects_that_merge(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let objects = items(count);
+    let merged = objects.replace(
+        "\n  data:",
+        "\n    annotations: {kustomize.config.k8s.io/behavior: merge}\n  data:",
+    );
+    let text = format!("{TEMPLATE}metadata:\n  name: t\nobjects:\n{merged}");
+    fs::write(folder.join("template.yaml"), text)?;
+    let text = format!("apiVersion: v1\nkind: List\nitems:\n{objects}");
+    fs::write(folder.join("list.yaml"), text)?;
+    let text = "resources: [list.yaml]\ngenerators: [template.yaml]\n";
+    fs::write(folder.join("kustomization.yaml"), text)?;
+    Ok(Run {
+        arguments: arguments(&["build"]),
         stdin: String::new(),
     })
 }

@@ -74,6 +74,7 @@ fn transformer(config: &str) -> Transformer {
             at: FieldPath::root(),
         }],
         written_as: Vec::new(),
+        read_from: None,
     }
 }
 

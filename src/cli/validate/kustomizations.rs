@@ -16,6 +16,7 @@ use crate::composition::{
 use crate::deployment_manager::python::Forbidden;
 use crate::files::{Entry, Files, directory_of, join};
 use crate::function::{Environment, InProcess};
+use crate::krm::identity::group;
 use krm_template_exec::disk::Disk;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::{Cursor, Document};
@@ -24,6 +25,8 @@ use krm_yaml::{Cursor, Document};
 /// read twice counts twice.
 const MAX_READ: usize = 500_000;
 const COMPONENT: &str = "Component";
+/// The group in which a Kustomization is an object for the controllers of Flux.
+const FLUX: &str = "kustomize.toolkit.fluxcd.io";
 /// The fields with directories.
 const DIRECTORIES: [&str; 6] = [
     "resources",
@@ -122,17 +125,26 @@ pub(super) fn check_node(document: &Arc<Document>, root: Cursor<'_>, disk: Disk)
     files.run(steps, is_component, own)
 }
 
-/// Checks the Kustomizations in these files. Returns the files that were read.
-pub(super) fn check(paths: &[String], disk: Disk, found: &mut Diagnostics) -> BTreeSet<String> {
+/// Checks the Kustomizations in these files, except objects of Flux, which it takes out. Returns the
+/// files that were read.
+pub(super) fn check(
+    paths: &mut Vec<String>,
+    disk: Disk,
+    found: &mut Diagnostics,
+) -> BTreeSet<String> {
     let files = Noted::of(disk);
     let mut directories: Vec<Directory> = Vec::new();
-    for path in paths {
+    paths.retain(|path| {
         let directory = join(".", directory_of(path));
         let last = directories.last();
-        if last.is_none_or(|last| last.path != directory) {
-            directories.push(Directory::read(path, directory, &files.disk));
+        if last.is_some_and(|last| last.path == directory) {
+            return true;
         }
-    }
+        let directory = Directory::read(path, directory, &files.disk);
+        let is_kept = !directory.is_of_flux;
+        directories.extend(is_kept.then_some(directory));
+        is_kept
+    });
     let named = directories.iter().flat_map(|one| one.names.iter().cloned());
     let named: BTreeSet<String> = named.collect();
     // Those that others name are built on the way, unless an error keeps the build from them.
@@ -163,6 +175,7 @@ struct Directory {
     /// Its text, if that can be read.
     document: Option<Arc<Document>>,
     is_component: bool,
+    is_of_flux: bool,
     /// The directories and files that it names.
     names: Vec<String>,
 }
@@ -181,7 +194,9 @@ impl Directory {
             .flat_map(Cursor::children);
         let names = items.filter_map(|item| Some(join(&path, &item.text().ok()??)));
         let kind = root.and_then(|root| root.text_at(["kind"]));
+        let api_version = root.and_then(|root| root.text_at(["apiVersion"]));
         Self {
+            is_of_flux: api_version.is_some_and(|text| group(&text) == FLUX),
             is_component: kind.as_deref() == Some(COMPONENT),
             file: join(".", file),
             names: names.collect(),

@@ -425,6 +425,7 @@ pub(crate) fn absorb_made<'d>(
     transformer: &Transformer,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Resource<'d>> {
+    let mut known = None;
     let mut others = Vec::new();
     for mut one in new {
         let annotation = one.value().at(&["metadata", "annotations", BEHAVIOR]);
@@ -444,8 +445,9 @@ pub(crate) fn absorb_made<'d>(
             others.push(one);
             continue;
         };
-        let is_meant = |id: &Identity| effective(id.clone()) == effective(meant.clone());
-        let Some(old) = resources.iter_mut().find(|old| old.is_or_was(is_meant)) else {
+        let known = known.get_or_insert_with(|| positions(resources));
+        let position = known.get(&effective(meant.clone())).copied();
+        let Some(old) = position.and_then(|at| resources.get_mut(at)) else {
             let problem = format!("{meant} does not exist, so it cannot be changed");
             let wrong = transformer.error(&FieldPath::root(), problem);
             diagnostics.push(wrong.hint(format!(
@@ -458,6 +460,17 @@ pub(crate) fn absorb_made<'d>(
         set_fields(old.value_mut(), new, behavior);
     }
     others
+}
+
+/// The first resource with each identity, now or formerly.
+fn positions(resources: &[Resource<'_>]) -> BTreeMap<Identity, usize> {
+    let mut positions = BTreeMap::new();
+    for (at, resource) in resources.iter().enumerate() {
+        for identity in resource.identities() {
+            positions.entry(effective(identity)).or_insert(at);
+        }
+    }
+    positions
 }
 
 /// Sets the fields of an object to those of another one, except its identity.

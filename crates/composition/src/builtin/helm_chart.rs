@@ -41,7 +41,8 @@ impl Transform for HelmChart {
         }
         let field = FieldPath::root();
         let (transformer, diagnostics) = (context.transformer, &mut *context.diagnostics);
-        Known::of(resources).add(resources, new, &field, transformer, diagnostics);
+        let mut known = Known::of(resources, context.is_of_kustomization);
+        known.add(resources, new, &field, transformer, diagnostics);
     }
 }
 

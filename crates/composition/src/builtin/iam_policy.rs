@@ -65,7 +65,8 @@ impl Transform for IamPolicyConfig {
             ("kind".into(), Value::from("ServiceAccount")),
             ("metadata".into(), metadata),
         ]));
-        Known::of(resources).add(
+        let mut known = Known::of(resources, context.is_of_kustomization);
+        known.add(
             resources,
             vec![new],
             &FieldPath::root(),

@@ -9,7 +9,10 @@ use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// The identities of the resources so far.
-pub(crate) struct Known(BTreeSet<Id>);
+pub(crate) struct Known {
+    ids: BTreeSet<Id>,
+    is_of_kustomization: bool,
+}
 
 /// The identity of a resource for kustomize: unlike in a cluster, the version counts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,9 +37,12 @@ impl Id {
 }
 
 impl Known {
-    /// Those of the current resources.
-    pub(crate) fn of(resources: &[Resource<'_>]) -> Self {
-        Self(resources.iter().filter_map(Id::of).collect())
+    /// Those of the current resources, of a Kustomization or of a Composition.
+    pub(crate) fn of(resources: &[Resource<'_>], is_of_kustomization: bool) -> Self {
+        Self {
+            ids: resources.iter().filter_map(Id::of).collect(),
+            is_of_kustomization,
+        }
     }
 
     /// Adds resources for `field`. Reports duplicates.
@@ -50,7 +56,7 @@ impl Known {
     ) {
         for resource in new {
             if let Some(id) = Id::of(&resource)
-                && !self.0.insert(id.clone())
+                && !self.ids.insert(id.clone())
             {
                 let Id {
                     kind,
@@ -70,10 +76,10 @@ impl Known {
                 if let Some(place) = resource.place() {
                     wrong = wrong.related(place, "this one was to be added");
                 }
-                let hint = if transformer.written_as.is_empty() {
-                    "to change a resource, use a PatchTransformer"
-                } else {
+                let hint = if self.is_of_kustomization {
                     "to change an object, use `patches`"
+                } else {
+                    "to change a resource, use a PatchTransformer"
                 };
                 diagnostics.push(wrong.hint(hint));
             }

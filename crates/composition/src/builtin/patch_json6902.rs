@@ -4,10 +4,10 @@
 
 use serde::Deserialize;
 
-use crate::builtin::patches::{PatchText, select};
+use crate::builtin::patches::{PatchText, identity, select};
 use crate::engine::step::{Context, Transform};
 use crate::fields::selector::Selector;
-use crate::names::references;
+use crate::names::{conflicts, references};
 use crate::resources::resource::Resource;
 use krm_yaml::FieldPath;
 
@@ -55,6 +55,16 @@ impl Transform for PatchJson6902Config {
             return;
         };
         if let Some(selected) = select(&self.target, &target, resources, context) {
+            if context.is_of_kustomization {
+                // As in kustomize: references do not follow, and no selector finds the old name.
+                let before: Vec<_> = selected.iter().map(|at| identity(resources, *at)).collect();
+                operations.apply_without_trace(&selected, resources, context);
+                let pairs = selected.iter().copied().zip(before);
+                let renamed = pairs.filter(|(at, before)| identity(resources, *at) != *before);
+                let renamed: Vec<_> = renamed.map(|(at, _)| at).collect();
+                conflicts::refuse_renamed(&renamed, resources, context);
+                return;
+            }
             operations.apply(&selected, resources, context);
             references::update(resources, context);
         }

@@ -251,6 +251,9 @@ impl MergePatch<'_> {
         resources: &mut Vec<Resource<'_>>,
         context: &mut Context<'_>,
     ) {
+        if context.is_of_kustomization && !targets.is_empty() {
+            context.builder.need_built_in_schema();
+        }
         let mut gone = Vec::new();
         for &target in targets {
             let Some(resource) = resources.get_mut(target) else {
@@ -497,8 +500,25 @@ pub(crate) struct Operations<'t> {
 }
 
 impl Operations<'_> {
-    /// Applies the operations to the resources at the positions `targets`.
+    /// Applies the operations to the resources at the positions `targets`, which remember their
+    /// former identities.
     pub(crate) fn apply(
+        &self,
+        targets: &[usize],
+        resources: &mut [Resource<'_>],
+        context: &mut Context<'_>,
+    ) {
+        let before: Vec<_> = targets.iter().map(|at| identity(resources, *at)).collect();
+        self.apply_without_trace(targets, resources, context);
+        for (at, before) in targets.iter().zip(before) {
+            if let Some(resource) = resources.get_mut(*at) {
+                remember(resource, before);
+            }
+        }
+    }
+
+    /// Applies them to resources that forget their former identities.
+    pub(crate) fn apply_without_trace(
         &self,
         targets: &[usize],
         resources: &mut [Resource<'_>],
@@ -508,7 +528,6 @@ impl Operations<'_> {
             let Some(resource) = resources.get_mut(target) else {
                 continue;
             };
-            let before = resource.identity();
             for (index, operation) in self.list.iter().enumerate() {
                 let report =
                     |problem: &str, hint, resource: &Resource<'_>, context: &Context<'_>| {
@@ -527,6 +546,10 @@ impl Operations<'_> {
                     context.diagnostics.push(error);
                     break;
                 }
+                if operation.sets(&["metadata", "annotations"]) {
+                    // Kustomize notes in annotations where an object comes from.
+                    resource.trace = None;
+                }
                 if let Some((problem, hint)) = operation.stray_dash(resource.value_mut()) {
                     let mut warning = report(problem, Some(hint), resource, context);
                     warning.severity = Severity::Warning;
@@ -538,9 +561,13 @@ impl Operations<'_> {
             // A JSON patch gives each field a value of its own, also in kustomize.
             resource.shared.clear();
             drop_empty_annotations(resource);
-            remember(resource, before);
         }
     }
+}
+
+/// The identity of the resource at a position.
+pub(crate) fn identity(resources: &[Resource<'_>], at: usize) -> Option<Identity> {
+    resources.get(at).and_then(Resource::identity)
 }
 
 /// The positions of the resources that a field of the configuration selects; none if the field is

@@ -462,15 +462,15 @@ fn set_field(
 ) -> Result<(), (String, Option<String>)> {
     let is_for_texts = path.is_for_texts();
     let mut set = |target: &mut Value<'_>| {
-        assign(target, value, options)?;
+        let text = assign(target, value, options)?;
         // The new value is a number if the string reads as one.
-        if let Some(text) = value.text.as_ref().filter(|_| is_for_texts)
+        if let Some(text) = text.filter(|_| is_for_texts)
             && matches!(
                 target.data,
                 Data::Scalar(Scalar::Bool(_) | Scalar::Number(_))
             )
         {
-            target.set(Value::string(text.clone()).data);
+            target.set(Value::string(text).data);
         }
         Ok(())
     };
@@ -497,8 +497,13 @@ fn set_field(
     }
 }
 
-/// Sets a value that was found, or added as null. A scalar keeps its type.
-fn assign(target: &mut Value<'_>, copied: &Copied, options: &Options) -> Result<(), String> {
+/// Sets a value that was found, or added as null. A scalar keeps its type, and has the text that is
+/// returned.
+fn assign(
+    target: &mut Value<'_>,
+    copied: &Copied,
+    options: &Options,
+) -> Result<Option<String>, String> {
     let value = &copied.value;
     let mut text = copied.text.clone();
     if !options.delimiter.is_empty() {
@@ -514,10 +519,10 @@ fn assign(target: &mut Value<'_>, copied: &Copied, options: &Options) -> Result<
     let Some(text) = text else {
         let old = std::mem::replace(target, value.clone());
         target.adopt(&old, &krm_core::item_keys::ITEM_KEYS);
-        return Ok(());
+        return Ok(None);
     };
     target.data = match &target.data {
-        Data::Scalar(Scalar::String(_)) => Value::string(text).data,
+        Data::Scalar(Scalar::String(_)) => Value::string(text.clone()).data,
         Data::Scalar(Scalar::Null) => typed(&text).data,
         Data::Scalar(old) => {
             let new = typed(&text).data;
@@ -534,7 +539,7 @@ fn assign(target: &mut Value<'_>, copied: &Copied, options: &Options) -> Result<
         }
         _ => value.data.clone(),
     };
-    Ok(())
+    Ok(Some(text))
 }
 
 /// A string with one of its parts replaced, or with one added at either end.

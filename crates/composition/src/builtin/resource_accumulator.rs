@@ -15,6 +15,7 @@ use crate::read::model::built_kind;
 use crate::resources::objects::objects;
 use crate::resources::resource::Resource;
 use krm_core::files;
+use krm_core::identity::{group, is_built_in};
 use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, FieldPath};
@@ -54,7 +55,7 @@ impl Transform for ResourceAccumulatorConfig {
             value.is_some()
         });
         let list = list.unwrap_or_else(FieldPath::root);
-        let mut known = Known::of(resources);
+        let mut known = Known::of(resources, context.is_of_kustomization);
         let mut is_renamed = false;
         for (index, path) in self.paths.iter_mut().enumerate() {
             let mut accumulation = Accumulation {
@@ -214,6 +215,9 @@ impl Accumulation<'_, '_> {
         let counted = self.context.builder.count(read.len());
         self.take(counted);
         if self.context.is_of_kustomization {
+            if read.iter().any(is_custom) {
+                self.context.builder.need_built_in_schema();
+            }
             let mut nameless = read.iter();
             let is_nameless = |one: &&Resource<'_>| one.is_named_by_server();
             if let Some(place) = nameless.find(is_nameless).and_then(Resource::place) {
@@ -224,4 +228,10 @@ impl Accumulation<'_, '_> {
         }
         read
     }
+}
+
+/// Whether kustomize looks for the kind of an object in its built-in schema.
+fn is_custom(resource: &Resource<'_>) -> bool {
+    let group = group(resource.str_at(&["apiVersion"]).unwrap_or_default());
+    !is_built_in(group) || group.ends_with(".openshift.io")
 }

@@ -136,28 +136,40 @@ pub(crate) fn set_entries(
                 mapping,
                 key: key.clone(),
                 value: text.clone(),
+                count: count(resource.value(), key, &|value| value == text),
             });
         }
     }
 }
 
-/// Warns if a label or annotation has changed in `metadata`, and stays in other fields: kustomize
-/// has one value for all fields in which one transformer has created it.
+/// Warns if a label or annotation has changed in some fields, and stays in others: kustomize has one
+/// value for all fields in which one transformer has created it.
 pub(crate) fn warn_of_shared(resource: &mut Resource<'_>, context: &mut Context<'_>) {
-    for shared in std::mem::take(&mut resource.shared) {
+    for mut shared in std::mem::take(&mut resource.shared) {
         let Shared {
             mapping,
             key,
             value,
+            count: before,
         } = &shared;
         let now = resource.str_at(&["metadata", mapping, key]);
-        if now == Some(value) {
-            resource.shared.push(shared);
-        } else if now.is_some() && context.is_of_kustomization && has(resource.value(), key, value)
-        {
-            let problem = format!(
+        let object = resource.value();
+        let left = count(object, key, &|text| text == value);
+        let problem = if now == Some(value) {
+            if left >= *before || count(object, key, &|text| text != value) == 0 {
+                shared.count = left;
+                resource.shared.push(shared);
+                continue;
+            }
+            format!(
+                "`{key}` changes only in some fields: it stays `{value}` in others, where kustomize changes it, too"
+            )
+        } else {
+            format!(
                 "`{key}` changes only in `metadata.{mapping}`: it stays `{value}` in other fields, where kustomize changes it, too"
-            );
+            )
+        };
+        if now.is_some() && left > 0 && context.is_of_kustomization {
             let warning = Diagnostic {
                 severity: Severity::Warning,
                 ..context.transformer.error(&FieldPath::root(), problem)
@@ -168,12 +180,13 @@ pub(crate) fn warn_of_shared(resource: &mut Resource<'_>, context: &mut Context<
     }
 }
 
-/// Whether an entry of a mapping in a value has this key and text.
-fn has(value: &Value<'_>, key: &str, text: &str) -> bool {
-    let is_it = |(name, value): &(Cow<'_, str>, Value<'_>)| {
-        name == key && value.as_str() == Some(text) || has(value, key, text)
+/// The number of entries in a value that have this key and such a text.
+fn count(value: &Value<'_>, key: &str, is: &dyn Fn(&str) -> bool) -> usize {
+    let of_entry = |(name, value): &(Cow<'_, str>, Value<'_>)| {
+        let is_it = name == key && value.as_str().is_some_and(is);
+        usize::from(is_it) + count(value, key, is)
     };
-    let items = value.items().unwrap_or_default();
-    value.entries().unwrap_or_default().iter().any(is_it)
-        || items.iter().any(|item| has(item, key, text))
+    let entries = value.entries().unwrap_or_default().iter().map(of_entry);
+    let items = value.items().unwrap_or_default().iter();
+    entries.sum::<usize>() + items.map(|item| count(item, key, is)).sum::<usize>()
 }

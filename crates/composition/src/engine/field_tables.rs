@@ -66,6 +66,11 @@ pub(crate) struct NameReference {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Additions {
     pub(crate) fields: Vec<Arc<FieldTables>>,
+    /// Those of Kustomizations that kustomize adds to tables which have its defaults already: a
+    /// default then stays beside an entry for one kind.
+    pub(crate) added: Vec<Arc<FieldTables>>,
+    /// Whether the tables of a directory are among these.
+    pub(crate) is_based: bool,
     pub(crate) schema: Option<Arc<Schema>>,
     /// Whether a Kustomization names the schema that is built in.
     pub(crate) names_built_in: bool,
@@ -73,14 +78,19 @@ pub(crate) struct Additions {
 
 impl Additions {
     pub(crate) const fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.schema.is_none()
+        self.fields.is_empty() && self.added.is_empty() && self.schema.is_none()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<FieldTables>> {
+        self.fields.iter().chain(&self.added)
     }
 
     /// Whether they are the same entries, from the same files.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let mut pairs = self.fields.iter().zip(&other.fields);
+        let mut pairs = self.all().zip(other.all());
         let is_one = |(one, other): (&Arc<Schema>, &Arc<Schema>)| Arc::ptr_eq(one, other);
         self.fields.len() == other.fields.len()
+            && self.added.len() == other.added.len()
             && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
             && self.schema.is_some() == other.schema.is_some()
             && self
@@ -92,12 +102,29 @@ impl Additions {
 
     /// Adds those of a Composition that is imported or built, once. The first schema counts.
     pub(crate) fn append(&mut self, other: &Self) {
-        for new in &other.fields {
-            if !self.fields.iter().any(|one| Arc::ptr_eq(one, new)) {
+        for new in other.all() {
+            if self.all().any(|one| Arc::ptr_eq(one, new)) {
+                continue;
+            }
+            if self.is_based {
+                self.added.push(Arc::clone(new));
+            } else {
                 self.fields.push(Arc::clone(new));
             }
         }
         self.schema = self.schema.take().or_else(|| other.schema.clone());
+    }
+
+    /// Adds those of a directory that a Kustomization names, with its bases.
+    pub(crate) fn append_base(&mut self, base: &Self) {
+        self.append(base);
+        self.is_based = true;
+    }
+
+    /// Merges them into empty tables, as kustomize does after a Component.
+    pub(crate) fn settle(&mut self) {
+        self.fields.append(&mut self.added);
+        self.is_based = true;
     }
 }
 
@@ -119,6 +146,10 @@ impl Tables {
             let mut merged = FieldTables::default();
             merged.merge(&fields)?;
             fields = merged;
+        }
+        for addition in &additions.added {
+            fields.merge(addition)?;
+            fields.sort();
         }
         Ok(Arc::new(Self {
             fields,

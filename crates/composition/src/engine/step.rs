@@ -110,6 +110,10 @@ pub(crate) trait Builder {
     /// The variables of the Kustomizations that are being built.
     fn vars(&mut self) -> &mut Vec<Var>;
 
+    /// Notes that kustomize needs its built-in schema from now on: one that a Kustomization names
+    /// later is added to it.
+    fn need_built_in_schema(&mut self);
+
     /// The traces that the build of a Kustomization keeps.
     fn tracing(&mut self) -> &mut Tracing;
 

@@ -119,6 +119,8 @@ pub struct Transformer {
     /// Fields that are written elsewhere under other names, as those of a Kustomization are: the
     /// field, then its own field path.
     pub(crate) written_as: Vec<(FieldPath, FieldPath)>,
+    /// The file of the object that declares it, where that may have a text of its own.
+    pub(crate) read_from: Option<String>,
 }
 
 impl Transformer {

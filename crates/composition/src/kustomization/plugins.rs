@@ -72,5 +72,6 @@ pub(crate) fn transformer(resource: &Resource<'_>, directory: &str) -> Result<Tr
         directory: directory.to_owned(),
         layers: vec![layer],
         written_as: Vec::new(),
+        read_from: resource.place().map(|place| place.source.name().to_owned()),
     })
 }

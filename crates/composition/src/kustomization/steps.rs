@@ -390,6 +390,7 @@ impl Draft {
             directory: directory.unwrap_or(&all.directory).to_owned(),
             layers: self.layers,
             written_as: self.written_as,
+            read_from: None,
         }
     }
 

@@ -188,12 +188,44 @@ impl Transform for Resolution {
                     });
                 context.outcome(resource, outcome);
             }
+            replace_shared(resource);
         }
         for var in vars.iter().filter(|var| !used.contains(&var.name)) {
             let problem = format!("the variable `{}` is never used", var.name);
             let mut warning = var.error(problem);
             warning.severity = Severity::Warning;
             context.diagnostics.push(warning);
+        }
+    }
+}
+
+/// Gives labels and annotations that one transformer has created in several fields the value that
+/// they have in `metadata`.
+fn replace_shared(resource: &mut Resource<'_>) {
+    for shared in std::mem::take(&mut resource.shared) {
+        let now = resource.str_at(&["metadata", shared.mapping, &shared.key]);
+        if let Some(new) = now.filter(|now| *now != shared.value) {
+            let new = new.to_owned();
+            set_all(resource.value_mut(), &shared.key, &shared.value, &new);
+        }
+    }
+}
+
+/// Sets the entries that have this key and text to another one.
+fn set_all(value: &mut Value<'_>, key: &str, old: &str, new: &str) {
+    match &mut value.data {
+        Data::Scalar(_) => {}
+        Data::Sequence(items) => items
+            .iter_mut()
+            .for_each(|item| set_all(item, key, old, new)),
+        Data::Mapping(entries) => {
+            for (name, value) in entries {
+                if name == key && value.as_str() == Some(old) {
+                    value.set(Value::string(new.to_owned()).data);
+                } else {
+                    set_all(value, key, old, new);
+                }
+            }
         }
     }
 }

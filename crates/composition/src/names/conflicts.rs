@@ -17,7 +17,8 @@ pub(crate) fn renames(resources: &[Resource<'_>]) -> usize {
     counts.sum()
 }
 
-/// Reports objects that are the same now and were not at first.
+/// Reports objects that are the same now and were not always. Two versions of one object may always
+/// have been.
 pub(crate) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_>) {
     let mut all: Vec<(Key<'_>, &Resource<'_>)> = resources
         .iter()
@@ -30,7 +31,7 @@ pub(crate) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_>) {
             continue;
         };
         for (_, other) in others {
-            if at_first(other) != at_first(first) {
+            if formerly(other) != formerly(first) {
                 context.diagnostics.push(doubled(first, other, context));
             }
         }
@@ -96,7 +97,7 @@ pub(crate) fn refuse_renamed(
     }
 }
 
-fn at_first(resource: &Resource<'_>) -> Option<Identity> {
-    let first = resource.previous.first().cloned();
-    first.or_else(|| resource.identity()).map(effective)
+fn formerly(resource: &Resource<'_>) -> Vec<Identity> {
+    let previous = resource.previous.iter().cloned();
+    previous.map(effective).collect()
 }

@@ -449,6 +449,10 @@ impl Lookup<'_> {
     ) -> Result<Option<&Target<'_>>, String> {
         let mut found = self.targets.named(name, self.referrer);
         found.retain(|target| self.is_meant(target));
+        if self.is_at_end {
+            // As for kustomize, what was never renamed has no former name.
+            found.retain(|target| target.is_renamed);
+        }
         if let Some(namespace) = namespace {
             let is_in = |target: &&Target<'_>| self.is_in(target, namespace);
             if self.is_at_end || found.iter().any(is_in) {

@@ -204,6 +204,19 @@ impl Operation {
         &self.path.text
     }
 
+    /// Whether it sets or removes the field under these keys as a whole.
+    pub(crate) fn sets(&self, keys: &[&str]) -> bool {
+        let is_there = |pointer: &Pointer| {
+            let own = pointer.parents.iter().chain([&pointer.last]);
+            own.eq(keys)
+        };
+        match &self.action {
+            Action::Test(_) => false,
+            Action::Move(from) => is_there(&self.path) || is_there(from),
+            _ => is_there(&self.path),
+        }
+    }
+
     /// A warning and a hint if it added the key `-` to a mapping of an object.
     pub(crate) fn stray_dash(&self, object: &mut Value<'_>) -> Option<(&'static str, String)> {
         let is_added = !matches!(self.action, Action::Remove | Action::Test(_));
@@ -244,7 +257,9 @@ impl Operation {
             Action::Remove => self.path.remove(object).map(drop),
             Action::Test(value) => self.path.test(object, value),
             Action::Copy(from) => {
-                let value = from.find(object)?.cloned().ok_or_else(|| from.missing())?;
+                let found = from.find(object);
+                let found = found.map_err(|problem| format!("{}: {problem}", from.missing()))?;
+                let value = found.cloned().ok_or_else(|| from.missing())?;
                 self.path.add(object, value.without_origin())
             }
             Action::Move(from) if from == &self.path => self

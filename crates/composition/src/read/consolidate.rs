@@ -312,6 +312,7 @@ fn transformer(declared: Declared, directory: &str) -> Transformer {
             at: FieldPath::root(),
         }],
         written_as: Vec::new(),
+        read_from: None,
     }
 }
 

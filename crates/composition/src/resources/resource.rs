@@ -70,6 +70,8 @@ pub(crate) struct Shared {
     pub(crate) mapping: &'static str,
     pub(crate) key: String,
     pub(crate) value: String,
+    /// The number of entries with this key and value.
+    pub(crate) count: usize,
 }
 
 impl<'d> Resource<'d> {
@@ -362,6 +364,12 @@ impl<'d> Resource<'d> {
     /// Notes the identity before the object is renamed or moved to another namespace.
     pub(crate) fn remember(&mut self) {
         self.previous.extend(self.identity());
+        self.write_annotations();
+    }
+
+    /// Notes that kustomize writes its annotations anew: each then has a value of its own.
+    pub(crate) fn write_annotations(&mut self) {
+        self.shared.retain(|shared| shared.mapping != "annotations");
     }
 
     /// Adds former identities, the first one first.

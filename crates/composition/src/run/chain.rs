@@ -58,6 +58,8 @@ pub(crate) struct Shared {
     /// The schema of the first one that has one.
     schema: Option<Arc<Schema>>,
     has_schema: bool,
+    /// Whether kustomize needs its built-in schema before that.
+    needs_built_in: bool,
     pub(crate) tracing: Tracing,
     /// The namespace of the innermost one that has one.
     namespace: Option<String>,
@@ -70,6 +72,9 @@ impl Shared {
         if is_named && !self.has_schema {
             self.schema.clone_from(&additions.schema);
             self.has_schema = true;
+            if let Some(schema) = self.schema.as_mut().filter(|_| self.needs_built_in) {
+                Arc::make_mut(schema).is_added = true;
+            }
         }
     }
 }
@@ -315,8 +320,10 @@ impl Surroundings<'_> {
             return;
         }
         let id = &transformer.id;
-        let file = match self.files.entry(transformer.file()) {
-            Some(Entry::File) => transformer.file(),
+        let file = transformer.read_from.as_deref();
+        let file = file.unwrap_or_else(|| transformer.file());
+        let file = match self.files.entry(file) {
+            Some(Entry::File) => file,
             _ => &tracing.file,
         };
         let configured = configured(transformer, &tracing.of_file(file));
@@ -330,6 +337,9 @@ impl Surroundings<'_> {
                 .as_ref()
                 .is_none_or(|trace| trace.origin.is_empty());
             let file = resource.place().map(|place| place.source.name().to_owned());
+            if tracing.transformations {
+                resource.write_annotations();
+            }
             let trace = resource.trace.get_or_insert_default();
             if is_new {
                 trace.origin = match file.filter(|_| id.kind == ACCUMULATOR) {
@@ -340,7 +350,8 @@ impl Surroundings<'_> {
                     None => configured.clone(),
                 };
             }
-            if !adds {
+            // As in kustomize, a transformer that makes an object is not noted again as one.
+            if !adds && !is_new {
                 let mut mark = "- ";
                 for line in configured.lines() {
                     trace.transformations.extend([mark, line, "\n"]);
@@ -450,6 +461,10 @@ impl Builder for Surroundings<'_> {
 
     fn vars(&mut self) -> &mut Vec<Var> {
         &mut self.shared.vars
+    }
+
+    fn need_built_in_schema(&mut self) {
+        self.shared.needs_built_in |= !self.shared.has_schema;
     }
 
     fn tracing(&mut self) -> &mut Tracing {

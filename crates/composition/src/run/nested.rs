@@ -176,11 +176,11 @@ impl Surroundings<'_> {
         let own = steps.first().map(|step| Arc::clone(&step.additions));
         let others = std::mem::take(&mut self.inherited);
         let made = self.pass(steps, Vec::new(), name, found);
-        let inner = std::mem::replace(&mut self.inherited, others);
+        let mut below = std::mem::replace(&mut self.inherited, others);
         if let Some(own) = own {
-            self.inherited.append(&own);
+            below.append(&own);
         }
-        self.inherited.append(&inner);
+        self.inherited.append_base(&below);
         made
     }
 
@@ -221,6 +221,7 @@ impl Surroundings<'_> {
                 if let Some(own) = own {
                     self.inherited.append(&own);
                 }
+                self.inherited.settle();
             } else {
                 let wrong = Diagnostic::error("expected a Component, found a Kustomization");
                 let wrong = wrong.at(kustomization.kind_place()).field("kind");
@@ -256,15 +257,18 @@ impl Surroundings<'_> {
         transformer.file().clone_into(&mut self.shared.tracing.file);
         for step in steps.iter_mut() {
             let is_builtin = matches!(step.runner, Runner::Builtin(_));
+            let plugin =
+                (nested == Nested::Generators && !is_builtin).then(|| step.transformer.clone());
             let steps = std::slice::from_mut(step);
-            match nested {
-                Nested::Generators if !is_builtin => {
+            match (nested, plugin) {
+                (_, Some(plugin)) => {
                     let new = self.pass(steps, Vec::new(), name.clone(), found);
                     let field = FieldPath::root();
-                    let new = absorb_made(resources, new, transformer, found);
-                    Known::of(resources).add(resources, new, &field, transformer, found);
+                    let new = absorb_made(resources, new, &plugin, found);
+                    let mut known = Known::of(resources, true);
+                    known.add(resources, new, &field, &plugin, found);
                 }
-                Nested::Validators => {
+                (Nested::Validators, _) => {
                     self.validator(transformer, steps, resources, found);
                 }
                 _ => {

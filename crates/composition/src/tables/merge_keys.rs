@@ -85,23 +85,23 @@ pub(crate) fn known<'k>(
     part.map_or_else(|| of(api_version, kind, patch_kind), Known::Part)
 }
 
-/// As [`known`] in a Kustomization: a schema takes the place of the tables, and pod templates of
-/// custom kinds are not merged.
+/// As [`known`] in a Kustomization: a schema takes the place of the tables, unless it is added to
+/// them, and pod templates of custom kinds are not merged.
 pub(crate) fn known_to_kustomize<'k>(
     schema: Option<&'k Schema>,
     api_version: &str,
     kind: &str,
     patch_kind: &str,
 ) -> Known<'k> {
-    let Some(schema) = schema else {
-        return match of(api_version, kind, patch_kind) {
+    let part = schema.and_then(|schema| schema.of(api_version, kind));
+    match (part, schema) {
+        (Some(part), _) => Known::Part(part),
+        (None, Some(schema)) if !schema.is_added => Known::Unknown,
+        _ => match of(api_version, kind, patch_kind) {
             Known::Custom => Known::Unknown,
             known => known,
-        };
-    };
-    schema
-        .of(api_version, kind)
-        .map_or(Known::Unknown, Known::Part)
+        },
+    }
 }
 
 /// The type of objects of an API version and kind; by default that of the kind of the patch, as

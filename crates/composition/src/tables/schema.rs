@@ -14,8 +14,10 @@ const DEFINITIONS: &str = "#/definitions/";
 const MAX_REFERENCES: usize = 64;
 
 /// A schema.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Schema {
+    /// Whether the tables count for kinds that it does not have.
+    pub(crate) is_added: bool,
     definitions: BTreeMap<String, Value<'static>>,
     /// The names of the definitions by group, version and kind.
     kinds: BTreeMap<[String; 3], String>,
@@ -44,6 +46,7 @@ impl Schema {
             })
         });
         Some(Self {
+            is_added: false,
             kinds: kinds.collect(),
             definitions,
         })

@@ -460,6 +460,8 @@ impl Builder for NoBuilder {
         unreachable!("no transformer here has variables")
     }
 
+    fn need_built_in_schema(&mut self) {}
+
     fn tracing(&mut self) -> &mut Tracing {
         unreachable!("no transformer here keeps traces")
     }

@@ -128,6 +128,11 @@ const WORKS: &[Work] = &[
         count: 200,
         prepare: objects_that_merge,
     },
+    Work {
+        name: "generators_of_a_kustomization",
+        count: 100,
+        prepare: generators_of_a_kustomization,
+    },
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -563,6 +568,30 @@ fn objects_that_merge(folder: &Path, count: usize) -> Result<Run, Failed> {
     let text = format!("apiVersion: v1\nkind: List\nitems:\n{objects}");
     fs::write(folder.join("list.yaml"), text)?;
     let text = "resources: [list.yaml]\ngenerators: [template.yaml]\n";
+    fs::write(folder.join("kustomization.yaml"), text)?;
+    Ok(Run {
+        arguments: arguments(&["build"]),
+        stdin: String::new(),
+    })
+}
+
+/// As many in each of its lists of generators.
+fn generators_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let mut text = String::new();
+    for (list, name) in [("configMap", "c"), ("secret", "s")] {
+        writeln!(text, "{list}Generator:")?;
+        for index in 0..count {
+            writeln!(text, "- {{name: {name}{index}, literals: [a=b]}}")?;
+        }
+    }
+    text.push_str("generators:\n");
+    for index in 0..count {
+        let plugin = "apiVersion: builtin, kind: ConfigMapGenerator";
+        writeln!(
+            text,
+            "- '{{{plugin}, metadata: {{name: p{index}}}, literals: [a=b]}}'"
+        )?;
+    }
     fs::write(folder.join("kustomization.yaml"), text)?;
     Ok(Run {
         arguments: arguments(&["build"]),

@@ -12,10 +12,10 @@ use serde::Deserialize;
 use crate::builtin::texts::{Text, Texts};
 use crate::engine::step::Context;
 use crate::engine::transformer::Transformer;
+use crate::resources::positions::Positions;
 use crate::resources::resource::Resource;
 use krm_core::Identity;
 use krm_core::annotations;
-use krm_core::scope::effective;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};
@@ -277,18 +277,18 @@ pub(crate) fn absorb<'d>(
         name: given(&config.name, "name"),
     };
     let behavior = Behavior::of(config, context);
-    let meant = effective(identity.clone());
-    let mut matches = resources
-        .iter_mut()
-        .filter(|resource| resource.is_or_was(|one| effective(one.clone()) == meant));
-    let problem = match (matches.next(), matches.next(), behavior) {
+    let positions = context.builder.positions().of(&identity, resources);
+    let (first, second) = (positions.first().copied(), positions.get(1).copied());
+    let problem = match (first, second, behavior) {
         (None, _, Behavior::Create) => {
             let new = create(identity, made, config);
             resources.push(new);
             return;
         }
-        (Some(old), None, Behavior::Merge | Behavior::Replace) => {
-            change(old, made, config, behavior);
+        (Some(at), None, Behavior::Merge | Behavior::Replace) => {
+            if let Some(old) = resources.get_mut(at) {
+                change(old, made, config, behavior);
+            }
             return;
         }
         (None, _, Behavior::Merge | Behavior::Replace) => {
@@ -299,21 +299,22 @@ pub(crate) fn absorb<'d>(
                 .error(&field, problem)
                 .hint("move it after the step that creates the object, or use `behavior: create`")
         }
-        (Some(old), None, Behavior::Create) => {
+        (Some(_), None, Behavior::Create) => {
             let problem = format!("{identity} already exists");
             let field = FieldPath::root().key("behavior");
-            let diagnostic = context
+            context
                 .transformer
                 .error(&field, problem)
-                .hint("to change it, use `behavior: merge` or `behavior: replace`");
-            with_place(diagnostic, old)
+                .hint("to change it, use `behavior: merge` or `behavior: replace`")
         }
-        (Some(first), Some(second), _) => {
+        (Some(_), Some(_), _) => {
             let problem = format!("more than one object is or was {identity}");
-            let diagnostic = context.transformer.error(&FieldPath::root(), problem);
-            with_place(with_place(diagnostic, first), second)
+            context.transformer.error(&FieldPath::root(), problem)
         }
     };
+    let same = [first, second].into_iter().flatten();
+    let same = same.filter_map(|at| resources.get(at));
+    let problem = same.fold(problem, with_place);
     context.diagnostics.push(problem);
 }
 
@@ -425,7 +426,7 @@ pub(crate) fn absorb_made<'d>(
     transformer: &Transformer,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Resource<'d>> {
-    let mut known = None;
+    let mut positions = Positions::default();
     let mut others = Vec::new();
     for mut one in new {
         let annotation = one.value().at(&["metadata", "annotations", BEHAVIOR]);
@@ -445,8 +446,7 @@ pub(crate) fn absorb_made<'d>(
             others.push(one);
             continue;
         };
-        let known = known.get_or_insert_with(|| positions(resources));
-        let position = known.get(&effective(meant.clone())).copied();
+        let position = positions.of(&meant, resources).first().copied();
         let Some(old) = position.and_then(|at| resources.get_mut(at)) else {
             let problem = format!("{meant} does not exist, so it cannot be changed");
             let wrong = transformer.error(&FieldPath::root(), problem);
@@ -460,17 +460,6 @@ pub(crate) fn absorb_made<'d>(
         set_fields(old.value_mut(), new, behavior);
     }
     others
-}
-
-/// The first resource with each identity, now or formerly.
-fn positions(resources: &[Resource<'_>]) -> BTreeMap<Identity, usize> {
-    let mut positions = BTreeMap::new();
-    for (at, resource) in resources.iter().enumerate() {
-        for identity in resource.identities() {
-            positions.entry(effective(identity)).or_insert(at);
-        }
-    }
-    positions
 }
 
 /// Sets the fields of an object to those of another one, except its identity.

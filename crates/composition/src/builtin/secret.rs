@@ -35,4 +35,8 @@ impl Transform for Generator {
         };
         generator::absorb(resources, made, config, context);
     }
+
+    fn is_generator(&self) -> bool {
+        true
+    }
 }

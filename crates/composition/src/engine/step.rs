@@ -8,6 +8,7 @@ use crate::engine::functions::Functions;
 use crate::engine::program::Program;
 use crate::engine::transformer::Transformer;
 use crate::engine::var::Var;
+use crate::resources::positions::Positions;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
 use krm_core::files::{Files, join};
@@ -20,6 +21,12 @@ pub(crate) trait Transform: fmt::Debug {
     /// Changes the resources, or reports errors. New resources may borrow from the transformer,
     /// which then keeps what it has read.
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>);
+
+    /// Whether it only adds resources at the end, or changes other fields than their identities:
+    /// then the others need not be looked at after each of many.
+    fn is_generator(&self) -> bool {
+        false
+    }
 }
 
 /// A transformer with what runs it.
@@ -45,6 +52,13 @@ pub(crate) enum Runner {
     Program(Program),
     /// A Starlark script, which this program does not run.
     Starlark,
+}
+
+impl Runner {
+    /// Whether it is a built-in [generator](Transform::is_generator).
+    pub(crate) fn is_generator(&self) -> bool {
+        matches!(self, Self::Builtin(builtin) if builtin.is_generator())
+    }
 }
 
 /// A list of steps that is read when it runs.
@@ -106,6 +120,9 @@ pub(crate) trait Builder {
     /// # Errors
     /// If the whole build has too many.
     fn count(&mut self, objects: usize) -> Result<()>;
+
+    /// The positions of the resources, for [generators](Transform::is_generator).
+    fn positions(&mut self) -> &mut Positions;
 
     /// The variables of the Kustomizations that are being built.
     fn vars(&mut self) -> &mut Vec<Var>;

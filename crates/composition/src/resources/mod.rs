@@ -13,6 +13,7 @@ pub(crate) mod end_block;
 pub(crate) mod follow;
 pub(crate) mod history;
 pub(crate) mod objects;
+pub(crate) mod positions;
 pub(crate) mod print;
 pub(crate) mod resource;
 pub(crate) mod trace;

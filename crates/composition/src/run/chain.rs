@@ -11,6 +11,7 @@ use crate::engine::transformer::Transformer;
 use crate::engine::var::Var;
 use crate::names::conflicts;
 use crate::resources::history::Setter;
+use crate::resources::positions::Positions;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
 use crate::run::call::{call, invalid};
@@ -49,6 +50,8 @@ pub(crate) struct Surroundings<'c> {
     keeps_history: bool,
     /// The tables of the last step, with what they were made of.
     tables: Option<(Additions, Arc<Tables>)>,
+    /// The positions of the resources, as long as only generators run.
+    positions: Positions,
 }
 
 /// The state that the Kustomizations of one build share.
@@ -142,6 +145,7 @@ fn surroundings<'c>(files: &'c dyn Files, functions: &'c dyn Functions) -> Surro
         is_of_kustomization: false,
         keeps_history: false,
         tables: None,
+        positions: Positions::default(),
     }
 }
 
@@ -166,6 +170,7 @@ impl Surroundings<'_> {
         if let Some(own) = steps.iter().find_map(namespace) {
             self.shared.namespace = Some(own.to_owned());
         }
+        self.positions = Positions::default();
         let mut steps = steps.iter_mut();
         while let Some(step) = steps.next() {
             let start = now();
@@ -181,13 +186,15 @@ impl Surroundings<'_> {
                 runner,
                 Runner::Builtin(_) | Runner::Program(_) | Runner::Own
             );
+            let is_generator = runner.is_generator();
             self.one(transformer, runner, additions, &mut resources, diagnostics);
             if is_traced {
                 self.follow(transformer, before, &mut resources, diagnostics);
             }
             if self.building.is_empty() {
                 let maker = Arc::from(transformer.id.name.as_str());
-                for one in &mut resources {
+                let others = if is_generator { before } else { 0 };
+                for one in resources.iter_mut().skip(others) {
                     one.set_maker(&maker);
                 }
             }
@@ -277,6 +284,7 @@ impl Surroundings<'_> {
             return;
         };
         let is_of_kustomization = self.is_of_kustomization;
+        let is_generator = runner.is_generator();
         let mut context = Context {
             transformer,
             tables: &tables,
@@ -288,8 +296,11 @@ impl Surroundings<'_> {
         };
         match runner {
             Runner::Builtin(builtin) => {
-                let before = conflicts::renames(resources);
+                let before = (!is_generator).then(|| conflicts::renames(resources));
                 builtin.apply(resources, &mut context);
+                let Some(before) = before else {
+                    return;
+                };
                 if conflicts::renames(resources) != before {
                     conflicts::refuse(resources, &mut context);
                 }
@@ -310,6 +321,7 @@ impl Surroundings<'_> {
             }
             Runner::Program(program) => call(program, resources, &mut context),
         }
+        self.positions = Positions::default();
         refuse_damaged(transformer, resources, diagnostics);
     }
 
@@ -461,6 +473,10 @@ impl Builder for Surroundings<'_> {
 
     fn vars(&mut self) -> &mut Vec<Var> {
         &mut self.shared.vars
+    }
+
+    fn positions(&mut self) -> &mut Positions {
+        &mut self.positions
     }
 
     fn need_built_in_schema(&mut self) {

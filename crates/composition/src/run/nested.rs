@@ -255,11 +255,13 @@ impl Surroundings<'_> {
         }
         let name = format!("{} in {}", transformer.id, transformer.file());
         transformer.file().clone_into(&mut self.shared.tracing.file);
-        for step in steps.iter_mut() {
-            let is_builtin = matches!(step.runner, Runner::Builtin(_));
-            let plugin =
-                (nested == Nested::Generators && !is_builtin).then(|| step.transformer.clone());
-            let steps = std::slice::from_mut(step);
+        // Generators of one pass share the positions of the resources.
+        let is_together = |one: &Step| nested != Nested::Validators && one.runner.is_generator();
+        for steps in steps.chunk_by_mut(|one, next| is_together(one) && is_together(next)) {
+            let plugin = steps.first().filter(|step| {
+                nested == Nested::Generators && !matches!(step.runner, Runner::Builtin(_))
+            });
+            let plugin = plugin.map(|step| step.transformer.clone());
             match (nested, plugin) {
                 (_, Some(plugin)) => {
                     let new = self.pass(steps, Vec::new(), name.clone(), found);

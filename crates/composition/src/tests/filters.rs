@@ -17,6 +17,7 @@ use crate::engine::transformer::Transformer;
 use crate::engine::var::Var;
 use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::names::references;
+use crate::resources::positions::Positions;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
 use krm_core::Identity;
@@ -454,6 +455,10 @@ impl Builder for NoBuilder {
 
     fn count(&mut self, _: usize) -> krm_yaml::diagnostic::Result<()> {
         Ok(())
+    }
+
+    fn positions(&mut self) -> &mut Positions {
+        unreachable!("no transformer here generates objects")
     }
 
     fn vars(&mut self) -> &mut Vec<Var> {

@@ -43,6 +43,8 @@ class Tree:
     def __init__(self, seed, real=()):
         self.dice = random.Random(seed)
         self.files, self.count, self.comments, self.variables = {}, 0, [], []
+        # The keys of fields that patches remove: what comes there later is new.
+        self.removed = set()
         # The objects of files, and the kinds of those with labels or annotations that are null.
         self.bodies, self.nulled = [], set()
         self.real = real
@@ -396,6 +398,7 @@ class Tree:
             found = self.scalar(one.body)
             if found:
                 value = None if self.maybe(0.15) and is_field(found[0]) else self.other(found[1])
+                self.removed |= {keys_of(found[0])} if value is None else set()
                 merge(head, nested(one.body, found[0], value))
                 forget(one.body, found[0])
         if named(containers(one.body)) and one.group in ("apps", "batch") and self.maybe(0.6):
@@ -447,6 +450,7 @@ class Tree:
                 {"op": "copy", "from": pointer, "path": parent + ("/-" if isinstance(path[-1], int) else "/copied")},
                 {"op": "move", "from": pointer, "path": parent + ("/0" if isinstance(path[-1], int) else "/moved")},
             ]))
+            self.removed |= {keys_of(path)} if operations[-1]["op"] in ("remove", "move") else set()
             forget(one.body, path)
         return operations
 
@@ -551,6 +555,11 @@ def nested(body, path, value):
     item = below[path[1]]
     keys = {key: item[key] for key in KEYS if key in item} if isinstance(item, dict) else {}
     return {step: [{**keys, **nested(item, path[2:], value)} if len(path) > 2 else value]}
+
+
+def keys_of(path):
+    """The keys of a path, without positions in lists."""
+    return tuple(step for step in path if isinstance(step, str))
 
 
 def forget(body, path):

@@ -32,7 +32,9 @@ impl Message {
     }
 
     fn message(&mut self, field: u64, message: Self) {
-        self.bytes(field, &message.0);
+        self.tag(field, BYTES);
+        self.varint(message.0.len() as u64);
+        self.0.extend(message.0);
     }
 
     /// Adds a scalar, or each scalar of a list.

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
+use krm_template_server_core::auth::Args;
 use serde_json::{Value, json};
 
 use crate::pages::site::{AGGREGATED, Page, Site};
@@ -20,14 +21,14 @@ tests!(
 struct Known {
     /// The namespaces, and whether they are being deleted.
     namespaces: BTreeMap<&'static str, bool>,
-    /// The `spec` of the APIService, if there is one.
+    /// The `spec` of the `APIService`, if there is one.
     registered: Option<Value>,
     /// Events for those who watch namespaces.
     events: Vec<Value>,
     is_away: bool,
 }
 
-/// A cluster with namespaces and an APIService.
+/// A cluster with namespaces and an `APIService`.
 #[derive(Clone, Default)]
 struct Cluster(Arc<(Mutex<Known>, Condvar)>);
 
@@ -55,7 +56,7 @@ impl Cluster {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), kubeconfig.to_string()).unwrap();
         let option = format!("{AGGREGATED}={}", file.path().display());
-        let site = Site::with(|_| Default::default(), &[&option]).await;
+        let site = Site::with(|_| Args::default(), &[&option]).await;
         (cluster, site)
     }
 
@@ -156,7 +157,7 @@ async fn create(site: &Site, resource: &str, namespace: &str) -> Page {
     site.send("POST", &path, &headers, &body.to_string()).await
 }
 
-/// The service of the APIService in `deploy/`.
+/// The `spec` of the `APIService` in `deploy/`.
 fn own() -> Value {
     json!({"group": "template.krm.dev", "groupPriorityMinimum": 1000, "versionPriority": 15,
         "service": {"name": "krm-template-server", "namespace": "krm-template"}})

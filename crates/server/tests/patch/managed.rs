@@ -307,7 +307,7 @@ fn a_map_stays_while_somebody_owns_it() {
     let object = updated("bob", &object, |object| object["values"] = json!({"A": 1}));
     let object = applied("ann", Some(&object), r#"{"message":"m","values":{"A":1}}"#).unwrap();
     let object = updated("carol", &object, |object| {
-        object["values"] = json!({"A": 2})
+        object["values"] = json!({"A": 2});
     });
     // Bob still owns the map, and nobody but carol its value.
     let object = applied("ann", Some(&object), r#"{"message":"m"}"#).unwrap();

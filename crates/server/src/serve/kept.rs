@@ -13,37 +13,57 @@ use hyper::body::Incoming;
 
 use super::answer::Body;
 
-/// The body of a request. Clones share it.
-#[derive(Clone, Debug)]
-pub(super) struct Kept(Arc<Mutex<Incoming>>);
+/// The body of a request.
+pub(super) enum Request {
+    /// Over HTTP/1, of which nothing is kept.
+    Whole(Incoming),
+    Shared(Kept),
+}
 
-impl Kept {
-    pub(super) fn new(body: Incoming) -> Self {
-        Self(Arc::new(Mutex::new(body)))
-    }
+/// The body of a request that is shared with its response.
+pub(super) type Kept = Arc<Mutex<Incoming>>;
 
-    fn body(&self) -> MutexGuard<'_, Incoming> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl Request {
+    /// Returns the body, and what its response keeps of it.
+    pub(super) fn new(body: Incoming, is_two: bool) -> (Self, Option<Kept>) {
+        if !is_two {
+            return (Self::Whole(body), None);
+        }
+        let shared = Arc::new(Mutex::new(body));
+        (Self::Shared(Arc::clone(&shared)), Some(shared))
     }
 }
 
-impl HttpBody for Kept {
+fn locked(body: &Kept) -> MutexGuard<'_, Incoming> {
+    body.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl HttpBody for Request {
     type Data = Bytes;
     type Error = hyper::Error;
 
     fn poll_frame(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        Pin::new(&mut *self.body()).poll_frame(context)
+        match &mut *self {
+            Self::Whole(body) => Pin::new(body).poll_frame(context),
+            Self::Shared(body) => Pin::new(&mut *locked(body)).poll_frame(context),
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body().is_end_stream()
+        match self {
+            Self::Whole(body) => body.is_end_stream(),
+            Self::Shared(body) => locked(body).is_end_stream(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body().size_hint()
+        match self {
+            Self::Whole(body) => body.size_hint(),
+            Self::Shared(body) => locked(body).size_hint(),
+        }
     }
 }
 

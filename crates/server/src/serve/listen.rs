@@ -19,7 +19,7 @@ use super::answer;
 use super::app::App;
 use super::compression;
 use super::connections::{Connected, Connections};
-use super::kept::{Kept, Response};
+use super::kept::{Request, Response};
 use super::websocket::Handshake;
 use crate::wire::content::Format;
 use krm_template_server_core::auth::is_health;
@@ -181,9 +181,10 @@ impl Requests {
         let is_two = request.version() == http::Version::HTTP_2;
         let wants_gzip = compression::is_accepted(request.headers());
         let handshake = Handshake::of(&mut request);
-        let request = request.map(Kept::new);
+        let (parts, body) = request.into_parts();
         // Over HTTP/2, dropping the rest of a request before its response is sent would cancel both.
-        let kept = is_two.then(|| request.body().clone());
+        let (body, kept) = Request::new(body, is_two);
+        let request = http::Request::from_parts(parts, body);
         let answer = if is_refused {
             let status = admission::too_many_requests();
             answer::status(&status, Some(Format::Json), false)

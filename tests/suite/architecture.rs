@@ -26,7 +26,10 @@ const ROOMS: &[(&str, &[&str])] = &[
             "wire", "object", "patch", "process", "pages", "serve", "testing",
         ],
     ),
-    ("crates/server-core/src", &["store", "ops", "auth"]),
+    (
+        "crates/server-core/src",
+        &["store", "ops", "auth", "aggregation"],
+    ),
     (
         "crates/server-deployments/src",
         &["apply", "deployments", "client"],

@@ -4,6 +4,7 @@
 //!
 //! | module | purpose |
 //! |---|---|
+//! | [`aggregation`] | what a server behind a kube-apiserver needs to know of its cluster |
 //! | [`auth`] | authentication and authorization |
 //! | [`tls`], [`reload`] | certificates; files that are read again when they change |
 //! | [`ops`] | limits, audit, logs, metrics, health checks, shutdown |
@@ -11,6 +12,7 @@
 //! | [`protobuf`] | the Kubernetes protobuf encoding |
 //! | [`status`], [`groups`] | `Status` objects; the served API groups |
 
+pub mod aggregation;
 pub mod auth;
 pub mod groups;
 pub mod ops;

@@ -17,6 +17,7 @@ use crate::args::{Args, Command, Serve, StoreAction};
 use krm_template_exec::io as terminal;
 use krm_template_server::process;
 use krm_template_server::serve::{self, App, Documents, State};
+use krm_template_server_core::aggregation::Aggregation;
 use krm_template_server_core::ops::admission::Admission;
 use krm_template_server_core::ops::audit::Audit;
 use krm_template_server_core::ops::measured::Measured;
@@ -170,6 +171,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     ));
     let audit = Audit::start(&args.audit, Arc::clone(&metrics))?;
     let is_standalone = !auth.authorizer.is_delegated();
+    let aggregation = aggregation(&args.auth).await?;
     #[cfg(feature = "deployments")]
     let is_alone = store.name() != "etcd";
     let store = Arc::new(Measured::new(store, Arc::clone(&metrics)));
@@ -181,6 +183,8 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
         deployments: Arc::clone(&deployments),
         authenticator: auth.authenticator,
         is_standalone,
+        is_aggregated: args.auth.has(&auth::Way::FrontProxy),
+        aggregation,
         documents: Documents::new(is_standalone),
         authorizer: auth.authorizer,
         limits: args.limits,
@@ -201,6 +205,15 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     app.state().store.close().await;
     app.state().audit.end();
     Ok(())
+}
+
+/// Begins to follow the cluster of a kube-apiserver in front of the server, if there is one.
+async fn aggregation(args: &auth::Args) -> anyhow::Result<Option<Aggregation>> {
+    if !args.has(&auth::Way::FrontProxy) || !args.needs_cluster() {
+        return Ok(None);
+    }
+    let aggregation = Aggregation::start(args.kubeconfig.as_deref()).await?;
+    Ok(Some(aggregation))
 }
 
 /// Checks the arguments of deployments, and tells authentication whether they use the cluster.
@@ -256,14 +269,23 @@ fn greet(address: SocketAddr, is_encrypted: bool, format: logging::Format) {
         tracing::info!(url, "serving");
         return;
     }
+    // kubectl sends no token without encryption.
+    let (kubectl, curl) = if is_encrypted {
+        (
+            " --certificate-authority CA --token TOKEN",
+            " --cacert CA -H 'Authorization: Bearer TOKEN'",
+        )
+    } else {
+        ("", "")
+    };
     // The server also works without standard error.
     let _ = writeln!(
         io::stderr(),
         "krm-template-server: serving {url}\n\
          Try:\n  \
-         kubectl --server {url} create -f examples/web/template.yaml\n  \
-         kubectl --server {url} get tpl\n  \
-         curl '{url}/templates/web/processed?output=list' -H 'Content-Type: application/json' \
-         --data '{{\"values\": {{\"NAME\": \"shop\"}}}}'"
+         kubectl --server {url}{kubectl} create -f examples/web/template.yaml\n  \
+         kubectl --server {url}{kubectl} get tpl\n  \
+         curl{curl} '{url}/templates/web/processed?output=list' -H 'Content-Type: \
+         application/json' --data '{{\"values\": {{\"NAME\": \"shop\"}}}}'"
     );
 }

@@ -6,11 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
 use k8s_openapi::api::core::v1::{
-    ConfigMap, Namespace, PersistentVolumeClaim, Service, ServiceAccount,
+    ConfigMap, Namespace, PersistentVolumeClaim, Secret, Service, ServiceAccount,
 };
-use k8s_openapi::api::networking::v1::NetworkPolicy;
+use k8s_openapi::api::networking::v1::{Ingress, NetworkPolicy};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, RoleBinding};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
@@ -41,10 +41,11 @@ pub(crate) fn trials() -> Vec<Trial> {
     for (variant, without_etcd) in VARIANTS {
         let etcd = without_etcd || cfg!(feature = "etcd");
         let no_etcd = (!etcd).then_some("needs the feature etcd");
-        let tests: [(&str, Test, Option<&str>); 5] = [
+        let tests: [(&str, Test, Option<&str>); 6] = [
             ("each_field_is_known_to_kubernetes", known_fields, missing),
             ("the_cluster_finds_and_trusts_the_service", service, missing),
             ("the_container_has_no_rights", container, missing),
+            ("the_server_knows_the_members_of_etcd", members, missing),
             ("it_acts_for_others_only_to_apply", impersonation, missing),
             (
                 "its_options_are_known_to_the_program",
@@ -75,8 +76,13 @@ fn built(variant: &str) -> Result<Vec<Value>, Failed> {
     if !output.status.success() || text.is_empty() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
     }
+    read(variant, text)
+}
+
+/// Reads the objects of a text.
+fn read(name: &str, text: String) -> Result<Vec<Value>, Failed> {
     let document =
-        Document::parse(&Source::new(variant, text)).map_err(|error| format!("{error:?}"))?;
+        Document::parse(&Source::new(name, text)).map_err(|error| format!("{error:?}"))?;
     document
         .roots()
         .map(|root| {
@@ -88,9 +94,31 @@ fn built(variant: &str) -> Result<Vec<Value>, Failed> {
         .collect()
 }
 
-/// Returns the only object of a kind.
+/// Reads the objects of the components that a variant names in comments.
+fn optional(variant: &str) -> Result<Vec<Value>, Failed> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
+    let file = std::fs::read_to_string(root.join(variant).join("kustomization.yaml"))?;
+    let named = file.lines().filter_map(|line| line.strip_prefix("# - ../"));
+    let named: Vec<&str> = named.collect();
+    same(&json!(named.is_empty()), &json!(variant == "standalone"))?;
+    let mut objects = Vec::new();
+    for component in named {
+        let files = std::fs::read_dir(root.join(component))?;
+        for file in files {
+            let path = file?.path();
+            if !path.ends_with("kustomization.yaml") {
+                objects.extend(read(component, std::fs::read_to_string(path)?)?);
+            }
+        }
+    }
+    Ok(objects)
+}
+
+/// Returns the only object of a kind that is the server's.
 fn only(objects: &[Value], kind: &str) -> Result<Value, Failed> {
-    let mut found = objects.iter().filter(|object| at(object, "/kind") == kind);
+    let mut found = objects.iter().filter(|object| {
+        at(object, "/kind") == kind && at(object, "/metadata/name") == "krm-template-server"
+    });
     match (found.next(), found.next()) {
         (Some(object), None) => Ok(object.clone()),
         (first, _) => Err(format!(
@@ -111,7 +139,8 @@ fn same(found: &Value, expected: &Value) -> Result<(), Failed> {
 }
 
 fn known_fields(variant: &str) -> Result<(), Failed> {
-    for object in built(variant)? {
+    let all = [built(variant)?, optional(variant)?].concat();
+    for object in all {
         let kind = at(&object, "/kind").as_str().unwrap_or_default();
         match kind {
             "APIService" => strict::<APIService>(&object),
@@ -119,13 +148,18 @@ fn known_fields(variant: &str) -> Result<(), Failed> {
             "ClusterRoleBinding" => strict::<ClusterRoleBinding>(&object),
             "ConfigMap" => strict::<ConfigMap>(&object),
             "Deployment" => strict::<Deployment>(&object),
+            "Ingress" => strict::<Ingress>(&object),
             "Namespace" => strict::<Namespace>(&object),
             "NetworkPolicy" => strict::<NetworkPolicy>(&object),
             "PersistentVolumeClaim" => strict::<PersistentVolumeClaim>(&object),
             "PodDisruptionBudget" => strict::<PodDisruptionBudget>(&object),
             "RoleBinding" => strict::<RoleBinding>(&object),
+            "Secret" => strict::<Secret>(&object),
             "Service" => strict::<Service>(&object),
             "ServiceAccount" => strict::<ServiceAccount>(&object),
+            // Its type is not among those of Kubernetes.
+            "ServiceMonitor" => Ok(()),
+            "StatefulSet" => strict::<StatefulSet>(&object),
             _ => Err(format!("unexpected kind `{kind}`").into()),
         }?;
     }
@@ -182,7 +216,9 @@ fn service(variant: &str) -> Result<(), Failed> {
             at(spec, "/service/port"),
             at(&service, "/spec/ports/0/port"),
         )?;
-        same(at(spec, "/groupPriorityMinimum"), &json!(1000))?;
+        let is_openshift = at(spec, "/group") == "template.openshift.io";
+        let priority = if is_openshift { 9900 } else { 1000 };
+        same(at(spec, "/groupPriorityMinimum"), &json!(priority))?;
         same(at(spec, "/versionPriority"), &json!(15))?;
         same(at(spec, "/insecureSkipTLSVerify"), &Value::Null)?;
     }
@@ -190,14 +226,53 @@ fn service(variant: &str) -> Result<(), Failed> {
 }
 
 fn container(variant: &str) -> Result<(), Failed> {
-    let deployment = only(&built(variant)?, "Deployment")?;
-    let pod = at(&deployment, "/spec/template/spec");
-    same(at(pod, "/securityContext/runAsNonRoot"), &json!(true))?;
-    same(at(pod, "/securityContext/runAsUser"), &json!(65532))?;
-    let context = at(pod, "/containers/0/securityContext");
-    same(at(context, "/readOnlyRootFilesystem"), &json!(true))?;
-    same(at(context, "/allowPrivilegeEscalation"), &json!(false))?;
-    same(at(context, "/capabilities/drop"), &json!(["ALL"]))
+    let objects = built(variant)?;
+    only(&objects, "Deployment")?;
+    for object in objects {
+        let pod = at(&object, "/spec/template/spec");
+        if pod.is_null() {
+            continue;
+        }
+        same(at(pod, "/securityContext/runAsNonRoot"), &json!(true))?;
+        same(at(pod, "/securityContext/runAsUser"), &json!(65532))?;
+        let context = at(pod, "/containers/0/securityContext");
+        same(at(context, "/readOnlyRootFilesystem"), &json!(true))?;
+        same(at(context, "/allowPrivilegeEscalation"), &json!(false))?;
+        same(at(context, "/capabilities/drop"), &json!(["ALL"]))?;
+    }
+    Ok(())
+}
+
+/// Checks that the server of the variant with etcd knows the addresses that the members have.
+fn members(variant: &str) -> Result<(), Failed> {
+    let objects = built(variant)?;
+    let Some(set) = objects.iter().find(|one| at(one, "/kind") == "StatefulSet") else {
+        return same(&json!(variant), &json!(variant.trim_end_matches("-etcd")));
+    };
+    let (name, service) = (at(set, "/metadata/name"), at(set, "/spec/serviceName"));
+    let hosts = (0..at(set, "/spec/replicas").as_u64().unwrap_or_default()).map(|member| {
+        let (name, service) = (text(name), text(service));
+        format!("https://{name}-{member}.{service}.krm-template.svc")
+    });
+    let hosts: Vec<String> = hosts.collect();
+    let with =
+        |port: u16| -> Vec<String> { hosts.iter().map(|host| format!("{host}:{port}")).collect() };
+    let args = |object: &Value, list: &str| {
+        let pointer = format!("/spec/template/spec/containers/0/{list}");
+        at(object, &pointer).to_string()
+    };
+    let server = args(&only(&objects, "Deployment")?, "args");
+    let endpoints = format!("--etcd-endpoints={}\"", with(2379).join(","));
+    same(&json!(server.contains(&endpoints)), &json!(true))?;
+    let peers = with(2380).into_iter().enumerate();
+    let peers: Vec<String> = peers
+        .map(|(member, url)| format!("etcd-{member}={url}"))
+        .collect();
+    let cluster = format!("--initial-cluster={}\"", peers.join(","));
+    same(
+        &json!(args(set, "command").contains(&cluster)),
+        &json!(true),
+    )
 }
 
 /// Checks that only a server with `--apply` may impersonate: users, and the group `editors`, but no

@@ -73,6 +73,13 @@ pub async fn start(args: &Args, listen: SocketAddr) -> anyhow::Result<Auth> {
             "every user may do everything in all namespaces, because --rbac is not set".to_owned(),
         );
     }
+    if args.applies && args.is_anonymous() {
+        warnings.push(
+            "with --apply and without users, the cluster would see each change as one of \
+             system:anonymous, and this server applies nothing for that name: set --auth"
+                .to_owned(),
+        );
+    }
     Ok(Auth {
         authenticator,
         authorizer,

@@ -48,14 +48,11 @@ pub async fn dump(store: &Store, mut out: impl Write) -> Result<Vec<String>> {
     loop {
         let page = store.list("", after.as_deref(), PAGE, at).await?;
         if at.is_none() {
-            let revision = page.revision;
-            serde_json::to_writer(&mut out, &Head { revision })?;
-            out.write_all(b"\n")?;
+            out.write_all(&dump_head(page.revision))?;
         }
         damaged.extend(page.damaged);
         for item in &page.items {
-            serde_json::to_writer(&mut out, &Line::of(item))?;
-            out.write_all(b"\n")?;
+            out.write_all(&dump_line(item))?;
         }
         if page.remaining == 0 {
             out.flush()?;
@@ -64,6 +61,25 @@ pub async fn dump(store: &Store, mut out: impl Write) -> Result<Vec<String>> {
         at = Some(page.revision);
         after = page.items.last().map(|item| item.key.clone());
     }
+}
+
+/// Returns the first line of a dump.
+#[must_use]
+pub fn dump_head(revision: Revision) -> Vec<u8> {
+    line(&Head { revision })
+}
+
+/// Returns the line of an item.
+#[must_use]
+pub fn dump_line(item: &Item) -> Vec<u8> {
+    line(&Line::of(item))
+}
+
+fn line(content: &impl Serialize) -> Vec<u8> {
+    // Texts and numbers can always be written.
+    let mut line = serde_json::to_vec(content).unwrap_or_default();
+    line.push(b'\n');
+    line
 }
 
 /// Creates the items of a dump, and returns their number.

@@ -42,7 +42,7 @@ mod salvage;
 mod types;
 
 pub use any::Store;
-pub use dump::{dump, load};
+pub use dump::{dump, dump_head, dump_line, load};
 #[cfg(feature = "etcd")]
 pub use etcd::EtcdOptions;
 pub use feed::Watch;

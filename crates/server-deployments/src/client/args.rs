@@ -1,5 +1,7 @@
 //! Command-line arguments of the client.
 
+use std::path::PathBuf;
+
 use clap::{Subcommand, ValueEnum};
 use krm_template_exec::disk::LoadRestrictor;
 
@@ -41,16 +43,19 @@ Examples:
 #[group(skip)]
 #[command(next_help_heading = "Connection")]
 pub(super) struct To {
-    /// The URL of the server
+    /// The URL of the server [default: `http://127.0.0.1:8080`]
     #[arg(
         short,
         long,
         value_name = "URL",
         env = "KRM_TEMPLATE_SERVER",
-        default_value = "http://127.0.0.1:8080",
         global = true
     )]
-    pub(super) server: String,
+    pub(super) server: Option<String>,
+
+    /// A kubeconfig with the user's credentials, and the server unless --server names another one
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(super) kubeconfig: Option<PathBuf>,
 
     /// A bearer token
     #[arg(

@@ -1,5 +1,7 @@
 //! Requests to the server, with the client's credentials.
 
+use std::path::Path;
+
 use anyhow::{Context as _, bail};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{Method, Request};
@@ -8,9 +10,12 @@ use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::args::{Output, To};
+
+/// The server without arguments.
+const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
 
 /// The maximum size of a response in bytes.
 const MAX_BYTES: usize = 64 << 20;
@@ -31,24 +36,16 @@ pub(super) struct Answer {
 impl Connection {
     /// Creates a connection from the arguments.
     pub(super) async fn new(to: &To, namespace: &str) -> anyhow::Result<Self> {
-        let server = to.server.trim_end_matches('/');
-        let config = json!({
-            "current-context": "server",
-            "clusters": [{"name": "server", "cluster": {
-                "server": server,
-                "certificate-authority": to.certificate_authority,
-                "insecure-skip-tls-verify": to.insecure_skip_tls_verify,
-            }}],
-            "users": [{"name": "user", "user": {
-                "token": to.token,
-                "client-certificate": to.client_certificate,
-                "client-key": to.client_key,
-            }}],
-            "contexts": [{"name": "server", "context": {"cluster": "server", "user": "user"}}],
-        });
-        let config: Kubeconfig = serde_json::from_value(config)?;
-        let about = || format!("cannot use the server {server}");
-        let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default())
+        let kubeconfig = kubeconfig(to)?;
+        let given = kubeconfig.clusters.first();
+        let given = given.and_then(|named| named.cluster.as_ref()?.server.clone());
+        let about = || {
+            format!(
+                "cannot use the server {}",
+                given.as_deref().unwrap_or_default()
+            )
+        };
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
             .await
             .with_context(about)?;
         Ok(Self {
@@ -108,6 +105,72 @@ impl Connection {
             .await?;
         answer.accepted()?.json()
     }
+}
+
+/// Returns a kubeconfig with one cluster and one user: of the arguments, and of the current context
+/// of the kubeconfig that they name.
+fn kubeconfig(to: &To) -> anyhow::Result<Kubeconfig> {
+    let (mut cluster, mut user) = match &to.kubeconfig {
+        Some(path) => {
+            let about = || format!("cannot use the kubeconfig {}", path.display());
+            current(path).with_context(about)?
+        }
+        None => (server_of(DEFAULT_SERVER), json!({})),
+    };
+    if let Some(server) = &to.server {
+        // The other fields of the cluster are about the server that it names.
+        cluster = server_of(server.trim_end_matches('/'));
+    }
+    let authority = to.certificate_authority.as_deref();
+    if let Some(authority) = authority {
+        cluster.remove("certificate-authority-data");
+        cluster.insert("certificate-authority".to_owned(), json!(authority));
+    }
+    if to.insecure_skip_tls_verify {
+        cluster.insert("insecure-skip-tls-verify".to_owned(), json!(true));
+    }
+    if to.token.is_some() || to.client_certificate.is_some() {
+        user = json!({
+            "token": to.token,
+            "client-certificate": to.client_certificate,
+            "client-key": to.client_key,
+        });
+    }
+    let config = json!({
+        "current-context": "server",
+        "clusters": [{"name": "server", "cluster": cluster}],
+        "users": [{"name": "user", "user": user}],
+        "contexts": [{"name": "server", "context": {"cluster": "server", "user": "user"}}],
+    });
+    Ok(serde_json::from_value(config)?)
+}
+
+/// Returns a cluster with only a server.
+fn server_of(server: &str) -> Map<String, Value> {
+    Map::from_iter([("server".to_owned(), json!(server))])
+}
+
+/// Returns the cluster and the user of the current context of a kubeconfig.
+fn current(path: &Path) -> anyhow::Result<(Map<String, Value>, Value)> {
+    // It makes the paths of its files absolute.
+    let config = serde_json::to_value(Kubeconfig::read_from(path)?)?;
+    let name = config.get("current-context").and_then(Value::as_str);
+    let name = name.context("it has no current context")?;
+    let named = |list: &str, name: &str, field: &str| {
+        let mut items = config.get(list)?.as_array()?.iter();
+        let item = items.find(|item| item.get("name").and_then(Value::as_str) == Some(name))?;
+        item.get(field).cloned()
+    };
+    let context = named("contexts", name, "context");
+    let context = context.with_context(|| format!("it has no context {name:?}"))?;
+    let part = |key: &str, list: &str| {
+        let name = context.get(key).and_then(Value::as_str).unwrap_or_default();
+        named(list, name, key).with_context(|| format!("it has no {key} {name:?}"))
+    };
+    let Value::Object(cluster) = part("cluster", "clusters")? else {
+        bail!("the cluster of its current context has no fields");
+    };
+    Ok((cluster, part("user", "users")?))
 }
 
 impl Answer {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::object::draft::Draft;
 use crate::object::json;
 use crate::object::schema;
+use crate::wire::options::Dependents;
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::{Cause, Result, Status};
 use krm_template_server_core::store::Revision;
@@ -200,6 +201,37 @@ pub fn update(draft: &mut Draft, old: &Draft) -> Result<()> {
     new_finalizers(draft, old, &mut causes);
     causes.extend(check(draft));
     finish(draft, causes)
+}
+
+/// The finalizers that a garbage collector removes after its work.
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// Sets the finalizer for what a garbage collector does with the dependents of a deleted object.
+/// Without a choice, the finalizers stay. Returns `true` if they change.
+///
+/// Source: `deletionFinalizersForGarbageCollection` of `k8s.io/apiserver/pkg/registry/generic`.
+pub fn choose_dependents(draft: &mut Draft, dependents: Option<Dependents>) -> bool {
+    let Some(dependents) = dependents else {
+        return false;
+    };
+    let wanted = match dependents {
+        Dependents::Background => None,
+        Dependents::Foreground => Some(FOREGROUND),
+        Dependents::Orphan => Some(ORPHAN),
+    };
+    let old: Vec<&str> = draft.finalizers().collect();
+    let others = old.iter().copied();
+    let others = others.filter(|finalizer| ![ORPHAN, FOREGROUND].contains(finalizer));
+    let mut new: Vec<&str> = others.collect();
+    new.extend(wanted);
+    let is_same = new.len() == old.len() && new.iter().all(|finalizer| old.contains(finalizer));
+    if is_same {
+        return false;
+    }
+    let new = Value::from(new);
+    draft.metadata.insert("finalizers".to_owned(), new);
+    true
 }
 
 /// Marks an object with finalizers as being deleted.

@@ -1,4 +1,9 @@
 //! JSON patches, RFC 6902, with JSON pointers, RFC 6901.
+//!
+//! As in Kubernetes, an absent key of a map counts as null for `replace`, `test` and `copy`, and so
+//! does an absent `value` of an operation.
+//!
+//! Source: `github.com/evanphx/json-patch` 4.12, which kube-apiserver uses.
 
 use krm_core::pointer::{is_index, unescape};
 use krm_yaml::MAX_DEPTH;
@@ -72,14 +77,14 @@ fn operation(operation: Value) -> Result<Operation> {
     let name = text(&members, "op")?.unwrap_or_default().to_owned();
     let path = pointer(&members, "path")?;
     let from = pointer(&members, "from")?;
-    let value = members.remove("value");
-    let operation = match (name.as_str(), path, from, value) {
-        ("add", Some(path), _, Some(value)) => Operation::Add(path, value),
-        ("remove", Some(path), ..) => Operation::Remove(path),
-        ("replace", Some(path), _, Some(value)) => Operation::Replace(path, value),
-        ("move", Some(to), Some(from), _) => Operation::Move { from, to },
-        ("copy", Some(to), Some(from), _) => Operation::Copy { from, to },
-        ("test", Some(path), _, Some(value)) => Operation::Test(path, value),
+    let value = members.remove("value").unwrap_or_default();
+    let operation = match (name.as_str(), path, from) {
+        ("add", Some(path), _) => Operation::Add(path, value),
+        ("remove", Some(path), _) => Operation::Remove(path),
+        ("replace", Some(path), _) => Operation::Replace(path, value),
+        ("move", Some(to), Some(from)) => Operation::Move { from, to },
+        ("copy", Some(to), Some(from)) => Operation::Copy { from, to },
+        ("test", Some(path), _) => Operation::Test(path, value),
         _ => return Err(failed()),
     };
     Ok(operation)
@@ -158,20 +163,32 @@ impl Patching {
         match operation {
             Operation::Add(path, value) => self.add(path, value.clone()),
             Operation::Remove(path) => self.remove(path).map(drop),
-            Operation::Replace(path, value) => {
-                self.spend_depth(path, value)?;
-                *path.find_mut(&mut self.object)? = value.clone();
-                Some(())
-            }
+            Operation::Replace(path, value) => self.replace(path, value.clone()),
             Operation::Move { from, to } => self.relocate(from, to),
             Operation::Copy { from, to } => {
-                let source = from.find(&self.object)?;
+                let source = from.find_or_null(&self.object)?;
                 self.copied = self.copied.checked_sub(size(source, self.copied)?)?;
                 let copy = source.clone();
                 self.add(to, copy)
             }
-            Operation::Test(path, value) => same(path.find(&self.object)?, value).then_some(()),
+            Operation::Test(path, value) => {
+                same(path.find_or_null(&self.object)?, value).then_some(())
+            }
         }
+    }
+
+    fn replace(&mut self, path: &Pointer, value: Value) -> Option<()> {
+        self.spend_depth(path, &value)?;
+        let Some((last, parent)) = path.0.split_last() else {
+            self.object = value;
+            return Some(());
+        };
+        match find_mut(&mut self.object, parent)? {
+            Value::Object(fields) => _ = fields.insert(last.clone(), value),
+            Value::Array(items) => *items.get_mut(index(last)?)? = value,
+            _ => return None,
+        }
+        Some(())
     }
 
     fn relocate(&mut self, from: &Pointer, to: &Pointer) -> Option<()> {
@@ -236,16 +253,28 @@ impl Patching {
 
 impl Pointer {
     fn find<'a>(&self, value: &'a Value) -> Option<&'a Value> {
-        self.0.iter().try_fold(value, |value, step| match value {
-            Value::Object(fields) => fields.get(step),
-            Value::Array(items) => items.get(index(step)?),
-            _ => None,
-        })
+        find(value, &self.0)
     }
 
-    fn find_mut<'a>(&self, value: &'a mut Value) -> Option<&'a mut Value> {
-        find_mut(value, &self.0)
+    /// Finds a value as [`find`](Self::find) does. An absent key of a map is null.
+    fn find_or_null<'a>(&self, value: &'a Value) -> Option<&'a Value> {
+        let Some((last, parent)) = self.0.split_last() else {
+            return Some(value);
+        };
+        match find(value, parent)? {
+            Value::Object(fields) => Some(fields.get(last).unwrap_or(&Value::Null)),
+            Value::Array(items) => items.get(index(last)?),
+            _ => None,
+        }
     }
+}
+
+fn find<'a>(value: &'a Value, steps: &[String]) -> Option<&'a Value> {
+    steps.iter().try_fold(value, |value, step| match value {
+        Value::Object(fields) => fields.get(step),
+        Value::Array(items) => items.get(index(step)?),
+        _ => None,
+    })
 }
 
 fn find_mut<'a>(value: &'a mut Value, steps: &[String]) -> Option<&'a mut Value> {

@@ -92,6 +92,13 @@ fn merge_field(
     value: &Value,
     level: Level,
 ) -> Result<()> {
+    if value.is_object() && !fields.get(key).is_some_and(Value::is_object) {
+        match taken(value) {
+            Some(value) => _ = fields.insert(key.to_owned(), value),
+            None => _ = fields.shift_remove(key),
+        }
+        return Ok(());
+    }
     let current = fields.entry(key).or_insert(Value::Null);
     match (current, value) {
         (current, Value::Object(patch)) => {
@@ -118,6 +125,24 @@ fn merge_field(
         (current, value) => current.clone_from(value),
     }
     Ok(())
+}
+
+/// Returns a map that takes the place of something else, without its nulls. What has a directive is
+/// left out.
+///
+/// Source: `removeDirectives` of `strategicpatch`.
+fn taken(value: &Value) -> Option<Value> {
+    let Value::Object(fields) = value else {
+        return Some(value.clone());
+    };
+    if fields.contains_key(PATCH) {
+        return None;
+    }
+    let fields = fields
+        .iter()
+        .filter(|(key, value)| !value.is_null() && !is_directive(key));
+    let fields = fields.filter_map(|(key, value)| Some((key.clone(), taken(value)?)));
+    Some(Value::Object(fields.collect()))
 }
 
 /// Merges owner references by uid. `$patch: delete` removes one.

@@ -6,8 +6,8 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{
-    CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING, WWW_AUTHENTICATE,
-    X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{Response, StatusCode};
 use http_body::{Body as HttpBody, Frame, SizeHint};
@@ -56,6 +56,15 @@ pub(crate) fn new(code: u16, content_type: &str, body: impl Into<Bytes>) -> Answ
 pub(crate) fn full(body: impl Into<Bytes>) -> Body {
     let body = Full::new(body.into());
     body.map_err(|never| match never {}).boxed_unsync()
+}
+
+/// Creates the response to HEAD: hyper sends the body over HTTP/2, which clients reject.
+pub(super) fn without_body(answer: Answer) -> Answer {
+    let (mut parts, body) = answer.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        parts.headers.insert(CONTENT_LENGTH, length.into());
+    }
+    Response::from_parts(parts, full(Bytes::new()))
 }
 
 /// Keeps the permit of a request until the client has taken its response, except for the last

@@ -91,6 +91,17 @@ impl Call<'_> {
             .to_owned()
     }
 
+    /// Checks that the cluster in front of the server has the namespace, to create an object of a
+    /// resource in it.
+    pub(super) async fn check_namespace(&self, resource: &str, name: &str) -> Result<()> {
+        let Some(aggregation) = &self.state.aggregation else {
+            return Ok(());
+        };
+        let namespaces = &aggregation.namespaces;
+        let check = namespaces.check((self.group, resource), self.namespace, name);
+        Box::pin(check).await
+    }
+
     /// Waits until the store reaches a revision.
     ///
     /// # Errors

@@ -42,13 +42,17 @@ pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
 #[derive(Clone)]
 pub(super) struct Unbuffered;
 
+/// Returns `true` for the response to a watch.
+pub(super) fn is_watch(answer: &Answer) -> bool {
+    answer.extensions().get::<Unbuffered>().is_some()
+}
+
 /// Compresses a response if `is_wanted` is set and its body is large, piece by piece.
 pub(super) fn compressed(answer: Answer, is_wanted: bool) -> Answer {
     let length = answer.body().size_hint().exact();
     let is_large = length.is_none_or(|bytes| bytes >= SMALLEST);
     let is_encoded = answer.headers().contains_key(CONTENT_ENCODING);
-    let is_unbuffered = answer.extensions().get::<Unbuffered>().is_some();
-    if !is_wanted || !is_large || is_encoded || is_unbuffered {
+    if !is_wanted || !is_large || is_encoded || is_watch(&answer) {
         return answer;
     }
     let (mut parts, body) = answer.into_parts();

@@ -116,8 +116,11 @@ async fn remove(
         let stored = call::stored(&current)?;
         check(call, name, &stored, current.revision, options)?;
         let mut draft = stored.draft(current.revision);
+        // Without a kube-apiserver, no garbage collector would remove the finalizer.
+        let is_changed =
+            call.state.is_aggregated && meta::choose_dependents(&mut draft, options.dependents);
         let has_finalizers = draft.finalizers().next().is_some();
-        if has_finalizers && draft.is_being_deleted() {
+        if has_finalizers && draft.is_being_deleted() && !is_changed {
             return Ok((stored, current.revision));
         }
         let (stored, value) = if has_finalizers {

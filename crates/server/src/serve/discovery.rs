@@ -133,9 +133,12 @@ fn reviews() -> [Served; 2] {
 }
 
 /// Returns all group versions, including the review groups if `with_reviews` is set.
+///
+/// A name without a group is looked up in this order. `oc` has no other name for Templates of
+/// OpenShift's group; ours have a short name.
 fn versions(with_reviews: bool) -> Vec<Served> {
     let reviews = reviews().into_iter().filter(|_| with_reviews);
-    Group::ALL
+    [Group::OpenShift, Group::Krm]
         .into_iter()
         .map(templates)
         .chain(reviews)
@@ -428,6 +431,16 @@ mod tests {
                 .collect();
             assert_eq!(names, ["processedtemplates", "templates"]);
         }
+    }
+
+    #[test]
+    fn openshifts_group_comes_first() {
+        let plain = plain(&Path::Apis, true).unwrap();
+        let aggregated = aggregated(false, DiscoveryVersion::V2, true, None);
+        let aggregated: Value = serde_json::from_slice(aggregated.body()).unwrap();
+        assert_eq!(plain["groups"][0]["name"], Group::OpenShift.name());
+        let first = &aggregated["items"][0]["metadata"]["name"];
+        assert_eq!(*first, Group::OpenShift.name());
     }
 
     #[test]

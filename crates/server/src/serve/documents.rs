@@ -35,6 +35,7 @@ const PATHS: &[&str] = &[
     "/openapi/v3",
     "/processedtemplates",
     "/readyz",
+    "/store/dump",
     "/templates",
     #[cfg(feature = "deployments")]
     "/types",
@@ -133,6 +134,9 @@ pub(super) async fn health(
             .then_some(())
             .ok_or_else(|| "process is shutting down".to_owned());
         results.push(("shutdown", shutdown));
+        if let Some(aggregation) = &state.aggregation {
+            results.push(("apiservice", aggregation.api_service.ready()));
+        }
     }
     let excluded: Vec<&str> = incoming.query.all("exclude").collect();
     let verbose = incoming.query.first("verbose").is_some();

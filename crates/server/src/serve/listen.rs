@@ -2,7 +2,8 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -13,11 +14,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-use super::activity::{Activity, Guarded, Observed, Timeouts};
+use super::activity::{Activity, Guarded, InFlight, Observed, Timeouts};
 use super::answer;
 use super::app::App;
 use super::compression;
 use super::connections::{Connected, Connections};
+use super::kept::{Request, Response};
+use super::websocket::Handshake;
 use crate::wire::content::Format;
 use krm_template_server_core::auth::is_health;
 use krm_template_server_core::ops::admission::{self, Class};
@@ -113,7 +116,6 @@ impl Connection {
             ..
         } = self;
         let stream = TokioIo::new(Observed::new(stream, Arc::clone(&activity)));
-        let peer = Arc::new(peer);
         let limits = &app.state().limits;
         let timeouts = Timeouts {
             reading: limits.read_timeout,
@@ -121,34 +123,90 @@ impl Connection {
             stalled: limits.request_timeout,
         };
         let builder = limits.connections();
+        let requests = Arc::new(Requests {
+            app,
+            peer,
+            activity: Arc::clone(&activity),
+            connected,
+            upgraded: Mutex::default(),
+        });
         let service = service_fn({
-            let (app, activity) = (app.clone(), Arc::clone(&activity));
-            move |request: http::Request<Incoming>| {
-                let in_flight = activity.begin();
-                let (app, peer) = (app.clone(), Arc::clone(&peer));
-                let is_refused = connected.is_reserved() && !is_vital(request.uri().path());
-                async move {
-                    let wants_gzip = compression::is_accepted(request.headers());
-                    let answer = if is_refused {
-                        let status = admission::too_many_requests();
-                        answer::status(&status, Some(Format::Json), false)
-                    } else {
-                        app.answer(request, &peer).await
-                    };
-                    let answer = compression::compressed(answer, wants_gzip);
-                    Ok::<_, Infallible>(answer.map(|body| Guarded::new(body, in_flight)))
-                }
+            let requests = Arc::clone(&requests);
+            move |request| {
+                // Before the first wait, so that the connection is not idle.
+                let in_flight = requests.activity.begin();
+                let requests = Arc::clone(&requests);
+                async move { Ok::<_, Infallible>(requests.answer(request, in_flight).await) }
             }
         });
-        let connection = builder.serve_connection(stream, service).into_owned();
-        tokio::select! {
-            ended = watcher.watch(connection) => {
-                if let Err(error) = ended {
-                    tracing::debug!(error, "a connection broke");
-                }
+        let connection = builder.serve_connection_with_upgrades(stream, service);
+        let connection = watcher.watch(connection.into_owned());
+        let served = async {
+            if let Err(error) = connection.await {
+                tracing::debug!(error, "a connection broke");
             }
+            let sending = requests.upgraded().take();
+            if let Some(sending) = sending {
+                sending.await;
+            }
+        };
+        tokio::select! {
+            () = served => {}
             () = activity.exceeds(timeouts) => {}
         }
+    }
+}
+
+/// The requests of a connection.
+struct Requests {
+    app: App,
+    peer: Peer,
+    activity: Arc<Activity>,
+    connected: Arc<Connected>,
+    /// What goes on in the connection after its last request.
+    upgraded: Mutex<Option<Sending>>,
+}
+
+/// The sending of a watch over WebSocket.
+type Sending = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Requests {
+    async fn answer(
+        &self,
+        mut request: http::Request<Incoming>,
+        in_flight: InFlight,
+    ) -> http::Response<Guarded<Response>> {
+        let is_refused = self.connected.is_reserved() && !is_vital(request.uri().path());
+        let is_head = request.method() == http::Method::HEAD;
+        let is_two = request.version() == http::Version::HTTP_2;
+        let wants_gzip = compression::is_accepted(request.headers());
+        let handshake = Handshake::of(&mut request);
+        let (parts, body) = request.into_parts();
+        // Over HTTP/2, dropping the rest of a request before its response is sent would cancel both.
+        let (body, kept) = Request::new(body, is_two);
+        let request = http::Request::from_parts(parts, body);
+        let answer = if is_refused {
+            let status = admission::too_many_requests();
+            answer::status(&status, Some(Format::Json), false)
+        } else {
+            self.app.answer(request, &self.peer).await
+        };
+        let mut answer = compression::compressed(answer, wants_gzip);
+        if is_head {
+            answer = answer::without_body(answer);
+        }
+        if let Some(handshake) = handshake.filter(|_| compression::is_watch(&answer)) {
+            let response = handshake.response();
+            let sent = handshake.send(Guarded::new(answer.into_body(), in_flight));
+            *self.upgraded() = Some(Box::pin(sent));
+            let in_flight = self.activity.begin();
+            return response.map(|body| Guarded::new(Response::new(body, None), in_flight));
+        }
+        answer.map(|body| Guarded::new(Response::new(body, kept), in_flight))
+    }
+
+    fn upgraded(&self) -> MutexGuard<'_, Option<Sending>> {
+        self.upgraded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

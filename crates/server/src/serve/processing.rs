@@ -25,6 +25,7 @@ pub(super) async fn process(call: &Call<'_>) -> Result<Answer> {
     let options = WriteOptions::create(call.query)?;
     let format = content::of_object(call.content_type())?;
     let validation = options.field_validation;
+    call.check_namespace("processedtemplates", "").await?;
     let body = call.body.clone();
     let job = Job::new(call, shown, body.len())?;
     let processed = job

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::openapi::Documents;
+use krm_template_server_core::aggregation::Aggregation;
 use krm_template_server_core::auth::{Attributes, Authenticator, Authorizer, User};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::ops::admission::Admission;
@@ -41,6 +42,10 @@ pub struct State {
     pub shutdown: Shutdown,
     /// Whether the server runs without a cluster and therefore handles reviews itself.
     pub is_standalone: bool,
+    /// Whether a kube-apiserver is in front of the server.
+    pub is_aggregated: bool,
+    /// What is known of the cluster of this kube-apiserver.
+    pub aggregation: Option<Aggregation>,
     /// The deployments, their manifests and types.
     #[cfg(feature = "deployments")]
     pub deployments: Arc<Deployments>,
@@ -55,6 +60,18 @@ impl State {
         let decision = self.authorizer.authorize(user, wanted).await;
         self.metrics.observe_authorization(began.elapsed());
         decision
+    }
+
+    /// Returns `true` if the user may send a request.
+    ///
+    /// # Errors
+    /// If the authorization check fails.
+    pub(super) async fn allows(&self, user: &User, wanted: &Attributes<'_>) -> Result<bool> {
+        match self.authorize(user, wanted).await {
+            Ok(()) => Ok(true),
+            Err(status) if status.code == 403 => Ok(false),
+            Err(status) => Err(status),
+        }
     }
 
     /// Updates the metric of stored objects, unless the store takes longer than [`COUNTING`].

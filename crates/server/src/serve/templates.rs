@@ -67,6 +67,7 @@ async fn insert(call: &Call<'_>, draft: Draft, dry_run: bool) -> Result<Written>
     } else {
         1
     };
+    call.check_namespace("templates", draft.name()).await?;
     // The last attempt does not copy it.
     let mut drafts = iter::repeat_n(draft, attempts);
     while let Some(mut draft) = drafts.next() {

@@ -268,7 +268,10 @@ impl Events {
                     self.expire(after, revision);
                 }
             },
-            Ok(Event::Progress(revision)) => self.mark(revision, false),
+            Ok(Event::Progress(revision)) if self.bookmark.is_some() => {
+                self.mark(revision, false);
+            }
+            Ok(Event::Progress(_)) => {}
             Err(error) => {
                 let after = self.changes.take().map_or(0, |changes| changes.revision());
                 if let Error::Compacted(oldest) = error {

@@ -51,6 +51,19 @@ pub struct DeleteOptions {
     pub uid: Option<String>,
     /// The `resourceVersion` that the object must have.
     pub resource_version: Option<String>,
+    /// What a garbage collector does with the dependents, if the client says so.
+    pub dependents: Option<Dependents>,
+}
+
+/// What a garbage collector does with the objects that have a deleted object as their owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependents {
+    /// It deletes them after their owner.
+    Background,
+    /// It deletes them before their owner.
+    Foreground,
+    /// It removes the reference to the owner from them.
+    Orphan,
 }
 
 impl WriteOptions {
@@ -126,8 +139,7 @@ impl PatchOptions {
 impl DeleteOptions {
     /// Parses the options of a delete from its query and its body.
     ///
-    /// `propagationPolicy`, `gracePeriodSeconds` and `orphanDependents` are validated but have no
-    /// effect, because no object depends on a Template. Unlike in Kubernetes, the query is read
+    /// `gracePeriodSeconds` is validated but has no effect. Unlike in Kubernetes, the query is read
     /// even if there is a body, so that no `dryRun` is ignored.
     ///
     /// # Errors
@@ -159,12 +171,17 @@ impl DeleteOptions {
                 message,
             ));
         }
-        if let Some(policy) = policy
-            && !matches!(policy, "Foreground" | "Background" | "Orphan")
-        {
-            let supported = r#""Foreground", "Background", "Orphan", "nil""#;
-            causes.push(unsupported("propagationPolicy", &json!(policy), supported));
-        }
+        let dependents = match (policy, orphans) {
+            (Some("Foreground"), _) => Some(Dependents::Foreground),
+            (Some("Orphan"), _) | (None, Some(true)) => Some(Dependents::Orphan),
+            (Some("Background"), _) | (None, Some(false)) => Some(Dependents::Background),
+            (None, None) => None,
+            (Some(policy), _) => {
+                let supported = r#""Foreground", "Background", "Orphan", "nil""#;
+                causes.push(unsupported("propagationPolicy", &json!(policy), supported));
+                None
+            }
+        };
         let mut directives = texts(&fields, "dryRun")?;
         directives.extend(query.all("dryRun"));
         causes.extend(dry_run_cause(&directives));
@@ -180,6 +197,7 @@ impl DeleteOptions {
             dry_run: !directives.is_empty(),
             uid: text(&preconditions, "uid")?.map(str::to_owned),
             resource_version: text(&preconditions, "resourceVersion")?.map(str::to_owned),
+            dependents,
         })
     }
 }
@@ -301,11 +319,13 @@ mod tests {
     #[test]
     fn a_deletion_takes_its_body_and_its_query() {
         let yaml = b"preconditions:\n  uid: u\n  resourceVersion: \"5\"\n";
-        let found = DeleteOptions::parse(&query("dryRun=All"), Some("application/yaml"), yaml);
+        let query = query("dryRun=All&propagationPolicy=Orphan");
+        let found = DeleteOptions::parse(&query, Some("application/yaml"), yaml);
         let expected = DeleteOptions {
             dry_run: true,
             uid: Some("u".to_owned()),
             resource_version: Some("5".to_owned()),
+            dependents: Some(Dependents::Orphan),
         };
         assert_eq!(found, Ok(expected));
     }

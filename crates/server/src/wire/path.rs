@@ -41,6 +41,8 @@ pub enum Path {
     Health(Health, Option<String>),
     /// The metrics for Prometheus: `/metrics`.
     Metrics,
+    /// All objects of the store: `/store/dump`.
+    StoreDump,
     /// `/ui/…`, with the decoded segments of the rest.
     Ui(Vec<String>),
     /// A resource of an API group.
@@ -222,6 +224,7 @@ pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
         ["openapi", "v3", document @ ..] => Path::OpenApiV3(document.join("/")),
         ["version"] => Path::Version,
         ["metrics"] => Path::Metrics,
+        ["store", "dump"] => Path::StoreDump,
         ["ui", rest @ ..] => Path::Ui(rest.iter().map(|&part| part.to_owned()).collect()),
         ["healthz", check @ ..] => health(Health::Healthz, check),
         ["livez", check @ ..] => health(Health::Livez, check),

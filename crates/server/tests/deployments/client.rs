@@ -340,6 +340,29 @@ fn secured() {
     assert_eq!(operation["user"], "jane");
     let stranger = Client::with(&server, &trusting).fails(1, "list");
     assert_eq!(stranger, "krm-template-server: error: Unauthorized\n");
+    // The same from a kubeconfig: the server and the user, or only the user.
+    let kubeconfig = serde_json::json!({
+        "current-context": "own",
+        "contexts": [{"name": "own", "context": {"cluster": "c", "user": "jane"}}],
+        "clusters": [
+            {"name": "other", "cluster": {"server": "https://127.0.0.1:1"}},
+            {"name": "c", "cluster": {"server": server, "certificate-authority": authority}},
+        ],
+        "users": [{"name": "jane", "user": {"token": "secret"}}],
+    });
+    let mut client = client;
+    client.write("kubeconfig", &kubeconfig.to_string());
+    client.always = ["--kubeconfig", "kubeconfig"].map(str::to_owned).to_vec();
+    assert_eq!(client.prints("list"), "");
+    let alone = client.fails(1, &format!("list --server {server}"));
+    assert!(alone.contains("certificate"), "{alone}");
+    let command = format!("list --server {server} --certificate-authority {authority}");
+    assert_eq!(client.prints(&command), "");
+    let wrong = client.fails(1, "list --token wrong");
+    assert_eq!(wrong, "krm-template-server: error: Unauthorized\n");
+    client.write("kubeconfig", "current-context: gone\n");
+    let gone = client.fails(1, "list");
+    assert!(gone.contains("it has no context \"gone\""), "{gone}");
     let distrusting = Client::with(&server, &["--token", "secret"]).fails(1, "list");
     assert!(
         distrusting.contains("the server cannot be reached"),

@@ -42,7 +42,11 @@ pub(crate) fn trials() -> Vec<Trial> {
             wrong,
         ),
         trial("paths/answers_are_yaml_for_those_who_ask", yaml),
-        trial("paths/rights_are_those_of_paths_and_methods", rights),
+        trial("paths/rights_are_those_of_the_resource", rights),
+        trial(
+            "paths/manifests_need_a_right_of_their_own",
+            manifests_need_a_right_of_their_own,
+        ),
         trial("paths/a_change_is_audited_and_counted", observed),
     ]
 }
@@ -320,8 +324,6 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: reader}
 rules:
-- nonResourceURLs: [/deployments, /deployments/*, /types/*]
-  verbs: [get]
 - apiGroups: [template.krm.dev]
   resources: [deployments]
   verbs: [get, list]
@@ -330,11 +332,22 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: writer}
 rules:
-- nonResourceURLs: [/deployments, /deployments/*]
-  verbs: [get, post, delete]
 - apiGroups: [template.krm.dev]
-  resources: [deployments]
+  resources: [deployments, deployments/manifests, deployments/operations]
   verbs: [create, delete, get, list]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: paths}
+rules:
+- nonResourceURLs: ['*']
+  verbs: ['*']
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: paths}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: paths}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: old}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -352,34 +365,77 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: writer}]
 fn rights() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("rbac.yaml"), RBAC).unwrap();
-    std::fs::write(folder.path().join("tokens"), "r,reader,1\nw,writer,2\n").unwrap();
+    std::fs::write(
+        folder.path().join("tokens"),
+        "r,reader,1\nw,writer,2\no,old,3\n",
+    )
+    .unwrap();
     let arguments = ["--auth", "tokens=tokens", "--rbac", "rbac.yaml"];
     let program = Program::start_in(folder, &arguments);
     let send = |token: &str, method: &str, path: &str, body: &[u8]| {
         let bearer = format!("Bearer {token}");
         let headers = [JSON[0], ("Authorization", bearer.as_str())];
-        program.send(method, path, &headers, body).code
+        program.send(method, path, &headers, body)
     };
     let web = site("web", 1);
     for (token, method, path, code) in [
         ("x", "GET", "/deployments", 401),
         ("r", "POST", "/deployments", 403),
         ("w", "POST", "/deployments", 201),
-        ("r", "GET", "/deployments/web/manifests", 200),
+        ("r", "GET", "/deployments", 200),
+        ("r", "GET", "/deployments/web", 200),
+        ("r", "GET", "/deployments/web/manifests", 403),
+        ("r", "GET", "/deployments/web/manifests/manifest-0001", 403),
+        ("r", "GET", "/types", 200),
         ("r", "GET", "/types/Pod/instances", 200),
-        ("r", "GET", "/types", 403),
-        ("w", "GET", "/types/Pod/instances", 403),
+        ("r", "POST", "/expand", 403),
+        ("w", "GET", "/deployments/web/manifests", 200),
+        ("w", "GET", "/deployments/web/manifests/manifest-0001", 200),
         ("w", "PUT", "/deployments/web", 403),
-        ("w", "POST", "/expand", 403),
+        ("w", "POST", "/expand", 200),
+        // Rights to paths, which have no namespace, allow nothing.
+        ("o", "GET", "/deployments", 403),
+        ("o", "GET", "/deployments/web", 403),
+        ("o", "GET", "/deployments/web/manifests/manifest-0001", 403),
+        ("o", "POST", "/deployments", 403),
+        ("o", "POST", "/expand", 403),
+        ("o", "GET", "/types", 403),
         ("r", "DELETE", "/deployments/web", 403),
         ("w", "DELETE", "/deployments/web", 200),
     ] {
         assert_eq!(
-            send(token, method, path, &web),
+            send(token, method, path, &web).code,
             code,
             "{token} {method} {path}"
         );
     }
+}
+
+/// A manifest has all values, so those who may not read it do not see it in the deployment either.
+fn manifests_need_a_right_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("rbac.yaml"), RBAC).unwrap();
+    std::fs::write(folder.path().join("tokens"), "r,reader,1\nw,writer,2\n").unwrap();
+    let arguments = ["--auth", "tokens=tokens", "--rbac", "rbac.yaml"];
+    let program = Program::start_in(folder, &arguments);
+    let send = |token: &str, method: &str, path: &str| {
+        let bearer = format!("Bearer {token}");
+        let headers = [JSON[0], ("Authorization", bearer.as_str())];
+        program.send(method, path, &headers, &site("web", 1))
+    };
+    let created = send("w", "POST", "/deployments");
+    let operation = created.header("Location").unwrap().to_owned();
+    let whole = send("w", "GET", "/deployments/web").json();
+    assert!(
+        whole["manifests"]["manifest-0001"]["layout"].is_object(),
+        "{whole}"
+    );
+    let mut seen = send("r", "GET", "/deployments/web").json();
+    assert_eq!(seen["manifests"], serde_json::Value::Null);
+    seen["manifests"] = whole["manifests"].clone();
+    assert_eq!(seen, whole);
+    assert_eq!(send("w", "GET", &operation).code, 200);
+    assert_eq!(send("r", "GET", &operation).code, 404);
 }
 
 fn observed() {

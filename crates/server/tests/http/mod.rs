@@ -1,7 +1,9 @@
 //! The program on a port: hostile and slow clients, limits, HTTP/2, shutdown, and secrets.
 
+mod aggregated;
 mod canary;
 mod damage;
+mod dependents;
 mod end;
 mod framing;
 mod legacy;
@@ -10,13 +12,16 @@ mod lists;
 pub(crate) mod program;
 mod start;
 mod two;
+mod watches;
 
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
+        aggregated::trials(),
         canary::trials(),
         damage::trials(),
+        dependents::trials(),
         end::trials(),
         framing::trials(),
         legacy::trials(),
@@ -24,6 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         lists::trials(),
         start::trials(),
         two::trials(),
+        watches::trials(),
     ]
     .into_iter()
     .flatten()

@@ -4,14 +4,17 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
 
-use crate::http::program::{Program, until};
+use crate::http::program::{Program, TEMPLATE, TEMPLATES, until};
+use crate::http::two::certificate;
 
 tests!(
     an_error_is_one_clear_line,
     a_store_belongs_to_one_process,
     a_dump_into_a_closed_pipe_is_no_error,
     files_are_reread_on_sighup,
-    the_version_names_the_commit
+    the_version_names_the_commit,
+    a_running_server_sends_a_dump,
+    the_first_commands_fit_the_server
 );
 
 fn run(folder: &std::path::Path, arguments: &[&str]) -> Output {
@@ -153,4 +156,97 @@ fn the_version_names_the_commit() {
     let commit = option_env!("KRM_TEMPLATE_COMMIT").map_or(String::new(), |it| format!(" ({it})"));
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(text, format!("krm-template-server {version}{commit}\n"));
+}
+
+/// More objects than a page of etcd has.
+const DUMPED: usize = 20;
+
+fn a_running_server_sends_a_dump() {
+    let folder = tempfile::tempdir().unwrap();
+    let rbac = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n\
+        metadata: {name: edit}\nrules:\n\
+        - {apiGroups: [template.krm.dev], resources: ['*'], verbs: ['*']}\n---\n\
+        apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: dump}\n\
+        rules:\n- {nonResourceURLs: [/store/dump], verbs: [get]}\n---\n\
+        apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n\
+        metadata: {name: edit}\n\
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}\n\
+        subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ada}]\n---\n\
+        apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n\
+        metadata: {name: dump}\n\
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: dump}\n\
+        subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: bob}]\n";
+    std::fs::write(folder.path().join("rbac.yaml"), rbac).unwrap();
+    std::fs::write(folder.path().join("tokens"), "a,ada,1\nb,bob,2\n").unwrap();
+    let file = ["--store", "file:store.redb"];
+    let users = ["--auth", "tokens=tokens", "--rbac", "rbac.yaml"];
+    let program = Program::start_in(folder, &[&file[..], &users].concat());
+    let send = |user: &str, method: &str, path: &str, body: &str| {
+        let bearer = format!("Bearer {user}");
+        let headers = [
+            ("Content-Type", "application/json"),
+            ("Authorization", &*bearer),
+        ];
+        program.send(method, path, &headers, body.as_bytes())
+    };
+    for number in 0..DUMPED {
+        let template = TEMPLATE.replace("\"web\"", &format!("\"web-{number}\""));
+        assert_eq!(send("a", "POST", TEMPLATES, &template).code, 201);
+    }
+    // Whoever may do everything with Templates may not read the secrets of all.
+    assert_eq!(send("a", "GET", "/store/dump", "").code, 403);
+    assert_eq!(send("b", "POST", "/store/dump", "").code, 403);
+    let dump = send("b", "GET", "/store/dump", "");
+    assert_eq!(
+        (dump.code, dump.header("Content-Type")),
+        (200, Some("application/jsonl"))
+    );
+    let lines = String::from_utf8(dump.body.clone()).unwrap();
+    assert_eq!(lines.lines().count(), 1 + DUMPED);
+
+    // It is what `store dump` prints, and `store load` takes it.
+    let folder = program.stop();
+    let printed = run(
+        folder.path(),
+        &["store", "dump", "--store", "file:store.redb"],
+    );
+    assert_eq!(String::from_utf8(printed.stdout).unwrap(), lines);
+    let mut load = Command::new(env!("CARGO_BIN_EXE_krm-template-server"))
+        .args(["store", "load", "--store", "file:other.redb"])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    load.stdin.take().unwrap().write_all(&dump.body).unwrap();
+    assert!(load.wait().unwrap().success());
+}
+
+fn the_first_commands_fit_the_server() {
+    let plain = Program::start(&[]);
+    until("the commands are printed", || {
+        plain.output().contains("curl 'http://").then_some(())
+    });
+    assert!(!plain.output().contains("--token"), "{}", plain.output());
+    let folder = tempfile::tempdir().unwrap();
+    certificate(folder.path());
+    let encrypted = Program::start_in(folder, &["--tls-cert", "tls.crt", "--tls-key", "tls.key"]);
+    until("the commands name the authority and a token", || {
+        let output = encrypted.output();
+        let kubectl = output
+            .matches(" --certificate-authority CA --token TOKEN ")
+            .count()
+            == 2;
+        let curl = output.contains("curl --cacert CA -H 'Authorization: Bearer TOKEN' 'https://");
+        (kubectl && curl).then_some(())
+    });
+
+    let folder = tempfile::tempdir().unwrap();
+    let kubeconfig = r#"{"current-context": "a",
+        "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
+        "clusters": [{"name": "a", "cluster": {"server": "http://127.0.0.1:1"}}],
+        "users": [{"name": "a", "user": {}}]}"#;
+    std::fs::write(folder.path().join("kubeconfig"), kubeconfig).unwrap();
+    let applying = Program::start_in(folder, &["--apply", "--kubeconfig", "kubeconfig"]);
+    let output = applying.output();
+    assert!(output.contains("one of system:anonymous"), "{output}");
 }

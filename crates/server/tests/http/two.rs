@@ -22,6 +22,8 @@ use crate::http::program::{Program, TEMPLATES};
 
 tests!(
     requests_share_a_connection,
+    head_has_no_body,
+    a_large_body_without_a_valid_user_gets_its_response,
     watches_are_bounded_and_end_with_the_server
 );
 
@@ -104,6 +106,59 @@ fn requests_share_a_connection() {
                 }
             });
             futures_util::future::join_all(requests).await;
+        }
+    });
+}
+
+fn head_has_no_body() {
+    let program = Program::start(&[]);
+    Runtime::new().unwrap().block_on(async {
+        let mut sender = over(TcpStream::connect(program.address()).await.unwrap()).await;
+        for path in [
+            "/livez",
+            "/version",
+            "/openapi/v2",
+            "/deployments",
+            "/nowhere",
+        ] {
+            let got = get(&mut sender, path, "").await;
+            let (head, body) = got.into_parts();
+            let expected = body.collect().await.unwrap().to_bytes().len();
+            sender.ready().await.unwrap();
+            let request = Request::head(format!("http://localhost{path}"));
+            let request = request.body(Empty::new()).unwrap();
+            let answer = sender.send_request(request).await.unwrap();
+            assert_eq!(answer.status(), head.status, "{path}");
+            let length = answer.headers()["content-length"].to_str().unwrap();
+            assert_eq!(length, expected.to_string(), "{path}");
+            // A body would be an error of the protocol.
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            assert!(body.is_empty(), "{path}");
+        }
+    });
+}
+
+fn a_large_body_without_a_valid_user_gets_its_response() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("tokens"), "secret,ada,1\n").unwrap();
+    let program = Program::start_in(folder, &["--auth", "tokens=tokens"]);
+    Runtime::new().unwrap().block_on(async {
+        let stream = TcpStream::connect(program.address()).await.unwrap();
+        let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+            .await
+            .unwrap();
+        tokio::spawn(connection);
+        for bearer in ["Bearer wrong", ""] {
+            sender.ready().await.unwrap();
+            let body = http_body_util::Full::new(Bytes::from(vec![b' '; 3 << 20]));
+            let request = Request::post(format!("http://localhost{TEMPLATES}"))
+                .header("content-type", "application/json")
+                .header("authorization", bearer);
+            let answer = sender.send_request(request.body(body).unwrap()).await;
+            let answer = answer.unwrap();
+            assert_eq!(answer.status(), 401);
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            assert!(String::from_utf8_lossy(&body).contains("Unauthorized"));
         }
     });
 }

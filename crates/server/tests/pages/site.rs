@@ -12,6 +12,7 @@ use http::{HeaderValue, Request};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use krm_template_server::serve::{App, Documents, State};
+use krm_template_server_core::aggregation::Aggregation;
 use krm_template_server_core::auth::{self, Args, Way};
 use krm_template_server_core::ops::admission::Admission;
 use krm_template_server_core::ops::audit::{self, Audit};
@@ -31,6 +32,9 @@ pub(crate) const TOKEN: &str = "secret-token-of-ada";
 
 /// The token of an administrator.
 pub(crate) const ADMIN: &str = "secret-token-of-root";
+
+/// The option of a server behind a kube-apiserver. `=` and a kubeconfig may follow.
+pub(crate) const AGGREGATED: &str = "aggregated";
 
 #[derive(Parser)]
 struct Program {
@@ -114,7 +118,18 @@ impl Site {
         let folder = tempfile::tempdir().unwrap();
         let listen: SocketAddr = "127.0.0.1:8080".parse().unwrap();
         let auth = auth::start(&args(folder.path()), listen).await.unwrap();
-        let program = Program::parse_from([&["server"], options].concat());
+        let is_aggregated = options.iter().any(|option| option.starts_with(AGGREGATED));
+        let kubeconfig = options
+            .iter()
+            .find_map(|option| option.strip_prefix("aggregated="));
+        let aggregation = match kubeconfig {
+            Some(path) => Some(Aggregation::start(Some(path.as_ref())).await.unwrap()),
+            None => None,
+        };
+        let others = options
+            .iter()
+            .filter(|option| !option.starts_with(AGGREGATED));
+        let program = Program::parse_from([&"server"].into_iter().chain(others));
         let admission = Admission::new(&program.limits);
         let metrics = Arc::new(Metrics::new(admission.clone(), "0.1.0", ""));
         let file = audit::Args {
@@ -143,7 +158,9 @@ impl Site {
             audit: Audit::start(&file, Arc::clone(&metrics)).unwrap(),
             metrics,
             shutdown,
-            is_standalone: true,
+            is_standalone: !is_aggregated,
+            is_aggregated,
+            aggregation,
             documents: Documents::new(true),
         });
         let files = auth.files;

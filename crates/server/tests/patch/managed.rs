@@ -17,7 +17,9 @@ tests!(
     the_manager_without_a_name_is_unknown_and_subresources_count,
     an_applied_object_keeps_its_order_and_the_digits_of_numbers,
     parameters_are_merged_in_the_applied_order,
-    a_parameter_stays_while_somebody_owns_a_field_of_it,
+    a_parameter_goes_with_its_last_owner,
+    empty_and_null_values_are_no_conflict,
+    a_map_stays_while_somebody_owns_it,
     what_nobody_applies_goes_with_its_empty_map,
     the_applied_uid_and_resource_version_are_left_to_the_checks_of_an_update,
     lists_and_maps_that_cannot_be_merged_are_refused,
@@ -255,7 +257,8 @@ fn parameters_are_merged_in_the_applied_order() {
     }
 }
 
-fn a_parameter_stays_while_somebody_owns_a_field_of_it() {
+/// As `structured-merge-diff`: a manager of a field of an item does not own the item.
+fn a_parameter_goes_with_its_last_owner() {
     let object = applied(
         "ann",
         None,
@@ -266,9 +269,50 @@ fn a_parameter_stays_while_somebody_owns_a_field_of_it() {
         object["parameters"][0]["value"] = json!("2");
     });
     let object = applied("ann", Some(&object), r#"{"message":"m"}"#).unwrap();
-    assert_eq!(object["parameters"], json!([{"name": "A", "value": "2"}]));
-    let object = updated("ann", &object, |object| object["parameters"] = json!([]));
+    assert_eq!(object["parameters"], Value::Null);
     assert!(!managers(&object).concat().contains("name"), "{object}");
+    // So another manager may add it again.
+    let again = r#"{"parameters":[{"name":"A","value":"3"}]}"#;
+    assert!(applied("carol", Some(&object), again).is_ok());
+
+    // Who owns the item, too, keeps it.
+    let both = r#"{"parameters":[{"name":"A","value":"1"}]}"#;
+    let object = applied("ann", None, both).unwrap();
+    let object = applied("bob", Some(&object), both).unwrap();
+    let object = applied("ann", Some(&object), r#"{"message":"m"}"#).unwrap();
+    assert_eq!(object["parameters"], json!([{"name": "A", "value": "1"}]));
+}
+
+fn empty_and_null_values_are_no_conflict() {
+    // An empty list owns nothing.
+    for (first, second) in [
+        (r#"{"parameters":[]}"#, r#"{"parameters":[{"name":"A"}]}"#),
+        (
+            r#"{"metadata":{"finalizers":[]}}"#,
+            r#"{"metadata":{"finalizers":["x/1"]}}"#,
+        ),
+        // A null is a value of our Templates, so a map in its place is no new field.
+        (r#"{"values":null}"#, r#"{"values":{"A":1}}"#),
+        (r#"{"labels":null}"#, r#"{"labels":{"a":"1"}}"#),
+        (r#"{"values":{}}"#, r#"{"values":{"A":1}}"#),
+    ] {
+        let object = applied("ann", None, first).unwrap();
+        let applied = applied("bob", Some(&object), second);
+        assert!(applied.is_ok(), "{second} to {first}: {applied:?}");
+    }
+}
+
+fn a_map_stays_while_somebody_owns_it() {
+    let object = applied("ann", None, r#"{"message":"m"}"#).unwrap();
+    let object = updated("bob", &object, |object| object["values"] = json!({"A": 1}));
+    let object = applied("ann", Some(&object), r#"{"message":"m","values":{"A":1}}"#).unwrap();
+    let object = updated("carol", &object, |object| {
+        object["values"] = json!({"A": 2});
+    });
+    // Bob still owns the map, and nobody but carol its value.
+    let object = applied("ann", Some(&object), r#"{"message":"m"}"#).unwrap();
+    assert_eq!(object["values"], json!({"A": 2}));
+    assert!(applied("dan", Some(&object), r#"{"values":{"B":1}}"#).is_ok());
 }
 
 fn what_nobody_applies_goes_with_its_empty_map() {

@@ -160,7 +160,7 @@ const APPENDIX: [(&str, &str, Option<&str>); 16] = [
     ),
 ];
 
-/// Paths and values that the appendix does not cover.
+/// Paths and values that the appendix does not cover; absent keys are as Kubernetes has them.
 const MORE: &[(&str, &str, Option<&str>)] = &[
     (
         r#"{"":1}"#,
@@ -191,6 +191,16 @@ const MORE: &[(&str, &str, Option<&str>)] = &[
     (
         r#"{"a":1}"#,
         r#"[{"op":"replace","path":"/b","value":1}]"#,
+        Some(r#"{"a":1,"b":1}"#),
+    ),
+    (
+        r#"{"a":1}"#,
+        r#"[{"op":"replace","path":"/b/c","value":1}]"#,
+        None,
+    ),
+    (
+        r#"{"a":[1]}"#,
+        r#"[{"op":"replace","path":"/a/1","value":1}]"#,
         None,
     ),
     (
@@ -201,9 +211,34 @@ const MORE: &[(&str, &str, Option<&str>)] = &[
     (
         r#"{"a":1}"#,
         r#"[{"op":"test","path":"/b","value":null}]"#,
+        Some(r#"{"a":1}"#),
+    ),
+    (
+        r#"{"a":1}"#,
+        r#"[{"op":"test","path":"/b/c","value":null}]"#,
         None,
     ),
     (r#"{"a":1}"#, r#"[{"op":"test","path":"/a"}]"#, None),
+    (
+        r#"{"a":1}"#,
+        r#"[{"op":"test","path":"/b"}]"#,
+        Some(r#"{"a":1}"#),
+    ),
+    (
+        r#"{"a":1}"#,
+        r#"[{"op":"copy","from":"/b","path":"/c"}]"#,
+        Some(r#"{"a":1,"c":null}"#),
+    ),
+    (
+        r#"{"a":[]}"#,
+        r#"[{"op":"copy","from":"/a/0","path":"/c"}]"#,
+        None,
+    ),
+    (
+        r#"{"a":1}"#,
+        r#"[{"op":"move","from":"/b","path":"/c"}]"#,
+        None,
+    ),
     (
         r#"{"a":[1,2]}"#,
         r#"[{"op":"add","path":"/a/3","value":1}]"#,

@@ -52,6 +52,17 @@ fn maps_are_merged_lists_replaced_and_directives_followed() {
             r#"{"l":{"$patch":"merge","b":2}}"#,
             r#"{"l":{"a":1,"b":2}}"#,
         ),
+        // In place of a text, or of nothing, a map with a directive is nothing.
+        (
+            r#"{"l":{"a":"1","b":"2"}}"#,
+            r#"{"l":{"a":{"$patch":"delete"}}}"#,
+            r#"{"l":{"b":"2"}}"#,
+        ),
+        (
+            r#"{"l":{}}"#,
+            r#"{"l":{"m":{"$patch":"replace","c":3},"n":{"a":{"$patch":"delete"},"b":1}}}"#,
+            r#"{"l":{"n":{"b":1}}}"#,
+        ),
         (
             r#"{"kind":"T","apiVersion":"v1","message":"m","metadata":{"name":"n"}}"#,
             r#"{"$retainKeys":["metadata"],"metadata":{"labels":{"s":null}}}"#,
@@ -101,7 +112,8 @@ fn malformed_directives_are_refused() {
         r#"{"metadata":{"ownerReferences":[{"name":"a"}]}}"#,
         "[]",
     ] {
-        let status = strategic::apply(&mut value(r#"{"a":1}"#), &value(patch)).unwrap_err();
+        let status =
+            strategic::apply(&mut value(r#"{"a":1,"metadata":{}}"#), &value(patch)).unwrap_err();
         assert_eq!(status.code, 400, "{patch}");
     }
 }

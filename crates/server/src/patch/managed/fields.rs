@@ -121,6 +121,16 @@ impl Fields {
         }
     }
 
+    /// Returns `true` if the field itself is in the set.
+    pub(super) const fn has_self(&self) -> bool {
+        self.own
+    }
+
+    /// Returns the sets below each step.
+    pub(super) fn below(&mut self) -> impl Iterator<Item = (&Step, &mut Self)> {
+        self.children.iter_mut()
+    }
+
     /// Returns the set below a step.
     pub(super) fn get(&self, step: &Step) -> Option<&Self> {
         self.children.get(step)

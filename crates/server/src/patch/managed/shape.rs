@@ -93,10 +93,15 @@ impl Shape {
         })
     }
 
-    /// Returns `true` for a struct: a null field is the same as a missing one, and the struct
-    /// itself has no owner.
+    /// Returns `true` for a struct, which itself has no owner.
     fn is_struct(self) -> bool {
         matches!(self, Self::Object(_) | Self::Metadata)
+    }
+
+    /// Returns `true` for a type of Go, in which a null field is the same as a missing one. Our
+    /// Templates are custom resources, except for their metadata.
+    fn is_typed(self) -> bool {
+        matches!(self, Self::Object(Group::OpenShift) | Self::Metadata)
     }
 
     fn is_map(self) -> bool {
@@ -180,12 +185,11 @@ impl Shape {
         changes
     }
 
-    /// Returns the value of a part for a comparison. In a struct, a null field is the same as a
-    /// missing one, but OpenShift's Templates always have `objects`.
+    /// Returns the value of a part for a comparison. OpenShift's Templates always have `objects`.
     fn value<'a>(self, step: &Step, part: Option<&(Self, &'a Value)>) -> Option<&'a Value> {
         let value = part
             .map(|(_, value)| *value)
-            .filter(|value| !(self.is_struct() && value.is_null()));
+            .filter(|value| !(self.is_typed() && value.is_null()));
         let always = self == Self::Object(Group::OpenShift) && *step == Step::field("objects");
         if always {
             Some(value.unwrap_or(&Value::Null))
@@ -194,22 +198,47 @@ impl Shape {
         }
     }
 
-    /// Returns the fields of an applied value.
+    /// Returns the fields of an applied value. An empty list has none.
     pub(super) fn fields(self, value: &Value) -> Fields {
+        self.fields_without(value, &Fields::default())
+    }
+
+    /// Returns the fields of a value after the removal of others.
+    fn fields_without(self, value: &Value, removed: &Fields) -> Fields {
         let parts = match self.parts(value) {
             Some(parts) if !parts.is_empty() => parts,
-            _ if self.is_struct() => return Fields::default(),
+            _ if self.is_struct() || (self.is_list() && value.is_array()) => {
+                return Fields::default();
+            }
             _ => return Fields::leaf(),
         };
         let mut fields = Fields::default();
+        let nothing = Fields::default();
+        let mut is_empty = true;
         for (step, (shape, value)) in parts {
-            let mut below = shape.fields(value);
+            let removed = removed.get(&step).unwrap_or(&nothing);
+            if self.removes(&step, shape, removed) {
+                continue;
+            }
+            is_empty = false;
+            let mut below = shape.fields_without(value, removed);
             if self.is_list() {
                 below.insert_self();
             }
             fields.insert(step, below);
         }
+        // What has lost all its parts is null.
+        if is_empty && !self.is_struct() {
+            return Fields::leaf();
+        }
         fields
+    }
+
+    /// Returns `true` if a set of fields to remove has a part itself. Structs and the keys of
+    /// parameters stay.
+    fn removes(self, step: &Step, shape: Self, removed: &Fields) -> bool {
+        let is_key = self == Self::Parameter && *step == Step::field("name");
+        removed.has_self() && !shape.is_struct() && !is_key
     }
 
     /// Merges an applied value into a live one.
@@ -242,7 +271,7 @@ impl Shape {
                 _ => shape.merge(live.entry(name).or_insert(Value::Null), value),
             }
         }
-        if self.is_struct() {
+        if self.is_typed() {
             let cleared =
                 |name: &str| applied.get(name) == Some(&Value::Null) && self.field(name).is_some();
             live.retain(|name, value| !(value.is_null() && cleared(name)));
@@ -303,44 +332,82 @@ impl Shape {
         Value::Array(merged)
     }
 
-    /// Removes the fields that a manager applied before, unless they or their children are owned.
+    /// Removes the fields that a manager applied before, unless they have an owner.
+    ///
+    /// Source: `prune`, `addBackOwnedItems` and `addBackDanglingItems` of
+    /// `structured-merge-diff/merge`.
     pub(super) fn prune(self, value: &mut Value, before: &Fields, owned: &Fields) {
-        match value {
-            Value::Object(fields) if self.is_map() => fields.retain(|name, value| {
-                let kept = self == Self::Parameter && name == "name";
-                let step = Step::field(name);
-                let Some(shape) = self.field(name).filter(|_| !kept) else {
-                    return true;
-                };
-                shape.prune_part(value, before.get(&step), owned.get(&step))
-            }),
-            Value::Array(items) if self.is_list() => items.retain_mut(|item| {
-                let Some((step, shape)) = self.item(item) else {
-                    return true;
-                };
-                let (before, owned) = (before.get(&step), owned.get(&step));
-                // An item without an owner is removed with all its content.
-                let shape = if owned.is_none() { Self::Leaf } else { shape };
-                shape.prune_part(item, before, owned)
-            }),
-            _ => {}
+        let named = |mut fields: Fields| {
+            self.own_named(&mut fields);
+            fields
+        };
+        let (before, all) = (named(before.clone()), named(self.fields(value)));
+        let mut kept = named(self.fields_without(value, &before));
+        kept.add(named(owned.clone()));
+        let mut removed = all.clone();
+        removed.subtract(&kept);
+        let kept = named(self.fields_without(value, &removed));
+        let mut removed = all;
+        removed.subtract(&kept);
+        self.remove(value, &removed.intersection(&before));
+    }
+
+    /// Adds the fields of structs that have parts in the set.
+    ///
+    /// Source: `EnsureNamedFieldsAreMembers` of `structured-merge-diff/fieldpath`.
+    fn own_named(self, fields: &mut Fields) {
+        let is_declared = self.is_struct() || self == Self::Parameter;
+        for (step, below) in fields.below() {
+            if is_declared {
+                below.insert_self();
+            }
+            let shape = match (self, step) {
+                (_, Step::Field(name)) => self.field(name),
+                (Self::Parameters, Step::Key(_)) => Some(Self::Parameter),
+                _ => None,
+            };
+            if let Some(shape) = shape {
+                shape.own_named(below);
+            }
         }
     }
 
-    /// Prunes a part. Returns `false` if nothing of it remains.
-    fn prune_part(
-        self,
-        value: &mut Value,
-        before: Option<&Fields>,
-        owned: Option<&Fields>,
-    ) -> bool {
-        let Some(before) = before else { return true };
-        let has_parts = |value: &Value| self.parts(value).is_some_and(|parts| !parts.is_empty());
-        if !self.is_struct() && !has_parts(value) {
-            return owned.is_some();
+    /// Removes fields from a value. What loses all its parts becomes null.
+    fn remove(self, value: &mut Value, removed: &Fields) {
+        let has_parts = self.parts(value).is_some_and(|parts| !parts.is_empty());
+        if !has_parts || removed.is_empty() {
+            return;
         }
-        self.prune(value, before, owned.unwrap_or(&Fields::default()));
-        self.is_struct() || has_parts(value)
+        let keep = |step: &Step, shape: Self, part: &mut Value| {
+            let Some(removed) = removed.get(step) else {
+                return true;
+            };
+            if self.removes(step, shape, removed) {
+                return false;
+            }
+            shape.remove(part, removed);
+            !(self.is_typed() && part.is_null())
+        };
+        let is_empty = match value {
+            Value::Object(fields) => {
+                fields.retain(|name, part| {
+                    let shape = self.field(name);
+                    shape.is_none_or(|shape| keep(&Step::field(name), shape, part))
+                });
+                fields.is_empty()
+            }
+            Value::Array(items) => {
+                items.retain_mut(|item| match self.item(item) {
+                    Some((step, shape)) => keep(&step, shape, item),
+                    None => true,
+                });
+                items.is_empty()
+            }
+            _ => false,
+        };
+        if is_empty {
+            *value = Value::Null;
+        }
     }
 
     /// Checks that a value can be applied, with the messages of kube-apiserver.

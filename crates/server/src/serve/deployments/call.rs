@@ -36,11 +36,11 @@ impl Call<'_> {
     /// Returns an operation. To a user without the right to get its deployment, it does not exist.
     pub(super) async fn operation(&self, name: &str) -> Result<Operation> {
         let operation = self.state.deployments.operation(name).await?;
-        let wanted = rights::to("get", &operation.namespace, &operation.deployment);
-        match self.state.authorize(self.user, &wanted).await {
-            Ok(()) => Ok(operation),
-            Err(status) if status.code == 403 => Err(Status::not_found("", "operations", name)),
-            Err(status) => Err(status),
+        let wanted = rights::to_operations(&operation.namespace, &operation.deployment);
+        if self.state.allows(self.user, &wanted).await? {
+            Ok(operation)
+        } else {
+            Err(Status::not_found("", "operations", name))
         }
     }
 

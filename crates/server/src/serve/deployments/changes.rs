@@ -85,7 +85,7 @@ pub(super) async fn make(
             warnings,
             message,
         }) => {
-            let json = shown::deployment(&deployment, &message, &manifest);
+            let json = shown::deployment(&deployment, &message, Some(&manifest));
             let mut answer = call.shown(code, json).await;
             warn(&mut answer, &warnings);
             answer

@@ -33,7 +33,10 @@ pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Ans
         }
         (DeploymentPath::Deployment(name), _) if is_read(method) => {
             let shown = service.get(&call.target(name)).await?;
-            let json = shown::deployment(&shown.deployment, &shown.message, &shown.manifest);
+            let wanted = rights::to_manifests("get", call.namespace(), name);
+            let may_read = call.state.allows(call.user, &wanted).await?;
+            let manifest = may_read.then_some(&*shown.manifest);
+            let json = shown::deployment(&shown.deployment, &shown.message, manifest);
             Ok(call.shown(200, json).await)
         }
         (DeploymentPath::Deployment(name), &Method::PUT) => {

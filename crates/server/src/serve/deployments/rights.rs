@@ -1,7 +1,7 @@
-//! The rights in a namespace that a request for deployments needs, besides that to its path.
+//! The rights that requests for deployments need.
 //!
-//! A path has no namespace, so a rule about paths applies to all of them. The namespaced resource
-//! `deployments` of `template.krm.dev` exists for authorization only.
+//! The namespaced resource `deployments` of `template.krm.dev`, with the subresources `manifests` and
+//! `operations`, exists for authorization only: a rule about paths would apply to all namespaces.
 
 use http::Method;
 
@@ -23,29 +23,31 @@ pub(super) fn namespace(incoming: &Incoming) -> &str {
         .unwrap_or(DEFAULT_NAMESPACE)
 }
 
-/// Returns the right that a request needs, if its path is of a namespace. The namespace of an
-/// operation is in the operation.
+/// Returns the right that a request needs. The namespace of an operation is in the operation, so the
+/// right to it is checked later.
 pub(in crate::serve) fn of_request<'a>(
     incoming: &'a Incoming,
     path: &'a DeploymentPath,
 ) -> Option<Attributes<'a>> {
-    let (verb, name) = match path {
-        DeploymentPath::Expand | DeploymentPath::Operation(_) => return None,
-        DeploymentPath::Types | DeploymentPath::Instances(_) => ("list", ""),
-        DeploymentPath::Deployments if is_read(&incoming.method) => ("list", ""),
-        DeploymentPath::Deployments => ("create", ""),
-        DeploymentPath::Deployment(name)
-        | DeploymentPath::Manifests(name)
-        | DeploymentPath::Manifest(name, _) => {
+    let namespace = namespace(incoming);
+    let is_read = is_read(&incoming.method);
+    Some(match path {
+        DeploymentPath::Operation(_) => return None,
+        DeploymentPath::Types | DeploymentPath::Instances(_) => to("list", namespace, ""),
+        DeploymentPath::Deployments if is_read => to("list", namespace, ""),
+        // As in Kubernetes, what is not stored needs the right to store it.
+        DeploymentPath::Deployments | DeploymentPath::Expand => to("create", namespace, ""),
+        DeploymentPath::Deployment(name) => {
             let verb = match incoming.method {
                 Method::PUT => "update",
                 Method::DELETE => "delete",
                 _ => "get",
             };
-            (verb, name.as_str())
+            to(verb, namespace, name)
         }
-    };
-    Some(to(verb, namespace(incoming), name))
+        DeploymentPath::Manifests(name) => to_manifests("list", namespace, name),
+        DeploymentPath::Manifest(name, _) => to_manifests("get", namespace, name),
+    })
 }
 
 /// Returns the right to do something with a deployment, or with all if the name is empty.
@@ -58,5 +60,25 @@ pub(in crate::serve) fn to<'a>(verb: &'a str, namespace: &'a str, name: &'a str)
         namespace,
         name,
         ..Attributes::default()
+    }
+}
+
+/// Returns the right to the manifests of a deployment, which have all values, also secrets.
+pub(in crate::serve) fn to_manifests<'a>(
+    verb: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+) -> Attributes<'a> {
+    Attributes {
+        subresource: "manifests",
+        ..to(verb, namespace, name)
+    }
+}
+
+/// Returns the right to read the operations of a deployment.
+pub(in crate::serve) fn to_operations<'a>(namespace: &'a str, name: &'a str) -> Attributes<'a> {
+    Attributes {
+        subresource: "operations",
+        ..to("get", namespace, name)
     }
 }

@@ -8,8 +8,12 @@ use krm_template_server_core::status::{Result, Status};
 use krm_template_server_deployments::deployments::{Deployment, Operation};
 
 /// Returns a deployment as JSON: the stored fields, `message`, and `manifests` with the latest
-/// manifest.
-pub(super) fn deployment(deployment: &Deployment, message: &str, manifest: &[u8]) -> Vec<u8> {
+/// manifest, if the user may read it.
+pub(super) fn deployment(
+    deployment: &Deployment,
+    message: &str,
+    manifest: Option<&[u8]>,
+) -> Vec<u8> {
     let mut fields = match serde_json::to_value(deployment) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
@@ -30,9 +34,11 @@ pub(super) fn deployment(deployment: &Deployment, message: &str, manifest: &[u8]
             add("message", Value::from(message).to_string().as_bytes());
         }
     }
-    let newest = Value::from(deployment.latest_manifest.as_str()).to_string();
-    let manifests = [b"{", newest.as_bytes(), b":", manifest, b"}"].concat();
-    add("manifests", &manifests);
+    if let Some(manifest) = manifest {
+        let newest = Value::from(deployment.latest_manifest.as_str()).to_string();
+        let manifests = [b"{", newest.as_bytes(), b":", manifest, b"}"].concat();
+        add("manifests", &manifests);
+    }
     json.push(b'}');
     json
 }

@@ -18,20 +18,26 @@ pub struct Documents {
     /// The documents by path, such as `apis/template.krm.dev/v1alpha1`.
     v3: BTreeMap<String, Document>,
     v2: Document,
+    v2_protobuf: Document,
 }
 
 #[derive(Debug)]
 struct Document {
     body: Bytes,
+    content_type: &'static str,
     hash: String,
 }
 
 impl Document {
     fn new(value: &Value) -> Self {
-        let body = Bytes::from(value.to_string());
+        Self::with(Bytes::from(value.to_string()), "application/json")
+    }
+
+    fn with(body: Bytes, content_type: &'static str) -> Self {
         Self {
             hash: etag::of(&body),
             body,
+            content_type,
         }
     }
 }
@@ -56,6 +62,16 @@ const V3: [(&str, &str); 4] = [
     ),
 ];
 const V2: &str = include_str!("../../../openapi/v2.json");
+
+/// The document of version 2 in protobuf, which kubectl reads from a server without a cluster in front
+/// of it.
+const V2_PROTOBUF: &[u8] = include_bytes!("../../../openapi/v2.pb");
+
+/// The media types of this encoding. The answer has the second.
+const PROTOBUF: [&str; 2] = [
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+];
 
 /// The path of our document in [`V3`].
 const OURS: &str = "apis/template.krm.dev/v1alpha1";
@@ -131,6 +147,7 @@ impl Documents {
             index: Bytes::from(json!({ "paths": paths }).to_string()),
             v3,
             v2: Document::new(&v2),
+            v2_protobuf: Document::with(Bytes::from_static(V2_PROTOBUF), PROTOBUF[1]),
         }
     }
 
@@ -183,17 +200,21 @@ impl Documents {
         }
     }
 
-    /// Returns the response to `/openapi/v2`: 406 for protobuf, so that clients go on without it.
+    /// Returns the response to `/openapi/v2`, in JSON or protobuf.
     #[must_use]
     pub fn v2(&self, accepted: Option<&str>, if_none_match: Option<&str>) -> Response<Bytes> {
-        if !accept::accepts(accepted, "application/json") {
+        let document = if accept::accepts(accepted, "application/json") {
+            &self.v2
+        } else if PROTOBUF.iter().any(|kind| accept::accepts(accepted, kind)) {
+            &self.v2_protobuf
+        } else {
             return answer(
                 StatusCode::NOT_ACCEPTABLE,
                 Bytes::new(),
                 &[(header::VARY, "Accept")],
             );
-        }
-        tagged(&self.v2, "no-cache, private", if_none_match)
+        };
+        tagged(document, "no-cache, private", if_none_match)
     }
 }
 
@@ -211,7 +232,7 @@ fn tagged(document: &Document, caching: &str, if_none_match: Option<&str>) -> Re
     if etag::is_known(&document.hash, if_none_match) {
         return answer(StatusCode::NOT_MODIFIED, Bytes::new(), &headers);
     }
-    headers.push((header::CONTENT_TYPE, "application/json"));
+    headers.push((header::CONTENT_TYPE, document.content_type));
     answer(StatusCode::OK, document.body.clone(), &headers)
 }
 

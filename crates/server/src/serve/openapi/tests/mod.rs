@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test reads recorded files")]
 
 mod operations;
+mod protobuf;
 mod schemas;
 mod v2;
 
@@ -71,17 +72,24 @@ fn document(paths: &Map<String, Value>, schemas: &Map<String, Value>) -> Value {
 fn the_files_are_current() {
     let documents = generated(true);
     let v2 = v2::document(documents.values());
-    let v3 = documents.into_iter();
-    let v3 = v3.map(|(path, value)| (path.replace('/', "_"), value));
-    for (name, value) in v3.chain([("v2".to_owned(), v2)]) {
-        let file = Path::new(FOLDER).join(format!("{name}.json"));
-        let text = format!("{}\n", serde_json::to_string_pretty(&value).unwrap());
+    let core = v3("api/v1");
+    let with_core = protobuf::with_core(v2.clone(), &v2::document([&core].into_iter()));
+    let files = documents
+        .into_iter()
+        .map(|(path, value)| (path.replace('/', "_"), value))
+        .chain([("v2".to_owned(), v2)])
+        .map(|(name, value)| {
+            let text = format!("{}\n", serde_json::to_string_pretty(&value).unwrap());
+            (format!("{name}.json"), text.into_bytes())
+        })
+        .chain([("v2.pb".to_owned(), protobuf::document(&with_core))]);
+    for (name, content) in files {
+        let file = Path::new(FOLDER).join(&name);
         if std::env::var_os("UPDATE").is_some() {
-            std::fs::write(&file, &text).unwrap();
+            std::fs::write(&file, &content).unwrap();
         }
-        let found = std::fs::read_to_string(&file).unwrap_or_default();
         assert!(
-            found == text,
+            std::fs::read(&file).unwrap_or_default() == content,
             "{name} is not current: run the test with UPDATE=1"
         );
     }
@@ -173,7 +181,7 @@ fn names_of_operations_are_unique() {
 }
 
 #[test]
-fn a_patch_takes_field_validation_so_that_kubectl_does_not_ask_for_protobuf() {
+fn a_patch_takes_field_validation_so_that_kubectl_leaves_it_to_the_server() {
     for (path, group, version) in [
         (
             "apis/template.krm.dev/v1alpha1",
@@ -248,8 +256,18 @@ fn documents_have_hashes() {
     );
     let missing = documents.v3("apis/nope/v1", None, None, None);
     assert_eq!((missing.status().as_u16(), missing.body().len()), (404, 0));
-    let protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
-    assert_eq!(documents.v2(Some(protobuf), None).status(), 406);
+    let protobuf = documents.v2(
+        Some("application/com.github.proto-openapi.spec.v2@v1.0+protobuf"),
+        None,
+    );
+    assert_eq!(protobuf.status(), 200);
+    assert_eq!(
+        header(&protobuf, "content-type"),
+        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+    );
+    // As the recorded one begins: the version of Swagger.
+    assert!(protobuf.body().starts_with(b"\x0a\x032.0\x12"));
+    assert_eq!(documents.v2(Some("text/xml"), None).status(), 406);
     assert_eq!(documents.v2(Some("application/json"), None).status(), 200);
     assert!(index["paths"].get("apis/authorization.k8s.io/v1").is_none());
 }

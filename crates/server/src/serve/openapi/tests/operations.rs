@@ -111,7 +111,7 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
     (
         "orphanDependents",
         "boolean",
-        "Ignored for Templates. Not with propagationPolicy.",
+        "As propagationPolicy Orphan or Background. Not with propagationPolicy.",
     ),
     (
         "output",
@@ -126,7 +126,7 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
     (
         "propagationPolicy",
         "string",
-        "Orphan, Background or Foreground. Ignored for Templates.",
+        "What a cluster does with dependents: Orphan, Background or Foreground. Ignored without one.",
     ),
     (
         "resourceVersion",

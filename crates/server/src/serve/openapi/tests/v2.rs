@@ -104,19 +104,29 @@ fn operation(operation: &Value) -> Value {
     Value::Object(fields)
 }
 
-/// Converts a schema: rewrites references and removes `nullable`, which version 2 does not have.
+/// Converts a schema. As in Kubernetes, it has neither `nullable`, which version 2 does not have, nor
+/// `default`, and references stand beside descriptions: kubectl follows no `allOf`.
 fn schema_of(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {
-            let kept = fields.iter().filter(|(key, _)| key.as_str() != "nullable");
-            let fields = kept.map(|(key, value)| match (key.as_str(), value) {
-                ("$ref", Value::String(to)) => (
-                    key.clone(),
-                    json!(to.replace("#/components/schemas/", "#/definitions/")),
-                ),
-                _ => (key.clone(), schema_of(value)),
-            });
-            Value::Object(fields.collect())
+            let mut converted = Map::new();
+            for (key, value) in fields {
+                match (key.as_str(), value) {
+                    ("nullable" | "default", Value::Bool(_) | Value::String(_)) => {}
+                    ("default", Value::Object(value)) if value.is_empty() => {}
+                    ("$ref", Value::String(to)) => {
+                        let to = to.replace("#/components/schemas/", "#/definitions/");
+                        converted.insert(key.clone(), json!(to));
+                    }
+                    ("allOf", Value::Array(parts)) => {
+                        for part in parts {
+                            converted.extend(schema_of(part).as_object().unwrap().clone());
+                        }
+                    }
+                    _ => _ = converted.insert(key.clone(), schema_of(value)),
+                }
+            }
+            Value::Object(converted)
         }
         Value::Array(items) => items.iter().map(schema_of).collect(),
         other => other.clone(),

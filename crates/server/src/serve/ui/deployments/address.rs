@@ -1,5 +1,6 @@
-//! Addresses of pages, and their authorization by the paths of the API.
+//! Addresses of pages, and the rights to what they show.
 
+use super::super::super::deployments::rights;
 use super::super::visit::{Visit, encoded};
 use crate::pages::Crumb;
 use crate::wire::path::DEFAULT_NAMESPACE;
@@ -84,48 +85,29 @@ impl Address {
         )
     }
 
-    /// Returns the API path of the deployment.
-    pub(super) fn path(&self) -> String {
-        path(&self.target.name)
+    /// Returns the right to do something with its manifests.
+    fn manifests<'a>(&'a self, verb: &'a str) -> Attributes<'a> {
+        rights::to_manifests(verb, &self.target.namespace, &self.target.name)
     }
 
-    /// Returns the API path of its manifests.
-    pub(super) fn manifests_path(&self) -> String {
-        self.path() + "/manifests"
+    /// Checks that the user may read its manifests.
+    ///
+    /// # Errors
+    /// 403 if the user may not read them.
+    pub(super) async fn check_manifests(&self, visit: &Visit<'_>) -> Result<()> {
+        let wanted = self.manifests("get");
+        visit.state.authorize(&visit.user, &wanted).await
     }
 
-    /// Returns the API path of a manifest.
-    pub(super) fn manifest_path(&self, manifest: &str) -> String {
-        format!("{}/{}", self.manifests_path(), encoded(manifest))
+    /// Returns `true` if the user may do something with its manifests.
+    pub(super) async fn allows_manifests(&self, visit: &Visit<'_>, verb: &str) -> Result<bool> {
+        let wanted = self.manifests(verb);
+        visit.state.allows(&visit.user, &wanted).await
     }
-}
 
-/// Returns the API path of a deployment.
-pub(super) fn path(name: &str) -> String {
-    format!("/deployments/{}", encoded(name))
-}
-
-/// Checks that the user may read an API path.
-///
-/// # Errors
-/// 403 if the user may not read it.
-pub(super) async fn check(visit: &Visit<'_>, path: &str) -> Result<()> {
-    let wanted = Attributes {
-        verb: "get",
-        path: Some(path),
-        ..Attributes::default()
-    };
-    visit.state.authorize(&visit.user, &wanted).await
-}
-
-/// Returns `true` if the user may read an API path.
-///
-/// # Errors
-/// If the authorization check fails.
-pub(super) async fn is_allowed(visit: &Visit<'_>, path: &str) -> Result<bool> {
-    match check(visit, path).await {
-        Ok(()) => Ok(true),
-        Err(status) if status.code == 403 => Ok(false),
-        Err(status) => Err(status),
+    /// Returns `true` if the user may read its operations.
+    pub(super) async fn allows_operations(&self, visit: &Visit<'_>) -> Result<bool> {
+        let wanted = rights::to_operations(&self.target.namespace, &self.target.name);
+        visit.state.allows(&visit.user, &wanted).await
     }
 }

@@ -7,7 +7,7 @@ use krm_yaml::Value;
 
 use super::super::super::answer::Answer;
 use super::super::visit::{Visit, html};
-use super::address::{Address, check, is_allowed};
+use super::address::Address;
 use super::texts::counted;
 use crate::pages::{self, ChangedText, ChangesPage, DiffLine};
 use krm_template_server_core::ops::panics;
@@ -21,14 +21,12 @@ const MAX_LINES: usize = 5_000;
 pub(super) async fn page(visit: &Visit<'_>, address: &Address) -> Result<Answer> {
     let service = &visit.state.deployments;
     let query = &visit.incoming.query;
-    let manifests = if is_allowed(visit, &address.manifests_path()).await? {
+    let manifests = if address.allows_manifests(visit, "list").await? {
         service.manifests(&address.target).await?
     } else {
         Vec::new()
     };
     let (from, to) = chosen(&manifests, query.text("from"), query.text("to"))?;
-    check(visit, &address.manifest_path(&from)).await?;
-    check(visit, &address.manifest_path(&to)).await?;
     let older = service.manifest(&address.target, &from).await?;
     let newer = service.manifest(&address.target, &to).await?;
     let turn = visit.state.admission.expansion().await?;

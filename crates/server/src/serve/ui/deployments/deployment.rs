@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::super::answer::Answer;
 use super::super::visit::{Visit, html};
-use super::address::{Address, check, is_allowed};
+use super::address::Address;
 use super::texts::{moment, uses, value, word};
 use super::tree::nodes;
 use crate::pages::{self, DeploymentPage, Html, ManifestRow, OperationRow, ResourceRow, StepRow};
@@ -19,20 +19,17 @@ const MAX_OPERATIONS: usize = 10;
 const MAX_ROWS: usize = 200;
 
 pub(super) async fn page(visit: &Visit<'_>, address: &Address) -> Result<Answer> {
-    check(visit, &address.path()).await?;
     let service = &visit.state.deployments;
     let found = service.get(&address.target).await?;
     let deployment = &found.deployment;
-    let all = service.operations(&address.target, MAX_OPERATIONS).await?;
-    let count = all.len();
-    let mut operations = Vec::new();
-    for operation in all {
-        let path = format!("/operations/{}", operation.name);
-        if is_allowed(visit, &path).await? {
-            operations.push(operation);
-        }
-    }
-    let may_list = is_allowed(visit, &address.manifests_path()).await?;
+    let may_read_operations = address.allows_operations(visit).await?;
+    let operations = if may_read_operations {
+        service.operations(&address.target, MAX_OPERATIONS).await?
+    } else {
+        Vec::new()
+    };
+    let may_list = address.allows_manifests(visit, "list").await?;
+    let may_read = address.allows_manifests(visit, "get").await?;
     let manifests = may_list.then(|| manifests(visit, address, deployment, &operations));
     let owned = Address {
         target: address.target.clone(),
@@ -55,13 +52,17 @@ pub(super) async fn page(visit: &Visit<'_>, address: &Address) -> Result<Answer>
         modified: moment(visit, &deployment.modified_at),
         is_busy: deployment.state.is_busy(),
         manifests,
-        hides_operations: operations.len() < count,
+        hides_operations: !may_read_operations,
         operations: operations.into_iter().map(|one| row(visit, one)).collect(),
         resources: drawn.resources,
         resource_count: drawn.count,
         objects,
         object_count,
-        outputs: drawn.outputs,
+        outputs: if may_read {
+            drawn.outputs
+        } else {
+            Html::default()
+        },
         uses: uses(visit, address, &deployment.latest_manifest),
     };
     let name = &address.target.name;

@@ -1,10 +1,13 @@
 //! The deployments of a namespace.
 
+use std::collections::BTreeSet;
+
 use futures_util::future::try_join_all;
 
 use super::super::super::answer::Answer;
+use super::super::super::deployments::rights;
 use super::super::visit::{Visit, encoded, html};
-use super::address::{Address, HOME, check, is_allowed, path};
+use super::address::{Address, HOME};
 use super::texts::{command, counted, moment, word};
 use crate::pages::{self, DeploymentList, DeploymentRow, RowDetails};
 use crate::wire::path::DEFAULT_NAMESPACE;
@@ -12,17 +15,16 @@ use krm_template_server_core::status::Result;
 use krm_template_server_deployments::deployments::{Deployment, Target};
 
 pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
-    check(visit, "/deployments").await?;
     let query = &visit.incoming.query;
     let namespace = query.text("namespace").trim();
     let after = query.first("continue").filter(|after| !after.is_empty());
     let service = &visit.state.deployments;
     let found = service.page(namespace, after).await?;
-    let rows = found.deployments.iter().map(|one| row(visit, one));
+    let deployments = listed(visit, namespace, found.deployments, found.next.is_some()).await?;
+    let rows = deployments.iter().map(|one| row(visit, one));
     let rows = try_join_all(rows).await?;
     let mut frame = visit.frame("deployments", "Deployments", namespace);
-    frame.namespaces = found
-        .deployments
+    frame.namespaces = deployments
         .iter()
         .map(|one| one.namespace.clone())
         .collect();
@@ -51,9 +53,42 @@ pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     Ok(html(200, pages::deployments(&frame, &list)?))
 }
 
+/// Returns the deployments of namespaces in which the user may list them.
+///
+/// # Errors
+/// 403 if the user may list none, and there are no more pages.
+async fn listed(
+    visit: &Visit<'_>,
+    namespace: &str,
+    mut found: Vec<Deployment>,
+    has_more: bool,
+) -> Result<Vec<Deployment>> {
+    let all = rights::to("list", namespace, "");
+    let Err(refusal) = visit.state.authorize(&visit.user, &all).await else {
+        return Ok(found);
+    };
+    if refusal.code != 403 || !namespace.is_empty() {
+        return Err(refusal);
+    }
+    let namespaces: BTreeSet<String> = found.iter().map(|one| one.namespace.clone()).collect();
+    let mut hidden = BTreeSet::new();
+    for namespace in namespaces {
+        let wanted = rights::to("list", &namespace, "");
+        if !visit.state.allows(&visit.user, &wanted).await? {
+            hidden.insert(namespace);
+        }
+    }
+    found.retain(|one| !hidden.contains(&one.namespace));
+    if found.is_empty() && !has_more {
+        return Err(refusal);
+    }
+    Ok(found)
+}
+
 async fn row(visit: &Visit<'_>, deployment: &Deployment) -> Result<DeploymentRow> {
     let Target { namespace, name } = deployment.target();
-    let may_get = is_allowed(visit, &path(&name)).await?;
+    let wanted = rights::to("get", &namespace, &name);
+    let may_get = visit.state.allows(&visit.user, &wanted).await?;
     let more = may_get.then(|| RowDetails {
         state: word(&deployment.state),
         manifest: deployment.latest_manifest.clone(),

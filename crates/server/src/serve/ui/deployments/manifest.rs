@@ -2,7 +2,7 @@
 
 use super::super::super::answer::Answer;
 use super::super::visit::{Visit, html};
-use super::address::{Address, check, is_allowed};
+use super::address::Address;
 use super::node::{CONFIGURATION, Shown};
 use super::texts::{counted, uses};
 use super::tree::{Node, ROOT, nodes};
@@ -17,10 +17,9 @@ const MAX_NODES: usize = 1_000;
 const MAX_DEPTH: usize = 16;
 
 pub(super) async fn page(visit: &Visit<'_>, address: &Address, name: &str) -> Result<Answer> {
-    check(visit, &address.manifest_path(name)).await?;
     let service = &visit.state.deployments;
     let json = service.manifest(&address.target, name).await?;
-    let others = if is_allowed(visit, &address.manifests_path()).await? {
+    let others = if address.allows_manifests(visit, "list").await? {
         service.manifests(&address.target).await?
     } else {
         Vec::new()

@@ -38,24 +38,20 @@ pub(super) async fn answer(visit: &Visit<'_>, path: &[&str]) -> Result<Answer> {
     if visit.incoming.method == Method::POST {
         return Err(endpoint::not_allowed());
     }
-    let (verb, target) = match path {
-        // Without a namespace, the list has those of all namespaces.
-        [] => {
-            let namespace = visit.incoming.query.text("namespace").trim().to_owned();
-            let name = String::new();
-            ("list", Target { namespace, name })
-        }
-        [name, ..] => ("get", Address::of(visit, name).target),
+    let [name, rest @ ..] = path else {
+        return list::page(visit).await;
     };
-    let wanted = rights::to(verb, &target.namespace, &target.name);
-    visit.state.authorize(&visit.user, &wanted).await?;
-    match path {
-        [] => list::page(visit).await,
-        [name] => deployment::page(visit, &Address::of(visit, name)).await,
-        [name, "manifests", "diff"] => changes::page(visit, &Address::of(visit, name)).await,
-        [name, "manifests", manifest] => {
-            manifest::page(visit, &Address::of(visit, name), manifest).await
-        }
+    let address = Address::of(visit, name);
+    if rest.is_empty() {
+        let Target { namespace, name } = &address.target;
+        let wanted = rights::to("get", namespace, name);
+        visit.state.authorize(&visit.user, &wanted).await?;
+        return deployment::page(visit, &address).await;
+    }
+    address.check_manifests(visit).await?;
+    match rest {
+        ["manifests", "diff"] => changes::page(visit, &address).await,
+        ["manifests", manifest] => manifest::page(visit, &address, manifest).await,
         _ => Err(Status::no_such_path()),
     }
 }

@@ -1,7 +1,7 @@
 //! Labels, annotations and other strings by their keys.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Deserialize;
@@ -102,7 +102,7 @@ pub(crate) fn set_entries(
     entries: &Texts,
     context: &mut Context<'_>,
 ) {
-    let mut created = Vec::new();
+    let mut created: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let object = resource.value_mut();
     let fields = fields.iter().filter(|field| field.is_for(object));
     let fields: Vec<&FieldSpec> = fields.collect();
@@ -115,7 +115,7 @@ pub(crate) fn set_entries(
                 }
                 for (key, Text(text)) in entries {
                     if mapping.get(key).is_none() {
-                        created.push((key, field.path.as_str()));
+                        created.entry(key).or_default().push(&field.path);
                     }
                     mapping.insert(Cow::Owned(key.clone()), Value::string(text.clone()));
                 }
@@ -125,40 +125,55 @@ pub(crate) fn set_entries(
     }
     context.outcome(resource, outcome);
     warn_of_shared(resource, context);
+    created.retain(|_, paths| paths.len() > 1);
+    let texts = texts_of(resource.value(), &created.keys().copied().collect());
+    let mut shared = Vec::new();
     for (key, Text(text)) in entries {
-        let paths = || created.iter().filter(|(other, _)| *other == key);
+        let paths = created.get(key.as_str()).map(Vec::as_slice);
+        let paths = paths.unwrap_or_default();
         let mut mappings = ["labels", "annotations"].into_iter();
         let mapping = mappings.find(|mapping| {
-            paths().any(|(_, path)| path.strip_prefix("metadata/") == Some(mapping))
+            let mut own = paths
+                .iter()
+                .filter_map(|path| path.strip_prefix("metadata/"));
+            own.any(|own| own == *mapping)
         });
-        if let Some(mapping) = mapping.filter(|_| paths().nth(1).is_some()) {
-            resource.shared.push(Shared {
+        if let Some(mapping) = mapping {
+            shared.push(Shared {
                 mapping,
                 key: key.clone(),
                 value: text.clone(),
-                count: count(resource.value(), key, &|value| value == text),
+                count: same(&texts, key, text).0,
             });
         }
     }
+    resource.shared.append(&mut shared);
 }
 
 /// Warns if a label or annotation has changed in some fields, and stays in others: kustomize has one
 /// value for all fields in which one transformer has created it.
 pub(crate) fn warn_of_shared(resource: &mut Resource<'_>, context: &mut Context<'_>) {
-    for mut shared in std::mem::take(&mut resource.shared) {
+    let all = std::mem::take(&mut resource.shared);
+    let texts = texts_of(
+        resource.value(),
+        &all.iter().map(|shared| shared.key.as_str()).collect(),
+    );
+    let mut kept = Vec::new();
+    for shared in &all {
         let Shared {
             mapping,
             key,
             value,
             count: before,
-        } = &shared;
+        } = shared;
         let now = resource.str_at(&["metadata", mapping, key]);
-        let object = resource.value();
-        let left = count(object, key, &|text| text == value);
+        let (left, others) = same(&texts, key, value);
         let problem = if now == Some(value) {
-            if left >= *before || count(object, key, &|text| text != value) == 0 {
-                shared.count = left;
-                resource.shared.push(shared);
+            if left >= *before || others == 0 {
+                kept.push(Shared {
+                    count: left,
+                    ..shared.clone()
+                });
                 continue;
             }
             format!(
@@ -178,15 +193,39 @@ pub(crate) fn warn_of_shared(resource: &mut Resource<'_>, context: &mut Context<
             context.diagnostics.push(warning.hint(hint));
         }
     }
+    resource.shared = kept;
 }
 
-/// The number of entries in a value that have this key and such a text.
-fn count(value: &Value<'_>, key: &str, is: &dyn Fn(&str) -> bool) -> usize {
-    let of_entry = |(name, value): &(Cow<'_, str>, Value<'_>)| {
-        let is_it = name == key && value.as_str().is_some_and(is);
-        usize::from(is_it) + count(value, key, is)
-    };
-    let entries = value.entries().unwrap_or_default().iter().map(of_entry);
-    let items = value.items().unwrap_or_default().iter();
-    entries.sum::<usize>() + items.map(|item| count(item, key, is)).sum::<usize>()
+/// The texts of the entries of an object that have one of these keys, by key.
+fn texts_of<'v>(object: &'v Value<'_>, keys: &BTreeSet<&str>) -> BTreeMap<&'v str, Vec<&'v str>> {
+    let mut texts = BTreeMap::new();
+    if !keys.is_empty() {
+        add_texts(object, keys, &mut texts);
+    }
+    texts
+}
+
+fn add_texts<'v>(
+    value: &'v Value<'_>,
+    keys: &BTreeSet<&str>,
+    texts: &mut BTreeMap<&'v str, Vec<&'v str>>,
+) {
+    for (key, value) in value.entries().unwrap_or_default() {
+        if let Some(text) = value.as_str()
+            && keys.contains(&**key)
+        {
+            texts.entry(key).or_default().push(text);
+        }
+        add_texts(value, keys, texts);
+    }
+    for item in value.items().unwrap_or_default() {
+        add_texts(item, keys, texts);
+    }
+}
+
+/// The numbers of entries with a key that have this text, and that have another one.
+fn same(texts: &BTreeMap<&str, Vec<&str>>, key: &str, text: &str) -> (usize, usize) {
+    let all = texts.get(key).map(Vec::as_slice).unwrap_or_default();
+    let same = all.iter().filter(|other| **other == text).count();
+    (same, all.len() - same)
 }

@@ -1,4 +1,4 @@
-//! What a server behind a kube-apiserver needs to know of its cluster.
+//! The namespaces of the cluster around a server behind a kube-apiserver, and its registration there.
 //!
 //! | file | purpose |
 //! |---|---|

@@ -163,7 +163,7 @@ struct Requests {
     peer: Peer,
     activity: Arc<Activity>,
     connected: Arc<Connected>,
-    /// What goes on in the connection after its last request.
+    /// The work of the connection after its last request.
     upgraded: Mutex<Option<Sending>>,
 }
 

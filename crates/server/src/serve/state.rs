@@ -44,7 +44,7 @@ pub struct State {
     pub is_standalone: bool,
     /// Whether a kube-apiserver is in front of the server.
     pub is_aggregated: bool,
-    /// What is known of the cluster of this kube-apiserver.
+    /// The namespaces and the registrations of that kube-apiserver's cluster.
     pub aggregation: Option<Aggregation>,
     /// The deployments, their manifests and types.
     #[cfg(feature = "deployments")]

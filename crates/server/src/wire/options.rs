@@ -51,11 +51,11 @@ pub struct DeleteOptions {
     pub uid: Option<String>,
     /// The `resourceVersion` that the object must have.
     pub resource_version: Option<String>,
-    /// What a garbage collector does with the dependents, if the client says so.
+    /// The treatment of the dependents, if the client names one.
     pub dependents: Option<Dependents>,
 }
 
-/// What a garbage collector does with the objects that have a deleted object as their owner.
+/// The treatment, by a garbage collector, of the objects that have a deleted object as their owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependents {
     /// It deletes them after their owner.

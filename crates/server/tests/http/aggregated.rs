@@ -16,7 +16,7 @@ tests!(
     a_registration_of_crds_is_reported
 );
 
-/// What a cluster knows.
+/// The state of a cluster.
 #[derive(Default)]
 struct Known {
     /// The namespaces, and whether they are being deleted.
@@ -33,7 +33,7 @@ struct Known {
 struct Cluster(Arc<(Mutex<Known>, Condvar)>);
 
 impl Cluster {
-    /// Starts it, and returns it with a server behind it.
+    /// Starts it, and returns it with a server for its group.
     async fn start(known: Known) -> (Self, Site) {
         let cluster = Self(Arc::new((Mutex::new(known), Condvar::new())));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -186,7 +186,7 @@ async fn templates_are_created_in_namespaces_of_the_cluster_only() {
             "NamespaceTerminating"
         );
     }
-    // A namespace that is new, or that is no longer what it was.
+    // A new namespace, and one that has changed.
     cluster.change(|known| {
         known.namespaces.insert("new", false);
         known.namespaces.insert("shop", true);

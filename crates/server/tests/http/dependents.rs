@@ -78,7 +78,7 @@ async fn behind_a_cluster_its_garbage_collector_gets_a_finalizer() {
         delete(&site, &options).await;
         assert!(!is_there(&site).await);
     }
-    // Orphaning that is no longer wanted.
+    // The finalizer of a former request, which this one removes.
     create(&site, &json!(["orphan"])).await;
     delete(&site, &json!({"propagationPolicy": "Background"})).await;
     assert!(!is_there(&site).await);

@@ -139,7 +139,7 @@ fn a_watch_goes_over_websocket() {
     drop(other);
     program.until_measured("krm_template_watches 1");
 
-    // What is no watch, or refused, is answered without WebSocket.
+    // Requests that do not watch, or are refused, are answered without WebSocket.
     for (path, code) in [
         (TEMPLATES, "200"),
         (&*format!("{watch}&resourceVersion=a"), "400"),

@@ -291,7 +291,7 @@ fn empty_and_null_values_are_no_conflict() {
             r#"{"metadata":{"finalizers":[]}}"#,
             r#"{"metadata":{"finalizers":["x/1"]}}"#,
         ),
-        // A null is a value of our Templates, so a map in its place is no new field.
+        // A null is a value of our Templates, so a map in its place does not add a field.
         (r#"{"values":null}"#, r#"{"values":{"A":1}}"#),
         (r#"{"labels":null}"#, r#"{"labels":{"a":"1"}}"#),
         (r#"{"values":{}}"#, r#"{"values":{"A":1}}"#),

@@ -227,7 +227,7 @@ impl Shape {
             }
             fields.insert(step, below);
         }
-        // What has lost all its parts is null.
+        // A value that has lost all its parts is null.
         if is_empty && !self.is_struct() {
             return Fields::leaf();
         }

@@ -58,6 +58,7 @@ pub async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, app: App, sh
             tls: tls.clone(),
             app: app.clone(),
             watcher: graceful.watcher(),
+            open: graceful.watcher(),
             activity: Arc::clone(&activity),
             connected: Arc::new(connected),
         };
@@ -83,6 +84,8 @@ struct Connection {
     tls: Option<TlsAcceptor>,
     app: App,
     watcher: Watcher,
+    /// Lets a shutdown wait for a connection that is upgraded, which `watcher` has left.
+    open: Watcher,
     activity: Arc<Activity>,
     connected: Arc<Connected>,
 }
@@ -113,6 +116,7 @@ impl Connection {
             watcher,
             activity,
             connected,
+            open: _open,
             ..
         } = self;
         let stream = TokioIo::new(Observed::new(stream, Arc::clone(&activity)));

@@ -364,12 +364,6 @@ impl<'d> Resource<'d> {
     /// Notes the identity before the object is renamed or moved to another namespace.
     pub(crate) fn remember(&mut self) {
         self.previous.extend(self.identity());
-        self.write_annotations();
-    }
-
-    /// Notes that kustomize writes its annotations anew: each then has a value of its own.
-    pub(crate) fn write_annotations(&mut self) {
-        self.shared.retain(|shared| shared.mapping != "annotations");
     }
 
     /// Adds former identities, the first one first.

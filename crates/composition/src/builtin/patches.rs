@@ -508,13 +508,15 @@ impl Operations<'_> {
         resources: &mut [Resource<'_>],
         context: &mut Context<'_>,
     ) {
-        let before: Vec<_> = targets.iter().map(|at| identity(resources, *at)).collect();
-        self.apply_without_trace(targets, resources, context);
-        for (at, before) in targets.iter().zip(before) {
-            if let Some(resource) = resources.get_mut(*at) {
-                remember(resource, before);
+        for at in targets {
+            // As in kustomize, also without a new name: references to it are updated.
+            if let Some(resource) = resources.get_mut(*at)
+                && resource.previous.last() != resource.identity().as_ref()
+            {
+                resource.remember();
             }
         }
+        self.apply_without_trace(targets, resources, context);
     }
 
     /// Applies them to resources that forget their former identities.

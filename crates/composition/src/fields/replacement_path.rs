@@ -48,18 +48,27 @@ impl ReplacementPath {
         }
     }
 
-    /// Whether it leads to labels or annotations, which are strings.
+    /// Whether it leads to what Kubernetes takes only as text: labels, annotations, and the variables
+    /// and arguments of containers.
     pub(crate) fn is_for_texts(&self) -> bool {
         let is_key = |part: &Part, names: &[&str]| match part {
             Part::Key(key) => names.contains(&key.as_str()),
             _ => false,
         };
-        self.parts.windows(2).any(|pair| match pair {
+        let is_in_metadata = self.parts.windows(2).any(|pair| match pair {
             [first, second] => {
                 is_key(first, &["metadata"]) && is_key(second, &["labels", "annotations"])
             }
             _ => false,
-        })
+        });
+        let is_of_container = match self.parts.as_slice() {
+            [.., list, Part::Index(..) | Part::Last | Part::Every] => {
+                is_key(list, &["args", "command"])
+            }
+            [.., list, _, value] => is_key(list, &["env"]) && is_key(value, &["value"]),
+            _ => false,
+        };
+        is_in_metadata || is_of_container
     }
 
     /// The value at the path.

@@ -31,7 +31,7 @@ pub(crate) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_>) {
             continue;
         };
         for (_, other) in others {
-            if formerly(other) != formerly(first) {
+            if identities(other) != identities(first) {
                 context.diagnostics.push(doubled(first, other, context));
             }
         }
@@ -97,7 +97,11 @@ pub(crate) fn refuse_renamed(
     }
 }
 
-fn formerly(resource: &Resource<'_>) -> Vec<Identity> {
+/// The identities that a resource had and has, each change of it once.
+fn identities(resource: &Resource<'_>) -> Vec<Identity> {
     let previous = resource.previous.iter().cloned();
-    previous.map(effective).collect()
+    let all = previous.chain(resource.identity()).map(effective);
+    let mut all: Vec<_> = all.collect();
+    all.dedup();
+    all
 }

@@ -508,15 +508,14 @@ impl Operations<'_> {
         resources: &mut [Resource<'_>],
         context: &mut Context<'_>,
     ) {
-        for at in targets {
-            // As in kustomize, also without a new name: references to it are updated.
-            if let Some(resource) = resources.get_mut(*at)
-                && resource.previous.last() != resource.identity().as_ref()
-            {
-                resource.remember();
+        let before: Vec<_> = targets.iter().map(|at| identity(resources, *at)).collect();
+        self.apply_without_trace(targets, resources, context);
+        for (at, before) in targets.iter().zip(before) {
+            if let Some(resource) = resources.get_mut(*at) {
+                remember(resource, before);
+                resource.is_patched = true;
             }
         }
-        self.apply_without_trace(targets, resources, context);
     }
 
     /// Applies them to resources that forget their former identities.

@@ -31,7 +31,7 @@ pub(crate) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_>) {
             continue;
         };
         for (_, other) in others {
-            if identities(other) != identities(first) {
+            if formerly(other) != formerly(first) {
                 context.diagnostics.push(doubled(first, other, context));
             }
         }
@@ -97,11 +97,7 @@ pub(crate) fn refuse_renamed(
     }
 }
 
-/// The identities that a resource had and has, each change of it once.
-fn identities(resource: &Resource<'_>) -> Vec<Identity> {
+fn formerly(resource: &Resource<'_>) -> Vec<Identity> {
     let previous = resource.previous.iter().cloned();
-    let all = previous.chain(resource.identity()).map(effective);
-    let mut all: Vec<_> = all.collect();
-    all.dedup();
-    all
+    previous.map(effective).collect()
 }

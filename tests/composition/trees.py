@@ -43,7 +43,7 @@ class Tree:
     def __init__(self, seed, real=()):
         self.dice = random.Random(seed)
         self.files, self.count, self.comments, self.variables = {}, 0, [], []
-        # The keys of fields that patches remove: what comes there later is new.
+        # The kinds of what patches remove, with the name or the keys of a field: what comes there later is new.
         self.removed = set()
         # The objects of files, and the kinds of those with labels or annotations that are null.
         self.bodies, self.nulled = [], set()
@@ -391,6 +391,7 @@ class Tree:
         if one.body.get("apiVersion"):
             head = {"apiVersion": one.body["apiVersion"], **head}
         if self.maybe(0.06):
+            self.removed.add((one.kind, one.names[0]))
             one.body = {**one.body, "metadata": {}, "spec": {}}
             return {"$patch": "delete", **head}
         metadata.update(self.some(0.3, labels=self.pairs(LABELS), annotations={"patched": self.dice.choice(TEXTS)}))
@@ -398,7 +399,7 @@ class Tree:
             found = self.scalar(one.body)
             if found:
                 value = None if self.maybe(0.15) and is_field(found[0]) else self.other(found[1])
-                self.removed |= {keys_of(found[0])} if value is None else set()
+                self.removed |= {(one.kind, *keys_of(found[0]))} if value is None else set()
                 merge(head, nested(one.body, found[0], value))
                 forget(one.body, found[0])
         if named(containers(one.body)) and one.group in ("apps", "batch") and self.maybe(0.6):
@@ -450,7 +451,7 @@ class Tree:
                 {"op": "copy", "from": pointer, "path": parent + ("/-" if isinstance(path[-1], int) else "/copied")},
                 {"op": "move", "from": pointer, "path": parent + ("/0" if isinstance(path[-1], int) else "/moved")},
             ]))
-            self.removed |= {keys_of(path)} if operations[-1]["op"] in ("remove", "move") else set()
+            self.removed |= {(one.kind, *keys_of(path))} if operations[-1]["op"] in ("remove", "move") else set()
             forget(one.body, path)
         return operations
 

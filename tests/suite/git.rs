@@ -15,6 +15,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     let is_there = Command::new("git").arg("version").output().is_ok();
     let trials = [
         Trial::test("git/repositories_are_built_and_removed", built),
+        Trial::test(
+            "git/submodules_are_cloned_unless_the_url_says_no",
+            submodules,
+        ),
         Trial::test("git/what_is_in_one_stays_in_it", escapes),
         Trial::test("git/no_hook_and_no_option_runs_anything", nothing_runs),
         Trial::test("git/without_the_option_nothing_is_fetched", refused),
@@ -135,6 +139,30 @@ fn built() -> Result<(), Failed> {
         &[GIT],
         "couldn't find remote ref v2",
     )
+}
+
+fn submodules() -> Result<(), Failed> {
+    let place = Place::new("submodules")?;
+    place.commit()?;
+    let (repository, inner) = (place.0.join("repository"), place.0.join("inner"));
+    fs::rename(&repository, &inner)?;
+    fs::create_dir_all(repository.join("base"))?;
+    place.write(
+        "repository/base/kustomization.yaml",
+        "resources: [../inner/base]\n",
+    )?;
+    place.git(&["init", "--quiet"])?;
+    let add = ["submodule", "--quiet", "add", "../inner", "inner"];
+    let remote = format!("remote.origin.url={}", place.url(""));
+    let options = ["-c", "protocol.file.allow=always", "-c", &remote];
+    place.git(&[&options[..], &add].concat())?;
+    place.commit()?;
+    let (stdout, stderr) = place.build(&[&place.url("//base"), GIT])?;
+    if stdout != OBJECT {
+        return Err(format!("{stdout}{stderr}").into());
+    }
+    let without = place.url("//base?submodules=false");
+    place.refuses(&without, &[GIT], "inner/base")
 }
 
 fn escapes() -> Result<(), Failed> {

@@ -99,18 +99,16 @@ impl Programs {
         };
         let fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--"];
         git(&[&fetch[..], &["origin", reference]].concat())?;
-        let listed = git(&["ls-tree", "-r", "-l", "FETCH_HEAD"])?;
-        check_size(&String::from_utf8_lossy(&listed.stdout), &repository.url)?;
+        let mut listed = git(&["ls-tree", "-r", "-l", "FETCH_HEAD"])?.stdout;
+        check_size(&String::from_utf8_lossy(&listed), &repository.url)?;
         git(&["checkout", "--quiet", "FETCH_HEAD"])?;
         if repository.has_submodules && directory.join(".gitmodules").exists() {
-            git(&[
-                "submodule",
-                "--quiet",
-                "update",
-                "--init",
-                "--recursive",
-                "--depth=1",
-            ])?;
+            let submodules = |rest: &[&str]| git(&[&["submodule", "--quiet"], rest].concat());
+            submodules(&["update", "--init", "--recursive", "--depth=1"])?;
+            // Git writes the files of submodules before it can list them.
+            let list = ["foreach", "--recursive", "git ls-tree -r -l HEAD"];
+            listed.extend(submodules(&list)?.stdout);
+            check_size(&String::from_utf8_lossy(&listed), &repository.url)?;
         }
         Ok(())
     }

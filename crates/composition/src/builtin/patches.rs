@@ -513,6 +513,7 @@ impl Operations<'_> {
         for (at, before) in targets.iter().zip(before) {
             if let Some(resource) = resources.get_mut(*at) {
                 remember(resource, before);
+                resource.is_patched = true;
             }
         }
     }

@@ -460,22 +460,26 @@ fn set_field(
     value: &Copied,
     options: &Options,
 ) -> Result<(), (String, Option<String>)> {
-    let is_for_texts = path.is_for_texts();
+    let is_text = path.is_text();
     let mut set = |target: &mut Value<'_>| {
         let text = assign(target, value, options)?;
-        // The new value is a number if the string reads as one.
-        if let Some(text) = text.filter(|_| is_for_texts)
-            && matches!(
-                target.data,
-                Data::Scalar(Scalar::Bool(_) | Scalar::Number(_))
-            )
-        {
-            target.set(Value::string(text).data);
+        if !is_text {
+            return Ok(());
         }
-        Ok(())
+        match &target.data {
+            // The new value is a number if the string reads as one.
+            Data::Scalar(Scalar::Bool(_) | Scalar::Number(_)) => {
+                if let Some(text) = text {
+                    target.set(Value::string(text).data);
+                }
+                Ok(())
+            }
+            Data::Scalar(_) => Ok(()),
+            data => Err(format!("the value is {}, expected a string", name_of(data))),
+        }
     };
     let outcome = path.visit(resource.value_mut(), options.create, &mut set);
-    if is_for_texts {
+    if path.is_for_texts() {
         let document = resource.document().cloned();
         quote(resource.value_mut(), document.as_deref());
     }

@@ -63,7 +63,7 @@ impl Transform for ResourceAccumulatorConfig {
                 context,
             };
             let new = accumulation.path(path);
-            is_renamed |= new.iter().any(|one| !one.previous.is_empty());
+            is_renamed |= new.iter().any(Resource::has_former_name);
             let field = accumulation.field;
             let (transformer, diagnostics) = (context.transformer, &mut *context.diagnostics);
             known.add(resources, new, &field, transformer, diagnostics);

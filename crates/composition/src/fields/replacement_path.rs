@@ -48,18 +48,27 @@ impl ReplacementPath {
         }
     }
 
-    /// Whether it leads to labels or annotations, which are strings.
+    /// Whether it leads to labels or annotations, or to one of them.
     pub(crate) fn is_for_texts(&self) -> bool {
-        let is_key = |part: &Part, names: &[&str]| match part {
-            Part::Key(key) => names.contains(&key.as_str()),
-            _ => false,
-        };
         self.parts.windows(2).any(|pair| match pair {
-            [first, second] => {
-                is_key(first, &["metadata"]) && is_key(second, &["labels", "annotations"])
-            }
+            [metadata, texts] => is_key(metadata, &["metadata"]) && is_key(texts, TEXTS),
             _ => false,
         })
+    }
+
+    /// Whether it leads to what Kubernetes takes only as text: a label, an annotation, or a variable
+    /// or an argument of a container.
+    pub(crate) fn is_text(&self) -> bool {
+        match self.parts.as_slice() {
+            [.., metadata, texts, _] if is_key(metadata, &["metadata"]) && is_key(texts, TEXTS) => {
+                true
+            }
+            [.., list, Part::Index(..) | Part::Last | Part::Every] => {
+                is_key(list, &["args", "command"])
+            }
+            [.., list, _, value] => is_key(list, &["env"]) && is_key(value, &["value"]),
+            _ => false,
+        }
     }
 
     /// The value at the path.
@@ -152,6 +161,13 @@ impl Part {
             _ => Data::Sequence(Vec::new()),
         }
     }
+}
+
+/// The fields of metadata with texts.
+const TEXTS: &[&str] = &["labels", "annotations"];
+
+fn is_key(part: &Part, names: &[&str]) -> bool {
+    matches!(part, Part::Key(key) if names.contains(&key.as_str()))
 }
 
 /// Splits a path. A delimiter after a backslash or in brackets does not split it; brackets around a

@@ -168,6 +168,7 @@ impl<'t> Target<'t> {
     fn of_resource(resource: &Resource<'_>) -> Option<Self> {
         let api_version = resource.str_at(&["apiVersion"]).unwrap_or_default();
         Some(Self {
+            is_renamed: resource.has_former_name(),
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
             ..Self::new(

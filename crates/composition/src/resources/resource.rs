@@ -43,6 +43,8 @@ pub struct Resource<'d> {
     pub is_configuration: bool,
     /// Its former identities, the first one first.
     pub(crate) previous: Vec<Identity>,
+    /// Whether a JSON patch was applied: kustomize then notes a former name, also without a new one.
+    pub(crate) is_patched: bool,
     /// The prefixes added to its name, the first one first; the same for suffixes.
     pub(crate) prefixes: Vec<String>,
     pub(crate) suffixes: Vec<String>,
@@ -108,6 +110,7 @@ impl<'d> Resource<'d> {
             is_touched: self.is_touched,
             is_configuration: self.is_configuration,
             previous: self.previous,
+            is_patched: self.is_patched,
             prefixes: self.prefixes,
             suffixes: self.suffixes,
             needs_hash: self.needs_hash,
@@ -133,6 +136,7 @@ impl<'d> Resource<'d> {
             is_touched: false,
             is_configuration: false,
             previous: Vec::new(),
+            is_patched: false,
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             needs_hash: false,
@@ -337,6 +341,7 @@ impl<'d> Resource<'d> {
     pub fn succeed(&mut self, before: &Self) {
         self.apart.clone_from(&before.apart);
         self.previous.clone_from(&before.previous);
+        self.is_patched = before.is_patched;
         let name = before.identity();
         if name != self.identity() {
             self.previous.extend(name);
@@ -364,12 +369,11 @@ impl<'d> Resource<'d> {
     /// Notes the identity before the object is renamed or moved to another namespace.
     pub(crate) fn remember(&mut self) {
         self.previous.extend(self.identity());
-        self.write_annotations();
     }
 
-    /// Notes that kustomize writes its annotations anew: each then has a value of its own.
-    pub(crate) fn write_annotations(&mut self) {
-        self.shared.retain(|shared| shared.mapping != "annotations");
+    /// Whether it has a former name, so that references to it are updated.
+    pub(crate) const fn has_former_name(&self) -> bool {
+        self.is_patched || !self.previous.is_empty()
     }
 
     /// Adds former identities, the first one first.

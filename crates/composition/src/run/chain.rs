@@ -349,9 +349,6 @@ impl Surroundings<'_> {
                 .as_ref()
                 .is_none_or(|trace| trace.origin.is_empty());
             let file = resource.place().map(|place| place.source.name().to_owned());
-            if tracing.transformations {
-                resource.write_annotations();
-            }
             let trace = resource.trace.get_or_insert_default();
             if is_new {
                 trace.origin = match file.filter(|_| id.kind == ACCUMULATOR) {

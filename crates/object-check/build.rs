@@ -1,0 +1,23 @@
+//! Compresses the schemas and rules for the program.
+
+use std::path::Path;
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=data");
+    println!("cargo::rustc-check-cfg=cfg(shared_data)");
+    println!("cargo::rerun-if-env-changed=KRM_TEMPLATE_SHARED");
+    if env::var_os("KRM_TEMPLATE_SHARED").is_some() {
+        println!("cargo::rustc-cfg=shared_data");
+    }
+    let out = env::var_os("OUT_DIR").unwrap_or_default();
+    for name in ["schemas.txt", "rules.txt"] {
+        let mut text = fs::read(Path::new("data").join(name))?;
+        if name == "rules.txt" {
+            text.extend(fs::read("data/more-rules.txt")?);
+        }
+        let packed = miniz_oxide::deflate::compress_to_vec(&text, 10);
+        fs::write(Path::new(&out).join(name), packed)?;
+    }
+    Ok(())
+}

@@ -100,7 +100,7 @@ struct Schema {
     is_int_or_string: bool,
     keeps_unknown: bool,
     is_object: bool,
-    has_default: bool,
+    default: Option<Value<'static>>,
     properties: HashMap<String, Schema>,
     required: Vec<String>,
     items: Option<Box<Schema>>,
@@ -188,7 +188,7 @@ impl Schema {
             is_int_or_string: is_true(view, "x-kubernetes-int-or-string"),
             keeps_unknown: is_true(view, "x-kubernetes-preserve-unknown-fields"),
             is_object: is_true(view, "x-kubernetes-embedded-resource"),
-            has_default: view.get("default").is_some(),
+            default: view.get("default").map(owned),
             properties: properties
                 .map(|(key, view)| (key.into_owned(), below(view)))
                 .collect(),
@@ -374,7 +374,7 @@ impl<'v> Run<'_, 'v> {
             }
             let is_dropped = is_root && has_status && name == "status";
             if !is_there
-                && inner.is_none_or(|inner| !inner.has_default)
+                && inner.is_none_or(|inner| inner.default.is_none())
                 && !self.is_silent
                 && !is_dropped
             {
@@ -420,7 +420,7 @@ impl<'v> Run<'_, 'v> {
                         .items
                         .as_ref()
                         .and_then(|items| items.properties.get(key));
-                    property.is_some_and(|property| property.has_default)
+                    property.is_some_and(|property| property.default.is_some())
                 };
                 // A default is not known here: the key could be the same.
                 if schema
@@ -455,14 +455,18 @@ impl<'v> Run<'_, 'v> {
         if self.is_silent || self.walk.is_open(value) {
             return;
         }
-        if !schema.any.is_empty() && !schema.any.iter().any(|one| fits(value, one)) {
+        if !schema.any.is_empty() && !schema.any.iter().any(|one| fits(value, one, Some(schema))) {
             self.refuse(
                 value,
                 "fits none of the alternatives of its schema (`anyOf`)",
             );
         }
         if !schema.one.is_empty() {
-            let count = schema.one.iter().filter(|one| fits(value, one)).count();
+            let count = schema
+                .one
+                .iter()
+                .filter(|one| fits(value, one, Some(schema)))
+                .count();
             if count != 1 {
                 let what = if count == 0 {
                     "fits none"
@@ -475,10 +479,14 @@ impl<'v> Run<'_, 'v> {
                 );
             }
         }
-        if schema.all.iter().any(|one| !fits(value, one)) {
+        if schema.all.iter().any(|one| !fits(value, one, Some(schema))) {
             self.refuse(value, "does not fit all parts of its schema (`allOf`)");
         }
-        if schema.not.as_ref().is_some_and(|not| fits(value, not)) {
+        if schema
+            .not
+            .as_ref()
+            .is_some_and(|not| fits(value, not, Some(schema)))
+        {
             self.refuse(value, "has what its schema excludes (`not`)");
         }
     }
@@ -495,46 +503,63 @@ fn is_of(value: View<'_>, of: Type) -> bool {
     }
 }
 
-/// Whether a value fits a schema among alternatives.
-fn fits(value: View<'_>, schema: &Schema) -> bool {
+/// Whether a value fits a schema among alternatives. Absent fields have the defaults of the schema
+/// that it is an alternative of.
+fn fits(value: View<'_>, schema: &Schema, around: Option<&Schema>) -> bool {
     if schema.of.is_some_and(|of| !is_of(value, of)) || wrong(value, schema).is_some() {
         return false;
     }
+    let inner_of = |name: &str| around.and_then(|around| around.properties.get(name));
+    // Null is like none.
+    let is_there = |name: &str| {
+        get(value, name).is_some() || inner_of(name).is_some_and(|one| one.default.is_some())
+    };
     if value.is_mapping() {
-        // Null is like none.
-        let has_all = schema
-            .required
+        let has_all = schema.required.iter().all(|name| is_there(name));
+        let fits_in = |name: &str, schema: &Schema| {
+            let inner = inner_of(name);
+            let given = get(value, name).is_none_or(|value| fits(value, schema, inner));
+            let default = inner.and_then(|inner| inner.default.as_ref());
+            let default = default.filter(|_| get(value, name).is_none());
+            given && default.is_none_or(|default| fits(View::of(default), schema, inner))
+        };
+        let fit = schema
+            .properties
             .iter()
-            .all(|name| get(value, name).is_some());
-        let properties = || schema.properties.iter();
-        #[expect(
-            clippy::iter_over_hash_type,
-            reason = "the order does not matter to `all`"
-        )]
-        let fit = properties()
-            .all(|(name, inner)| get(value, name).is_none_or(|value| fits(value, inner)));
+            .all(|(name, inner)| fits_in(name, inner));
         let others = schema.additional.as_ref().is_none_or(|inner| {
             value.entries().into_iter().flatten().all(|(key, value)| {
-                schema.properties.contains_key(key.as_ref()) || fits(value, inner)
+                schema.properties.contains_key(key.as_ref()) || fits(value, inner, None)
             })
         });
         if !has_all || !fit || !others {
             return false;
         }
     }
-    if let Some(items) = &schema.items
-        && !value
+    if let Some(items) = &schema.items {
+        let inner = around.and_then(|around| around.items.as_deref());
+        if !value
             .items()
             .into_iter()
             .flatten()
-            .all(|item| fits(item, items))
-    {
-        return false;
+            .all(|item| fits(item, items, inner))
+        {
+            return false;
+        }
     }
-    schema.all.iter().all(|one| fits(value, one))
-        && (schema.any.is_empty() || schema.any.iter().any(|one| fits(value, one)))
-        && (schema.one.is_empty() || schema.one.iter().filter(|one| fits(value, one)).count() == 1)
-        && schema.not.as_ref().is_none_or(|not| !fits(value, not))
+    schema.all.iter().all(|one| fits(value, one, around))
+        && (schema.any.is_empty() || schema.any.iter().any(|one| fits(value, one, around)))
+        && (schema.one.is_empty()
+            || schema
+                .one
+                .iter()
+                .filter(|one| fits(value, one, around))
+                .count()
+                == 1)
+        && schema
+            .not
+            .as_ref()
+            .is_none_or(|not| !fits(value, not, around))
 }
 
 /// What is wrong with a value itself, if something is.

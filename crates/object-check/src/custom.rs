@@ -1,9 +1,14 @@
 //! Custom resources: objects checked against the structural schemas of their definitions.
 //!
 //! Rules in CEL are counted, not run.
+#![expect(
+    clippy::too_many_lines,
+    clippy::float_cmp,
+    reason = "a schema has many keywords, and limits are compared as written"
+)]
 
-use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use krm_yaml::{Data, Scalar, Value, View};
 use regex_lite::Regex;
@@ -15,7 +20,7 @@ use crate::walk::{Part, Walk, get, is_true, list, name_of, one_of, text};
 /// The definitions of custom resources that are known.
 #[derive(Default)]
 pub struct Definitions {
-    kinds: HashMap<(String, String), Rc<Custom>>,
+    kinds: BTreeMap<(String, String), Arc<Custom>>,
 }
 
 /// One version of a kind.
@@ -56,7 +61,7 @@ impl Definitions {
             };
             self.kinds.insert(
                 (format!("{group}/{name}"), kind.to_string()),
-                Rc::new(custom),
+                Arc::new(custom),
             );
         }
         true
@@ -68,7 +73,7 @@ impl Definitions {
         self.kinds.is_empty()
     }
 
-    pub(crate) fn get(&self, api_version: &str, kind: &str) -> Option<&Rc<Custom>> {
+    pub(crate) fn get(&self, api_version: &str, kind: &str) -> Option<&Arc<Custom>> {
         let key = (api_version.to_owned(), kind.to_owned());
         self.kinds.get(&key).filter(|custom| custom.is_served)
     }
@@ -101,11 +106,11 @@ struct Schema {
     keeps_unknown: bool,
     is_object: bool,
     default: Option<Value<'static>>,
-    properties: HashMap<String, Schema>,
+    properties: BTreeMap<String, Self>,
     required: Vec<String>,
-    items: Option<Box<Schema>>,
+    items: Option<Box<Self>>,
     /// The values under other keys.
-    additional: Option<Box<Schema>>,
+    additional: Option<Box<Self>>,
     words: Vec<Value<'static>>,
     format: Option<String>,
     pattern: Option<(Regex, String)>,
@@ -118,10 +123,10 @@ struct Schema {
     /// Its items differ, in these keys if there are any.
     is_set: bool,
     keys: Vec<String>,
-    all: Vec<Schema>,
-    any: Vec<Schema>,
-    one: Vec<Schema>,
-    not: Option<Box<Schema>>,
+    all: Vec<Self>,
+    any: Vec<Self>,
+    one: Vec<Self>,
+    not: Option<Box<Self>>,
     /// How many rules in CEL it has.
     cel: usize,
 }
@@ -164,7 +169,7 @@ impl Schema {
         let texts = |key: &str| {
             list(view, key)
                 .filter_map(View::as_str)
-                .map(|text| text.into_owned())
+                .map(std::borrow::Cow::into_owned)
                 .collect()
         };
         let list_type = text(view, "x-kubernetes-list-type");
@@ -199,7 +204,7 @@ impl Schema {
                 _ => boxed("additionalProperties"),
             },
             words: list(view, "enum").map(owned).collect(),
-            format: text(view, "format").map(|text| text.into_owned()),
+            format: text(view, "format").map(std::borrow::Cow::into_owned),
             pattern: pattern.and_then(|text| Some((Regex::new(&text).ok()?, text.into_owned()))),
             least: bound("minimum", "exclusiveMinimum"),
             most: bound("maximum", "exclusiveMaximum"),
@@ -222,21 +227,20 @@ fn owned(view: View<'_>) -> Value<'static> {
     if let Some(items) = view.items() {
         return Value::sequence(items.map(owned).collect());
     }
-    match view.entries() {
-        Some(entries) => Value::mapping(
+    if let Some(entries) = view.entries() {
+        Value::mapping(
             entries
                 .map(|(key, value)| (key.into_owned().into(), owned(value)))
                 .collect(),
-        ),
-        None => {
-            let data = match view.scalar() {
-                Some(Scalar::String(text)) => Scalar::String(text.into_owned().into()),
-                Some(Scalar::Number(text)) => Scalar::Number(text.into_owned().into()),
-                Some(Scalar::Bool(flag)) => Scalar::Bool(flag),
-                _ => Scalar::Null,
-            };
-            Value::from(Data::Scalar(data))
-        }
+        )
+    } else {
+        let data = match view.scalar() {
+            Some(Scalar::String(text)) => Scalar::String(text.into_owned().into()),
+            Some(Scalar::Number(text)) => Scalar::Number(text.into_owned().into()),
+            Some(Scalar::Bool(flag)) => Scalar::Bool(flag),
+            _ => Scalar::Null,
+        };
+        Value::from(Data::Scalar(data))
     }
 }
 
@@ -339,7 +343,7 @@ impl<'v> Run<'_, 'v> {
                     self.walk.metadata(value);
                 } else if value.as_str().is_none() && !value.is_null() {
                     self.walk.within(Part::Key(key), value, |walk| {
-                        walk.refuse(value, &[], "must be a text")
+                        walk.refuse(value, &[], "must be a text");
                     });
                 }
                 continue;
@@ -351,7 +355,7 @@ impl<'v> Run<'_, 'v> {
             let Some(inner) = inner else {
                 if !schema.keeps_unknown && !keeps && schema.of == Some(Type::Object) {
                     let known: Vec<&str> = schema.properties.keys().map(String::as_str).collect();
-                    self.walk.unknown_custom(&key, value, &known);
+                    self.walk.unknown_custom(key, value, &known);
                 }
                 continue;
             };
@@ -410,7 +414,7 @@ impl<'v> Run<'_, 'v> {
         if !schema.is_set || self.walk.is_open(value) {
             return;
         }
-        let mut seen = HashSet::new();
+        let mut seen = BTreeSet::new();
         for (index, item) in value.items().into_iter().flatten().enumerate() {
             let key = if schema.keys.is_empty() {
                 to_text(item)
@@ -451,8 +455,11 @@ impl<'v> Run<'_, 'v> {
     }
 
     fn logic(&mut self, value: View<'v>, schema: &Schema) {
-        // The alternatives of an integer or text say nothing more.
-        if self.is_silent || self.walk.is_open(value) {
+        let is_plain = schema.any.is_empty()
+            && schema.one.is_empty()
+            && schema.all.is_empty()
+            && schema.not.is_none();
+        if is_plain || self.is_silent || self.walk.is_open(value) {
             return;
         }
         if !schema.any.is_empty() && !schema.any.iter().any(|one| fits(value, one, Some(schema))) {

@@ -5,6 +5,8 @@
 //! `data/schemas` and `data/rules` make the tables; rules over several fields are functions. If it is
 //! not certain that a server refuses a value, there is no finding.
 
+mod check;
+mod checker;
 mod custom;
 mod finding;
 mod formats;
@@ -18,105 +20,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use krm_core::identity::group;
-use krm_yaml::View;
-
+pub use check::{Checked, Options, check, version};
+pub use checker::Checker;
 pub use custom::Definitions;
 pub use finding::{Finding, Rule};
-
-use schema::Schema;
-use walk::Walk;
-
-/// How objects are checked.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// The minor version of Kubernetes 1.
-    pub version: u8,
-    /// Whether a text is only known later, as one with a reference to a parameter.
-    pub is_open: fn(&str) -> bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            version: schema::LAST,
-            is_open: |_| false,
-        }
-    }
-}
-
-/// Reads a version of Kubernetes such as `1.33`.
-///
-/// # Errors
-/// If its kinds are not known.
-pub fn version(text: &str) -> Result<u8, String> {
-    let text = text.strip_prefix('v').unwrap_or(text);
-    let minor = text
-        .strip_prefix("1.")
-        .and_then(|rest| rest.split('.').next());
-    let minor = minor.and_then(|minor| minor.parse().ok());
-    minor
-        .filter(|minor| (schema::FIRST..=schema::LAST).contains(minor))
-        .ok_or_else(|| format!("expected 1.{} to 1.{}", schema::FIRST, schema::LAST))
-}
-
-/// What was found in an object.
-#[derive(Debug, Default)]
-pub struct Checked {
-    /// What is wrong with it.
-    pub findings: Vec<Finding>,
-    /// How many rules in CEL were not run.
-    pub rules_not_run: usize,
-}
-
-/// Checks an object. `None` if its kind is not known.
-#[must_use]
-pub fn check(object: View<'_>, definitions: &Definitions, options: Options) -> Option<Checked> {
-    let api_version = object.str_at(&["apiVersion"])?;
-    let kind = object.str_at(&["kind"])?;
-    if let Some(custom) = definitions.get(&api_version, &kind) {
-        let mut walk = Walk::new(
-            object,
-            group(&api_version),
-            &kind,
-            options.version,
-            options.is_open,
-        );
-        let rules_not_run = custom::check(&mut walk, custom, object);
-        return Some(Checked {
-            findings: walk.found,
-            rules_not_run,
-        });
-    }
-    check_built_in(object, &api_version, &kind, options).map(|findings| Checked {
-        findings,
-        rules_not_run: 0,
-    })
-}
-
-fn check_built_in(
-    object: View<'_>,
-    api_version: &str,
-    kind: &str,
-    options: Options,
-) -> Option<Vec<Finding>> {
-    let schema = Schema::get();
-    let served = schema.kind(api_version, kind);
-    let Some(served) =
-        served.filter(|served| (served.since..=served.until).contains(&options.version))
-    else {
-        return removed::finding(object, api_version, kind, options.version)
-            .map(|found| vec![found]);
-    };
-    let definition = schema.definition(served.definition)?;
-    let kind = definition.name.rsplit('.').next()?;
-    let mut walk = Walk::new(
-        object,
-        group(api_version),
-        kind,
-        options.version,
-        options.is_open,
-    );
-    walk.object(object, served.definition);
-    Some(walk.found)
-}

@@ -1,5 +1,7 @@
-//! Kinds in API versions that are not served any more, or not yet.
+//! Kinds and API versions that are not served: not any more, not yet, or misspelt.
 
+use krm_core::visible::on_one_line;
+use krm_yaml::suggest::closest;
 use krm_yaml::{FieldPath, View};
 
 use crate::finding::{Finding, Rule};
@@ -286,26 +288,25 @@ pub(crate) fn finding(
     let known = REMOVED.iter().find(|(api, name, since, ..)| {
         *api == api_version && (*name == kind || *name == "*") && version >= *since
     });
-    let (message, hint) = match known {
-        Some((_, _, since, to, change)) => {
-            let to = (!to.is_empty()).then(|| format!("use {to}"));
-            let change = (!change.is_empty()).then(|| (*change).to_owned());
-            let hint: Vec<String> = to.into_iter().chain(change).collect();
-            (
-                format!("{api_version} {kind} is not served since Kubernetes 1.{since}"),
-                Some(hint.join("; ")),
-            )
-        }
-        None => {
-            let schema = Schema::get();
-            let served = schema.kind(api_version, kind)?;
-            let range = if version < served.since {
-                format!("before Kubernetes 1.{}", served.since)
-            } else {
-                format!("since Kubernetes 1.{}", served.until + 1)
-            };
-            (format!("{api_version} {kind} is not served {range}"), None)
-        }
+    let (message, hint) = if let Some((_, _, since, to, change)) = known {
+        let to = (!to.is_empty()).then(|| format!("use {to}"));
+        let change = (!change.is_empty()).then(|| (*change).to_owned());
+        let hint: Vec<String> = to.into_iter().chain(change).collect();
+        (
+            format!("{api_version} {kind} is not served since Kubernetes 1.{since}"),
+            Some(hint.join("; ")),
+        )
+    } else {
+        let schema = Schema::get();
+        let Some(served) = schema.kind(api_version, kind) else {
+            return misspelt(object, api_version, kind);
+        };
+        let range = if version < served.since {
+            format!("before Kubernetes 1.{}", served.since)
+        } else {
+            format!("since Kubernetes 1.{}", served.until + 1)
+        };
+        (format!("{api_version} {kind} is not served {range}"), None)
     };
     let at = object.get("apiVersion").and_then(View::origin);
     Some(Finding {
@@ -314,5 +315,30 @@ pub(crate) fn finding(
         origin: at.or_else(|| object.origin()),
         message,
         hint,
+    })
+}
+
+/// The finding about a kind that an API version does not have, if it is clear which is meant.
+fn misspelt(object: View<'_>, api_version: &str, kind: &str) -> Option<Finding> {
+    let kinds = || Schema::get().kinds();
+    let own = || kinds().filter(|(api, _)| *api == api_version);
+    own().next()?;
+    // OpenShift's old kinds had no group.
+    let mut elsewhere = kinds().filter(|(api, name)| *name == kind && !api.contains("beta"));
+    let hint = match elsewhere.next() {
+        Some((api, _)) if api.contains(".openshift.io") => return None,
+        Some((api, _)) => format!("use {api}"),
+        None => format!(
+            "did you mean `{}`?",
+            closest(kind, own().map(|(_, name)| name))?
+        ),
+    };
+    let at = object.get("kind").and_then(View::origin);
+    Some(Finding {
+        rule: Rule::RemovedApi,
+        path: FieldPath::root().key("kind"),
+        origin: at.or_else(|| object.origin()),
+        message: format!("{api_version} has no kind `{}`", on_one_line(kind)),
+        hint: Some(hint),
     })
 }

@@ -4,6 +4,10 @@ use crate::formats::Format;
 
 /// What a value must be.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a rule, and they are independent"
+)]
 pub(crate) struct Rules {
     /// It must be there and not be empty or 0.
     pub(crate) is_required: bool,

@@ -1,11 +1,10 @@
 //! The definitions of Kubernetes and OpenShift, read from the embedded text when first needed.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use miniz_oxide::inflate::decompress_to_vec;
 
-use crate::functions::{Function, function_of};
 use crate::rules::{Rules, rules_of};
 
 /// The minor versions that are known, of Kubernetes 1.
@@ -67,8 +66,6 @@ pub(crate) struct Definition {
     pub(crate) fields: Vec<Field>,
     /// Fields that must be there, or are checked as empty ones if they are not.
     pub(crate) needed: Vec<usize>,
-    /// The rules over several fields.
-    pub(crate) function: Option<Function>,
 }
 
 impl Definition {
@@ -93,7 +90,9 @@ pub(crate) struct Served {
 pub(crate) struct Schema {
     definitions: Vec<Definition>,
     types: Vec<Type>,
-    kinds: HashMap<(&'static str, &'static str), Served>,
+    kinds: BTreeMap<(&'static str, &'static str), Served>,
+    /// The keys of `kinds`.
+    order: Vec<(&'static str, &'static str)>,
 }
 
 impl Schema {
@@ -109,6 +108,16 @@ impl Schema {
 
     pub(crate) fn definition(&self, index: usize) -> Option<&Definition> {
         self.definitions.get(index)
+    }
+
+    /// The API versions and kinds, in the order of the text.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {
+        self.order.iter().copied()
+    }
+
+    /// The names of all definitions, in their order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.definitions.iter().map(|one| one.name)
     }
 
     pub(crate) fn named(&self, name: &str) -> Option<usize> {
@@ -127,7 +136,7 @@ impl Schema {
         let mut schema = Self::default();
         let lines = || schemas.lines().filter(|line| !line.starts_with('='));
         let names = lines().filter_map(|line| line.split(' ').next());
-        let names: HashMap<&str, usize> = names.enumerate().map(|(at, name)| (name, at)).collect();
+        let names: BTreeMap<&str, usize> = names.enumerate().map(|(at, name)| (name, at)).collect();
         for line in lines() {
             let mut words = line.split(' ');
             let name = words.next().unwrap_or_default();
@@ -149,7 +158,6 @@ impl Schema {
                 name,
                 fields,
                 needed: Vec::new(),
-                function: function_of(name),
             });
         }
         for line in schemas.lines().filter_map(|line| line.strip_prefix("= ")) {
@@ -164,6 +172,7 @@ impl Schema {
                     since,
                     until,
                 };
+                schema.order.push((api, kind));
                 schema.kinds.insert((api, kind), served);
             }
         }
@@ -171,7 +180,7 @@ impl Schema {
             schema.add_rules(line, &names);
         }
         // Each object needs a name.
-        for served in schema.kinds.values() {
+        for served in schema.order.iter().filter_map(|key| schema.kinds.get(key)) {
             let Some(definition) = schema.definitions.get_mut(served.definition) else {
                 continue;
             };
@@ -186,14 +195,14 @@ impl Schema {
         schema
     }
 
-    fn type_of(&mut self, word: &str, names: &HashMap<&str, usize>) -> Type {
-        let named = |name: &str| names.get(name).map_or(Type::Any, |at| Type::Object(*at));
+    fn type_of(&mut self, word: &str, names: &BTreeMap<&str, usize>) -> Type {
+        let object = |name: &str| names.get(name).map_or(Type::Any, |at| Type::Object(*at));
         let schema = |of: fn(usize) -> Type| {
             let at = names.get("apiextensions.v1.JSONSchemaProps");
             at.map_or(Type::Any, |at| of(*at))
         };
         match word.split_at_checked(1) {
-            Some(("@", name)) => named(name),
+            Some(("@", name)) => object(name),
             Some(("[", inner)) => {
                 let inner = self.type_of(inner, names);
                 self.types.push(inner);
@@ -221,7 +230,7 @@ impl Schema {
     }
 
     /// Adds a line `definition.field[] rule rule`.
-    fn add_rules(&mut self, line: &'static str, names: &HashMap<&str, usize>) {
+    fn add_rules(&mut self, line: &'static str, names: &BTreeMap<&str, usize>) {
         let mut words = line.split('\t');
         let path = words.next().unwrap_or_default();
         let (path, is_of_items) = match path.strip_suffix("[]").or_else(|| path.strip_suffix("{}"))

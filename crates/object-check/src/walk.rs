@@ -13,6 +13,12 @@ use crate::rules::Rules;
 use crate::scalars::{integer, is_base64, is_time, quantity};
 use crate::schema::{Definition, Field, Schema, Type};
 
+/// The most steps to a field that is looked at.
+const MAX_DEPTH: usize = 200;
+
+/// The most findings in one object: each of them may look through a list.
+const MAX_FOUND: usize = 100;
+
 /// An object that is not there, but checked.
 static EMPTY: Value<'static> = Value {
     origin: None,
@@ -50,11 +56,15 @@ macro_rules! steps {
 }
 pub(crate) use steps;
 
+/// Applies the rules over several fields of the definition with an index.
+pub(crate) type Functions = for<'w, 'v> fn(&'w mut Walk<'v>, usize, View<'v>);
+
 /// A walk through one object.
 pub(crate) struct Walk<'v> {
     schema: &'static Schema,
     pub(crate) version: u8,
-    is_open: fn(&str) -> bool,
+    is_open: &'v dyn Fn(&str) -> bool,
+    functions: Functions,
     pub(crate) root: View<'v>,
     pub(crate) kind: &'v str,
     pub(crate) group: String,
@@ -71,12 +81,14 @@ impl<'v> Walk<'v> {
         group: &str,
         kind: &'v str,
         version: u8,
-        is_open: fn(&str) -> bool,
+        is_open: &'v dyn Fn(&str) -> bool,
+        functions: Functions,
     ) -> Self {
         Self {
             schema: Schema::get(),
             version,
             is_open,
+            functions,
             root,
             kind,
             group: group.to_owned(),
@@ -89,8 +101,9 @@ impl<'v> Walk<'v> {
     }
 
     /// Checks the object as one of this definition.
-    pub(crate) fn object(&mut self, view: View<'v>, definition: usize) {
-        let Some(definition) = self.schema.definition(definition) else {
+    pub(crate) fn object(&mut self, view: View<'v>, index: usize) {
+        let definition = self.schema.definition(index);
+        let Some(definition) = definition.filter(|_| self.path.len() < MAX_DEPTH) else {
             return;
         };
         let Some(entries) = view.entries() else {
@@ -102,7 +115,7 @@ impl<'v> Walk<'v> {
                 continue;
             }
             let Some(field) = definition.field(&key, self.version) else {
-                self.unknown(definition, &key, value);
+                self.unknown(definition, key, value);
                 continue;
             };
             let was_in_status = self.in_status;
@@ -126,16 +139,14 @@ impl<'v> Walk<'v> {
                 if let Type::Object(inner) = field.of {
                     let empty = View::of(&EMPTY);
                     self.within(Part::from(field.name), empty, |walk| {
-                        walk.object(empty, inner)
+                        walk.object(empty, inner);
                     });
                 }
             } else {
                 self.missing(view, &[Part::from(field.name)]);
             }
         }
-        if let Some(function) = definition.function {
-            function(self, view);
-        }
+        (self.functions)(self, index, view);
     }
 
     /// Checks what is below a step.
@@ -168,26 +179,30 @@ impl<'v> Walk<'v> {
         if let Some(definition) = self.schema.named("meta.v1.ObjectMeta") {
             let of = Type::Object(definition);
             self.within(Part::from("metadata"), value, |walk| {
-                walk.decode(value, of, &Rules::default())
+                walk.decode(value, of, &Rules::default());
             });
         }
     }
 
     /// Adds the finding about a field that the schema of a custom resource does not have.
-    pub(crate) fn unknown_custom(&mut self, key: &Cow<'v, str>, value: View<'v>, known: &[&str]) {
+    pub(crate) fn unknown_custom(&mut self, key: Cow<'v, str>, value: View<'v>, known: &[&str]) {
+        if self.found.len() >= MAX_FOUND {
+            return;
+        }
         let hint =
-            closest(key, known.iter().copied()).map(|meant| format!("did you mean `{meant}`?"));
-        let path = self.path_to(&[Part::Key(key.clone())]);
+            closest(&key, known.iter().copied()).map(|meant| format!("did you mean `{meant}`?"));
+        let message = format!(
+            "`{}` is not a field of its definition",
+            krm_core::visible::on_one_line(&key)
+        );
+        let path = self.path_to(&[Part::Key(key)]);
         self.found.push(Finding {
             rule: Rule::UnknownField,
             path,
             origin: value
                 .origin()
                 .or_else(|| self.origins.last().copied().flatten()),
-            message: format!(
-                "`{}` is not a field of its definition",
-                krm_core::visible::on_one_line(key)
-            ),
+            message,
             hint,
         });
     }
@@ -216,7 +231,7 @@ impl<'v> Walk<'v> {
                 self.items(value, Type::Object(inner), item_rules);
             }
             Type::ObjectOrTexts(_) if value.is_sequence() => {
-                self.items(value, Type::Text, item_rules)
+                self.items(value, Type::Text, item_rules);
             }
             Type::List(inner) if value.is_sequence() => {
                 self.items(value, self.schema.of(inner), item_rules);
@@ -225,7 +240,7 @@ impl<'v> Walk<'v> {
                 let inner = self.schema.of(inner);
                 for (key, value) in value.entries().into_iter().flatten() {
                     self.within(Part::Key(key), value, |walk| {
-                        walk.item(value, inner, item_rules)
+                        walk.item(value, inner, item_rules);
                     });
                 }
             }
@@ -278,6 +293,7 @@ impl<'v> Walk<'v> {
     }
 
     /// Applies the rules for one field to its value.
+    #[expect(clippy::too_many_lines, reason = "each kind of scalar has its rules")]
     fn rules(&mut self, value: View<'v>, of: Type, rules: &Rules) {
         if value.is_null() || self.is_unknown(value) {
             return;
@@ -374,32 +390,33 @@ impl<'v> Walk<'v> {
         self.refuse(value, &[], &what);
     }
 
-    fn unknown(&mut self, definition: &'static Definition, key: &Cow<'v, str>, value: View<'v>) {
+    fn unknown(&mut self, definition: &'static Definition, key: Cow<'v, str>, value: View<'v>) {
+        if self.found.len() >= MAX_FOUND {
+            return;
+        }
         let fields = definition
             .fields
             .iter()
             .filter(|field| field.is_in(self.version));
-        let meant = closest(key, fields.map(|field| field.name));
-        let later = definition
-            .fields
-            .iter()
-            .any(|field| field.name == key.as_ref());
+        let meant = closest(&key, fields.map(|field| field.name));
+        let later = definition.fields.iter().any(|field| field.name == key);
         let hint = if later {
             Some("another version of Kubernetes has it".to_owned())
         } else {
             meant.map(|meant| format!("did you mean `{meant}`?"))
         };
         let origins = value.origin();
-        let path = self.path_to(&[Part::Key(key.clone())]);
         let what = definition.name.rsplit('.').next().unwrap_or_default();
+        let message = format!(
+            "`{}` is not a field of {what}",
+            krm_core::visible::on_one_line(&key)
+        );
+        let path = self.path_to(&[Part::Key(key)]);
         self.found.push(Finding {
             rule: Rule::UnknownField,
             path,
             origin: origins.or_else(|| self.origins.last().copied().flatten()),
-            message: format!(
-                "`{}` is not a field of {what}",
-                krm_core::visible::on_one_line(key)
-            ),
+            message,
             hint,
         });
     }
@@ -434,6 +451,9 @@ impl<'v> Walk<'v> {
     }
 
     fn add(&mut self, rule: Rule, view: View<'v>, steps: &[Part<'v>], what: &str) {
+        if self.found.len() >= MAX_FOUND {
+            return;
+        }
         let mut at = view;
         let mut origin = view
             .origin()
@@ -632,14 +652,13 @@ fn mismatch(value: View<'_>, of: Type) -> Option<&'static str> {
             (fits, "a time such as `2026-01-31T12:00:00Z`")
         }
         Type::Bytes => (text.is_some_and(|text| is_base64(text)), "base64"),
-        Type::Object(_) => (false, "a mapping"),
+        Type::Object(_) | Type::Map(_) => (false, "a mapping"),
         Type::ObjectOrBool(_) => (
             matches!(scalar, Some(Scalar::Bool(_))),
             "a mapping or a bool",
         ),
         Type::ObjectOrList(_) | Type::ObjectOrTexts(_) => (false, "a mapping or a list"),
         Type::List(_) => (false, "a list"),
-        Type::Map(_) => (false, "a mapping"),
     };
     (!fits).then_some(expected)
 }

@@ -72,6 +72,7 @@ pub(crate) fn subject<'v>(walk: &mut Walk<'v>, subject: View<'v>) {
     }
     let kind = text(subject, "kind").unwrap_or_default();
     let group = get(subject, "apiGroup").and_then(View::as_str);
+    let group = group.as_deref();
     match kind.as_ref() {
         "ServiceAccount" => {
             if group.is_some_and(|group| !group.is_empty()) {
@@ -96,12 +97,12 @@ pub(crate) fn subject<'v>(walk: &mut Walk<'v>, subject: View<'v>) {
                 );
             }
         }
-        "User" | "Group" => {
-            if group.is_some_and(|group| !group.is_empty() && group != "rbac.authorization.k8s.io")
-            {
-                let words = ["rbac.authorization.k8s.io"];
-                walk.not_one_of(subject, steps!["apiGroup"], "", &words);
-            }
+        "User" | "Group"
+            if group
+                .is_some_and(|group| !group.is_empty() && group != "rbac.authorization.k8s.io") =>
+        {
+            let words = ["rbac.authorization.k8s.io"];
+            walk.not_one_of(subject, steps!["apiGroup"], "", &words);
         }
         _ => {}
     }

@@ -1,6 +1,6 @@
 //! Webhooks and policies of admission.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use krm_yaml::View;
 
@@ -9,7 +9,7 @@ use crate::walk::{Walk, get, has, list, number, steps, text};
 
 /// Checks a configuration of webhooks.
 pub(crate) fn configuration<'v>(walk: &mut Walk<'v>, object: View<'v>) {
-    let mut names = HashSet::new();
+    let mut names = BTreeSet::new();
     for (index, hook) in list(object, "webhooks").enumerate() {
         if let Some(name) = text(hook, "name")
             && !names.insert(name)
@@ -45,7 +45,7 @@ pub(crate) fn webhook<'v>(walk: &mut Walk<'v>, hook: View<'v>) {
             "must have `v1` or `v1beta1`",
         );
     }
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     for (index, version) in versions.into_iter().enumerate() {
         if !seen.insert(version) {
             walk.refuse(
@@ -62,7 +62,7 @@ pub(crate) fn webhook<'v>(walk: &mut Walk<'v>, hook: View<'v>) {
 }
 
 fn conditions<'v>(walk: &mut Walk<'v>, around: View<'v>) {
-    let mut names = HashSet::new();
+    let mut names = BTreeSet::new();
     for (index, one) in list(around, "matchConditions").enumerate() {
         match text(one, "name") {
             None => walk.missing(around, steps!["matchConditions", index, "name"]),
@@ -170,7 +170,7 @@ pub(crate) fn rule<'v>(walk: &mut Walk<'v>, rule: View<'v>) {
             "must not have other resources without `/` next to `*`",
         );
     }
-    let all_of: HashSet<&str> = resources
+    let all_of: BTreeSet<&str> = resources
         .iter()
         .filter_map(|one| one.strip_suffix("/*"))
         .collect();
@@ -224,7 +224,7 @@ pub(crate) fn policy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             );
         }
     }
-    let mut keys = HashSet::new();
+    let mut keys = BTreeSet::new();
     for (index, one) in list(spec, "auditAnnotations").enumerate() {
         match text(one, "key") {
             None => walk.missing(spec, steps!["auditAnnotations", index, "key"]),
@@ -266,7 +266,7 @@ pub(crate) fn binding<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let actions: Vec<_> = list(spec, "validationActions")
         .filter_map(View::as_str)
         .collect();
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     for (index, action) in actions.iter().enumerate() {
         if !seen.insert(action.clone()) {
             walk.refuse(spec, steps!["validationActions", index], "must be unique");

@@ -1,6 +1,6 @@
 //! Quotas, limits, priorities and what is about the cluster itself.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use krm_yaml::View;
 
@@ -10,7 +10,7 @@ use crate::walk::{Walk, entries, get, has, is_true, list, number, steps, text};
 
 /// Checks the limits of a LimitRange.
 pub(crate) fn limits<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     for (index, item) in list(spec, "limits").enumerate() {
         let Some(kind) = text(item, "type") else {
             continue;
@@ -55,10 +55,13 @@ pub(crate) fn limits<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     }
 }
 
+/// The most resources of a limit that are compared.
+const MOST: usize = 100;
+
 fn limit<'v>(walk: &mut Walk<'v>, spec: View<'v>, item: View<'v>, index: usize) {
     // From the least to the most.
     const ORDER: [&str; 4] = ["min", "defaultRequest", "default", "max"];
-    let mut names = HashSet::new();
+    let mut names = BTreeSet::new();
     for field in ORDER.into_iter().chain(["maxLimitRequestRatio"]) {
         for (name, _) in entries(item, field) {
             let is_standard = matches!(
@@ -78,7 +81,8 @@ fn limit<'v>(walk: &mut Walk<'v>, spec: View<'v>, item: View<'v>, index: usize) 
             names.insert(name);
         }
     }
-    for name in &names {
+    // Each is looked up in all of them.
+    for name in names.iter().take(MOST) {
         let of = |field: &str| {
             get(item, field)
                 .and_then(|all| get(all, name))
@@ -338,7 +342,7 @@ pub(crate) fn signing<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         "microsoft sgc",
         "netscape sgc",
     ];
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     for (index, usage) in list(spec, "usages").enumerate() {
         let Some(usage) = usage.as_str() else {
             continue;
@@ -409,7 +413,7 @@ pub(crate) fn csi_driver<'v>(walk: &mut Walk<'v>, object: View<'v>) {
     let Some(spec) = get(object, "spec") else {
         return;
     };
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     for (index, request) in list(spec, "tokenRequests").enumerate() {
         if !seen.insert(text(request, "audience").unwrap_or_default()) {
             walk.refuse(
@@ -460,7 +464,7 @@ pub(crate) fn device_request<'v>(walk: &mut Walk<'v>, request: View<'v>) {
 
 /// Checks a claim of devices.
 pub(crate) fn device_claim<'v>(walk: &mut Walk<'v>, claim: View<'v>) {
-    let mut names = HashSet::new();
+    let mut names = BTreeSet::new();
     for (index, request) in list(claim, "requests").enumerate() {
         if let Some(name) = text(request, "name")
             && !names.insert(name)

@@ -1,6 +1,7 @@
 //! Containers: environment, ports, resources, probes and handlers.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{Scalar, View};
 
@@ -29,7 +30,7 @@ pub(crate) fn container<'v>(walk: &mut Walk<'v>, container: View<'v>) {
         }
         Some(_) => {}
     }
-    let mut names = HashSet::new();
+    let mut names = BTreeSet::new();
     for (index, port) in list(container, "ports").enumerate() {
         if let Some(name) = text(port, "name")
             && !names.insert(name)
@@ -359,9 +360,9 @@ pub(crate) fn resources<'v>(walk: &mut Walk<'v>, resources: View<'v>) {
             }
         }
     }
-    let limits = get(resources, "limits");
+    let limits: BTreeMap<Cow<'v, str>, View<'v>> = entries(resources, "limits").collect();
     for (name, request) in entries(resources, "requests") {
-        let limit = limits.and_then(|limits| limits.get(&name));
+        let limit = limits.get(&name).copied();
         let can_exceed = is_native(&name) && !name.starts_with("hugepages-");
         let path = steps!["requests", name.clone()];
         let Some(limit) = limit else {

@@ -1,6 +1,6 @@
 //! Definitions of custom resources: names, versions and structural schemas.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use krm_yaml::{Scalar, View};
 
@@ -89,7 +89,7 @@ pub(crate) fn names<'v>(walk: &mut Walk<'v>, names: View<'v>) {
 
 /// Checks the versions of a kind.
 pub(crate) fn spec<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     let mut stored = 0;
     for (index, version) in list(spec, "versions").enumerate() {
         stored += usize::from(is_true(version, "storage"));
@@ -219,6 +219,9 @@ pub(crate) fn schema<'v>(walk: &mut Walk<'v>, validation: View<'v>) {
     structural(walk, validation, root, &mut path, Place::Root);
 }
 
+/// The most steps to a schema that is looked at.
+const MAX_DEPTH: usize = 200;
+
 /// Where a schema is.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
@@ -236,7 +239,7 @@ fn structural<'v>(
     path: &mut Vec<Part<'v>>,
     place: Place,
 ) {
-    if !schema.is_mapping() {
+    if !schema.is_mapping() || path.len() > MAX_DEPTH {
         return;
     }
     let refuse = |walk: &mut Walk<'v>, path: &[Part<'v>], field: &'static str, what: &str| {

@@ -178,10 +178,17 @@ fn name_rule(group: &str, kind: &str) -> NameRule {
             let fits = is_subdomain(name) && name.len() <= 52;
             (!fits).then_some("a DNS name of up to 52 lower case letters, digits, `-` and `.`")
         },
-        ("rbac.authorization.k8s.io" | "authorization.openshift.io" | "certificates.k8s.io", _)
-        | ("policy", "PodDisruptionBudget")
-        | ("apiregistration.k8s.io", _) => segment,
-        ("image.openshift.io" | "user.openshift.io" | "oauth.openshift.io", _) => segment,
+        (
+            "rbac.authorization.k8s.io"
+            | "authorization.openshift.io"
+            | "certificates.k8s.io"
+            | "apiregistration.k8s.io"
+            | "image.openshift.io"
+            | "user.openshift.io"
+            | "oauth.openshift.io",
+            _,
+        )
+        | ("policy", "PodDisruptionBudget") => segment,
         _ => |name| (!is_subdomain(name)).then(|| Format::Subdomain.words()),
     }
 }

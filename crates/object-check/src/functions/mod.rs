@@ -1,4 +1,11 @@
 //! Rules over several fields of an object, by the name of its definition.
+#![expect(
+    clippy::too_many_lines,
+    clippy::float_cmp,
+    clippy::items_after_statements,
+    clippy::doc_markdown,
+    reason = "a function goes through the fields of one kind, and few numbers are written exactly"
+)]
 
 mod access;
 mod admission;
@@ -15,15 +22,27 @@ mod storage;
 mod volumes;
 mod workloads;
 
+use std::sync::OnceLock;
+
 use krm_yaml::View;
 
+use crate::schema::Schema;
 use crate::walk::Walk;
 
 /// A rule over several fields.
-pub(crate) type Function = for<'w, 'v> fn(&'w mut Walk<'v>, View<'v>);
+type Function = for<'w, 'v> fn(&'w mut Walk<'v>, View<'v>);
+
+/// Applies the rule of the definition with an index, if it has one.
+pub(crate) fn apply<'v>(walk: &mut Walk<'v>, definition: usize, view: View<'v>) {
+    static FUNCTIONS: OnceLock<Vec<Option<Function>>> = OnceLock::new();
+    let functions = FUNCTIONS.get_or_init(|| Schema::get().names().map(function_of).collect());
+    if let Some(function) = functions.get(definition).copied().flatten() {
+        function(walk, view);
+    }
+}
 
 /// The rule of a definition.
-pub(crate) fn function_of(definition: &str) -> Option<Function> {
+fn function_of(definition: &str) -> Option<Function> {
     Some(match definition {
         "meta.v1.ObjectMeta" => metadata::object_meta,
         "meta.v1.LabelSelector" => workloads::label_selector,

@@ -125,10 +125,8 @@ pub(crate) fn policy_port<'v>(walk: &mut Walk<'v>, port: View<'v>) {
             steps!["endPort"],
             "can only be set next to the number of a port",
         ),
-        Some(Scalar::Number(digits)) => {
-            if digits.parse::<i64>().is_ok_and(|port| port > end) {
-                walk.refuse(port, steps!["endPort"], "must be at least `port`");
-            }
+        Some(Scalar::Number(digits)) if digits.parse::<i64>().is_ok_and(|port| port > end) => {
+            walk.refuse(port, steps!["endPort"], "must be at least `port`");
         }
         _ => {}
     }

@@ -1,6 +1,6 @@
 //! Kinds of OpenShift: Routes, DeploymentConfigs, BuildConfigs, ImageStreams and Templates.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use krm_yaml::{Scalar, View};
 
@@ -177,7 +177,7 @@ pub(crate) fn deployment<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         let what = "must have the labels that `spec.selector` selects";
         walk.refuse(spec, steps!["template", "metadata", "labels"], what);
     }
-    let mut containers = HashSet::new();
+    let mut containers = BTreeSet::new();
     let pod = get(spec, "template").and_then(|template| get(template, "spec"));
     for field in ["initContainers", "containers"] {
         containers.extend(
@@ -193,7 +193,7 @@ pub(crate) fn deployment<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
                 walk.missing(spec, steps!["triggers", index, "type"]);
             }
             (Some("ImageChange"), None) => {
-                walk.missing(spec, steps!["triggers", index, "imageChangeParams"])
+                walk.missing(spec, steps!["triggers", index, "imageChangeParams"]);
             }
             (Some("ImageChange"), Some(parameters)) if parameters.is_mapping() => {
                 image_change(walk, spec, parameters, index);
@@ -269,19 +269,12 @@ fn deployment_strategy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             "must be more than `timeoutSeconds`",
         );
     }
-    match text(strategy, "type").as_deref() {
-        Some("Recreate" | "Rolling") | None => {}
-        Some("Custom") => {
-            let image = get(strategy, "customParams").is_some();
-            if !image {
-                walk.refuse(
-                    spec,
-                    steps!["strategy", "customParams"],
-                    "is required for `type: Custom`",
-                );
-            }
-        }
-        Some(_) => {}
+    if kind.as_deref() == Some("Custom") && get(strategy, "customParams").is_none() {
+        walk.refuse(
+            spec,
+            steps!["strategy", "customParams"],
+            "is required for `type: Custom`",
+        );
     }
     for field in ["rollingParams", "recreateParams"] {
         let Some(parameters) = get(strategy, field).filter(|one| one.is_mapping()) else {
@@ -390,14 +383,14 @@ pub(crate) fn build<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         match kind.as_deref() {
             Some("ImageStreamTag" | "DockerImage" | "ImageStream" | "ImageRepository") | None => {}
             Some(other) => {
-                walk.not_one_of(spec, &at("kind"), other, &["ImageStreamTag", "DockerImage"])
+                walk.not_one_of(spec, &at("kind"), other, &["ImageStreamTag", "DockerImage"]);
             }
         }
         let name = text(to, "name");
         if kind.as_deref() == Some("ImageStreamTag") {
             match name {
                 None if get(to, "name").is_none_or(|name| name.as_str().is_some()) => {
-                    walk.missing(spec, &at("name"))
+                    walk.missing(spec, &at("name"));
                 }
                 Some(name) if !is_stream_tag(&name) => {
                     walk.refuse(
@@ -463,7 +456,7 @@ fn image<'v>(walk: &mut Walk<'v>, spec: View<'v>, around: View<'v>, path: &[Part
     }
     match text(from, "name") {
         None if get(from, "name").is_none_or(|name| name.as_str().is_some()) => {
-            walk.missing(spec, &at("name"))
+            walk.missing(spec, &at("name"));
         }
         Some(name) if kind.as_deref() == Some("ImageStreamTag") && !is_stream_tag(&name) => {
             walk.refuse(
@@ -571,7 +564,7 @@ fn source<'v>(walk: &mut Walk<'v>, spec: View<'v>, strategy: Option<View<'v>>) {
 }
 
 fn triggers<'v>(walk: &mut Walk<'v>, spec: View<'v>, strategy: Option<View<'v>>) {
-    let mut changes = HashSet::new();
+    let mut changes = BTreeSet::new();
     const KINDS: [(&str, &str); 4] = [
         ("GitHub", "github"),
         ("Generic", "generic"),
@@ -719,10 +712,10 @@ pub(crate) fn stream<'v>(walk: &mut Walk<'v>, object: View<'v>) {
         let kind = text(from, "kind");
         match kind.as_deref() {
             None if get(from, "kind").is_none_or(|kind| kind.as_str().is_some()) => {
-                walk.missing(object, &below("kind"))
+                walk.missing(object, &below("kind"));
             }
             Some(kind) if !words.contains(&kind) => {
-                walk.not_one_of(object, &below("kind"), kind, &words)
+                walk.not_one_of(object, &below("kind"), kind, &words);
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! Pods: what their containers and volumes need of each other.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::View;
 
@@ -84,7 +84,7 @@ fn restart_policy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
 }
 
 fn container_names<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let mut names = HashSet::new();
+    let mut names = BTreeSet::new();
     for field in ["initContainers", "containers"] {
         for (index, container) in list(spec, field).enumerate() {
             if let Some(name) = text(container, "name")
@@ -102,8 +102,8 @@ fn container_names<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
 
 /// The names of volumes, and of the claims that a StatefulSet makes volumes of.
 fn mounts<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let mut names: HashSet<Cow<'v, str>> = HashSet::new();
-    let mut devices: HashSet<Cow<'v, str>> = HashSet::new();
+    let mut names: BTreeSet<Cow<'v, str>> = BTreeSet::new();
+    let mut devices: BTreeSet<Cow<'v, str>> = BTreeSet::new();
     for (index, volume) in list(spec, "volumes").enumerate() {
         let Some(name) = text(volume, "name") else {
             continue;
@@ -134,7 +134,7 @@ fn mounts<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     }
     for field in ["initContainers", "containers"] {
         for (index, container) in list(spec, field).enumerate() {
-            let mut paths = HashSet::new();
+            let mut paths = BTreeSet::new();
             for (mount, value) in list(container, "volumeMounts").enumerate() {
                 let there = text(value, "name");
                 if there.is_some_and(|name| !names.contains(&name)) {
@@ -148,7 +148,7 @@ fn mounts<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
                     walk.refuse(spec, path, "must be unique in the container");
                 }
             }
-            let mut used = HashSet::new();
+            let mut used = BTreeSet::new();
             for (device, value) in list(container, "volumeDevices").enumerate() {
                 let Some(name) = text(value, "name") else {
                     continue;
@@ -173,7 +173,7 @@ fn mounts<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
 }
 
 fn host_ports<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let mut used = HashSet::new();
+    let mut used = BTreeSet::new();
     for (index, container) in list(spec, "containers").enumerate() {
         for (at, port) in list(container, "ports").enumerate() {
             let on_host = number(port, "hostPort").filter(|port| *port != 0);
@@ -239,7 +239,7 @@ fn dns<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         let domain = domain.as_str().unwrap_or_default();
         let domain = domain.strip_suffix('.').unwrap_or(&domain);
         // Newer versions allow underscores.
-        if domain != "" && !Format::Subdomain.fits(&domain.replace('_', "a")) {
+        if !domain.is_empty() && !Format::Subdomain.fits(&domain.replace('_', "a")) {
             let what = format!("must be {}", Format::Subdomain.words());
             walk.refuse(spec, steps!["dnsConfig", "searches", index], &what);
         }
@@ -247,7 +247,7 @@ fn dns<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
 }
 
 fn spread<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     for (index, one) in list(spec, "topologySpreadConstraints").enumerate() {
         let key = (text(one, "topologyKey"), text(one, "whenUnsatisfiable"));
         if !seen.insert(key) {
@@ -484,14 +484,16 @@ pub(crate) fn node_selector<'v>(walk: &mut Walk<'v>, selector: View<'v>) {
 }
 
 /// The labels of a template of pods.
-pub(crate) fn template_labels<'v>(spec: View<'v>) -> Option<View<'v>> {
+pub(crate) fn template_labels(spec: View<'_>) -> Option<View<'_>> {
     at(spec, &["template", "metadata", "labels"])
 }
 
 /// Whether the labels of a template have all of these.
 pub(crate) fn has_labels<'v>(labels: Option<View<'v>>, wanted: View<'v>, field: &str) -> bool {
+    let own = labels.and_then(View::entries).into_iter().flatten();
+    let own: BTreeMap<Cow<'v, str>, View<'v>> = own.collect();
     entries(wanted, field).all(|(key, value)| {
-        let own = labels.and_then(|labels| labels.get(&key));
+        let own = own.get(&key).copied();
         let text = |view: View<'v>| view.as_str().unwrap_or_default();
         own.is_some_and(|own| text(own) == text(value))
     })

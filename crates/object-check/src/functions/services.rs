@@ -1,7 +1,7 @@
 //! Services and their endpoints.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use krm_yaml::{Scalar, View};
 
@@ -98,9 +98,9 @@ fn ports<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: bool)
     {
         walk.missing(spec, steps!["ports"]);
     }
-    let mut names = HashSet::new();
-    let mut numbers = HashSet::new();
-    let mut node_ports = HashSet::new();
+    let mut names = BTreeSet::new();
+    let mut numbers = BTreeSet::new();
+    let mut node_ports = BTreeSet::new();
     for (index, port) in list(spec, "ports").enumerate() {
         let name = text(port, "name");
         match &name {
@@ -226,7 +226,7 @@ fn addresses<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: b
     if count > 2 {
         walk.refuse(spec, steps!["clusterIPs"], "must have at most 2 items");
     }
-    let mut families = HashSet::new();
+    let mut families = BTreeSet::new();
     for (index, family) in list(spec, "ipFamilies").enumerate() {
         if let Some(family) = family.as_str()
             && !families.insert(family)
@@ -328,7 +328,7 @@ pub(crate) fn slice<'v>(walk: &mut Walk<'v>, slice: View<'v>) {
             let path = steps!["endpoints", index, "addresses", at];
             match kind.as_deref() {
                 Some("IPv4") if !is_ipv4(&address) => {
-                    walk.refuse(slice, path, "must be an IPv4 address")
+                    walk.refuse(slice, path, "must be an IPv4 address");
                 }
                 Some("IPv6") if !is_ip(&address) || is_ipv4(&address) => {
                     walk.refuse(slice, path, "must be an IPv6 address");
@@ -350,7 +350,7 @@ pub(crate) fn slice<'v>(walk: &mut Walk<'v>, slice: View<'v>) {
             );
         }
     }
-    let mut names = HashSet::new();
+    let mut names = BTreeSet::new();
     for (index, port) in list(slice, "ports").enumerate() {
         let name = text(port, "name").unwrap_or_default();
         if !names.insert(name) {

@@ -1,6 +1,6 @@
 //! Persistent volumes, claims and classes of storage.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use krm_yaml::View;
 
@@ -149,9 +149,9 @@ pub(crate) fn class<'v>(walk: &mut Walk<'v>, class: View<'v>) {
             &["Delete", "Retain"],
         );
     }
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     for (index, term) in list(class, "allowedTopologies").enumerate() {
-        let mut keys = HashSet::new();
+        let mut keys = BTreeSet::new();
         for (at, one) in list(term, "matchLabelExpressions").enumerate() {
             let Some(key) = text(one, "key") else {
                 continue;
@@ -169,7 +169,7 @@ pub(crate) fn class<'v>(walk: &mut Walk<'v>, class: View<'v>) {
                     "must be unique",
                 );
             }
-            let mut values = HashSet::new();
+            let mut values = BTreeSet::new();
             for (value, text) in list(one, "values").enumerate() {
                 if text.as_str().is_some_and(|text| !values.insert(text)) {
                     let path = steps![

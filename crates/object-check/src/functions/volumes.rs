@@ -1,6 +1,6 @@
 //! Volumes, and what they project.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use krm_yaml::View;
 
@@ -142,7 +142,7 @@ pub(crate) fn projection<'v>(walk: &mut Walk<'v>, source: View<'v>) {
 
 /// Checks that the files of a projected volume differ.
 pub(crate) fn projected<'v>(walk: &mut Walk<'v>, volume: View<'v>) {
-    let mut paths = HashSet::new();
+    let mut paths = BTreeSet::new();
     for (index, source) in list(volume, "sources").enumerate() {
         for field in ["secret", "configMap", "downwardAPI"] {
             let Some(one) = get(source, field) else {
@@ -187,7 +187,7 @@ pub(crate) fn host_path<'v>(walk: &mut Walk<'v>, volume: View<'v>) {
 
 /// Checks the keys of a ConfigMap or Secret.
 pub(crate) fn data<'v>(walk: &mut Walk<'v>, object: View<'v>) {
-    let mut keys = HashSet::new();
+    let mut keys = BTreeSet::new();
     for field in ["data", "binaryData"] {
         for (key, _) in entries(object, field) {
             if !is_data_key(&key) {

@@ -320,13 +320,13 @@ pub(crate) fn is_duration(text: &str) -> bool {
 fn is_cron(field: &str, least: u32, most: u32, names: &[&str]) -> bool {
     let value = |text: &str| -> Option<u32> {
         let lower = text.to_ascii_lowercase();
-        let named = names.iter().position(|name| *name == lower);
-        let first = if names.len() == 12 { 1 } else { 0 };
-        let named = named
-            .and_then(|at| u32::try_from(at).ok())
-            .map(|at| at + first);
+        let position = names.iter().position(|name| *name == lower);
+        // Months begin with 1, days with 0.
+        let first = u32::from(names.len() == 12);
+        let position = position.and_then(|at| u32::try_from(at).ok());
+        let word = position.map(|at| at + first);
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        named.or_else(|| is_number.then(|| text.parse().ok()).flatten())
+        word.or_else(|| is_number.then(|| text.parse().ok()).flatten())
     };
     let is_part = |part: &str| {
         let (range, step) = match part.split_once('/') {

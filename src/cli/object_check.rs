@@ -7,7 +7,7 @@ use krm_template_exec::console::Console;
 use krm_template_exec::io;
 use krm_template_object_check::{Checker, version};
 use krm_yaml::diagnostic::{Diagnostics, Result};
-use krm_yaml::{Cursor, Document, DuplicateKeys, View};
+use krm_yaml::{Cursor, Document};
 
 /// Whether and how printed objects are checked.
 #[derive(Debug, Args)]
@@ -68,7 +68,7 @@ impl Options {
 fn add_definitions(file: &str, console: Console, checker: &mut Checker) -> Result<()> {
     let document = Document::parse(&console.read(file)?)?;
     for root in document.roots().flat_map(with_items) {
-        add_definition(root, checker);
+        checker.define(root);
     }
     Ok(())
 }
@@ -78,15 +78,4 @@ pub(super) fn with_items(root: Cursor<'_>) -> impl Iterator<Item = Cursor<'_>> {
     let items = root.get("items").filter(|items| items.is_sequence());
     let items = items.into_iter().flat_map(Cursor::children);
     std::iter::once(root).chain(items)
-}
-
-/// Adds the definition of a kind, if the object is one.
-pub(super) fn add_definition(root: Cursor<'_>, checker: &mut Checker) {
-    if root.text_at(["kind"]).as_deref() != Some("CustomResourceDefinition") {
-        return;
-    }
-    let value = root.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
-    if let Some(value) = value {
-        checker.definitions.add(View::of(&value));
-    }
 }

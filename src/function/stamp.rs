@@ -110,8 +110,7 @@ impl<O: Objects> Stamping<'_, O> {
         matching: &Matching<'_>,
         diagnostics: &mut Diagnostics,
     ) {
-        let annotation = self.run.config.text_at(["metadata", "annotations", CHECK]);
-        let checker = (annotation.as_deref() == Some("true")).then(Checker::default);
+        let checker = self.checker();
         for (index, instance) in plan.instances.iter().enumerate() {
             let Some(expander) = plan.expanders.get(instance.expander) else {
                 continue;
@@ -168,6 +167,26 @@ impl<O: Objects> Stamping<'_, O> {
         if let Some(text) = checker.and_then(|checker| checker.not_checked()) {
             diagnostics.push(Diagnostic::info(text).of_success());
         }
+    }
+
+    /// The check of the objects, if it is asked for, with the custom resources that items define.
+    fn checker(&self) -> Option<Checker> {
+        let annotation = self.run.config.text_at(["metadata", "annotations", CHECK]);
+        if annotation.as_deref() != Some("true") {
+            return None;
+        }
+        let mut checker = Checker::default();
+        for (position, item) in self.run.items.list.iter().enumerate() {
+            let identity = item.identity.as_ref();
+            if !identity.is_some_and(|one| one.kind == "CustomResourceDefinition") {
+                continue;
+            }
+            // An item without text is reported where it is read.
+            if let Ok(node) = self.run.objects.at(position) {
+                checker.define(node.cursor().open().cursor());
+            }
+        }
+        Some(checker)
     }
 
     /// The secret that generated values are derived from: of the environment, or of a Secret among

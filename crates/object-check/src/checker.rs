@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use krm_core::visible::on_one_line;
-use krm_yaml::diagnostic::Diagnostic;
-use krm_yaml::{Cursor, View};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::{Cursor, DuplicateKeys, View};
 
 use crate::check::{Options, check};
 use crate::custom::Definitions;
@@ -83,6 +83,15 @@ impl Checker {
         let is_disabled = |rule: &str| annotation.split(',').any(|name| name.trim() == rule);
         found.retain(|one| !is_disabled(one.rule.name()) && !self.is_ignored(one.rule.name()));
         found
+    }
+
+    /// Adds the custom resource that an object defines, if it is a CustomResourceDefinition.
+    pub fn define(&mut self, object: Cursor<'_>) {
+        if object.text_at(["kind"]).as_deref() == Some("CustomResourceDefinition")
+            && let Some(value) = object.value(DuplicateKeys::LastWins, &mut Diagnostics::new())
+        {
+            self.definitions.add(View::of(&value));
+        }
     }
 
     fn is_ignored(&self, name: &str) -> bool {

@@ -15,7 +15,7 @@ use super::kustomizations::NO_PYTHON;
 #[cfg(feature = "deployment-manager")]
 use crate::cli::environment::environment;
 use crate::cli::kustomization;
-use crate::cli::object_check::{add_definition, with_items};
+use crate::cli::object_check::with_items;
 use crate::composition::{GROUP, consolidate_node};
 use crate::files;
 #[cfg(feature = "deployment-manager")]
@@ -131,7 +131,7 @@ pub(super) fn add_definitions(source: &Arc<Source>, server: &mut Checker) {
     }
     if let Ok(document) = Document::parse(source) {
         for root in document.roots().flat_map(with_items) {
-            add_definition(root, server);
+            server.define(root);
         }
     }
 }

@@ -27,6 +27,10 @@ const OF_OBJECTS: &[&str] = &[
     "invalid-label",
     "number-expected",
     "undeclared-parameter",
+    "removed-api",
+    "unknown-object-field",
+    "object-type",
+    "object-refused",
 ];
 const DIALECTS: [&str; 2] = ["proposal", "openshift"];
 

@@ -13,12 +13,12 @@ use crate::cases;
 use crate::needs;
 
 /// How many lines are changed at least, in each of two ways.
-const LEAST: usize = 1_700;
+const LEAST: usize = 2_000;
 /// The most lines of one Template.
 const OF_ONE: usize = 20;
 
 /// Fields of built-in kinds that hold a scalar, and no one reads as text.
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 26] = [
     "containerPort",
     "targetPort",
     "replicas",
@@ -37,6 +37,14 @@ const FIELDS: [&str; 18] = [
     "sessionAffinity",
     "insecureEdgeTerminationPolicy",
     "defaultMode",
+    "image",
+    "port",
+    "path",
+    "host",
+    "secretName",
+    "successThreshold",
+    "clusterIP",
+    "weight",
 ];
 
 /// Mappings whose keys are not fields.

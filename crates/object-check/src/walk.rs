@@ -247,7 +247,9 @@ impl<'v> Walk<'v> {
             Type::Bytes if value.is_sequence() => self.items(value, Type::Int32, item_rules),
             _ => {
                 if let Some(expected) = mismatch(value, of) {
-                    let what = if of == Type::Bytes && value.as_str().is_some() {
+                    // A text may be right, but not this one.
+                    let has_format = matches!(of, Type::Bytes | Type::Quantity | Type::Time);
+                    let what = if has_format && value.as_str().is_some() {
                         format!("must be {expected}")
                     } else {
                         format!("is {}, the API server reads {expected}", name_of(value))

@@ -178,7 +178,7 @@ impl<O: Objects> Stamping<'_, O> {
         let mut checker = Checker::default();
         for (position, item) in self.run.items.list.iter().enumerate() {
             let identity = item.identity.as_ref();
-            if !identity.is_some_and(|one| one.kind == "CustomResourceDefinition") {
+            if identity.is_none_or(|one| one.kind != "CustomResourceDefinition") {
                 continue;
             }
             // An item without text is reported where it is read.

@@ -215,23 +215,18 @@ pub(crate) fn attributes_class<'v>(walk: &mut Walk<'v>, class: View<'v>) {
     }
 }
 
-/// Checks the name of a driver.
-fn driver<'v>(walk: &mut Walk<'v>, around: View<'v>, field: &'static str) {
-    if let Some(name) = text(around, field)
-        && (name.len() > 63 || !Format::Subdomain.fits(&name.to_ascii_lowercase()))
-    {
-        walk.refuse(
-            around,
-            steps![field],
-            "must be the name of a driver: a DNS name of up to 63 characters",
-        );
-    }
-}
-
 /// Checks a source of the kind CSI.
 pub(crate) fn csi<'v>(walk: &mut Walk<'v>, source: View<'v>) {
     if !has(source, "driver") {
         walk.missing(source, steps!["driver"]);
     }
-    driver(walk, source, "driver");
+    if let Some(name) = text(source, "driver")
+        && (name.len() > 63 || !Format::Subdomain.fits(&name.to_ascii_lowercase()))
+    {
+        walk.refuse(
+            source,
+            steps!["driver"],
+            "must be the name of a driver: a DNS name of up to 63 characters",
+        );
+    }
 }

@@ -32,7 +32,7 @@ impl Inspect for Checks {
         };
         let mut found = Diagnostics::new();
         refusals.object(object, template, values, &mut found);
-        for one in found.iter() {
+        for one in &found {
             let mut warning = one.clone();
             warning.severity = Severity::Warning;
             diagnostics.push(warning);

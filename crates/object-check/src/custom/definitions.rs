@@ -1,11 +1,12 @@
 //! Definitions of custom resources, with their structural schemas.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use krm_yaml::{Data, Scalar, Value, View};
 use regex_lite::Regex;
 
+use super::spelling::to_text;
 use crate::walk::{get, is_true, list, text};
 
 /// The definitions of custom resources that are known.
@@ -70,6 +71,9 @@ impl Definitions {
     }
 }
 
+/// The most allowed values in a message.
+const MAX_NAMED: usize = 20;
+
 /// The deepest schema that is read.
 const MAX_DEPTH: usize = 100;
 
@@ -102,7 +106,10 @@ pub(super) struct Schema {
     pub(super) items: Option<Box<Self>>,
     /// The values under other keys.
     pub(super) additional: Option<Box<Self>>,
-    pub(super) words: Vec<Value<'static>>,
+    /// The allowed values, in one spelling.
+    pub(super) words: BTreeSet<String>,
+    /// The first of them, for a message.
+    pub(super) named: Vec<String>,
     pub(super) format: Option<String>,
     pub(super) pattern: Option<(Regex, String)>,
     pub(super) least: Option<(f64, bool)>,
@@ -194,7 +201,11 @@ impl Schema {
                 Some(Scalar::Bool(true)) => Some(Box::new(Self::anything())),
                 _ => boxed("additionalProperties"),
             },
-            words: list(view, "enum").map(owned).collect(),
+            words: list(view, "enum").map(to_text).collect(),
+            named: list(view, "enum")
+                .filter_map(word)
+                .take(MAX_NAMED)
+                .collect(),
             format: text(view, "format").map(std::borrow::Cow::into_owned),
             pattern: pattern.and_then(|text| Some((Regex::new(&text).ok()?, text.into_owned()))),
             least: bound("minimum", "exclusiveMinimum"),
@@ -214,7 +225,16 @@ impl Schema {
     }
 }
 
-pub(super) fn owned(view: View<'_>) -> Value<'static> {
+/// An allowed value in a message.
+fn word(value: View<'_>) -> Option<String> {
+    match value.scalar()? {
+        Scalar::String(text) => Some(format!("`{text}`")),
+        Scalar::Number(text) => Some(text.into_owned()),
+        _ => None,
+    }
+}
+
+fn owned(view: View<'_>) -> Value<'static> {
     if let Some(items) = view.items() {
         return Value::sequence(items.map(owned).collect());
     }

@@ -9,15 +9,17 @@
 
 mod definitions;
 mod formats;
+mod spelling;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{Scalar, View};
 
 use crate::scalars::integer;
 use crate::walk::{Part, Walk, get, name_of, one_of};
-use definitions::{Custom, Schema, Type, number, owned};
+use definitions::{Custom, Schema, Type, number};
 use formats::has_format;
+use spelling::to_text;
 
 pub use definitions::Definitions;
 
@@ -124,8 +126,8 @@ impl<'v> Run<'_, 'v> {
                 .or(schema.additional.as_deref());
             let Some(inner) = inner else {
                 if !schema.keeps_unknown && !keeps && schema.of == Some(Type::Object) {
-                    let known: Vec<&str> = schema.properties.keys().map(String::as_str).collect();
-                    self.walk.unknown_custom(key, value, &known);
+                    let known = schema.properties.keys().map(String::as_str);
+                    self.walk.unknown_custom(key, value, known);
                 }
                 continue;
             };
@@ -136,12 +138,15 @@ impl<'v> Run<'_, 'v> {
             self.walk.leave();
             self.is_silent = was_silent;
         }
+        let needed = !schema.required.is_empty();
+        let entries = object.entries().filter(|_| needed).into_iter().flatten();
+        let present: BTreeMap<_, _> = entries.collect();
         for name in &schema.required {
             let inner = schema.properties.get(name);
             // Null is like none, unless it is allowed.
             let is_nullable = inner.is_some_and(|inner| inner.is_nullable);
-            let is_there = object
-                .get(name)
+            let is_there = present
+                .get(name.as_str())
                 .is_some_and(|value| is_nullable || !value.is_null());
             if is_resource && matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
                 continue;
@@ -341,17 +346,14 @@ fn fits(value: View<'_>, schema: &Schema, around: Option<&Schema>) -> bool {
 
 /// What is wrong with a value itself, if something is.
 fn wrong(value: View<'_>, schema: &Schema) -> Option<String> {
-    if !schema.words.is_empty() && !schema.words.iter().any(|word| *word == owned(value)) {
-        let words: Vec<String> = schema
-            .words
-            .iter()
-            .filter_map(|word| match word.scalar()? {
-                Scalar::String(text) => Some(format!("`{text}`")),
-                Scalar::Number(text) => Some(text.to_string()),
-                _ => None,
-            })
-            .collect();
-        return Some(format!("must be {}", one_of(&words)));
+    if !schema.words.is_empty() && !schema.words.contains(&to_text(value)) {
+        let more = schema.words.len() > schema.named.len();
+        let words = one_of(&schema.named);
+        return Some(match words.as_str() {
+            "" => "must be one of the values that its schema allows".to_owned(),
+            _ if more => format!("must be {words}, or another value that its schema allows"),
+            _ => format!("must be {words}"),
+        });
     }
     let between = |count: usize, limits: (Option<usize>, Option<usize>), what: &str| {
         if limits.0.is_some_and(|least| count < least) {
@@ -424,43 +426,5 @@ fn wrong(value: View<'_>, schema: &Schema) -> Option<String> {
                 .then(|| "must be a smaller integer".to_owned())
         }
         _ => None,
-    }
-}
-
-fn to_text(value: View<'_>) -> String {
-    let mut text = String::new();
-    write_text(value, &mut text);
-    text
-}
-
-fn write_text(value: View<'_>, out: &mut String) {
-    if let Some(items) = value.items() {
-        out.push('[');
-        for item in items {
-            write_text(item, out);
-            out.push(',');
-        }
-        out.push(']');
-    } else if let Some(entries) = value.entries() {
-        let mut entries: Vec<_> = entries.collect();
-        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        out.push('{');
-        for (key, value) in entries {
-            out.push_str(&key);
-            out.push('\0');
-            write_text(value, out);
-            out.push(',');
-        }
-        out.push('}');
-    } else {
-        match value.scalar() {
-            Some(Scalar::String(text)) => {
-                out.push('"');
-                out.push_str(&text);
-            }
-            Some(Scalar::Number(text)) => out.push_str(&text),
-            Some(Scalar::Bool(flag)) => out.push_str(if flag { "true" } else { "false" }),
-            _ => out.push_str("null"),
-        }
     }
 }

@@ -191,12 +191,16 @@ impl<'v> Walk<'v> {
     }
 
     /// Adds the finding about a field that the schema of a custom resource does not have.
-    pub(crate) fn unknown_custom(&mut self, key: Cow<'v, str>, value: View<'v>, known: &[&str]) {
+    pub(crate) fn unknown_custom<'k>(
+        &mut self,
+        key: Cow<'v, str>,
+        value: View<'v>,
+        known: impl Iterator<Item = &'k str>,
+    ) {
         if self.found.len() >= MAX_FOUND {
             return;
         }
-        let hint =
-            closest(&key, known.iter().copied()).map(|meant| format!("did you mean `{meant}`?"));
+        let hint = closest(&key, known).map(|meant| format!("did you mean `{meant}`?"));
         let message = format!(
             "`{}` is not a field of its definition",
             krm_core::visible::on_one_line(&key)

@@ -171,6 +171,15 @@ fn compare(names: &[&str], definitions: &Definitions) -> Outcome {
     outcome
 }
 
+/// Compares the objects of these files: no false alarms, at least this share of the refusals.
+fn judge(title: &str, names: &[&str], definitions: &Definitions, least: f64) {
+    let outcome = compare(names, definitions);
+    report(title, &outcome);
+    assert_eq!(outcome.false_alarms, Vec::<String>::new());
+    assert!(outcome.decoding.share() >= 0.995);
+    assert!(outcome.validation.share() >= least);
+}
+
 fn report(title: &str, outcome: &Outcome) {
     println!(
         "{title}: decoding {}/{}, validation {}/{} ({:.1} %), false alarms {}",
@@ -198,43 +207,25 @@ fn report(title: &str, outcome: &Outcome) {
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs the shared folder")]
 fn built_in_kinds_are_checked_as_the_server_does() {
-    let outcome = compare(
-        &["real.jsonl.gz", "mutations-dev.jsonl.gz"],
-        &Definitions::default(),
-    );
-    report("built-in", &outcome);
-    assert_eq!(outcome.false_alarms, Vec::<String>::new());
-    assert!(outcome.decoding.share() >= 0.995);
-    assert!(outcome.validation.share() >= 0.9);
+    let names = ["real.jsonl.gz", "mutations-dev.jsonl.gz"];
+    judge("built-in", &names, &Definitions::default(), 0.9);
 }
 
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs the shared folder")]
 fn kinds_of_openshift_are_checked_as_the_server_does() {
-    let outcome = compare(
-        &[
-            "openshift-real.jsonl.gz",
-            "openshift-mutations-dev.jsonl.gz",
-        ],
-        &Definitions::default(),
-    );
-    report("openshift", &outcome);
-    assert_eq!(outcome.false_alarms, Vec::<String>::new());
-    assert!(outcome.decoding.share() >= 0.995);
-    assert!(outcome.validation.share() >= 0.9);
+    let names = [
+        "openshift-real.jsonl.gz",
+        "openshift-mutations-dev.jsonl.gz",
+    ];
+    judge("openshift", &names, &Definitions::default(), 0.9);
 }
 
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs the shared folder")]
 fn custom_resources_are_checked_as_the_server_does() {
-    let outcome = compare(
-        &["crd.jsonl.gz", "crd-mutations-dev.jsonl.gz"],
-        &all_definitions(),
-    );
-    report("custom", &outcome);
-    assert_eq!(outcome.false_alarms, Vec::<String>::new());
-    assert!(outcome.decoding.share() >= 0.995);
-    assert!(outcome.validation.share() >= 0.85);
+    let names = ["crd.jsonl.gz", "crd-mutations-dev.jsonl.gz"];
+    judge("custom", &names, &all_definitions(), 0.85);
 }
 
 /// The objects of the probes, which set one field of these.

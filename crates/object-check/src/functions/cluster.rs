@@ -127,7 +127,16 @@ fn is_quota_name(name: &str) -> bool {
             | "limits.cpu"
             | "limits.memory"
             | "limits.ephemeral-storage"
-            | "pods"
+    ) || is_counted(name)
+        || name.starts_with("requests.hugepages-")
+        || name.starts_with("hugepages-")
+}
+
+/// Whether a quota has the number of these objects.
+fn is_counted(name: &str) -> bool {
+    matches!(
+        name,
+        "pods"
             | "resourcequotas"
             | "services"
             | "replicationcontrollers"
@@ -136,8 +145,7 @@ fn is_quota_name(name: &str) -> bool {
             | "configmaps"
             | "services.nodeports"
             | "services.loadbalancers"
-    ) || name.starts_with("requests.hugepages-")
-        || name.starts_with("hugepages-")
+    )
 }
 
 /// Checks a quota.
@@ -154,18 +162,7 @@ pub(crate) fn quota<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         if amount.is_some_and(|amount| amount < 0.0) {
             walk.refuse(spec, steps!["hard", name.clone()], "must be at least 0");
         }
-        let is_count = matches!(
-            name.as_ref(),
-            "pods"
-                | "resourcequotas"
-                | "services"
-                | "replicationcontrollers"
-                | "secrets"
-                | "persistentvolumeclaims"
-                | "configmaps"
-                | "services.nodeports"
-                | "services.loadbalancers"
-        ) || name.starts_with("count/");
+        let is_count = is_counted(&name) || name.starts_with("count/");
         if is_count && amount.is_some_and(|amount| amount.fract() != 0.0) {
             walk.refuse(spec, steps!["hard", name], "must be an integer");
         }

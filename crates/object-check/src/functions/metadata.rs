@@ -196,3 +196,33 @@ fn name_rule(group: &str, kind: &str) -> NameRule {
 fn segment(name: &str) -> Option<&'static str> {
     (!Format::PathSegment.fits(name)).then(|| Format::PathSegment.words())
 }
+
+/// Checks an expression with one of these operators.
+pub(crate) fn requirement<'v>(walk: &mut Walk<'v>, one: View<'v>, operators: &[&str]) {
+    let count = list(one, "values").count();
+    match text(one, "operator").as_deref() {
+        Some("In" | "NotIn") if count == 0 => {
+            walk.refuse(
+                one,
+                steps!["values"],
+                "is required for the operators `In` and `NotIn`",
+            );
+        }
+        Some("Exists" | "DoesNotExist") if count > 0 => {
+            walk.refuse(
+                one,
+                steps!["values"],
+                "must be empty for the operators `Exists` and `DoesNotExist`",
+            );
+        }
+        Some("In" | "NotIn" | "Exists" | "DoesNotExist") => {}
+        other => {
+            walk.not_one_of(
+                one,
+                steps!["operator"],
+                other.unwrap_or_default(),
+                operators,
+            );
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::View;
 
-use super::metadata::label_map;
+use super::metadata::{label_map, requirement};
 use crate::formats::{Format, is_ip};
 use crate::walk::{Walk, at, entries, get, has, is_true, list, number, steps, text};
 
@@ -334,35 +334,16 @@ pub(crate) fn weighted<'v>(walk: &mut Walk<'v>, term: View<'v>) {
 
 /// Checks an expression of a node selector.
 pub(crate) fn node_requirement<'v>(walk: &mut Walk<'v>, one: View<'v>) {
-    let count = list(one, "values").count();
-    let operator = text(one, "operator");
-    match operator.as_deref() {
-        Some("In" | "NotIn") if count == 0 => {
-            walk.refuse(
-                one,
-                steps!["values"],
-                "is required for the operators `In` and `NotIn`",
-            );
-        }
-        Some("Exists" | "DoesNotExist") if count > 0 => {
-            walk.refuse(
-                one,
-                steps!["values"],
-                "must be empty for the operators `Exists` and `DoesNotExist`",
-            );
-        }
-        Some("Gt" | "Lt") if count != 1 => {
-            walk.refuse(
-                one,
-                steps!["values"],
-                "must have one item for the operators `Gt` and `Lt`",
-            );
-        }
-        Some("In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt") => {}
-        other => {
-            let words = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"];
-            walk.not_one_of(one, steps!["operator"], other.unwrap_or_default(), &words);
-        }
+    let is_comparison = matches!(text(one, "operator").as_deref(), Some("Gt" | "Lt"));
+    if !is_comparison {
+        let words = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"];
+        requirement(walk, one, &words);
+    } else if list(one, "values").count() != 1 {
+        walk.refuse(
+            one,
+            steps!["values"],
+            "must have one item for the operators `Gt` and `Lt`",
+        );
     }
 }
 

@@ -2,6 +2,7 @@
 
 use krm_yaml::{Scalar, View};
 
+use super::metadata::requirement;
 use super::pods::{has_labels, template_labels};
 use crate::scalars::integer;
 use crate::walk::{Walk, get, has, is_empty, list, number, steps, text};
@@ -380,26 +381,5 @@ pub(crate) fn label_selector<'v>(walk: &mut Walk<'v>, selector: View<'v>) {
 
 /// Checks an expression of a selector of labels.
 pub(crate) fn selector_requirement<'v>(walk: &mut Walk<'v>, one: View<'v>) {
-    let count = list(one, "values").count();
-    match text(one, "operator").as_deref() {
-        Some("In" | "NotIn") if count == 0 => {
-            walk.refuse(
-                one,
-                steps!["values"],
-                "is required for the operators `In` and `NotIn`",
-            );
-        }
-        Some("Exists" | "DoesNotExist") if count > 0 => {
-            walk.refuse(
-                one,
-                steps!["values"],
-                "must be empty for the operators `Exists` and `DoesNotExist`",
-            );
-        }
-        Some("In" | "NotIn" | "Exists" | "DoesNotExist") => {}
-        other => {
-            let words = ["In", "NotIn", "Exists", "DoesNotExist"];
-            walk.not_one_of(one, steps!["operator"], other.unwrap_or_default(), &words);
-        }
-    }
+    requirement(walk, one, &["In", "NotIn", "Exists", "DoesNotExist"]);
 }

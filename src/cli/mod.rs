@@ -20,6 +20,7 @@ mod kustomization;
 mod man;
 mod merge;
 mod no_programs;
+mod object_check;
 mod parameters;
 mod process;
 mod reference;
@@ -113,7 +114,7 @@ enum Command {
     Process(Box<process::Arguments>),
     Explain(Box<explain::Arguments>),
     /// Build the resources of a Kustomization or Composition and print them
-    Build(Deferred<build::Arguments>),
+    Build(Box<Deferred<build::Arguments>>),
     /// Edit the kustomization file of the current directory
     Edit(Deferred<edit::Arguments>),
     /// Make a Template from objects of files or of a cluster
@@ -124,7 +125,7 @@ enum Command {
     Form(form::Arguments),
     Merge(merge::Arguments),
     #[command(visible_alias = "lint")]
-    Validate(validate::Arguments),
+    Validate(Box<validate::Arguments>),
     #[cfg(feature = "deployment-manager")]
     /// Expand Deployment Manager configurations, offline
     #[command(name = "dm", alias = "deployment")]

@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::fail_on::FailOn;
 use crate::cli::kustomization;
+use crate::cli::object_check;
 use crate::cli::suggested::Suggested;
 use crate::composition::{KUSTOMIZATIONS, is_kustomization};
 use crate::files::join;
@@ -20,6 +21,7 @@ use crate::report::{self, SarifRule};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
 use krm_template_exec::status::{FAILED, OK, USAGE};
+use krm_template_object_check::Checker;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::Source;
 
@@ -63,6 +65,9 @@ pub(super) struct Arguments {
     disable: Vec<String>,
 
     #[command(flatten)]
+    objects: object_check::Options,
+
+    #[command(flatten)]
     fail_on: FailOn,
 }
 
@@ -98,13 +103,17 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         console.report(&trouble);
         return Ok(USAGE);
     }
-    let checked = check_all(arguments, console, &mut trouble);
+    let server = arguments.objects.checker(console, &mut trouble);
+    let checked = check_all(arguments, server, console, &mut trouble);
     print(arguments.output, &checked.findings)?;
     console.report(&trouble);
     if arguments.output == OutputFormat::Text
         && (checked.templates > 0 || !checked.others.is_empty())
     {
         console.say(summary(&checked).trim_end());
+        if let Some(text) = &checked.skipped {
+            console.say(text);
+        }
     }
     if trouble.has_errors() {
         return Ok(USAGE);
@@ -130,18 +139,17 @@ struct Checked {
     templates: usize,
     others: Counts,
     findings: Diagnostics,
+    /// What was not checked, in a sentence.
+    skipped: Option<String>,
 }
 
 /// Checks all files. Problems with the files themselves are reported to `trouble`.
-fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics) -> Checked {
-    let mut check = Check {
-        disabled: &arguments.disable,
-        console,
-        checked: Checked::default(),
-        others: Vec::new(),
-        without_template: Vec::new(),
-        has_patches: false,
-    };
+fn check_all(
+    arguments: &Arguments,
+    mut server: Checker,
+    console: Console,
+    trouble: &mut Diagnostics,
+) -> Checked {
     let mut files = Vec::new();
     let mut kustomizations = Vec::new();
     let paths = arguments.paths.iter().chain(&arguments.filenames);
@@ -166,8 +174,28 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
         io::is_yaml(Path::new(file)) && !is_kustomization(file) && !known.contains(file)
     };
     files.extend(read.into_iter().filter(is_new).map(|file| (file, false)));
-    for (file, is_named) in files {
-        check.file(file, is_named, trouble);
+    let mut read = Vec::new();
+    for (path, is_named) in files {
+        if let Some(source) = trouble.take(console.read(&path)) {
+            others::add_definitions(&source, &mut server);
+            read.push(File {
+                path,
+                source,
+                is_named,
+            });
+        }
+    }
+    let mut check = Check {
+        disabled: &arguments.disable,
+        console,
+        server: &server,
+        checked: Checked::default(),
+        others: Vec::new(),
+        without_template: Vec::new(),
+        has_patches: false,
+    };
+    for file in read {
+        check.file(file, trouble);
     }
     check.check_others();
     check.checked.others.kustomizations += kustomizations.len();
@@ -175,6 +203,7 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
     check.report_missing(trouble);
     check.checked.findings.dedup();
     check.checked.findings.address(Way::Objects);
+    check.checked.skipped = server.not_checked();
     check.checked
 }
 
@@ -182,6 +211,7 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
 struct Check<'a> {
     disabled: &'a [String],
     console: Console,
+    server: &'a Checker,
     checked: Checked,
     /// Files that may contain objects other than Templates.
     others: Vec<File>,
@@ -193,18 +223,12 @@ struct Check<'a> {
 
 impl Check<'_> {
     /// Checks the Templates in a file.
-    fn file(&mut self, path: String, is_named: bool, trouble: &mut Diagnostics) {
-        let Some(source) = trouble.take(self.console.read(&path)) else {
+    fn file(&mut self, file: File, trouble: &mut Diagnostics) {
+        let is_named = file.is_named;
+        let Some(checked) = check_one(&file.source, is_named, self.disabled, self.server) else {
             return;
         };
-        let Some(checked) = check_one(&source, is_named, self.disabled) else {
-            return;
-        };
-        let file = File {
-            path: path.clone(),
-            source,
-            is_named,
-        };
+        let path = file.path.clone();
         if checked.templates == 0 {
             if is_named {
                 self.without_template.push(path);
@@ -233,9 +257,15 @@ impl Check<'_> {
     fn check_others(&mut self) {
         let mut found = Diagnostics::new();
         let without = &mut self.without_template;
-        self.checked.others = others::check(&self.others, self.console, &mut found, &mut |file| {
-            without.retain(|path| *path != file.path);
-        });
+        self.checked.others = others::check(
+            &self.others,
+            self.server,
+            self.console,
+            &mut found,
+            &mut |file| {
+                without.retain(|path| *path != file.path);
+            },
+        );
         self.add_unsaid(&found);
     }
 
@@ -274,8 +304,13 @@ impl Check<'_> {
 }
 
 /// The findings in a file; nothing for an unreadable file that need not contain a Template.
-fn check_one(source: &Arc<Source>, is_named: bool, disabled: &[String]) -> Option<lint::Checked> {
-    match lint::check(source, disabled) {
+fn check_one(
+    source: &Arc<Source>,
+    is_named: bool,
+    disabled: &[String],
+    server: &Checker,
+) -> Option<lint::Checked> {
+    match lint::check(source, disabled, Some(server)) {
         Ok(checked) => Some(checked),
         Err(_) if !is_named && !lint::may_hold_template(source.text()) => None,
         Err(error) if disabled.iter().any(|name| error.rule == Some(name)) => None,
@@ -337,6 +372,7 @@ fn summary(checked: &Checked) -> String {
         (others.compositions, "Composition"),
         (others.kustomizations, "Kustomization"),
         (others.deployments, "DeploymentConfiguration"),
+        (others.objects, "object"),
     ];
     let looked_at: Vec<String> = looked_at
         .iter()

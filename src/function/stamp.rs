@@ -14,12 +14,16 @@ use crate::function::run::Environment;
 use crate::krm::identity::{self, Identity};
 use crate::lint;
 use crate::plan::{self, InputOrigin, Inputs, Instance, Plan};
-use crate::template::{self, Earlier, Generation, Options, Template};
+use crate::template::{self, Assignment, Earlier, Generation, Options, Template};
+use krm_template_object_check::Checker;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, SharedNode};
 
 /// The annotation that names the Secret among the items that generated values are derived from.
 const SEED_SECRET: &str = "template.krm.dev/seed-secret";
+
+/// Whether the objects are checked as an API server does: `"true"`.
+const CHECK: &str = "template.krm.dev/check";
 
 /// Decides what happens to the objects, of which `items` are the heads. `node` is the
 /// functionConfig. In a Composition, `earlier` finds the objects of earlier runs, which are not
@@ -106,6 +110,7 @@ impl<O: Objects> Stamping<'_, O> {
         matching: &Matching<'_>,
         diagnostics: &mut Diagnostics,
     ) {
+        let checker = self.checker();
         for (index, instance) in plan.instances.iter().enumerate() {
             let Some(expander) = plan.expanders.get(instance.expander) else {
                 continue;
@@ -126,10 +131,19 @@ impl<O: Objects> Stamping<'_, O> {
                 })
             };
             let (mut found, mut placed) = (Diagnostics::new(), Diagnostics::new());
+            let mut refused = Diagnostics::new();
             let message =
                 expander.expand(&instance.given, &options, &mut found, &mut |object, _| {
+                    if let (Some(checker), Some(template)) = (&checker, expander.template()) {
+                        let look = object.look();
+                        lint::check_refusals(checker, &look, template, &|_| false, &mut refused);
+                    }
                     placing.object(index, instance, object, &mut placed);
                 });
+            if let Some(template) = expander.template() {
+                hide_secrets(&mut refused, template, &instance.given, &options);
+            }
+            found.append(refused);
             if let (Some(tell), Some(template)) = (self.environment.trace, expander.template()) {
                 // The expansion has reported everything.
                 let unheard = &mut Diagnostics::new();
@@ -150,6 +164,29 @@ impl<O: Objects> Stamping<'_, O> {
             );
             diagnostics.append(found);
         }
+        if let Some(text) = checker.and_then(|checker| checker.not_checked()) {
+            diagnostics.push(Diagnostic::info(text).of_success());
+        }
+    }
+
+    /// The check of the objects, if it is asked for, with the custom resources that items define.
+    fn checker(&self) -> Option<Checker> {
+        let annotation = self.run.config.text_at(["metadata", "annotations", CHECK]);
+        if annotation.as_deref() != Some("true") {
+            return None;
+        }
+        let mut checker = Checker::default();
+        for (position, item) in self.run.items.list.iter().enumerate() {
+            let identity = item.identity.as_ref();
+            if identity.is_none_or(|one| one.kind != "CustomResourceDefinition") {
+                continue;
+            }
+            // An item without text is reported where it is read.
+            if let Ok(node) = self.run.objects.at(position) {
+                checker.define(node.cursor().open().cursor());
+            }
+        }
+        Some(checker)
     }
 
     /// The secret that generated values are derived from: of the environment, or of a Secret among
@@ -183,6 +220,28 @@ impl<O: Objects> Stamping<'_, O> {
         diagnostics.push(diagnostic);
         None
     }
+}
+
+/// Leaves out findings with a secret in a key, and conceals the lines of secrets.
+fn hide_secrets(
+    refused: &mut Diagnostics,
+    template: &Template,
+    given: &[Assignment],
+    options: &Options<'_>,
+) {
+    if refused.iter().next().is_none() {
+        return;
+    }
+    template::effective(
+        template,
+        given,
+        options,
+        &mut Diagnostics::new(),
+        |values| {
+            refused.retain(|one| values.may_show(&one.message));
+        },
+    );
+    refused.conceal(&template.secrets(given));
 }
 
 /// The objects of earlier runs of an instance.

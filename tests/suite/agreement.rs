@@ -331,7 +331,7 @@ fn judge(text: &str) -> Option<Judged> {
         return None;
     }
     let source = Source::new("t.yaml", text);
-    let checked = lint::check(&source, &[]);
+    let checked = lint::check(&source, &[], None);
     let errors = |found: &Diagnostics| {
         let found = found.iter().filter(|one| one.severity == Severity::Error);
         found.cloned().collect::<Vec<_>>()

@@ -36,6 +36,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("crates/server/src/serve", &["openapi", "deployments", "ui"]),
     ("src", &["plan", "function", "cli", "testing"]),
+    ("crates/object-check/src", &["walk", "functions", "custom"]),
     ("crates/authoring/src", &["export", "form", "lint", "merge"]),
     (
         "crates/template/src",

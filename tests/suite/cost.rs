@@ -133,7 +133,110 @@ const WORKS: &[Work] = &[
         count: 100,
         prepare: generators_of_a_kustomization,
     },
+    Work {
+        name: "checked_objects",
+        count: 400,
+        prepare: |folder, count| checked(folder, count, "", checked_service, ""),
+    },
+    Work {
+        name: "checked_containers",
+        count: 200,
+        prepare: |folder, count| checked(folder, count, CONTAINERS, checked_container, ""),
+    },
+    Work {
+        name: "checked_volumes",
+        count: 400,
+        prepare: |folder, count| {
+            let end = format!(
+                "      containers: [{{name: a, image: a, volumeMounts: [{}]}}]\n",
+                {
+                    let mounts = (0..count).map(|at| format!("{{name: v{at}, mountPath: /v{at}}}"));
+                    mounts.collect::<Vec<_>>().join(", ")
+                }
+            );
+            let volume = |at| format!("      - name: v{at}\n        emptyDir: {{}}\n");
+            checked(folder, count, VOLUMES, volume, &end)
+        },
+    },
+    Work {
+        name: "checked_ports",
+        count: 400,
+        prepare: |folder, count| {
+            let port = |at| format!("  - {{name: p{at}, port: {}}}\n", at + 1);
+            checked(folder, count, PORTS, port, "")
+        },
+    },
+    Work {
+        name: "checked_fields",
+        count: 1_000,
+        prepare: |folder, count| {
+            let field = |at| format!("  f{at}: {at}\n");
+            checked(folder, count, FIELDS, field, "")
+        },
+    },
+    Work {
+        name: "checked_definitions",
+        count: 100,
+        prepare: |folder, count| checked(folder, count, "", definition, ""),
+    },
+    Work {
+        name: "checked_fields_of_a_definition",
+        count: 400,
+        prepare: |folder, count| {
+            let head = definition(0).replace("{type: object}", "");
+            let head = format!("{head}          type: object\n          properties:\n");
+            let field = |at| format!("            f{at}: {{type: integer}}\n");
+            let fields = (0..count).map(|at| format!("f{at}: {at}\n"));
+            let end = format!(
+                "---\napiVersion: example.com/v1\nkind: Kind0\nmetadata: {{name: a}}\n{}",
+                fields.collect::<String>()
+            );
+            checked(folder, count, &head, field, &end)
+        },
+    },
 ];
+
+const CONTAINERS: &str = "apiVersion: v1\nkind: PodTemplate\nmetadata: {name: a}\ntemplate:\n  metadata: {labels: {a: a}}\n  spec:\n      containers:\n";
+const VOLUMES: &str = "apiVersion: v1\nkind: PodTemplate\nmetadata: {name: a}\ntemplate:\n  metadata: {labels: {a: a}}\n  spec:\n      volumes:\n";
+const PORTS: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec:\n  ports:\n";
+/// What follows are fields that a Service does not have.
+const FIELDS: &str =
+    "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec:\n  ports: [{port: 80}]\n";
+
+fn checked_service(at: usize) -> String {
+    format!(
+        "---\napiVersion: v1\nkind: Service\nmetadata: {{name: a{at}}}\nspec: {{ports: [{{port: 80, prot: 1}}]}}\n"
+    )
+}
+
+fn checked_container(at: usize) -> String {
+    format!(
+        "      - name: c{at}\n        image: a\n        ports: [{{name: p{at}, containerPort: {}}}]\n        env: [{{name: A, value: a}}]\n",
+        at + 1
+    )
+}
+
+fn definition(at: usize) -> String {
+    format!(
+        "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: kind{at}s.example.com}}\nspec:\n  group: example.com\n  names: {{kind: Kind{at}, listKind: Kind{at}List, plural: kind{at}s, singular: kind{at}}}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema:\n        openAPIV3Schema: {{type: object}}\n"
+    )
+}
+
+/// A file that `validate` checks: a head, lines for each of `count`, and an end.
+fn checked(
+    folder: &Path,
+    count: usize,
+    head: &str,
+    line: impl Fn(usize) -> String,
+    end: &str,
+) -> Result<Run, Failed> {
+    let lines: String = (0..count).map(line).collect();
+    fs::write(folder.join("a.yaml"), format!("{head}{lines}{end}"))?;
+    Ok(Run {
+        arguments: arguments(&["validate", "a.yaml"]),
+        stdin: String::new(),
+    })
+}
 
 pub(crate) fn trials() -> Vec<Trial> {
     let is_missing = has_no_valgrind();

@@ -31,6 +31,7 @@ mod ownership;
 mod parameters;
 mod program;
 mod readers;
+mod refusals;
 mod repetition;
 mod restrictions;
 mod rules;
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
-    let groups: [Group; 30] = [
+    let groups: [Group; 31] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("bounds", bounds::trials),
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
         ("parameters", parameters::trials),
         ("readers", readers::trials),
         ("repetition", repetition::trials),
+        ("refusals", refusals::trials),
         ("restrictions", restrictions::trials),
         ("rules", rules::trials),
         ("secrets", secrets::trials),

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum, value_parser};
 use crate::cli::build::chart::HelmOptions;
 use crate::cli::build::containers::ContainerOptions;
 use crate::cli::fail_on::FailOn;
+use crate::cli::object_check;
 use crate::composition::Ending;
 use crate::template::Format;
 use krm_template_exec::disk::LoadRestrictor;
@@ -43,6 +44,9 @@ pub(in crate::cli) struct Arguments {
     /// directory. A Kustomization adds its own resources after them.
     #[arg(value_name = "RESOURCES")]
     resources: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) objects: object_check::Check,
 
     /// Output format: `yaml`, `json`, `resourcelist` or `name`; or as in kustomize a file, or a
     /// directory for a file for each object

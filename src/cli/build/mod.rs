@@ -33,8 +33,9 @@ use krm_template_exec::disk::{Disk, WAY_OUT};
 use krm_template_exec::interruption::Interruption;
 use krm_template_exec::io;
 use krm_template_exec::status::{FAILED, OK, USAGE};
-use krm_yaml::Document;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_template_object_check::Checker;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
+use krm_yaml::{Document, View};
 
 /// The output, and what to know about it.
 struct Made {
@@ -52,7 +53,8 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let mut diagnostics = Diagnostics::new();
     let interruption = Interruption::listen();
     let programs = programs(arguments, console, &interruption)?;
-    let made = build(arguments, &programs, &mut diagnostics)?;
+    let mut checker = arguments.objects.checker(console, &mut diagnostics);
+    let made = build(arguments, checker.as_mut(), &programs, &mut diagnostics)?;
     // A Composition that is imported twice is reported once.
     diagnostics.dedup();
     if let Some(git) = &programs.git {
@@ -72,12 +74,19 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         interruption.obey();
         return diff.map_or(Ok(USAGE), |diff| diff::show(&diff));
     }
-    publish(arguments, made, diagnostics, console, &interruption)
+    let status = publish(arguments, made, diagnostics, console, &interruption)?;
+    if status == OK
+        && let Some(text) = checker.and_then(|checker| checker.not_checked())
+    {
+        console.say(&text);
+    }
+    Ok(status)
 }
 
 /// Builds what the arguments name. Reports errors.
 fn build(
     arguments: &Arguments,
+    checker: Option<&mut Checker>,
     programs: &Programs,
     diagnostics: &mut Diagnostics,
 ) -> std::io::Result<Option<Made>> {
@@ -108,6 +117,7 @@ fn build(
     let given = objects(&documents, diagnostics);
     Ok(make(
         arguments,
+        checker,
         &mut list,
         given,
         &disk,
@@ -226,9 +236,40 @@ fn objects<'d>(documents: &'d [Arc<Document>], diagnostics: &mut Diagnostics) ->
     all
 }
 
+/// Checks the resources as an API server does.
+fn check(resources: &[Resource<'_>], checker: &mut Checker, diagnostics: &mut Diagnostics) {
+    for resource in resources {
+        if resource.str_at(&["kind"]) == Some("CustomResourceDefinition") {
+            checker.definitions.add(View::of(resource.value()));
+        }
+    }
+    for resource in resources {
+        let value = resource.value();
+        let is_secret = resource.str_at(&["kind"]) == Some("Secret");
+        for finding in checker.check(View::of(value), &|_| false) {
+            let node = resource.document().zip(finding.origin);
+            let node = node.map(|(document, origin)| document.cursor(origin));
+            let mut diagnostic = finding.diagnostic(node, is_secret);
+            diagnostic.place = diagnostic
+                .place
+                .or_else(|| resource.place_of(&finding.path));
+            let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default().to_owned();
+            diagnostic.object = Some(ObjectReference {
+                api_version: text(&["apiVersion"]),
+                kind: text(&["kind"]),
+                namespace: text(&["metadata", "namespace"]),
+                name: text(&["metadata", "name"]),
+                ..ObjectReference::default()
+            });
+            diagnostics.push(diagnostic);
+        }
+    }
+}
+
 /// Runs the transformers on the given resources. Returns the output.
 fn make<'d>(
     arguments: &Arguments,
+    checker: Option<&mut Checker>,
     list: &'d mut [Step],
     given: Vec<Resource<'d>>,
     disk: &Disk,
@@ -255,6 +296,9 @@ fn make<'d>(
         return None;
     }
     resources.retain(|resource| !resource.is_local());
+    if let Some(checker) = checker {
+        check(&resources, checker, diagnostics);
+    }
     let output = Output::of(&resources, arguments, diagnostics)?;
     // The program ends here, so freeing all resources would be wasted time.
     std::mem::forget(resources);

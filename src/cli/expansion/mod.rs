@@ -13,7 +13,8 @@ use self::inspection::Inspector;
 use self::targets::Targets;
 use crate::plan::{self, Input, InputOrigin, Instance};
 use crate::template::{
-    self, Assignment, Cause, Generation, Label, Options, Scope, Seed, SetBy, Template, Trace,
+    self, Assignment, Cause, Generation, Inspect, Label, Options, Scope, Seed, SetBy, Template,
+    Trace,
 };
 use krm_template_exec::console::Console;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
@@ -192,6 +193,21 @@ pub(super) struct Expansion<'e> {
 }
 
 impl Expansion<'_> {
+    /// The same expansion, whose objects another one looks at.
+    pub(super) fn inspected_by<'i>(&'i self, inspect: &'i dyn Inspect) -> Expansion<'i> {
+        Expansion {
+            given: self.given.clone(),
+            options: Options {
+                labels: self.options.labels.clone(),
+                namespace: self.options.namespace.clone(),
+                inspect: Some(inspect),
+                generation: self.options.generation.clone(),
+                ..self.options
+            },
+            ..*self
+        }
+    }
+
     /// Traces the origin of the fields of each object.
     pub(super) fn trace(&self, diagnostics: &mut Diagnostics) -> Option<Trace> {
         template::trace(self.template, &self.given, &self.options, diagnostics)

@@ -4,6 +4,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
 use crate::cli::expansion;
+use crate::cli::object_check;
 use crate::cli::process::format::OutputFormat;
 use crate::cli::suggested::Suggested;
 use krm_template_exec::io;
@@ -20,6 +21,9 @@ use krm_template_exec::io;
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(super) expansion: expansion::Arguments,
+
+    #[command(flatten)]
+    pub(super) objects: object_check::Check,
 
     /// Output format
     #[arg(

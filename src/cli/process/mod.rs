@@ -14,10 +14,12 @@ pub(super) use self::arguments::Arguments;
 use self::mask::Secrets;
 use self::output::Output;
 use crate::cli::expansion::{Expansion, Expansions};
+use crate::lint::Refusals;
 use crate::template::{Format, Mapping, SourceMap};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
 use krm_template_exec::status::{FAILED, OK, USAGE};
+use krm_template_object_check::Checker;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
@@ -28,12 +30,13 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         return Ok(USAGE);
     }
     let mut diagnostics = Diagnostics::new();
+    let checker = arguments.objects.checker(console, &mut diagnostics);
     let others = arguments.diff_against.as_slice();
     let made = arguments.expansion.read(
         others,
         console,
         &mut diagnostics,
-        &|expansions, diagnostics| process(arguments, expansions, diagnostics),
+        &|expansions, diagnostics| process(arguments, checker.as_ref(), expansions, diagnostics),
     );
     if let Some(path) = &arguments.diff_against {
         let diff = made.and_then(|made| {
@@ -57,6 +60,9 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     writing.finish(console)?;
     for message in made.messages {
         console.say(message.trim_end());
+    }
+    if let Some(text) = checker.and_then(|checker| checker.not_checked()) {
+        console.say(&text);
     }
     Ok(OK)
 }
@@ -109,6 +115,7 @@ struct Processed {
 /// Produces the output and collects the messages of the Templates.
 fn process(
     arguments: &Arguments,
+    checker: Option<&Checker>,
     expansions: &Expansions<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Processed {
@@ -126,7 +133,14 @@ fn process(
     }
     let traces = arguments.diff_against.is_some() || arguments.source_map.is_some();
     expansions.each(diagnostics, |expansion, found| {
-        let message = made.output.add(&expansion, found);
+        let message = match checker {
+            Some(checker) => {
+                let before = expansion.options.inspect;
+                let checking = Refusals { checker, before };
+                made.output.add(&expansion.inspected_by(&checking), found)
+            }
+            None => made.output.add(&expansion, found),
+        };
         made.messages.extend(message);
         if traces {
             made.trace(&expansion);

@@ -14,6 +14,8 @@ use super::kustomizations;
 use super::kustomizations::NO_PYTHON;
 #[cfg(feature = "deployment-manager")]
 use crate::cli::environment::environment;
+use crate::cli::kustomization;
+use crate::cli::object_check::with_items;
 use crate::composition::{GROUP, consolidate_node};
 use crate::files;
 #[cfg(feature = "deployment-manager")]
@@ -25,10 +27,11 @@ use crate::plan::{self, Crossings, Input, InputOrigin, Selection};
 use crate::template::{self, Assignment, Generation, OWN_GROUP, Options, Template, values_of_file};
 use krm_template_exec::console::Console;
 use krm_template_exec::disk::{Disk, LoadRestrictor};
+use krm_template_object_check::Checker;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Document, SharedNode};
+use krm_yaml::{Cursor, Document, DuplicateKeys, SharedNode, View};
 
 /// All fields of a `ParameterValues`.
 const VALUES_FIELDS: [&str; 6] = [
@@ -56,12 +59,13 @@ pub(super) struct Counts {
     pub(super) compositions: usize,
     pub(super) deployments: usize,
     pub(super) kustomizations: usize,
+    pub(super) objects: usize,
 }
 
 impl Counts {
     /// Whether there are none at all.
     pub(super) const fn is_empty(&self) -> bool {
-        let others = self.deployments + self.kustomizations;
+        let others = self.deployments + self.kustomizations + self.objects;
         self.instances + self.values + self.compositions + others == 0
     }
 
@@ -72,6 +76,7 @@ impl Counts {
             Kind::Composition => &mut self.compositions,
             Kind::Deployment => &mut self.deployments,
             Kind::Kustomization => &mut self.kustomizations,
+            Kind::Object => &mut self.objects,
         } += 1;
     }
 }
@@ -84,6 +89,8 @@ enum Kind {
     Composition,
     Deployment,
     Kustomization,
+    /// Any other object of Kubernetes.
+    Object,
 }
 
 impl Kind {
@@ -104,7 +111,27 @@ impl Kind {
             "" if file.is_named && api_version.is_empty() && root.is_mapping() => {
                 Some(Self::Values)
             }
-            _ => None,
+            "Template" | "List" => None,
+            _ => is_object(root, file).then_some(Self::Object),
+        }
+    }
+}
+
+/// Whether a root is an object of Kubernetes, and not a patch that a Kustomization lists.
+fn is_object(root: Cursor<'_>, file: &File) -> bool {
+    let has = |key: &str| root.text_at([key]).is_some_and(|text| !text.is_empty());
+    let is_whole = has("apiVersion") && has("kind");
+    is_whole && (file.is_named || kustomization::that_patches_with(&file.path).is_none())
+}
+
+/// Adds the custom resources that a text defines.
+pub(super) fn add_definitions(source: &Arc<Source>, server: &mut Checker) {
+    if memchr::memmem::find(source.text().as_bytes(), b"CustomResourceDefinition").is_none() {
+        return;
+    }
+    if let Ok(document) = Document::parse(source) {
+        for root in document.roots().flat_map(with_items) {
+            server.define(root);
         }
     }
 }
@@ -125,15 +152,13 @@ impl Found<'_> {
 /// Checks what is in `files` besides Templates. Tells of each file whether there is something.
 pub(super) fn check(
     files: &[File],
+    server: &Checker,
     console: Console,
     findings: &mut Diagnostics,
     is_checked: &mut dyn FnMut(&File),
 ) -> Counts {
     let mut counts = Counts::default();
     let mut said = BTreeSet::new();
-    if !files.iter().any(may_hold_one) {
-        return counts;
-    }
     let read = files.iter().filter_map(|file| {
         let document = Document::parse(&file.source).ok()?;
         Some((file, Arc::new(document)))
@@ -163,7 +188,7 @@ pub(super) fn check(
         counts.add(kind);
         is_checked(one.file);
         let mut found = match kind {
-            Kind::Instance => instance(one, &roots),
+            Kind::Instance => instance(one, &roots, server),
             Kind::Values => values(one, &roots),
             Kind::Composition => composition(one, console),
             Kind::Deployment => deployment(one, &roots),
@@ -171,6 +196,7 @@ pub(super) fn check(
                 let disk = disk(console, "the Kustomization");
                 kustomizations::check_node(one.document, one.root, disk)
             }
+            Kind::Object => object(one, server),
         };
         found.attribute_to_rule("structure");
         if is_object {
@@ -186,26 +212,6 @@ pub(super) fn check(
         findings.append(found);
     }
     counts
-}
-
-/// Whether it is worth while to read a file a second time.
-fn may_hold_one(file: &File) -> bool {
-    let kinds = [
-        "TemplateInstance",
-        "ParameterValues",
-        "Composition",
-        "DeploymentConfiguration",
-        "Kustomization",
-        "Component",
-    ];
-    let has = |text: &str| memchr::memmem::find(file.source.text().as_bytes(), text.as_bytes());
-    has("kind").is_none() || kinds.iter().any(|kind| has(kind).is_some())
-}
-
-/// A document and, if it is a list, its items.
-fn with_items(root: Cursor<'_>) -> impl Iterator<Item = Cursor<'_>> {
-    let items = root.get("items").filter(|items| items.is_sequence());
-    std::iter::once(root).chain(items.into_iter().flat_map(Cursor::children))
 }
 
 /// The Template in the folder of a file of values that no argument names, if it is the only one
@@ -329,7 +335,7 @@ fn deployment(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
 }
 
 /// Checks a TemplateInstance with the Templates and values near it.
-fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
+fn instance(one: &Found<'_>, roots: &[Found<'_>], server: &Checker) -> Diagnostics {
     let root = one.root;
     let near = near(one, roots);
     let inputs = near.iter().map(|one| one.node());
@@ -375,10 +381,25 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
         .filter(|node| node.is_mapping())
     {
         let inline = SharedNode::new(one.document, inline.id());
-        checked.append(lint::check_template(&inline, &[]));
+        checked.append(lint::check_template(&inline, &[], Some(server)));
     }
     checked.dedup();
     checked
+}
+
+/// Checks an object as an API server does.
+fn object(one: &Found<'_>, server: &Checker) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    let Some(value) = one.root.value(DuplicateKeys::Refuse, &mut found) else {
+        found.attribute_to_rule("duplicate-key");
+        return found;
+    };
+    let is_secret = value.str_at(&["kind"]) == Some("Secret");
+    for finding in server.check(View::of(&value), &|_| false) {
+        let node = finding.origin.map(|node| one.document.cursor(node));
+        found.push(finding.diagnostic(Some(node.unwrap_or(one.root)), is_secret));
+    }
+    found
 }
 
 /// Warns of selectors of one instance that select pods of another.

@@ -53,11 +53,9 @@ const KNOWN: &[Known] = &[
     known("update", &["merge", "replace"], &[]),
     known("ownership", FLAG, CONFIGS),
     known("dialect", &[], &["Template"]),
-    known(
-        "disable-rules",
-        &[],
-        &["Template", "DeploymentConfiguration"],
-    ),
+    // On an object, the rules about what the API server refuses.
+    known("disable-rules", &[], &[]),
+    known("check", FLAG, CONFIGS),
     known("keep-namespace", FLAG, &["Template"]),
     known("label-selectors", FLAG, &["Template"]),
     known("seed-secret", &[], &["Template"]),

@@ -15,6 +15,7 @@ mod objects;
 mod parameters;
 mod pitfalls;
 mod references;
+mod refusals;
 mod rules;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use krm_template_engine::survey::Survey;
 use krm_template_engine::{
     Dialect, OPENSHIFT_GROUP, OWN_GROUP, Template, is_template_group, type_text,
 };
+use krm_template_object_check::Checker;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
@@ -34,6 +36,7 @@ use facts::Facts;
 
 pub use annotations::{warn_about_annotations, warn_about_annotations_of};
 pub use identifiers::warn_about_names;
+pub use refusals::{Refusals, check_refusals};
 pub use rules::{RULES, Rule};
 
 use rules::Check;
@@ -50,19 +53,25 @@ pub struct Checked {
     pub findings: Diagnostics,
 }
 
-/// Checks all Templates of a text, including those in lists and Compositions. Ignores other
-/// documents, and the rules in `disabled`.
+/// Checks all Templates of a text, including those in lists and Compositions, and their objects with
+/// `server`. Ignores other documents, and the rules in `disabled`.
 ///
 /// # Errors
 /// If the text is not YAML or JSON. The caller decides whether it
 /// [may contain a Template](may_hold_template).
-pub fn check(source: &Arc<Source>, disabled: &[String]) -> Result<Checked> {
+pub fn check(
+    source: &Arc<Source>,
+    disabled: &[String],
+    server: Option<&Checker>,
+) -> Result<Checked> {
     let document = Document::parse(source).map_err(|error| Box::new(error.rule("syntax")))?;
     let document = Arc::new(document);
     let mut checked = Checked::default();
     for root in templates(&document) {
         checked.templates += 1;
-        checked.findings.append(check_template(&root, disabled));
+        checked
+            .findings
+            .append(check_template(&root, disabled, server));
     }
     Ok(checked)
 }
@@ -124,14 +133,18 @@ fn is_template(root: Cursor<'_>) -> bool {
         && (is_template_group(group) || closest(group, [OWN_GROUP, OPENSHIFT_GROUP]).is_some())
 }
 
-/// Checks one Template, without the rules in `disabled`.
+/// Checks one Template, without the rules in `disabled`, and its objects with `server`.
 #[must_use]
-pub fn check_template(root: &SharedNode, disabled: &[String]) -> Diagnostics {
+pub fn check_template(
+    root: &SharedNode,
+    disabled: &[String],
+    server: Option<&Checker>,
+) -> Diagnostics {
     let mut found = Diagnostics::new();
     let template = Template::read(root, &mut found);
     found.attribute_to_rule("structure");
     if let Some(template) = &template {
-        check_content(template, &mut found);
+        check_content(template, server, &mut found);
         found.attribute_to(template.reference());
         found.conceal(&template.secrets(&[]));
     }
@@ -168,7 +181,7 @@ pub fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<String> {
     names
 }
 
-fn check_content(template: &Template, found: &mut Diagnostics) {
+fn check_content(template: &Template, server: Option<&Checker>, found: &mut Diagnostics) {
     let mut defaults = Diagnostics::new();
     let survey = Survey::of(template, &mut defaults);
     defaults.attribute_to_rule("default-value");
@@ -182,11 +195,16 @@ fn check_content(template: &Template, found: &mut Diagnostics) {
         nearly,
     };
     let mut facts = Vec::new();
+    let mut refusals = Diagnostics::new();
     let mut expanding = Diagnostics::new();
     survey.objects(&mut expanding, &mut |object, found| {
         facts.push(Facts::of(&object));
         let look = object.look();
         warn_about_annotations_of(&look, look.view.get("metadata"), found);
+        if let Some(server) = server {
+            let is_open = |text: &str| !context.is_known(text);
+            check_refusals(server, &look, template, &is_open, &mut refusals);
+        }
         for rule in RULES {
             if let Check::Object(check) = rule.check {
                 run(rule.name, found, |found| check(&context, &object, found));
@@ -209,6 +227,7 @@ fn check_content(template: &Template, found: &mut Diagnostics) {
             Check::Reading | Check::Object(_) => {}
         }
     }
+    refusals::add_unfound(&refusals, found);
 }
 
 fn run(rule: &'static str, found: &mut Diagnostics, check: impl FnOnce(&mut Diagnostics)) {

@@ -8,6 +8,7 @@ use krm_yaml::{Cursor, Document};
 
 use super::answer::{self, Expanded, Unwritable};
 use super::causes::{Hidden, Reporter};
+use super::checks::Checks;
 use super::request::{Limits, Processed, Request, Syntax, Text};
 use super::{parameters, read, source_map, text, upstream};
 use krm_template_server_core::groups::Group;
@@ -136,7 +137,11 @@ impl Work<'_> {
         let limits = &request.limits;
         let seed = self.seed()?;
         let budget = Budget::new(limits.objects, limits.bytes, limits.is_late);
-        let options = self.options(&budget, seed);
+        let checks = Checks::default();
+        let options = Options {
+            inspect: request.checks.then_some(&checks),
+            ..self.options(&budget, seed)
+        };
         let expanded = answer::expand(request, template, given, &options, &mut diagnostics);
         self.check_budget(&budget)?;
         let Some(expanded) = expanded.filter(|_| !diagnostics.has_errors()) else {
@@ -154,7 +159,8 @@ impl Work<'_> {
         )?;
         let mut hidden = hidden;
         expanded.hide_generated(&mut hidden);
-        let warnings = self.reporter(hidden).warnings(&diagnostics);
+        let mut warnings = self.reporter(hidden).warnings(&diagnostics);
+        warnings.extend(checks.not_checked());
         let body = self.body(template, root, given, expanded, seed)?;
         Ok(Processed {
             body,

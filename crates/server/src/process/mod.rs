@@ -22,6 +22,7 @@
 
 mod answer;
 mod causes;
+mod checks;
 mod expand;
 mod json;
 mod metadata;

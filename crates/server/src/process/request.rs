@@ -77,6 +77,8 @@ pub struct Request<'r> {
     pub output: Output,
     /// Whether the response contains a source map.
     pub source_map: bool,
+    /// Whether the objects are checked as the API server of a cluster does. Findings are warnings.
+    pub checks: bool,
     /// The syntax of the response. A YAML response keeps the comments of a YAML body.
     pub syntax: Syntax,
     /// The limits of the expansion.

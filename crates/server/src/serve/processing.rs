@@ -147,6 +147,7 @@ pub(super) struct Job<'c> {
     target_namespace: Option<String>,
     output: Output,
     source_map: bool,
+    checks: bool,
     syntax: Syntax,
 }
 
@@ -159,10 +160,11 @@ impl<'c> Job<'c> {
             "list" => Output::List,
             _ => return Err(Status::bad_request("output must be 'list' or 'template'")),
         };
+        let checks = query.flag("check") == Some(true);
         Ok(Self {
             state: call.state,
             // A `pattern`, which only the other group has, can take long to compile.
-            is_short: bytes <= SHORT && call.group == Group::OpenShift,
+            is_short: bytes <= SHORT && call.group == Group::OpenShift && !checks,
             group: call.group,
             namespace: call.namespace.to_owned(),
             labels: labels(query)?,
@@ -172,6 +174,7 @@ impl<'c> Job<'c> {
                 .map(str::to_owned),
             output,
             source_map: query.flag("sourceMap") == Some(true),
+            checks,
             syntax: syntax(shown.format),
         })
     }
@@ -187,6 +190,7 @@ impl<'c> Job<'c> {
             target_namespace: None,
             output: Output::Template,
             source_map: false,
+            checks: true,
             syntax: Syntax::Json,
         }
     }
@@ -218,6 +222,7 @@ impl<'c> Job<'c> {
             target_namespace,
             output,
             source_map,
+            checks,
             syntax,
             ..
         } = self;
@@ -230,6 +235,7 @@ impl<'c> Job<'c> {
                 target_namespace: target_namespace.as_deref(),
                 output,
                 source_map,
+                checks,
                 syntax,
                 limits: limits(is_late),
             })

@@ -116,6 +116,7 @@ fn expand(group: Group, syntax: Syntax, template: &str, parameters: &str) {
             target_namespace: None,
             output,
             source_map: output == Output::List,
+            checks: output == Output::List,
             syntax: Syntax::Json,
             limits,
         };

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::process::shared::{json, on_thread, request, template, yaml};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn()); 19] = [
+    let tests: [(&str, fn()); 20] = [
         (
             "the_answer_keeps_the_order_of_the_template",
             the_answer_keeps_the_order_of_the_template,
@@ -63,6 +63,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         ("another_namespace_is_refused", another_namespace_is_refused),
         ("warnings_are_few_and_short", warnings_are_few_and_short),
+        ("objects_are_checked_if_asked", objects_are_checked_if_asked),
         (
             "too_many_parameters_are_refused",
             too_many_parameters_are_refused,
@@ -529,6 +530,29 @@ fn warnings_are_few_and_short() {
         assert_eq!(warning.chars().count(), 256, "{warning}");
         assert!(warning.starts_with("objects["), "{warning}");
     }
+}
+
+fn objects_are_checked_if_asked() {
+    let body = r#"{"objects": [
+        {"kind": "Service", "apiVersion": "v1", "metadata": {"name": "$(NAME)"},
+         "spec": {"type": "$(TYPE)", "port": [{"port": 80}]}},
+        {"kind": "Shop", "apiVersion": "example.com/v1", "metadata": {"name": "x"}}],
+        "parameters": [{"name": "NAME", "value": "web"},
+                       {"name": "TYPE", "secret": true, "value": "Nodeport"}]}"#;
+    assert_eq!(done(&request(Group::Krm), body).warnings, [""; 0]);
+    let request = Request {
+        checks: true,
+        ..request(Group::Krm)
+    };
+    assert_eq!(
+        done(&request, body).warnings,
+        [
+            "objects[0].spec.type: `spec.type` must be `ClusterIP`, `ExternalName`, `LoadBalancer` or `NodePort`; did you mean `NodePort`?; the parameter `TYPE` decides the value",
+            "objects[0].spec.port: `port` is not a field of ServiceSpec; did you mean `ports`?",
+            "objects[0].spec.ports: `spec.ports` is required",
+            "not checked: 1 object of unknown kinds (example.com/v1 Shop)",
+        ]
+    );
 }
 
 fn too_many_parameters_are_refused() {

@@ -29,6 +29,7 @@ pub(crate) fn request(group: Group) -> Request<'static> {
         target_namespace: None,
         output: Output::Template,
         source_map: false,
+        checks: false,
         syntax: Syntax::Json,
         limits: Limits::of_server(&|| false),
     }

@@ -46,7 +46,7 @@ const DELETE_ALL: &[&str] = &[
     "timeoutSeconds",
 ];
 /// The query parameters of processing, in addition to [`WRITE`].
-const PROCESS: &[&str] = &["labels", "namespace", "output", "sourceMap"];
+const PROCESS: &[&str] = &["check", "labels", "namespace", "output", "sourceMap"];
 
 /// The query and path parameters: name, type, description.
 const PARAMETERS: &[(&str, &str, &str)] = &[
@@ -54,6 +54,11 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
         "allowWatchBookmarks",
         "boolean",
         "Whether a watch sends events of type BOOKMARK.",
+    ),
+    (
+        "check",
+        "boolean",
+        "Whether to warn about objects that the API server of a cluster refuses.",
     ),
     (
         "continue",

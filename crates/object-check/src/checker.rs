@@ -1,0 +1,164 @@
+//! Checks of many objects, with what was not checked.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+
+use krm_core::visible::on_one_line;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::{Cursor, DuplicateKeys, View};
+
+use crate::check::{Options, check};
+use crate::custom::Definitions;
+use crate::finding::{Finding, Rule};
+use crate::schema;
+
+/// The annotation that disables rules for an object.
+const DISABLE: &str = "template.krm.dev/disable-rules";
+
+/// The most kinds that are named.
+const NAMED: usize = 5;
+
+/// Checks objects, and counts what it cannot check.
+pub struct Checker {
+    /// The minor version of Kubernetes 1.
+    pub version: u8,
+    /// The known custom resources.
+    pub definitions: Definitions,
+    /// Rules and kinds that are not looked at.
+    pub ignored: Vec<String>,
+    skipped: Mutex<Skipped>,
+}
+
+/// What was not checked.
+#[derive(Default)]
+struct Skipped {
+    kinds: BTreeMap<String, usize>,
+    rules: usize,
+}
+
+impl Default for Checker {
+    fn default() -> Self {
+        Self {
+            version: schema::LAST,
+            definitions: Definitions::default(),
+            ignored: Vec::new(),
+            skipped: Mutex::default(),
+        }
+    }
+}
+
+impl Checker {
+    /// Checks an object, of which texts that `is_open` are only known later.
+    #[must_use]
+    pub fn check(&self, object: View<'_>, is_open: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+        let (Some(api_version), Some(kind)) =
+            (object.str_at(&["apiVersion"]), object.str_at(&["kind"]))
+        else {
+            return Vec::new();
+        };
+        if is_open(&api_version) || is_open(&kind) || self.is_ignored(&kind) {
+            return Vec::new();
+        }
+        let options = Options {
+            version: self.version,
+            is_open,
+        };
+        let skipped = || self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(checked) = check(object, &self.definitions, options) else {
+            let name = format!("{} {}", on_one_line(&api_version), on_one_line(&kind));
+            *skipped().kinds.entry(name).or_default() += 1;
+            return Vec::new();
+        };
+        if checked.rules_not_run > 0 {
+            skipped().rules += checked.rules_not_run;
+        }
+        let mut found = checked.findings;
+        if found.is_empty() {
+            return found;
+        }
+        let annotation = object
+            .str_at(&["metadata", "annotations", DISABLE])
+            .unwrap_or_default();
+        let is_disabled = |rule: &str| annotation.split(',').any(|name| name.trim() == rule);
+        found.retain(|one| !is_disabled(one.rule.name()) && !self.is_ignored(one.rule.name()));
+        found
+    }
+
+    /// Adds the custom resource that an object defines, if it is a CustomResourceDefinition.
+    pub fn define(&mut self, object: Cursor<'_>) {
+        if object.text_at(["kind"]).as_deref() == Some("CustomResourceDefinition")
+            && let Some(value) = object.value(DuplicateKeys::LastWins, &mut Diagnostics::new())
+        {
+            self.definitions.add(View::of(&value));
+        }
+    }
+
+    fn is_ignored(&self, name: &str) -> bool {
+        self.ignored.iter().any(|one| one == name)
+    }
+
+    /// What was not checked, in a sentence.
+    #[must_use]
+    pub fn not_checked(&self) -> Option<String> {
+        let skipped = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = Vec::new();
+        let count: usize = skipped.kinds.values().sum();
+        if count > 0 {
+            let names: Vec<&str> = skipped
+                .kinds
+                .keys()
+                .map(String::as_str)
+                .take(NAMED)
+                .collect();
+            let more = if skipped.kinds.len() > NAMED {
+                ", …"
+            } else {
+                ""
+            };
+            let objects = if count == 1 {
+                "1 object"
+            } else {
+                &format!("{count} objects")
+            };
+            parts.push(format!(
+                "{objects} of unknown kinds ({}{more})",
+                names.join(", ")
+            ));
+        }
+        if skipped.rules > 0 {
+            let noun = if skipped.rules == 1 { "rule" } else { "rules" };
+            parts.push(format!("{} {noun} in CEL", skipped.rules));
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        let mut text = String::from("not checked: ");
+        let _ = write!(text, "{}", parts.join(", "));
+        Some(text)
+    }
+}
+
+impl Finding {
+    /// The finding as a diagnostic at a node of the document, which is its origin or the object.
+    #[must_use]
+    pub fn diagnostic(&self, node: Option<Cursor<'_>>, is_secret: bool) -> Diagnostic {
+        let mut diagnostic = if self.rule.is_error() {
+            Diagnostic::error(&self.message)
+        } else {
+            Diagnostic::warning(&self.message)
+        };
+        if let Some(node) = node {
+            let place = if self.rule == Rule::UnknownField {
+                node.key_place()
+            } else {
+                node.place()
+            };
+            diagnostic = diagnostic.at(place);
+        }
+        let diagnostic = diagnostic.rule(self.rule.name()).conceal(is_secret);
+        diagnostic
+            .field(self.path.to_string())
+            .maybe_hint(self.hint.clone())
+    }
+}

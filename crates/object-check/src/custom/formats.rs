@@ -1,0 +1,44 @@
+//! Formats that the schemas of custom resources name.
+
+use crate::formats::{is_ipv4, is_subdomain};
+use crate::scalars::{is_base64, is_time};
+
+/// Whether a text has a format that the API server checks.
+pub(super) fn has_format(text: &str, format: &str) -> bool {
+    match format {
+        "date-time" | "datetime" => is_time(&text.to_ascii_uppercase()),
+        "date" => is_time(&format!("{text}T00:00:00Z")),
+        "byte" => is_base64(text),
+        "ipv4" => is_ipv4(text),
+        "ipv6" => text.contains(':') && text.parse::<std::net::Ipv6Addr>().is_ok(),
+        "cidr" => crate::formats::cidr(text).is_some(),
+        "duration" => is_duration(text),
+        "hostname" => {
+            text.len() <= 255
+                && !text.is_empty()
+                && (is_subdomain(&text.to_ascii_lowercase())
+                    || !text.is_ascii()
+                    || text.contains('_'))
+        }
+        "uuid" | "uuid3" | "uuid4" | "uuid5" => {
+            let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
+            digits == 32
+                && text
+                    .bytes()
+                    .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        }
+        "email" => text.contains('@'),
+        "uri" => {
+            !text.is_empty() && (text.contains(':') || text.starts_with('/')) && !text.contains(' ')
+        }
+        _ => true,
+    }
+}
+
+/// Whether a text is a duration: of Go, or in words.
+fn is_duration(text: &str) -> bool {
+    let trimmed = text.trim();
+    trimmed.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'))
+        && trimmed.contains(|c: char| c.is_alphabetic())
+        || trimmed == "0"
+}

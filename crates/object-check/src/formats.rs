@@ -1,0 +1,205 @@
+//! Formats of texts, with the words for what they are.
+
+use std::net::Ipv6Addr;
+
+use krm_core::names::{LABEL, SUBDOMAIN, is_dns_label, is_label_key, is_label_text};
+
+/// A format of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Subdomain,
+    Label,
+    Label1035,
+    QualifiedName,
+    LabelValue,
+    KindName,
+    PortName,
+    Ip,
+    Cidr,
+    CountOrPercent,
+    AbsolutePath,
+    RelativePath,
+    PathSegment,
+    HeaderName,
+    EnvironmentName,
+    OldEnvironmentName,
+    CIdentifier,
+    Trimmed,
+}
+
+impl Format {
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "subdomain" => Self::Subdomain,
+            "label" => Self::Label,
+            "label-1035" => Self::Label1035,
+            "qualified-name" => Self::QualifiedName,
+            "label-value" => Self::LabelValue,
+            "kind-name" => Self::KindName,
+            "port-name" => Self::PortName,
+            "ip" => Self::Ip,
+            "cidr" => Self::Cidr,
+            "count-or-percent" => Self::CountOrPercent,
+            "absolute-path" => Self::AbsolutePath,
+            "relative-path" => Self::RelativePath,
+            "path-segment" => Self::PathSegment,
+            "header-name" => Self::HeaderName,
+            "environment-name" => Self::EnvironmentName,
+            "c-identifier" => Self::CIdentifier,
+            "trimmed" => Self::Trimmed,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn fits(self, text: &str) -> bool {
+        match self {
+            Self::Subdomain => is_subdomain(text),
+            Self::Label => is_label(text),
+            Self::Label1035 => is_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase()),
+            Self::QualifiedName => is_label_key(text),
+            Self::LabelValue => text.is_empty() || is_label_text(text),
+            Self::KindName => Self::Label1035.fits(&text.to_ascii_lowercase()),
+            Self::PortName => {
+                text.len() <= 15
+                    && is_dns_label(text)
+                    && text.bytes().any(|byte| byte.is_ascii_lowercase())
+                    && !text.contains("--")
+            }
+            Self::Ip => is_ip(text),
+            Self::Cidr => cidr(text).is_some(),
+            Self::CountOrPercent => {
+                let digits = text.strip_suffix('%').unwrap_or_default();
+                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+            }
+            Self::AbsolutePath => text.starts_with('/'),
+            Self::RelativePath => {
+                !text.starts_with('/') && text.split('/').all(|part| part != "..")
+            }
+            Self::PathSegment => !matches!(text, "." | "..") && !text.contains(['/', '%']),
+            Self::HeaderName => {
+                !text.is_empty()
+                    && text
+                        .bytes()
+                        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            }
+            Self::EnvironmentName => {
+                !text.is_empty()
+                    && text
+                        .bytes()
+                        .all(|byte| matches!(byte, b' '..=b'~') && byte != b'=')
+            }
+            Self::OldEnvironmentName => {
+                let is_word =
+                    |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+                text.bytes().all(is_word)
+                    && text.starts_with(|c: char| !c.is_ascii_digit())
+                    && !matches!(text, "." | "..")
+            }
+            Self::CIdentifier => {
+                let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+                text.bytes().all(is_word) && text.starts_with(|c: char| !c.is_ascii_digit())
+            }
+            Self::Trimmed => text.trim() == text,
+        }
+    }
+
+    /// What a text of this format is.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Subdomain => {
+                "a DNS name: up to 253 lower case letters, digits, `-` and `.`, with a letter or digit at both ends of each part"
+            }
+            Self::Label => {
+                "a DNS label: up to 63 lower case letters, digits and `-`, with a letter or digit at both ends"
+            }
+            Self::Label1035 => {
+                "a DNS label that begins with a letter: up to 63 lower case letters, digits and `-`"
+            }
+            Self::QualifiedName => {
+                "a name of up to 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends, after an optional domain and `/`"
+            }
+            Self::LabelValue => {
+                "the value of a label: up to 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
+            }
+            Self::KindName => "the name of a kind: letters, digits and `-`",
+            Self::PortName => {
+                "the name of a port: up to 15 lower case letters, digits and `-`, at least one of them a letter"
+            }
+            Self::Ip => "an IP address",
+            Self::Cidr => "a range of IP addresses such as `10.9.8.0/24`",
+            Self::CountOrPercent => "a number of at least 0 or a percentage such as `25%`",
+            Self::AbsolutePath => "an absolute path",
+            Self::RelativePath => "a relative path without `..`",
+            Self::PathSegment => "a name without `/` and `%`",
+            Self::HeaderName => "the name of an HTTP header: letters, digits and `-`",
+            Self::EnvironmentName => {
+                "the name of an environment variable: printable ASCII without `=`"
+            }
+            Self::OldEnvironmentName => {
+                "the name of an environment variable: letters, digits, `_`, `-` and `.`, not beginning with a digit"
+            }
+            Self::CIdentifier => {
+                "the name of an environment variable: letters, digits and `_`, not beginning with a digit"
+            }
+            Self::Trimmed => "a text without spaces at its ends",
+        }
+    }
+}
+
+pub(crate) fn is_subdomain(text: &str) -> bool {
+    text.len() <= SUBDOMAIN && text.split('.').all(is_dns_label)
+}
+
+pub(crate) fn is_label(text: &str) -> bool {
+    text.len() <= LABEL && is_dns_label(text)
+}
+
+/// Whether a text is a name that has a domain and a `/`, as those of finalizers.
+pub(crate) fn is_fully_qualified(text: &str) -> bool {
+    text.contains('/') && is_label_key(text)
+}
+
+/// Whether a text is a DNS name that may begin with `*.`.
+pub(crate) fn is_wildcard_subdomain(text: &str) -> bool {
+    is_subdomain(text.strip_prefix("*.").unwrap_or(text))
+}
+
+/// Whether a text is an IP address, as Go's lenient parser reads it for old fields.
+pub(crate) fn is_ip(text: &str) -> bool {
+    is_ipv4(text) || text.parse::<Ipv6Addr>().is_ok()
+}
+
+/// An IPv4 address; zeros may come before a number.
+pub(crate) fn is_ipv4(text: &str) -> bool {
+    let parts = || text.split('.');
+    let is_number = |part: &str| {
+        (1..=3).contains(&part.len())
+            && part.bytes().all(|byte| byte.is_ascii_digit())
+            && part.parse::<u16>().is_ok_and(|number| number <= 255)
+    };
+    parts().count() == 4 && parts().all(is_number)
+}
+
+/// The address and the number of bits of a range.
+pub(crate) fn cidr(text: &str) -> Option<(u128, u8, bool)> {
+    let (address, bits) = text.split_once('/')?;
+    let is_number = !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit());
+    let bits: u8 = is_number.then(|| bits.parse().ok()).flatten()?;
+    if is_ipv4(address) {
+        let plain = address
+            .split('.')
+            .filter_map(|part| part.parse::<u8>().ok());
+        let address = plain.fold(0u128, |all, part| all << 8 | u128::from(part));
+        return (bits <= 32).then_some((address, bits, true));
+    }
+    let address: Ipv6Addr = address.parse().ok()?;
+    (bits <= 128).then_some((address.to_bits(), bits, false))
+}
+
+/// Whether a name can stand before a suffix: it may end with `-`.
+pub(crate) fn without_final_dash(name: &str) -> String {
+    match name.strip_suffix('-') {
+        Some(rest) if name.len() > 1 => format!("{rest}a"),
+        _ => name.to_owned(),
+    }
+}

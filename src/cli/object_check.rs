@@ -1,0 +1,81 @@
+//! The options of `--check`: objects that an API server would refuse.
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+
+use krm_template_exec::console::Console;
+use krm_template_exec::io;
+use krm_template_object_check::{Checker, version};
+use krm_yaml::diagnostic::{Diagnostics, Result};
+use krm_yaml::{Cursor, Document};
+
+/// Whether and how printed objects are checked.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct Check {
+    /// Check each object as the API server of a cluster does, and print nothing that it refuses
+    #[arg(long)]
+    check: bool,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+impl Check {
+    /// The check, if one is asked for.
+    pub(super) fn checker(&self, console: Console, trouble: &mut Diagnostics) -> Option<Checker> {
+        self.check.then(|| self.options.checker(console, trouble))
+    }
+}
+
+/// How objects are checked.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct Options {
+    /// Check objects as this version of Kubernetes does: 1.30 to 1.37, by default the newest
+    #[arg(long, value_name = "VERSION", value_parser = version)]
+    kubernetes_version: Option<u8>,
+
+    /// Check custom resources with the CustomResourceDefinitions in this file or directory
+    #[arg(long, value_name = "FILE|DIR")]
+    crds: Vec<String>,
+
+    /// Check no objects of this kind, or not by this rule; separate them with commas
+    #[arg(long, value_name = "RULE|KIND", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    ignore: Vec<String>,
+}
+
+impl Options {
+    /// The check, with the definitions in the files that are named.
+    pub(super) fn checker(&self, console: Console, trouble: &mut Diagnostics) -> Checker {
+        let mut checker = Checker::default();
+        if let Some(version) = self.kubernetes_version {
+            checker.version = version;
+        }
+        checker.ignored.clone_from(&self.ignore);
+        for path in &self.crds {
+            let files = trouble.take(io::yaml_files(path, &[]));
+            let files = files.map(|files| files.unwrap_or_else(|| vec![path.clone()]));
+            for file in files.into_iter().flatten() {
+                let added = add_definitions(&file, console, &mut checker);
+                trouble.take(added);
+            }
+        }
+        checker
+    }
+}
+
+fn add_definitions(file: &str, console: Console, checker: &mut Checker) -> Result<()> {
+    let document = Document::parse(&console.read(file)?)?;
+    for root in document.roots().flat_map(with_items) {
+        checker.define(root);
+    }
+    Ok(())
+}
+
+/// A document and, if it is a list, its items.
+pub(super) fn with_items(root: Cursor<'_>) -> impl Iterator<Item = Cursor<'_>> {
+    let items = root.get("items").filter(|items| items.is_sequence());
+    let items = items.into_iter().flat_map(Cursor::children);
+    std::iter::once(root).chain(items)
+}

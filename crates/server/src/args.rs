@@ -8,6 +8,7 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
+use krm_template_server::serve::instances;
 use krm_template_server_core::auth;
 use krm_template_server_core::ops::{audit, limits, logging, shutdown};
 use krm_template_server_core::store::Store;
@@ -104,6 +105,9 @@ pub(crate) struct Serve {
     #[cfg(feature = "deployments")]
     #[command(flatten)]
     pub(crate) deployments: deployments::Args,
+
+    #[command(flatten)]
+    pub(crate) instances: instances::Options,
 
     #[command(flatten)]
     pub(crate) limits: limits::Limits,

@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 /// # Errors
 ///
 /// Fails if the text is not a duration, or is negative.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let signed: SignedDuration = text
         .parse()
         .map_err(|_| "expected a duration such as `10s` or `500ms`".to_owned())?;

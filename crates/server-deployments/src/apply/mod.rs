@@ -4,9 +4,11 @@
 //! | module | purpose |
 //! |---|---|
 //! | `cluster` | the entry point: apply, update, delete |
+//! | `single` | requests about single objects: reading, creating, permissions, events |
 //! | `run` | one change and its steps |
 //! | `wait` | Namespaces and CustomResourceDefinitions that other objects need |
 //! | `plan` | validation and order of objects |
+//! | [`readiness`] | whether a live object is ready |
 //! | `owner` | the owner annotation and label |
 //! | `resources` | discovery of resources, cached |
 //! | `api` | requests, responses and retries |
@@ -19,11 +21,15 @@ mod cluster;
 pub mod failure;
 mod owner;
 mod plan;
+pub mod readiness;
 mod resources;
 mod run;
+mod single;
 pub mod types;
 mod wait;
 
 pub use cluster::{Cluster, Limits};
 pub use failure::Failure;
-pub use types::{Object, Owner, Progress, Prune, Recorded, Step, What, record};
+pub use plan::waves;
+pub use single::Kind;
+pub use types::{Conflicts, Object, Owner, Progress, Prune, Recorded, Step, What, record};

@@ -54,6 +54,22 @@ pub(super) fn key(object: &Recorded) -> (Phase, usize) {
     (Phase::of(object), legacy_rank(&object.kind))
 }
 
+/// Splits recorded objects into waves, in the order of their deletion: no object of a wave needs one
+/// of an earlier wave.
+#[must_use]
+pub fn waves(recorded: &[Recorded]) -> Vec<Vec<Recorded>> {
+    let mut all = recorded.to_vec();
+    all.sort_by_key(key);
+    let mut waves: Vec<Vec<Recorded>> = Vec::new();
+    for object in all.into_iter().rev() {
+        match waves.last_mut() {
+            Some(wave) if wave.first().map(key) == Some(key(&object)) => wave.push(object),
+            _ => waves.push(vec![object]),
+        }
+    }
+    waves
+}
+
 fn read(value: &Value, depth: usize, planned: &mut Vec<Planned>) -> Result<(), Refusal> {
     let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));

@@ -11,7 +11,7 @@ use super::failure::{Failure, Refusal};
 use super::owner::owner_of;
 use super::plan::{Phase, Planned, defines, key, plan};
 use super::resources::{Resource, Resources};
-use super::types::{Object, Owner, Progress, Prune, Recorded, Step, What};
+use super::types::{Conflicts, Object, Owner, Progress, Prune, Recorded, Step, What};
 use super::wait;
 use krm_template_server_core::status::Status;
 
@@ -28,6 +28,7 @@ pub(super) struct Run<'a, P> {
     pub(super) wait: Duration,
     pub(super) caller: Caller,
     pub(super) owner: &'a Owner,
+    pub(super) conflicts: Conflicts,
     pub(super) progress: &'a mut P,
     pub(super) done: Vec<Step>,
 }
@@ -43,6 +44,39 @@ impl<P: Progress> Run<'_, P> {
             Err(stop) => Err(stop),
         };
         self.ended(applied)
+    }
+
+    /// Applies objects without changing anything, and returns the error of each that the cluster
+    /// refuses. Objects whose Namespace or kind is among the objects cannot be tried.
+    pub(super) async fn preflight(&mut self, objects: &[Object]) -> Vec<Failure> {
+        let planned = match plan(objects).map_err(|refusal| (refusal, None)) {
+            Ok(planned) => self.placed(planned).await,
+            Err(stop) => Err(stop),
+        };
+        let planned = match planned {
+            Ok(planned) => planned,
+            Err(stop) => return self.ended(Err(stop)).err().into_iter().collect(),
+        };
+        let mut failures = Vec::new();
+        for one in &planned {
+            let is_new_namespace = planned.iter().any(|other| {
+                Phase::of(&other.identity) == Phase::Namespaces
+                    && other.identity.name == one.identity.namespace
+            });
+            if is_new_namespace || defines(&planned, &one.identity) {
+                continue;
+            }
+            let resource = self.resource(&planned, &one.identity).await;
+            let tried = match resource {
+                Ok(resource) => self.apply_one(one, &resource, "&dryRun=All").await,
+                Err(refusal) => Err(refusal),
+            };
+            if let Err(refusal) = tried {
+                let stop = Err((refusal, Some(one.identity.clone())));
+                failures.extend(self.ended(stop).err());
+            }
+        }
+        failures
     }
 
     /// Deletes objects in reverse order, and stops at the first error.
@@ -106,7 +140,7 @@ impl<P: Progress> Run<'_, P> {
                 .resource(&planned, &one.identity)
                 .await
                 .map_err(stopped)?;
-            let applied = self.apply_one(one, &resource).await.map_err(stopped)?;
+            let applied = self.apply_one(one, &resource, "").await.map_err(stopped)?;
             let (object, what, message) = applied;
             if phase != Phase::Others {
                 waiting.push(object.clone());
@@ -181,6 +215,7 @@ impl<P: Progress> Run<'_, P> {
         &self,
         planned: &Planned,
         resource: &Resource,
+        query: &str,
     ) -> Result<(Recorded, What, &'static str), Refusal> {
         let identity = &planned.identity;
         let path = resource.path(&identity.namespace, &identity.name);
@@ -191,15 +226,19 @@ impl<P: Progress> Run<'_, P> {
         // An object that existed before the deployment is not marked, so it is never deleted.
         let is_own = live.as_ref().is_none_or(|live| self.owner.has(live));
         let body = yaml_safe(&self.body(planned, live.as_ref(), is_own));
+        let force = match self.conflicts {
+            Conflicts::Fail => "",
+            Conflicts::Overwrite => "&force=true",
+        };
         let ask = Ask {
             method: &Method::PATCH,
-            path: &format!("{path}?fieldManager={MANAGER}&fieldValidation=Strict"),
+            path: &format!("{path}?fieldManager={MANAGER}&fieldValidation=Strict{force}{query}"),
             content_type: "application/apply-patch+yaml",
             body: &body,
         };
         let applied = self.api.send(Some(&self.caller), ask).await?;
         let uid = text(&applied, "uid");
-        if uid.is_empty() {
+        if uid.is_empty() && query.is_empty() {
             let refusal = Refusal::from(Status::unavailable("the cluster's answer has no uid"));
             return Err(refusal.unclear());
         }
@@ -340,7 +379,7 @@ fn defined_scope<'p>(all: &'p [Planned], object: &Recorded) -> Option<&'p str> {
 }
 
 /// Returns a string in the metadata of an object, or an empty string if there is none.
-fn text<'v>(object: &'v Value, field: &str) -> &'v str {
+pub(super) fn text<'v>(object: &'v Value, field: &str) -> &'v str {
     let metadata = object.get("metadata");
     let value = metadata.and_then(|metadata| metadata.get(field));
     value.and_then(Value::as_str).unwrap_or_default()

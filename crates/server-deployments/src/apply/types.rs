@@ -117,6 +117,16 @@ pub enum Prune {
     All,
 }
 
+/// What to do with fields that other managers own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Conflicts {
+    /// The change fails.
+    #[default]
+    Fail,
+    /// The change takes them over.
+    Overwrite,
+}
+
 /// Returns the objects of a deployment after some steps, in the order in which they were applied.
 /// `before` are the objects before the steps.
 #[must_use]

@@ -26,7 +26,7 @@ use super::documents;
 use super::dump;
 use super::incoming::Incoming;
 use super::state::State;
-use super::{collection, deletion, processing, reviews, templates, ui, watching};
+use super::{collection, deletion, instances, processing, reviews, templates, ui, watching};
 use crate::object::decode;
 use crate::wire::content;
 use crate::wire::endpoint::{self, Action, Endpoint};
@@ -35,7 +35,7 @@ use crate::wire::path::DeploymentPath;
 use crate::wire::path::{self, Path, Resource, Verb};
 use crate::wire::query::Query;
 use krm_template_server_core::auth::{Attributes, User, is_health};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::ops::admission::Class;
 use krm_template_server_core::ops::logging::request_span;
 use krm_template_server_core::ops::{audit, body, metrics, panics};
@@ -288,6 +288,8 @@ impl App {
                 state: &self.0,
                 user,
                 group,
+                kind: Kind::Template,
+                is_status: false,
                 namespace: resource.namespace.as_deref().unwrap_or_default(),
                 query: &incoming.query,
                 headers: &incoming.headers,
@@ -387,6 +389,8 @@ impl App {
             state,
             user,
             group,
+            kind: Kind::Template,
+            is_status: false,
             namespace,
             query: &incoming.query,
             headers: &incoming.headers,
@@ -410,12 +414,18 @@ impl App {
             Endpoint::Schema { namespace, name } => {
                 processing::schema(&call(Group::Krm, &namespace), &name).await
             }
-            Endpoint::Templates {
+            Endpoint::Objects {
                 group,
+                kind,
+                is_status,
                 namespace,
                 action,
             } => {
-                let call = call(group, namespace.as_deref().unwrap_or_default());
+                let call = Call {
+                    kind,
+                    is_status,
+                    ..call(group, namespace.as_deref().unwrap_or_default())
+                };
                 match action {
                     Action::Create => templates::create(&call).await,
                     Action::Get(name) => templates::get(&call, &name).await,
@@ -426,6 +436,13 @@ impl App {
                     Action::List => collection::list(&call).await,
                     Action::Watch(name) => watching::watch(&call, name.as_deref()).await,
                 }
+            }
+            Endpoint::Revisions { namespace, name } => {
+                let call = Call {
+                    kind: Kind::Instance,
+                    ..call(Group::Krm, &namespace)
+                };
+                instances::revisions::answer(&call, &name).await
             }
             Endpoint::Namespace(name) => Ok(documents::namespace(incoming, &name)),
             Endpoint::Review(review) => {

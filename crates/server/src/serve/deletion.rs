@@ -1,4 +1,4 @@
-//! Deletion of a Template or a collection of Templates.
+//! Deletion of an object or a collection of objects.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::object::{Stored, meta};
 use crate::wire::accept::{Answer as Shown, Scope};
 use crate::wire::list::ListOptions;
 use crate::wire::options::DeleteOptions;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::store::{Error, Item, Revision};
 
@@ -28,7 +28,8 @@ pub(super) async fn delete(call: &Call<'_>, name: &str) -> Result<Answer> {
         Err(status) if status.code == 500 => return damaged(call, name, &options, status).await,
         Err(status) => return Err(status),
     };
-    if call.group == Group::OpenShift || stored.draft(revision).finalizers().next().is_some() {
+    let is_whole = (call.group, call.kind) == (Group::OpenShift, Kind::Template);
+    if is_whole || stored.draft(revision).finalizers().next().is_some() {
         return Ok(render::object(call, 200, shown, &stored, revision).await);
     }
     Ok(deleted(call, name, shown, stored.uid()))
@@ -68,7 +69,7 @@ fn deleted(call: &Call<'_>, name: &str, shown: Shown, uid: &str) -> Answer {
         "details": {
             "name": name,
             "group": call.group.name(),
-            "kind": "templates",
+            "kind": call.kind.resource(),
             "uid": uid,
         },
     });
@@ -166,7 +167,7 @@ fn check(
             "the UID in the precondition ({uid}) does not match the UID in record ({found}). \
              The object might have been deleted and then recreated"
         );
-        return Err(Status::conflict(call.group.name(), "Template", name, &why));
+        return Err(Status::conflict(call.group.name(), call.kind.name(), name, &why));
     }
     if let Some(expected) = &options.resource_version
         && *expected != revision.to_string()
@@ -175,7 +176,7 @@ fn check(
             "the ResourceVersion in the precondition ({expected}) does not match the \
              ResourceVersion in record ({revision}). The object might have been modified"
         );
-        return Err(Status::conflict(call.group.name(), "Template", name, &why));
+        return Err(Status::conflict(call.group.name(), call.kind.name(), name, &why));
     }
     Ok(())
 }

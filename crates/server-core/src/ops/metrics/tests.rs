@@ -24,7 +24,7 @@ fn observed() -> Metrics {
     metrics.observe_request(LIST, 200, Some(time));
     metrics.observe_expansion(Dialect::Template(Group::Krm), Outcome::Ok, 3, time);
     metrics.observe_store("file", Operation::Get, time);
-    metrics.set_store_objects(Group::OpenShift, 7);
+    metrics.set_store_objects(Group::OpenShift, Kind::Template, 7);
     metrics.observe_authorization(time);
     metrics.count_dropped_events();
     metrics.count_panic();

@@ -86,6 +86,7 @@ pub(super) async fn step(
     plan.objects = Vec::new();
     if instance.group() == Group::OpenShift {
         plan.objects = rest.iter().map(|one| json!(one)).collect();
+        plan.began = plan.began.max(1);
     }
     planned.save(context, plan).await?;
     instance.save(context, &status.value()).await?;
@@ -94,13 +95,13 @@ pub(super) async fn step(
 
 /// Returns the objects that are left.
 fn recorded(instance: &Instance, status: &Status, planned: &Planned) -> Vec<Recorded> {
-    if instance.group() == Group::Krm {
+    // Without a plan, another controller has created them.
+    if instance.group() == Group::Krm || planned.plan.began == 0 {
         return objects_of(status);
     }
     let plan = planned.plan.objects.iter();
     let plan = plan.filter_map(|one| serde_json::from_value::<Recorded>(one.clone()).ok());
-    let plan: Vec<Recorded> = plan.collect();
-    if plan.is_empty() { objects_of(status) } else { plan }
+    plan.collect()
 }
 
 fn write(group: Group, status: &mut Status, rest: &[Recorded]) {

@@ -41,6 +41,15 @@ pub(crate) enum Command {
     /// Creates, changes and shows deployments of a server
     #[cfg(feature = "deployments")]
     Deployments(Box<client::Args>),
+    #[cfg(feature = "deployments")]
+    #[command(flatten)]
+    Instances(client::Instances),
+    /// Lists and processes stored Templates of a server
+    #[cfg(feature = "deployments")]
+    Templates {
+        #[command(subcommand)]
+        action: client::Templates,
+    },
     /// Dumps, loads, checks or repairs a store
     Store {
         #[command(subcommand)]

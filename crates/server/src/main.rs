@@ -67,6 +67,10 @@ async fn run(args: Args) -> anyhow::Result<u8> {
         None => serve(args.serve).await.map(|()| 0),
         #[cfg(feature = "deployments")]
         Some(Command::Deployments(args)) => client::run(&args).await,
+        #[cfg(feature = "deployments")]
+        Some(Command::Instances(command)) => client::instances(&command).await,
+        #[cfg(feature = "deployments")]
+        Some(Command::Templates { action }) => client::templates(&action).await,
         Some(Command::Store { action }) => work_on_store(action).await,
     }
 }
@@ -175,10 +179,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     let is_alone = store.name() != "etcd";
     let store = Arc::new(Measured::new(store, Arc::clone(&metrics)));
     #[cfg(feature = "deployments")]
-    let cluster = cluster(&args).await?;
-    #[cfg(feature = "deployments")]
-    let deployments =
-        deployments(&args, &store, &admission, &metrics, (cluster.clone(), is_alone)).await?;
+    let (deployments, cluster) = deployments(&args, &store, &admission, &metrics, is_alone).await?;
     let app = App::new(State {
         store,
         #[cfg(feature = "deployments")]
@@ -199,7 +200,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     });
     tokio::spawn(reload::follow(auth.files, RELOAD, reload.clone()));
     tokio::spawn(reopen(app.clone(), reload));
-    tokio::spawn(instances::run(app.clone(), args.instances, is_alone));
+    tokio::spawn(instances::run(app.share(), args.instances, is_alone));
     greet(address, auth.tls.is_some(), args.logging.log_format);
     serve::serve(listener, auth.tls, app.clone(), shutdown.clone()).await;
     #[cfg(feature = "deployments")]
@@ -240,15 +241,17 @@ async fn cluster(args: &Serve) -> anyhow::Result<Option<Arc<Cluster>>> {
     Ok(Some(Arc::new(Cluster::new(client))))
 }
 
-/// Sets up deployments. `is_alone` means that no other server uses the store.
+/// Sets up deployments. `is_alone` means that no other server uses the store. Also returns the
+/// cluster in which instances are installed.
 #[cfg(feature = "deployments")]
 async fn deployments(
     args: &Serve,
     store: &Arc<Measured>,
     admission: &Admission,
     metrics: &Arc<Metrics>,
-    (cluster, is_alone): (Option<Arc<Cluster>>, bool),
-) -> anyhow::Result<Arc<Deployments>> {
+    is_alone: bool,
+) -> anyhow::Result<(Arc<Deployments>, Option<Arc<Cluster>>)> {
+    let cluster = cluster(args).await?;
     let deployments = Arc::new(Deployments::new(Needs {
         store: Arc::clone(store),
         limits: args.limits.clone(),
@@ -256,11 +259,12 @@ async fn deployments(
         metrics: Arc::clone(metrics),
         python: args.deployments.interpreters(args.limits.expansion_timeout),
         fetcher: args.deployments.fetcher()?,
-        cluster,
+        cluster: cluster.clone(),
     }));
     let recovered = deployments.recover(is_alone).await;
     recovered.context("cannot read the deployments")?;
-    Ok(deployments)
+    let of_instances = cluster.filter(|_| !args.instances.no_instances);
+    Ok((deployments, of_instances))
 }
 
 /// Opens the audit log again whenever a signal asks for it.

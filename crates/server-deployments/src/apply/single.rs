@@ -25,7 +25,9 @@ impl Cluster {
     /// # Errors
     /// If the cluster does not answer.
     pub async fn kind(&self, object: &Recorded) -> Result<Option<Kind>, Failure> {
-        let found = self.resources.find(&self.api, &object.api_version, &object.kind);
+        let found = self
+            .resources
+            .find(&self.api, &object.api_version, &object.kind);
         let found = found.await.map_err(|refusal| of(refusal, object))?;
         Ok(found.map(|resource| Kind {
             resource: resource.plural,
@@ -65,7 +67,9 @@ impl Cluster {
     ) -> Result<Recorded, Failure> {
         let created = async {
             let caller = self.caller(user).await?;
-            let found = self.resources.find(&self.api, &object.api_version, &object.kind);
+            let found = self
+                .resources
+                .find(&self.api, &object.api_version, &object.kind);
             let Some(resource) = found.await? else {
                 return Err(super::wait::unknown(object));
             };

@@ -107,9 +107,8 @@ fn read<'b>(
             json::value_at(path, text.get(), &mut repeated)
         };
         // An error of the whole has its position in the body.
-        let value = value.map_err(|why| {
-            unrecognized(kind, &json::value(&body.json).err().unwrap_or(why))
-        })?;
+        let value = value
+            .map_err(|why| unrecognized(kind, &json::value(&body.json).err().unwrap_or(why)))?;
         object.insert(key.clone(), value);
     }
     let is_used = |(key, _): &(String, _)| objects == Objects::Kept || key == "parameters";
@@ -461,7 +460,8 @@ impl Named<'_> {
 /// Reads the kind and version. In OpenShift's group, they default to the expected ones.
 fn kind(of: Of, object: &Value) -> Result<Named<'_>> {
     let (group, expected_kind) = of;
-    let wrong_type = |path, wanted, found| unrecognized(expected_kind, &json::wrong_type(path, wanted, found));
+    let wrong_type =
+        |path, wanted, found| unrecognized(expected_kind, &json::wrong_type(path, wanted, found));
     if !matches!(object, Value::Object(_) | Value::Null) {
         return Err(wrong_type("", "object", object));
     }
@@ -499,11 +499,7 @@ fn kind(of: Of, object: &Value) -> Result<Named<'_>> {
             kind,
             version: expected,
         }),
-        _ => Ok(Named {
-            of,
-            kind,
-            version,
-        }),
+        _ => Ok(Named { of, kind, version }),
     }
 }
 

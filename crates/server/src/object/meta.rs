@@ -296,11 +296,14 @@ pub fn is_same(new: &Draft, old: &Draft) -> bool {
 /// Returns `true` if the fields that count are equal, except `metadata`. Ignores the order of keys.
 fn same_fields(new: &Draft, old: &Draft, counts: impl Fn(&str) -> bool) -> bool {
     new.fields().count() == old.fields().count()
-        && new.stored_fields().filter(|(key, _)| counts(key)).all(|(key, text)| {
-            let mut fields = old.stored_fields();
-            let old = fields.find(|(name, _)| *name == key);
-            old.is_some_and(|(_, old)| old == text || json::value(old) == json::value(text))
-        })
+        && new
+            .stored_fields()
+            .filter(|(key, _)| counts(key))
+            .all(|(key, text)| {
+                let mut fields = old.stored_fields();
+                let old = fields.find(|(name, _)| *name == key);
+                old.is_some_and(|(_, old)| old == text || json::value(old) == json::value(text))
+            })
 }
 
 /// Formats a time for `metadata`, in UTC with whole seconds.

@@ -89,7 +89,8 @@ fn a_draft_of_what_is_stored_is_the_same() {
         assert_eq!(Stored::encode(&draft).unwrap(), stored);
         let object = draft.to_value();
         let (again, warnings) = decode::patched(
-            group, Kind::Template,
+            group,
+            Kind::Template,
             object.clone(),
             Some(&draft),
             &[],
@@ -199,7 +200,8 @@ objects:
     let old = stored.draft(7);
     let mut value = old.to_value();
     let (same, _) = decode::patched(
-        Group::OpenShift, Kind::Template,
+        Group::OpenShift,
+        Kind::Template,
         value.clone(),
         Some(&old),
         &[],
@@ -208,8 +210,15 @@ objects:
     .unwrap();
     assert!(meta::is_same(&same, &old));
     value["message"] = json!("x");
-    let (patched, _) =
-        decode::patched(Group::OpenShift, Kind::Template, value, None, &[], FieldValidation::Strict).unwrap();
+    let (patched, _) = decode::patched(
+        Group::OpenShift,
+        Kind::Template,
+        value,
+        None,
+        &[],
+        FieldValidation::Strict,
+    )
+    .unwrap();
     let mut out = Vec::new();
     yaml_object((&Stored::encode(&patched).unwrap(), 8), &mut out);
     let text = String::from_utf8(out).unwrap();
@@ -531,7 +540,16 @@ fn keys_that_a_patch_has_twice_are_reported() {
     );
     let old = read(Group::Krm, Format::Json, KRM_BODY);
     let object = old.to_value();
-    let patched = |how| decode::patched(Group::Krm, Kind::Template, object.clone(), Some(&old), &repeated, how);
+    let patched = |how| {
+        decode::patched(
+            Group::Krm,
+            Kind::Template,
+            object.clone(),
+            Some(&old),
+            &repeated,
+            how,
+        )
+    };
     assert_eq!(patched(FieldValidation::Warn).unwrap().1, repeated);
     assert!(patched(FieldValidation::Ignore).unwrap().1.is_empty());
     let status = patched(FieldValidation::Strict).unwrap_err();
@@ -547,7 +565,14 @@ fn a_patch_may_not_change_the_kind_and_adds_no_unknown_fields() {
     let with = |key: &str, value: Value| {
         let mut object = object.clone();
         object[key] = value;
-        decode::patched(Group::Krm, Kind::Template, object, Some(&old), &[], FieldValidation::Strict)
+        decode::patched(
+            Group::Krm,
+            Kind::Template,
+            object,
+            Some(&old),
+            &[],
+            FieldValidation::Strict,
+        )
     };
     assert!(with("message", json!("x")).is_ok());
     let cases = [

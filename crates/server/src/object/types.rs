@@ -230,7 +230,10 @@ const KRM_INSTANCE: Struct = Struct(&[
 /// The `spec` of a TemplateInstance of our group: the fields of the function, then those of the
 /// server.
 const KRM_INSTANCE_SPEC: Struct = Struct(&[
-    ("templateRef", Type::Struct(&Struct(&[("name", Type::Text)]))),
+    (
+        "templateRef",
+        Type::Struct(&Struct(&[("name", Type::Text)])),
+    ),
     ("template", Type::Object),
     ("parameters", Type::Object),
     ("parametersFrom", Type::List(&Type::Object)),

@@ -41,7 +41,9 @@ impl Expanded {
 
     /// Returns the generated values, by the names of parameters.
     pub(super) fn generated(&self) -> impl Iterator<Item = (&str, &String)> {
-        self.generated.iter().map(|(name, value)| (name.as_str(), value))
+        self.generated
+            .iter()
+            .map(|(name, value)| (name.as_str(), value))
     }
 
     /// Adds the generated values to the hidden ones.
@@ -92,9 +94,8 @@ pub(super) fn expand(
                 let value = values
                     .get(name)
                     .filter(|value| value.origin == Origin::Generated);
-                generated.extend(
-                    value.map(|value| (name.to_owned(), value.text.clone().into_owned())),
-                );
+                generated
+                    .extend(value.map(|value| (name.to_owned(), value.text.clone().into_owned())));
             }
             !labels.is_empty()
         },

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use krm_template_engine::instance::{self, Instance, ObjectSource, TemplateSource, ValueSource};
 use krm_template_engine::{
-    Assignment, Budget, Dialect, Expander as _, Generation, INDEX, Label, Options, Overrun, Reading, Template,
-    detect,
+    Assignment, Budget, Dialect, Expander as _, Generation, INDEX, Label, Options, Overrun,
+    Reading, Template, detect,
 };
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, SharedNode};
@@ -265,12 +265,12 @@ impl Work<'_> {
         }
         for source in &one.values {
             match source {
-                ValueSource::Given(values) => given.extend(values.iter().cloned().map(|value| {
-                    Assignment {
+                ValueSource::Given(values) => {
+                    given.extend(values.iter().cloned().map(|value| Assignment {
                         secret: true,
                         ..value
-                    }
-                })),
+                    }))
+                }
                 ValueSource::Object(object) => {
                     let values = self.found.objects.get(&(object.kind, object.name.clone()));
                     let values = values.into_iter().flatten();
@@ -338,7 +338,13 @@ mod tests {
     use super::*;
 
     fn expand(text: &str, found: &Found) -> Result<Expansion> {
-        expanded(Group::Krm, "shop", text, found, Limits::of_server(&|| false))
+        expanded(
+            Group::Krm,
+            "shop",
+            text,
+            found,
+            Limits::of_server(&|| false),
+        )
     }
 
     const INLINE: &str = r#"{"apiVersion": "template.krm.dev/v1alpha1", "kind": "TemplateInstance",

@@ -79,6 +79,12 @@ impl App {
         Self(Arc::new(state))
     }
 
+    /// Returns the state for what works beside requests.
+    #[must_use]
+    pub fn share(&self) -> Arc<State> {
+        Arc::clone(&self.0)
+    }
+
     /// Returns the state that all requests share.
     #[must_use]
     pub fn state(&self) -> &State {
@@ -426,16 +432,7 @@ impl App {
                     is_status,
                     ..call(group, namespace.as_deref().unwrap_or_default())
                 };
-                match action {
-                    Action::Create => templates::create(&call).await,
-                    Action::Get(name) => templates::get(&call, &name).await,
-                    Action::Update(name) => templates::update(&call, &name).await,
-                    Action::Patch(name) => templates::patch(&call, &name).await,
-                    Action::Delete(name) => deletion::delete(&call, &name).await,
-                    Action::DeleteCollection => deletion::delete_collection(&call).await,
-                    Action::List => collection::list(&call).await,
-                    Action::Watch(name) => watching::watch(&call, name.as_deref()).await,
-                }
+                act(&call, action).await
             }
             Endpoint::Revisions { namespace, name } => {
                 let call = Call {
@@ -547,6 +544,20 @@ impl Drop for RequestGuard {
             address: &self.address.to_string(),
             user_agent: incoming.header(USER_AGENT).unwrap_or_default(),
         });
+    }
+}
+
+/// Acts on stored objects.
+async fn act(call: &Call<'_>, action: Action) -> Result<Answer> {
+    match action {
+        Action::Create => templates::create(call).await,
+        Action::Get(name) => templates::get(call, &name).await,
+        Action::Update(name) => templates::update(call, &name).await,
+        Action::Patch(name) => templates::patch(call, &name).await,
+        Action::Delete(name) => deletion::delete(call, &name).await,
+        Action::DeleteCollection => deletion::delete_collection(call).await,
+        Action::List => collection::list(call).await,
+        Action::Watch(name) => watching::watch(call, name.as_deref()).await,
     }
 }
 

@@ -193,9 +193,7 @@ impl Call<'_> {
     /// Converts an error of the store to a [`Status`].
     pub(super) fn refused(&self, name: &str, error: &Error) -> Box<Status> {
         match error {
-            Error::Exists => {
-                Status::already_exists(self.group.name(), self.kind.resource(), name)
-            }
+            Error::Exists => Status::already_exists(self.group.name(), self.kind.resource(), name),
             Error::Missing => self.not_found(name),
             Error::Stale(_) => self.modified(name),
             Error::TooLarge => {

@@ -46,11 +46,7 @@ const SUBRESOURCES: &[Subresource] = &[
 
 /// The subresources of TemplateInstances.
 const OF_INSTANCES: &[Subresource] = &[
-    (
-        "revisions",
-        "TemplateInstanceRevisionList",
-        &[Verb::Get],
-    ),
+    ("revisions", "TemplateInstanceRevisionList", &[Verb::Get]),
     STATUS,
 ];
 const STATUS: Subresource = (
@@ -102,7 +98,11 @@ fn templates(group: Group) -> Served {
         is_namespaced: true,
         short_names: if is_ours { &["tpli"] } else { &[] },
         categories: if is_ours { &["krm-template"] } else { &[] },
-        subresources: if is_ours { OF_INSTANCES } else { &OF_INSTANCES_STATUS },
+        subresources: if is_ours {
+            OF_INSTANCES
+        } else {
+            &OF_INSTANCES_STATUS
+        },
         ..Resource::posted("templateinstances", "templateinstance", "TemplateInstance")
     };
     let resources = vec![processed, instances, stored];

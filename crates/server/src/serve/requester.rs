@@ -73,13 +73,15 @@ async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
     let mut spec = draft.value("spec");
     let before = old.map(|old| old.value("spec"));
     let kept = before.filter(|before| without(before) == without(&spec));
+    let is_kept = kept.is_some();
     let requester = match kept {
         Some(before) => before.get("requester").cloned().unwrap_or_default(),
         None => instance::requester(call.user),
     };
     let account = spec.get("serviceAccountName").and_then(Value::as_str);
     let account = account.unwrap_or_default().to_owned();
-    if kept_account(old) != account && !account.is_empty() {
+    // Whoever changes the Template decides what the ServiceAccount does.
+    if !is_kept && !account.is_empty() {
         let wanted = Attributes {
             verb: "impersonate",
             version: "v1",
@@ -100,13 +102,6 @@ async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
         fields.insert("requester".to_owned(), requester);
         draft.set("spec", &spec);
     }
-}
-
-/// Returns the ServiceAccount of the stored instance, if the same user may still use it.
-fn kept_account(old: Option<&Draft>) -> String {
-    let spec = old.map(|old| old.value("spec")).unwrap_or_default();
-    let account = spec.get("serviceAccountName").and_then(Value::as_str);
-    account.unwrap_or_default().to_owned()
 }
 
 async fn openshift(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
@@ -185,7 +180,13 @@ async fn foreign(call: &Call<'_>, wanted: &User) -> Vec<Cause> {
         let all = all.iter().filter(|value| !own.contains(value));
         values.extend(all.map(|value| {
             let resource = "userextras";
-            ("extra", authentication, resource, key.as_str(), value.as_str())
+            (
+                "extra",
+                authentication,
+                resource,
+                key.as_str(),
+                value.as_str(),
+            )
         }));
     }
     let mut refused = Vec::new();

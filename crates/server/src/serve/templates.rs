@@ -50,8 +50,13 @@ async fn created(call: &Call<'_>) -> Result<(Written, Vec<String>)> {
     let format = content::of_object(call.content_type())?;
     let manager = call.manager(options.field_manager.as_deref());
     let read = call.work(call.body.len(), || -> Result<_> {
-        let (mut draft, warnings) =
-            decode::object(call.group, call.kind, format, &call.body, options.field_validation)?;
+        let (mut draft, warnings) = decode::object(
+            call.group,
+            call.kind,
+            format,
+            &call.body,
+            options.field_validation,
+        )?;
         call.check_length(draft.name(), draft.length())?;
         own(call, None, &mut draft, &manager);
         Ok((draft, warnings))
@@ -117,8 +122,13 @@ pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
     let options = WriteOptions::update(call.query)?;
     let format = content::of_object(call.content_type())?;
     let read = call.work(call.body.len(), || -> Result<_> {
-        let (mut draft, warnings) =
-            decode::object(call.group, call.kind, format, &call.body, options.field_validation)?;
+        let (mut draft, warnings) = decode::object(
+            call.group,
+            call.kind,
+            format,
+            &call.body,
+            options.field_validation,
+        )?;
         meta::named(&mut draft, call.namespace, name)?;
         call.check_length(name, draft.length())?;
         Ok((draft, warnings))
@@ -299,7 +309,14 @@ impl Patch {
                 let time = call.time();
                 let writer = writer(call, &self.manager, &time);
                 let force = self.options.force;
-                managed::apply(call.group, call.kind, current.as_ref(), &object, &writer, force)?
+                managed::apply(
+                    call.group,
+                    call.kind,
+                    current.as_ref(),
+                    &object,
+                    &writer,
+                    force,
+                )?
             }
             (_, None) => return Err(call.not_found(name)),
             (PatchContent::Json(patch), Some(mut value)) => {
@@ -316,8 +333,14 @@ impl Patch {
             }
         };
         let validation = self.options.write.field_validation;
-        let (mut draft, warnings) =
-            decode::patched(call.group, call.kind, value, old, &self.repeated, validation)?;
+        let (mut draft, warnings) = decode::patched(
+            call.group,
+            call.kind,
+            value,
+            old,
+            &self.repeated,
+            validation,
+        )?;
         meta::named(&mut draft, call.namespace, name)?;
         Ok((draft, warnings))
     }

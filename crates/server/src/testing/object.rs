@@ -59,7 +59,8 @@ fn store(group: Group, format: Format, text: &str) {
     assert_eq!(decoded.as_ref(), Ok(&stored));
     show(group, &stored);
     let patched = decode::patched(
-        group, Kind::Template,
+        group,
+        Kind::Template,
         draft.to_value(),
         Some(&draft),
         &[],

@@ -76,13 +76,21 @@ fn change(group: Group, object: &Value, owned: &mut Value, patch: &str, index: u
         assert!(result.is_object());
     }
     if let Ok(result) = managed::apply(
-        group, Kind::Template,
+        group,
+        Kind::Template,
         Some(owned),
         &applied,
         &writer,
         index.is_multiple_of(2),
     ) {
-        let again = managed::apply(group, Kind::Template, Some(&result), &applied, &writer, false);
+        let again = managed::apply(
+            group,
+            Kind::Template,
+            Some(&result),
+            &applied,
+            &writer,
+            false,
+        );
         assert_eq!(
             again.as_ref(),
             Ok(&result),

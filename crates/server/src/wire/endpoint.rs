@@ -199,7 +199,12 @@ fn objects(request: &Resource, group: Group, kind: Kind) -> Result<Endpoint> {
         (Some(Verb::DeleteCollection), None, Some(_)) => Action::DeleteCollection,
         _ => return Err(not_allowed()),
     };
-    if is_status && !matches!(action, Action::Get(_) | Action::Update(_) | Action::Patch(_)) {
+    if is_status
+        && !matches!(
+            action,
+            Action::Get(_) | Action::Update(_) | Action::Patch(_)
+        )
+    {
         return Err(not_allowed());
     }
     Ok(Endpoint::Objects {

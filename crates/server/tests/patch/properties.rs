@@ -337,7 +337,14 @@ fn check(group: Group, history: Vec<(&str, Way, Value)>) -> Result<(), TestCaseE
         } else {
             let force = matches!(way, Way::Force);
             let expected = !force && conflicts(group, manager, old, &template);
-            let result = managed::apply(group, Kind::Template, before.as_ref(), &template, &writer, force);
+            let result = managed::apply(
+                group,
+                Kind::Template,
+                before.as_ref(),
+                &template,
+                &writer,
+                force,
+            );
             prop_assert_eq!(
                 result.as_ref().map_err(|status| status.code).err(),
                 expected.then_some(409)
@@ -398,7 +405,8 @@ fn check_applied(
         }
     }
     let twice = managed::apply(
-        group, Kind::Template,
+        group,
+        Kind::Template,
         Some(after),
         applied,
         &Writer {

@@ -142,7 +142,9 @@ fn check((group, expected): (Group, Kind), applied: &Value) -> Result<()> {
         return Err(Status::bad_request("metadata.managedFields must be nil"));
     }
     let checked = Shape::of(group, applied).check(applied, "");
-    let wrong = checked.err().or_else(|| undeclared((group, expected), applied));
+    let wrong = checked
+        .err()
+        .or_else(|| undeclared((group, expected), applied));
     let Some(why) = wrong else { return Ok(()) };
     let field = |name| text(metadata.and_then(|metadata| metadata.get(name)));
     Err(Status::bad_request(format!(

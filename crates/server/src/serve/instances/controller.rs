@@ -13,9 +13,10 @@ use super::lease::Lease;
 use super::record::{Cause, Context, Instance, Outcome, Stop, prefix};
 use super::validated;
 use crate::object::Stored;
-use crate::serve::app::App;
+use crate::serve::state::State;
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::ops::measured::Measured;
+use krm_template_server_core::ops::panics;
 use krm_template_server_core::ops::shutdown::Phase;
 use krm_template_server_core::ops::units::duration;
 use krm_template_server_core::store::{Error, Event, Item};
@@ -63,7 +64,7 @@ struct Entry {
 type Change = (String, Option<(String, bool)>);
 
 struct Controller {
-    app: App,
+    state: Arc<State>,
     options: Options,
     lease: Lease,
     entries: BTreeMap<String, Entry>,
@@ -72,11 +73,11 @@ struct Controller {
 }
 
 /// Works on instances until the server ends. `is_alone` means that no other server uses the store.
-pub async fn run(app: App, options: Options, is_alone: bool) {
+pub async fn run(state: Arc<State>, options: Options, is_alone: bool) {
     if options.no_instances {
         return;
     }
-    let store = Arc::clone(&app.state().store);
+    let store = Arc::clone(&state.store);
     let lease = if is_alone {
         Lease::alone()
     } else {
@@ -88,9 +89,9 @@ pub async fn run(app: App, options: Options, is_alone: bool) {
     for group in Group::ALL {
         tokio::spawn(follow(Arc::clone(&store), prefix(group), sender.clone()));
     }
-    let shutdown = app.state().shutdown.clone();
+    let shutdown = state.shutdown.clone();
     let mut controller = Controller {
-        app,
+        state,
         options,
         lease,
         entries: BTreeMap::new(),
@@ -108,9 +109,6 @@ pub async fn run(app: App, options: Options, is_alone: bool) {
             Some(ended) = controller.running.join_next() => {
                 if let Ok((key, elapsed, outcome)) = ended {
                     controller.end(&key, elapsed, outcome);
-                } else {
-                    // A step panicked, and its log has the place. All are looked at again.
-                    controller.active.clear();
                 }
             }
             () = sleep_until(next) => {}
@@ -152,26 +150,28 @@ impl Controller {
                 entry.due = None;
             }
             let context = Context {
-                app: self.app.clone(),
+                state: Arc::clone(&self.state),
                 lease: self.lease.clone(),
                 epoch,
             };
             self.active.insert(key.clone());
             self.running.spawn(async move {
                 let began = Instant::now();
-                let outcome = step(&context, &key, cause).await;
+                let state = Arc::clone(&context.state);
+                let stepped = async { Ok(step(&context, &key, cause).await) };
+                let outcome = panics::caught(&state.metrics, stepped).await;
+                let outcome = outcome.unwrap_or_else(|status| Err(Stop::Store(status)));
                 (key, began.elapsed(), outcome)
             });
         }
-        let metrics = &self.app.state().metrics;
+        let metrics = &self.state.metrics;
         metrics.set_instances_queued(queued);
         for group in Group::ALL {
             let prefix = prefix(group);
             for is_ready in [true, false] {
                 let all = self.entries.iter();
-                let all = all.filter(|(key, entry)| {
-                    key.starts_with(&prefix) && entry.is_ready == is_ready
-                });
+                let all = all
+                    .filter(|(key, entry)| key.starts_with(&prefix) && entry.is_ready == is_ready);
                 metrics.set_instances(group, is_ready, all.count());
             }
         }
@@ -220,12 +220,14 @@ impl Controller {
             }
         };
         entry.due = due;
-        self.app.state().metrics.observe_reconcile(result, elapsed);
+        self.state.metrics.observe_reconcile(result, elapsed);
     }
 }
 
 fn back_off(entry: &mut Entry, now: Instant) -> (Instant, Cause) {
-    let delay = DELAYS.0.saturating_mul(2_u32.saturating_pow(entry.failures));
+    let delay = DELAYS
+        .0
+        .saturating_mul(2_u32.saturating_pow(entry.failures));
     entry.failures = entry.failures.saturating_add(1);
     (now + jittered(delay.min(DELAYS.1)), Cause::Change)
 }
@@ -243,7 +245,7 @@ async fn step(context: &Context, key: &str, cause: Cause) -> Result<Outcome, Sto
         return Ok(Outcome::Gone);
     };
     #[cfg(feature = "deployments")]
-    if let Some(cluster) = context.app.state().cluster.clone() {
+    if let Some(cluster) = context.state.cluster.clone() {
         if instance.draft.is_being_deleted() {
             return super::removal::step(context, &cluster, &mut instance).await;
         }
@@ -317,7 +319,11 @@ async fn send(changes: &mpsc::Sender<Change>, item: &Item, is_deleted: bool) {
             let text = |key: &str| one.get(key).and_then(Value::as_str);
             (text("type"), text("status")) == (Some("Ready"), Some("True"))
         });
-        let seen = format!("{} {generation} {}", stored.uid(), stored.is_being_deleted());
+        let seen = format!(
+            "{} {generation} {}",
+            stored.uid(),
+            stored.is_being_deleted()
+        );
         (seen, is_ready)
     });
     // The receiver has ended with the server.
@@ -337,7 +343,10 @@ mod tests {
             let (due, _) = back_off(&mut entry, now);
             last = due - now;
             let expected = Duration::from_secs(expected);
-            assert!(last >= expected.mul_f64(0.9) && last <= expected.mul_f64(1.1), "{last:?}");
+            assert!(
+                last >= expected.mul_f64(0.9) && last <= expected.mul_f64(1.1),
+                "{last:?}"
+            );
         }
         assert!(last <= Duration::from_mins(11));
     }

@@ -53,7 +53,7 @@ pub(super) async fn of(
     labels: Vec<(String, String)>,
 ) -> Result<Expansion, Problem> {
     let (group, text) = (instance.group(), instance.text());
-    let state = context.app.state();
+    let state = &*context.state;
     let needed = {
         let text = text.clone();
         limited(state, move |_| instance::needed(group, &text)).await?
@@ -87,7 +87,7 @@ async fn template(
     user: &User,
     name: &str,
 ) -> Result<Named, Problem> {
-    let state = context.app.state();
+    let state = &*context.state;
     let other = match instance.group() {
         Group::Krm => Group::OpenShift,
         Group::OpenShift => Group::Krm,
@@ -143,7 +143,7 @@ async fn values(
 ) -> Result<BTreeMap<String, String>, Problem> {
     use krm_template_server_deployments::apply::Recorded;
 
-    let Some(cluster) = &context.app.state().cluster else {
+    let Some(cluster) = &context.state.cluster else {
         return without_cluster(kind, name, may_be_missing);
     };
     let object = Recorded {

@@ -17,13 +17,13 @@ use krm_template_server_core::store::{Error, Revision};
 const KEY: &str = "/template.krm.dev/leases/instances";
 
 /// The interval between two renewals, and between two looks at the lease of another server.
-const BEAT: Duration = Duration::from_secs(3);
+const BEAT: Duration = Duration::from_secs(2);
 
 /// How long a lease counts after it was renewed.
-const HELD: Duration = Duration::from_secs(10);
+const HELD: Duration = Duration::from_secs(8);
 
 /// How long a lease may stay unchanged before another server takes it over.
-const STALE: Duration = Duration::from_secs(15);
+const STALE: Duration = Duration::from_secs(12);
 
 /// The stored lease.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -123,7 +123,10 @@ impl Lease {
                 beat: 0,
             },
         };
-        match store.update(KEY, encoded(&next).into(), item.revision).await {
+        match store
+            .update(KEY, encoded(&next).into(), item.revision)
+            .await
+        {
             Ok(revision) => {
                 *seen = Some((revision, now));
                 self.hold(now, next.epoch);

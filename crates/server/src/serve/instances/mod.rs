@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `controller` | the queue of instances, and who works on them |
 //! | `own`, `openshift` | one step of an instance of our group, and of OpenShift's |
+//! | `objects`, `journal`, `report` | objects, steps, failures and events of an instance |
 //! | `removal` | the deletion of an instance and its objects |
 //! | `validated` | instances of a server without a cluster |
 //! | `expansion` | the objects of an instance |
@@ -20,7 +21,11 @@
 
 mod controller;
 mod expansion;
+#[cfg(feature = "deployments")]
+mod journal;
 mod lease;
+#[cfg(feature = "deployments")]
+mod objects;
 #[cfg(feature = "deployments")]
 mod openshift;
 #[cfg(feature = "deployments")]
@@ -28,6 +33,8 @@ mod own;
 mod record;
 #[cfg(feature = "deployments")]
 mod removal;
+#[cfg(feature = "deployments")]
+mod report;
 pub(super) mod revisions;
 mod status;
 mod validated;

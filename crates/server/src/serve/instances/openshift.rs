@@ -12,8 +12,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::expansion;
-use super::own::{owner, tell};
+use super::objects::owner;
 use super::record::{Context, Instance, Outcome, Plan, Planned, Stop};
+use super::report::tell;
 use super::status::Status;
 use krm_template_server_core::auth::User;
 use krm_template_server_deployments::apply::readiness::{self, State, is_awaited};
@@ -69,7 +70,14 @@ pub(super) async fn step(
         Ok(true) => {
             status.set("Ready", true, "Created", "");
             instance.save(context, &status.value()).await?;
-            tell(cluster, instance, "Normal", "Ready", "all objects are ready").await;
+            tell(
+                cluster,
+                instance,
+                "Normal",
+                "Ready",
+                "all objects are ready",
+            )
+            .await;
             Ok(Outcome::Done)
         }
         Ok(false) => {
@@ -111,11 +119,7 @@ struct Work<'w> {
 
 impl Work<'_> {
     /// Plans the objects, unless that is done, and creates those that do not exist.
-    async fn instantiate(
-        &self,
-        instance: &Instance,
-        planned: &mut Planned,
-    ) -> Result<(), Failed> {
+    async fn instantiate(&self, instance: &Instance, planned: &mut Planned) -> Result<(), Failed> {
         self.secret(instance).await?;
         self.may_process(instance).await?;
         let objects = self.objects(instance, planned).await?;
@@ -135,7 +139,9 @@ impl Work<'_> {
         if plan.objects.is_empty() {
             plan.began = Timestamp::now().as_second();
             let all = recorded.iter().zip(&objects);
-            plan.objects = all.map(|(one, object)| entry(one, is_awaited(object))).collect();
+            plan.objects = all
+                .map(|(one, object)| entry(one, is_awaited(object)))
+                .collect();
             planned.save(self.context, plan.clone()).await?;
         }
         for (index, (object, one)) in objects.iter().zip(&recorded).enumerate() {
@@ -191,7 +197,9 @@ impl Work<'_> {
     /// Checks that the requester may process Templates.
     async fn may_process(&self, instance: &Instance) -> Result<(), Failed> {
         let spec = instance.spec();
-        let name = spec.pointer("/template/metadata/name").and_then(Value::as_str);
+        let name = spec
+            .pointer("/template/metadata/name")
+            .and_then(Value::as_str);
         let review = Recorded {
             api_version: "template.openshift.io/v1".to_owned(),
             kind: "Template".to_owned(),
@@ -242,7 +250,12 @@ impl Work<'_> {
 
     /// Returns the identity of an object that the requester may create.
     async fn admitted(&self, object: &Value) -> Result<Recorded, Failed> {
-        let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        let text = |path: &str| {
+            object
+                .pointer(path)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
         let mut one = Recorded {
             api_version: text("/apiVersion").to_owned(),
             kind: text("/kind").to_owned(),
@@ -372,7 +385,9 @@ impl Work<'_> {
                 Err(failure) if is_passing(&failure) => return Ok(false),
                 Err(_) => return Err(format!("{dotted} {:?} is forbidden: ", one.name)),
             };
-            let uid = live.as_ref().and_then(|live| live.pointer("/metadata/uid")?.as_str());
+            let uid = live
+                .as_ref()
+                .and_then(|live| live.pointer("/metadata/uid")?.as_str());
             let is_it = uid == Some(one.uid.as_str());
             let Some(live) = live.filter(|_| is_it) else {
                 // Only objects that are awaited fail an instance, and of others nothing is known.
@@ -410,7 +425,9 @@ impl Work<'_> {
         if one.kind != "BuildConfig" {
             return None;
         }
-        let number = live.pointer("/status/lastVersion").and_then(Value::as_i64)?;
+        let number = live
+            .pointer("/status/lastVersion")
+            .and_then(Value::as_i64)?;
         let build = Recorded {
             kind: "Build".to_owned(),
             name: format!("{}-{number}", one.name),
@@ -432,7 +449,7 @@ impl Work<'_> {
         let see = "See InstantiateFailure condition for error message";
         status.set("Ready", false, "Failed", see);
         instance.save(self.context, &status.value()).await?;
-        let metrics = &self.context.app.state().metrics;
+        let metrics = &self.context.state.metrics;
         metrics.count_instance_error("InstantiateFailure");
         tell(self.cluster, instance, "Warning", "Failed", message).await;
         Ok(Outcome::Done)

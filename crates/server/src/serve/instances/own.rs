@@ -1,5 +1,6 @@
 //! One step of an instance of our group: its objects become what its `spec` wants.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,19 +8,22 @@ use base64::engine::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use super::expansion::{self, Problem};
+use super::journal::{Journal, Silent};
+use super::objects::{
+    hash, identities, list, named, objects_of, owner, recorded_of, shown_object, wanted_of,
+    with_uids, write,
+};
 use super::record::{Cause, Context, Instance, Outcome, Planned, Stop};
+use super::report::{fail, problem, tell};
 use super::revisions;
 use super::status::Status;
 use krm_template_server_core::auth::User;
-use krm_template_server_core::groups::Kind;
 use krm_template_server_core::ops::units;
-use krm_template_server_core::status::Result as Answered;
 use krm_template_server_deployments::apply::readiness::{self, State};
 use krm_template_server_deployments::apply::{
-    Cluster, Conflicts, Failure, Object, Owner, Progress, Prune, Recorded, Step, What, record,
+    Cluster, Conflicts, Failure, Object, Owner, Prune, Recorded, What, record,
 };
 
 /// The time between two looks at objects that are not ready.
@@ -28,20 +32,8 @@ const POLL: Duration = Duration::from_secs(2);
 /// How long objects may take to become ready, unless `spec.timeout` says something else.
 const TIMEOUT: Duration = Duration::from_hours(1);
 
-/// The maximum number of objects that a message names.
-const NAMED: usize = 10;
-
 /// The maximum number of writes of the status while objects are applied.
 const MAX_NOTES: usize = 200;
-
-/// Returns the owner of the objects of an instance.
-pub(super) fn owner(instance: &Instance) -> Owner {
-    Owner {
-        kind: format!("{}.{}", Kind::Instance.name(), instance.group().name()),
-        namespace: instance.namespace().to_owned(),
-        name: instance.name().to_owned(),
-    }
-}
 
 /// Works on an instance once.
 pub(super) async fn step(
@@ -85,7 +77,10 @@ struct Work<'w> {
 
 impl Work<'_> {
     fn text(&self, key: &str) -> &str {
-        self.spec.get(key).and_then(Value::as_str).unwrap_or_default()
+        self.spec
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     fn conflicts(&self) -> Conflicts {
@@ -157,11 +152,7 @@ impl Work<'_> {
     }
 
     /// Returns the Secret with generated values, if there are any.
-    fn secret(
-        &self,
-        instance: &Instance,
-        generated: &std::collections::BTreeMap<String, String>,
-    ) -> Option<Object> {
+    fn secret(&self, instance: &Instance, generated: &BTreeMap<String, String>) -> Option<Object> {
         if generated.is_empty() {
             return None;
         }
@@ -212,7 +203,9 @@ impl Work<'_> {
     async fn preflight(&self, secret: &[Object], objects: &[Object]) -> Vec<Failure> {
         let all = [secret, objects].concat();
         let conflicts = self.conflicts();
-        let tried = self.cluster.preflight(&self.user, &self.owner, &all, conflicts);
+        let tried = self
+            .cluster
+            .preflight(&self.user, &self.owner, &all, conflicts);
         tried.await
     }
 
@@ -260,71 +253,85 @@ impl Work<'_> {
         mut status: Status,
         wanted: Option<Vec<Recorded>>,
     ) -> Result<Outcome, Stop> {
-        let context = self.context;
-        let wanted = match wanted {
-            Some(wanted) => wanted,
-            None => wanted_of(&status),
-        };
-        let mut waiting = Vec::new();
-        let mut failed = Vec::new();
+        let (context, cluster) = (self.context, self.cluster);
+        let wanted = wanted.unwrap_or_else(|| wanted_of(&status));
         let recorded = objects_of(&status);
-        let mut shown = Vec::new();
-        for one in &recorded {
-            let is_wanted = wanted.iter().any(|other| other.is_same(one));
-            let (state, is_awaited) = match self.look(one).await {
-                Ok(found) => found,
-                Err(failure) => {
-                    let problem = problem(std::slice::from_ref(&failure));
-                    return fail(context, self.cluster, instance, status, &problem).await;
-                }
-            };
-            match state {
-                _ if !is_wanted || !is_awaited => {}
-                Some(State::Current) => {}
-                Some(State::Failed) => failed.push(named(one)),
-                Some(State::InProgress | State::Terminating) | None => waiting.push(named(one)),
+        let found = match self.look_at(&recorded, &wanted).await {
+            Ok(found) => found,
+            Err(failure) => {
+                return fail(context, cluster, instance, status, &problem(&[failure])).await;
             }
-            shown.push(shown_object(one, is_wanted, state));
+        };
+        status
+            .fields
+            .insert("objects".to_owned(), json!(found.shown));
+        if let Some(problem) = self.late_or_failed(&found, planned.plan.began) {
+            return fail(context, cluster, instance, status, &problem).await;
         }
-        status.fields.insert("objects".to_owned(), json!(shown));
-        let timeout = units::duration(self.text("timeout")).unwrap_or(TIMEOUT);
-        let elapsed = Timestamp::now().as_second() - planned.plan.began;
-        let is_late = u64::try_from(elapsed).unwrap_or(0) > timeout.as_secs();
-        if !failed.is_empty() {
-            let problem = Problem::new("ObjectFailed", format!("failed: {}", list(&failed)));
-            return fail(context, self.cluster, instance, status, &problem).await;
-        }
-        if !waiting.is_empty() && is_late {
-            let message = format!("not ready after {timeout:?}: {}", list(&waiting));
-            let problem = Problem::new("Timeout", message);
-            return fail(context, self.cluster, instance, status, &problem).await;
-        }
-        if !waiting.is_empty() {
-            let message = format!("waiting for {}", list(&waiting));
+        if !found.waiting.is_empty() {
+            let message = format!("waiting for {}", list(&found.waiting));
             status.conclude(false, "Progressing", &message, false);
             instance.save(context, &status.value()).await?;
             return Ok(Outcome::Again(POLL));
         }
-        let dropped: Vec<Recorded> = recorded
-            .iter()
-            .filter(|one| !wanted.iter().any(|other| other.is_same(one)))
-            .cloned()
-            .collect();
-        if !dropped.is_empty() && self.text("prune") != "None" {
-            if let Err(problem) = self.prune(instance, &mut status, &recorded, &dropped).await? {
-                return fail(context, self.cluster, instance, status, &problem).await;
-            }
+        let is_dropped = |one: &&Recorded| !wanted.iter().any(|other| other.is_same(one));
+        let dropped: Vec<Recorded> = recorded.iter().filter(is_dropped).cloned().collect();
+        if !dropped.is_empty()
+            && self.text("prune") != "None"
+            && let Err(problem) = self.prune(instance, &mut status, &recorded, &dropped).await
+        {
+            return fail(context, cluster, instance, status, &problem).await;
         }
         let was_ready = status.is_ready();
-        let count = wanted.len();
-        status.conclude(true, "Applied", &format!("{count} objects are ready"), false);
-        status.set("Reconciling", false, "Applied", "");
+        let message = format!("{} objects are ready", wanted.len());
+        status.conclude(true, "Applied", &message, false);
         instance.save(context, &status.value()).await?;
         revisions::end(context, instance, planned.plan.revision, "Applied").await?;
         if !was_ready {
-            tell(self.cluster, instance, "Normal", "Ready", "all objects are ready").await;
+            tell(
+                cluster,
+                instance,
+                "Normal",
+                "Ready",
+                "all objects are ready",
+            )
+            .await;
         }
         Ok(Outcome::Done)
+    }
+
+    /// Looks at all objects of an instance. `wanted` are those that the Template creates.
+    async fn look_at(&self, recorded: &[Recorded], wanted: &[Recorded]) -> Result<Seen, Failure> {
+        let mut seen = Seen::default();
+        for one in recorded {
+            let is_wanted = wanted.iter().any(|other| other.is_same(one));
+            let (state, is_awaited) = self.look(one).await?;
+            match state {
+                _ if !is_wanted || !is_awaited => {}
+                Some(State::Current) => {}
+                Some(State::Failed) => seen.failed.push(named(one)),
+                Some(State::InProgress | State::Terminating) | None => {
+                    seen.waiting.push(named(one));
+                }
+            }
+            seen.shown.push(shown_object(one, is_wanted, state));
+        }
+        Ok(seen)
+    }
+
+    /// Returns the problem of objects that failed, or that take too long.
+    fn late_or_failed(&self, seen: &Seen, began: i64) -> Option<Problem> {
+        if !seen.failed.is_empty() {
+            let message = format!("failed: {}", list(&seen.failed));
+            return Some(Problem::new("ObjectFailed", message));
+        }
+        let timeout = units::duration(self.text("timeout")).unwrap_or(TIMEOUT);
+        let elapsed = Timestamp::now().as_second() - began;
+        let is_late = u64::try_from(elapsed).unwrap_or(0) > timeout.as_secs();
+        (is_late && !seen.waiting.is_empty()).then(|| {
+            let message = format!("not ready after {timeout:?}: {}", list(&seen.waiting));
+            Problem::new("Timeout", message)
+        })
     }
 
     /// Returns the state of an object, and whether it must be ready. `None` means that it is gone.
@@ -345,7 +352,7 @@ impl Work<'_> {
         status: &mut Status,
         recorded: &[Recorded],
         dropped: &[Recorded],
-    ) -> Result<Result<(), Problem>, Stop> {
+    ) -> Result<(), Problem> {
         let prune = match self.text("prune") {
             "All" => Prune::All,
             _ => Prune::Default,
@@ -354,10 +361,13 @@ impl Work<'_> {
         let (user, owner) = (&self.user, &self.owner);
         let known = match with_uids(self.cluster, user, owner, dropped).await {
             Ok(known) => known,
-            Err(failure) => return Ok(Err(problem(&[failure]))),
+            Err(failure) => return Err(problem(&[failure])),
         };
         let dropped = known.as_slice();
-        let deleted = self.cluster.delete(user, owner, dropped, prune, &mut silent).await;
+        let deleted = self
+            .cluster
+            .delete(user, owner, dropped, prune, &mut silent)
+            .await;
         let (steps, result) = match deleted {
             Ok(steps) => (steps, Ok(())),
             Err(failure) => {
@@ -374,290 +384,25 @@ impl Work<'_> {
             .cloned()
             .collect();
         status.fields.insert("objects".to_owned(), json!(kept));
-        let gone = steps.iter().filter(|step| step.what == What::Deleted).count();
+        let gone = steps
+            .iter()
+            .filter(|step| step.what == What::Deleted)
+            .count();
         if gone > 0 {
             let message = format!("{gone} objects were deleted");
             tell(self.cluster, instance, "Normal", "Pruned", &message).await;
         }
-        Ok(result)
+        result
     }
 }
 
-/// An observer that only stops a change when the server loses the lease.
-pub(super) struct Silent<'s>(pub(super) &'s Context);
-
-impl Progress for Silent<'_> {
-    async fn step(&mut self, _: &Step) -> Answered<()> {
-        may_work(self.0)
-    }
-}
-
-fn may_work(context: &Context) -> Answered<()> {
-    if context.may_work() {
-        return Ok(());
-    }
-    let message = "another server works on the instance now";
-    Err(krm_template_server_core::status::Status::unavailable(message))
-}
-
-/// An observer that records each object in the status.
-struct Journal<'j> {
-    context: &'j Context,
-    instance: &'j mut Instance,
-    status: &'j mut Status,
-    before: Vec<Recorded>,
-    done: Vec<Step>,
-    /// The number of steps between two writes.
-    every: usize,
-    stopped: Option<Stop>,
-}
-
-impl Progress for Journal<'_> {
-    async fn step(&mut self, step: &Step) -> Answered<()> {
-        may_work(self.context)?;
-        self.done.push(step.clone());
-        if !self.done.len().is_multiple_of(self.every) {
-            return Ok(());
-        }
-        write(self.status, &record(&self.before, &self.done));
-        let saved = self.instance.save(self.context, &self.status.value()).await;
-        saved.map_err(|stop| {
-            self.stopped = Some(stop);
-            krm_template_server_core::status::Status::unavailable("the instance has changed")
-        })
-    }
-}
-
-/// Writes a failed step into the conditions.
-async fn fail(
-    context: &Context,
-    cluster: &Cluster,
-    instance: &mut Instance,
-    mut status: Status,
-    problem: &Problem,
-) -> Result<Outcome, Stop> {
-    let before = status.condition("Ready").map(|(_, reason)| reason.to_owned());
-    let is_stalled = matches!(
-        problem.reason,
-        "TemplateNotFound" | "ParametersMissing" | "ExpansionFailed" | "Invalid" | "Timeout"
-    );
-    status.conclude(false, problem.reason, &problem.message, is_stalled);
-    instance.save(context, &status.value()).await?;
-    context
-        .app
-        .state()
-        .metrics
-        .count_instance_error(problem.reason);
-    if before.as_deref() != Some(problem.reason) {
-        let reason = match problem.reason {
-            known @ ("Conflict" | "Forbidden" | "DeletionBlocked") => known,
-            _ => "Failed",
-        };
-        tell(cluster, instance, "Warning", reason, &problem.message).await;
-    }
-    if let Some(number) = status.fields.get("revision").and_then(Value::as_u64) {
-        revisions::end(context, instance, number, problem.reason).await?;
-    }
-    Ok(Outcome::Failed)
-}
-
-/// Returns the reason and message for failed requests.
-pub(super) fn problem(failures: &[Failure]) -> Problem {
-    let first = failures.first();
-    let code = first.map_or(500, |failure| failure.code);
-    let message = first.map_or("", Failure::message);
-    let reason = match code {
-        401 | 403 => "Forbidden",
-        404 if message.starts_with("the cluster has no kind") => "UnknownKind",
-        409 if message.contains("belongs to `") => "OwnedByOther",
-        409 => "Conflict",
-        400 | 413 | 422 => "Invalid",
-        _ => "ObjectFailed",
-    };
-    let mut texts: Vec<String> = failures.iter().take(NAMED).map(ToString::to_string).collect();
-    if failures.len() > NAMED {
-        texts.push(format!("and {} more", failures.len() - NAMED));
-    }
-    Problem::new(reason, texts.join("; "))
-}
-
-/// Creates an event about an instance.
-pub(super) async fn tell(
-    cluster: &Cluster,
-    instance: &Instance,
-    kind: &str,
-    reason: &str,
-    message: &str,
-) {
-    let now = Timestamp::now();
-    let cut = message.floor_char_boundary(message.len().min(1_024));
-    let name = format!("{}.{:x}", instance.name(), now.as_nanosecond());
-    let event = json!({
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": name, "namespace": instance.namespace()},
-        "involvedObject": {
-            "apiVersion": instance.group().api_version(),
-            "kind": Kind::Instance.name(),
-            "namespace": instance.namespace(),
-            "name": instance.name(),
-            "uid": instance.uid,
-        },
-        "type": kind,
-        "reason": reason,
-        "message": message.get(..cut).unwrap_or_default(),
-        "source": {"component": "krm-template-server"},
-        "firstTimestamp": crate::object::meta::rfc3339(now),
-        "lastTimestamp": crate::object::meta::rfc3339(now),
-        "count": 1,
-    });
-    cluster.tell(instance.namespace(), &event).await;
-}
-
-/// Returns the recorded objects in a status.
-pub(super) fn objects_of(status: &Status) -> Vec<Recorded> {
-    let objects = status.fields.get("objects").and_then(Value::as_array);
-    objects.into_iter().flatten().map(recorded_of).collect()
-}
-
-/// Returns the objects in a status that the Template creates.
-fn wanted_of(status: &Status) -> Vec<Recorded> {
-    let objects = status.fields.get("objects").and_then(Value::as_array);
-    let objects = objects.into_iter().flatten();
-    objects
-        .filter(|object| object.get("phase").and_then(Value::as_str) != Some("Dropped"))
-        .map(recorded_of)
-        .collect()
-}
-
-fn recorded_of(object: &Value) -> Recorded {
-    // OpenShift's status has a reference.
-    let object = object.get("ref").unwrap_or(object);
-    let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
-    Recorded {
-        api_version: text("apiVersion").to_owned(),
-        kind: text("kind").to_owned(),
-        namespace: text("namespace").to_owned(),
-        name: text("name").to_owned(),
-        uid: text("uid").to_owned(),
-    }
-}
-
-/// Writes objects into a status. What is known of each is kept.
-fn write(status: &mut Status, recorded: &[Recorded]) {
-    let before = status.fields.get("objects").and_then(Value::as_array);
-    let before = before.cloned().unwrap_or_default();
-    let objects: Vec<Value> = recorded
-        .iter()
-        .map(|one| {
-            let known = before
-                .iter()
-                .find(|known| recorded_of(known) == *one);
-            let phase = if one.uid.is_empty() { "Pending" } else { "Applied" };
-            known.cloned().unwrap_or_else(|| object(one, phase, None))
-        })
-        .collect();
-    status.fields.insert("objects".to_owned(), json!(objects));
-}
-
-fn shown_object(one: &Recorded, is_wanted: bool, state: Option<State>) -> Value {
-    let phase = match (is_wanted, one.uid.is_empty()) {
-        (false, _) => "Dropped",
-        (true, true) => "Pending",
-        (true, false) => "Applied",
-    };
-    object(one, phase, Some(state.map_or("Missing", State::name)))
-}
-
-fn object(one: &Recorded, phase: &str, readiness: Option<&str>) -> Value {
-    let mut object = json!({"apiVersion": one.api_version, "kind": one.kind});
-    if let Some(fields) = object.as_object_mut() {
-        let texts = [
-            ("namespace", one.namespace.as_str()),
-            ("name", &one.name),
-            ("uid", &one.uid),
-            ("phase", phase),
-            ("readiness", readiness.unwrap_or_default()),
-        ];
-        for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
-            fields.insert(key.to_owned(), json!(text));
-        }
-    }
-    object
-}
-
-/// Returns the identities of objects, also of those in `v1` Lists.
-fn identities<'o>(objects: impl Iterator<Item = &'o Object>) -> Vec<Recorded> {
-    let mut all = Vec::new();
-    for Object(value) in objects {
-        let is_list = value.get("kind").and_then(Value::as_str) == Some("List");
-        match value.get("items").and_then(Value::as_array).filter(|_| is_list) {
-            Some(items) => {
-                let items: Vec<Object> = items.iter().cloned().map(Object).collect();
-                all.extend(identities(items.iter()));
-            }
-            None => {
-                let mut one = recorded_of(value);
-                let metadata = value.get("metadata").unwrap_or(&Value::Null);
-                let text = |key: &str| metadata.get(key).and_then(Value::as_str);
-                text("namespace").unwrap_or_default().clone_into(&mut one.namespace);
-                text("name").unwrap_or_default().clone_into(&mut one.name);
-                one.uid.clear();
-                all.push(one);
-            }
-        }
-    }
-    all
-}
-
-/// Finds the uids of recorded objects that have none, because the server stopped before it learnt
-/// them. An object of another owner keeps none, and is never deleted.
-pub(super) async fn with_uids(
-    cluster: &Cluster,
-    user: &User,
-    owner: &Owner,
-    recorded: &[Recorded],
-) -> Result<Vec<Recorded>, Failure> {
-    let mut known = recorded.to_vec();
-    for one in known.iter_mut().filter(|one| one.uid.is_empty()) {
-        let live = cluster.live(user, one).await?;
-        let uid = live
-            .filter(|live| owner.has(live))
-            .and_then(|live| Some(live.pointer("/metadata/uid")?.as_str()?.to_owned()));
-        one.uid = uid.unwrap_or_default();
-    }
-    Ok(known)
-}
-
-fn named(one: &Recorded) -> String {
-    let Recorded {
-        kind,
-        namespace,
-        name,
-        ..
-    } = one;
-    if namespace.is_empty() {
-        return format!("{kind} {name}");
-    }
-    format!("{kind} {namespace}/{name}")
-}
-
-fn list(names: &[String]) -> String {
-    let mut all: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-    let more = format!("and {} more", names.len().saturating_sub(NAMED));
-    if names.len() > NAMED {
-        all.push(&more);
-    }
-    all.join(", ")
-}
-
-/// Returns a hash of the objects of an instance.
-fn hash(objects: &[Object]) -> String {
-    let mut hash = Sha256::new();
-    for Object(value) in objects {
-        hash.update(value.to_string().as_bytes());
-        hash.update(b"\n");
-    }
-    let hash = hash.finalize();
-    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+/// The states of the objects of an instance.
+#[derive(Default)]
+struct Seen {
+    /// The objects for the status.
+    shown: Vec<Value>,
+    /// Those that are not ready yet.
+    waiting: Vec<String>,
+    /// Those that will not become ready.
+    failed: Vec<String>,
 }

@@ -4,6 +4,7 @@
 //! stopped and wakes up changes nothing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -11,8 +12,9 @@ use serde_json::{Value, json};
 
 use super::lease::Lease;
 use crate::object::{Draft, Stored, instance};
-use crate::serve::app::App;
+use crate::serve::state::State;
 use krm_template_server_core::auth::User;
+use krm_template_server_core::auth::request::AUTHENTICATED;
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::Status;
 use krm_template_server_core::store::{Error, Revision};
@@ -60,7 +62,7 @@ pub(super) enum Cause {
 /// What all steps share.
 #[derive(Clone)]
 pub(super) struct Context {
-    pub(super) app: App,
+    pub(super) state: Arc<State>,
     pub(super) lease: Lease,
     /// The epoch of the lease in which the step began.
     pub(super) epoch: u64,
@@ -84,7 +86,7 @@ pub(super) struct Instance {
 impl Instance {
     /// Reads an instance. Returns `None` if it does not exist.
     pub(super) async fn read(context: &Context, key: &str) -> Result<Option<Self>, Stop> {
-        let item = context.app.state().store.get(key).await;
+        let item = context.state.store.get(key).await;
         let Some(item) = item.map_err(|error| unavailable(&error))? else {
             return Ok(None);
         };
@@ -131,6 +133,11 @@ impl Instance {
             let namespace = self.namespace();
             return Some(User {
                 name: format!("{SERVICE_ACCOUNT}:{namespace}:{account}"),
+                groups: vec![
+                    format!("{SERVICE_ACCOUNT}s"),
+                    format!("{SERVICE_ACCOUNT}s:{namespace}"),
+                    AUTHENTICATED.to_owned(),
+                ],
                 ..User::default()
             });
         }
@@ -151,7 +158,7 @@ impl Instance {
             let mut draft = self.draft.clone();
             draft.set("status", status);
             let stored = Stored::encode(&draft).map_err(Stop::Store)?;
-            let store = &context.app.state().store;
+            let store = &context.state.store;
             let bytes = stored.bytes().clone();
             match store.update(&self.key, bytes, self.revision).await {
                 Ok(revision) => {
@@ -188,7 +195,7 @@ impl Instance {
         if !context.may_work() {
             return Err(Stop::Changed);
         }
-        let store = &context.app.state().store;
+        let store = &context.state.store;
         let written = if is_last {
             store.delete(&self.key, self.revision).await
         } else {
@@ -253,7 +260,7 @@ impl Planned {
     /// Reads the plan of an instance, or begins one.
     pub(super) async fn read(context: &Context, instance: &Instance) -> Result<Self, Stop> {
         let key = instance.beside("instanceplans");
-        let item = context.app.state().store.get(&key).await;
+        let item = context.state.store.get(&key).await;
         let item = item.map_err(|error| unavailable(&error))?;
         let new = || Plan {
             uid: instance.uid.clone(),
@@ -280,7 +287,7 @@ impl Planned {
         }
         let bytes = serde_json::to_vec(&plan);
         let bytes = bytes.map_err(|_| Stop::Store(Status::internal("a plan is not JSON")))?;
-        let store = &context.app.state().store;
+        let store = &context.state.store;
         let written = match self.revision {
             Some(revision) => store.update(&self.key, bytes.into(), revision).await,
             None => store.create(&self.key, bytes.into()).await,
@@ -302,7 +309,7 @@ impl Planned {
         let Some(revision) = self.revision else {
             return Ok(());
         };
-        let deleted = context.app.state().store.delete(&self.key, revision).await;
+        let deleted = context.state.store.delete(&self.key, revision).await;
         match deleted {
             Ok(_) | Err(Error::Missing) => Ok(()),
             Err(Error::Stale(_)) => Err(Stop::Changed),

@@ -6,16 +6,22 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::own::{Silent, objects_of, owner, problem, tell, with_uids};
+use super::expansion::Problem;
+use super::journal::Silent;
+use super::objects::{objects_of, owner, recorded_of, with_uids};
 use super::record::{Context, Instance, Outcome, Planned, Stop};
+use super::report::{problem, tell};
 use super::revisions;
 use super::status::Status;
 use crate::object::instance::finalizer;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::groups::Group;
 use krm_template_server_deployments::apply::{
-    Cluster, Failure, Owner, Prune, Recorded, record, waves,
+    Cluster, Failure, Owner, Prune, Recorded, What, record, waves,
 };
+
+/// The reason of a condition, and of an event: the cluster refuses a deletion.
+const BLOCKED: &str = "DeletionBlocked";
 
 /// The time between two looks at objects that are being deleted.
 const POLL: Duration = Duration::from_secs(1);
@@ -39,11 +45,18 @@ pub(super) async fn step(
         (Group::OpenShift, _) | (_, "All") => Prune::All,
         _ => Prune::Default,
     };
-    let planned = Planned::read(context, instance).await?;
+    let mut planned = Planned::read(context, instance).await?;
     let mut status = Status::of(instance);
     let recorded = recorded(instance, &status, &planned);
     if recorded.is_empty() {
-        tell(cluster, instance, "Normal", "Deleted", "all objects are deleted").await;
+        tell(
+            cluster,
+            instance,
+            "Normal",
+            "Deleted",
+            "all objects are deleted",
+        )
+        .await;
         return finish(context, instance).await;
     }
     let user = instance.requester().unwrap_or_default();
@@ -54,43 +67,41 @@ pub(super) async fn step(
         Ok(gone) => (gone, None),
         Err(failure) => (Vec::new(), Some(problem(&[failure]))),
     };
-    let rest: Vec<Recorded> = recorded
-        .into_iter()
-        .filter(|one| !gone.iter().any(|other| other.is_same(one)))
-        .collect();
-    write(instance.group(), &mut status, &rest);
-    let outcome = match (&blocked, instance.group()) {
-        (Some(problem), Group::Krm) => {
-            status.conclude(false, "DeletionBlocked", &problem.message, true);
-            Outcome::Failed
-        }
-        (Some(_), Group::OpenShift) => Outcome::Failed,
-        (None, group) => {
-            if group == Group::Krm {
-                let message = format!("{} objects are left", rest.len());
-                status.conclude(false, "Deleting", &message, false);
-            }
-            // The next wave need not wait.
-            Outcome::Again(if gone.len() == wave.len() { Duration::ZERO } else { POLL })
-        }
-    };
-    if let Some(problem) = blocked {
-        let before = Status::of(instance);
-        let is_new = before.condition("Ready").map(|(_, reason)| reason) != Some("DeletionBlocked");
-        if is_new {
-            tell(cluster, instance, "Warning", "DeletionBlocked", &problem.message).await;
-        }
-    }
-    let mut planned = planned;
+    let is_left = |one: &Recorded| !gone.iter().any(|other| other.is_same(one));
+    let rest: Vec<Recorded> = recorded.into_iter().filter(is_left).collect();
     let mut plan = planned.plan.clone();
-    plan.objects = Vec::new();
     if instance.group() == Group::OpenShift {
         plan.objects = rest.iter().map(|one| json!(one)).collect();
         plan.began = plan.began.max(1);
     }
     planned.save(context, plan).await?;
-    instance.save(context, &status.value()).await?;
-    Ok(outcome)
+    if let Some(problem) = blocked {
+        block(cluster, instance, &mut status, &problem).await;
+        instance.save(context, &status.value()).await?;
+        return Ok(Outcome::Failed);
+    }
+    if instance.group() == Group::Krm {
+        write(&mut status, &rest);
+        let message = format!("{} objects are left", rest.len());
+        status.conclude(false, "Deleting", &message, false);
+        instance.save(context, &status.value()).await?;
+    }
+    // The next wave need not wait.
+    let is_gone = gone.len() == wave.len();
+    Ok(Outcome::Again(if is_gone { Duration::ZERO } else { POLL }))
+}
+
+/// Writes into the conditions that an object cannot be deleted.
+async fn block(cluster: &Cluster, instance: &Instance, status: &mut Status, problem: &Problem) {
+    let before = status
+        .condition("Ready")
+        .map(|(_, reason)| reason.to_owned());
+    if before.as_deref() != Some(BLOCKED) {
+        tell(cluster, instance, "Warning", BLOCKED, &problem.message).await;
+    }
+    if instance.group() == Group::Krm {
+        status.conclude(false, BLOCKED, &problem.message, true);
+    }
 }
 
 /// Returns the objects that are left.
@@ -104,24 +115,12 @@ fn recorded(instance: &Instance, status: &Status, planned: &Planned) -> Vec<Reco
     plan.collect()
 }
 
-fn write(group: Group, status: &mut Status, rest: &[Recorded]) {
-    if group == Group::OpenShift {
-        return;
-    }
+/// Removes the objects that are gone from a status.
+fn write(status: &mut Status, rest: &[Recorded]) {
     let objects = status.fields.get("objects").and_then(Value::as_array);
-    let kept: Vec<Value> = objects
-        .into_iter()
-        .flatten()
-        .filter(|shown| {
-            let text = |key: &str| shown.get(key).and_then(Value::as_str).unwrap_or_default();
-            rest.iter().any(|one| {
-                (one.kind.as_str(), one.namespace.as_str(), one.name.as_str())
-                    == (text("kind"), text("namespace"), text("name"))
-                    && one.api_version == text("apiVersion")
-            })
-        })
-        .cloned()
-        .collect();
+    let objects = objects.into_iter().flatten();
+    let is_left = |shown: &&Value| rest.iter().any(|one| one.is_same(&recorded_of(shown)));
+    let kept: Vec<Value> = objects.filter(is_left).cloned().collect();
     status.fields.insert("objects".to_owned(), json!(kept));
 }
 
@@ -140,9 +139,9 @@ async fn delete(
     let rest = record(&known, &steps);
     let mut gone = Vec::new();
     for one in &known {
-        let is_kept = steps.iter().any(|step| {
-            step.object.is_same(one) && step.what == krm_template_server_deployments::apply::What::Kept
-        });
+        let is_kept = steps
+            .iter()
+            .any(|step| step.object.is_same(one) && step.what == What::Kept);
         if is_kept {
             gone.push(one.clone());
         } else if !rest.iter().any(|other| other.is_same(one)) {
@@ -164,7 +163,10 @@ async fn delete(
 /// Removes the finalizer, and what is stored beside the instance.
 async fn finish(context: &Context, instance: &mut Instance) -> Result<Outcome, Stop> {
     revisions::delete(context, instance, 0).await?;
-    Planned::read(context, instance).await?.delete(context).await?;
+    Planned::read(context, instance)
+        .await?
+        .delete(context)
+        .await?;
     instance.release(context).await?;
     Ok(Outcome::Gone)
 }

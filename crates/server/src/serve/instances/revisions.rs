@@ -30,8 +30,12 @@ pub(super) async fn begin(
     hash: &str,
 ) -> Result<(), Stop> {
     let mut spec = instance.spec();
-    let requester = spec.as_object_mut().and_then(|spec| spec.shift_remove("requester"));
-    let username = requester.as_ref().and_then(|one| one.get("username").cloned());
+    let requester = spec
+        .as_object_mut()
+        .and_then(|spec| spec.shift_remove("requester"));
+    let username = requester
+        .as_ref()
+        .and_then(|one| one.get("username").cloned());
     let revision = json!({
         "revision": plan.revision,
         "uid": instance.uid,
@@ -42,7 +46,7 @@ pub(super) async fn begin(
         "outcome": "Progressing",
         "spec": spec,
     });
-    let store = &context.app.state().store;
+    let store = &context.state.store;
     let key = key(instance, plan.revision);
     match store.create(&key, revision.to_string().into()).await {
         Ok(_) | Err(Error::Exists) => {}
@@ -58,7 +62,7 @@ pub(super) async fn end(
     number: u64,
     outcome: &str,
 ) -> Result<(), Stop> {
-    let store = &context.app.state().store;
+    let store = &context.state.store;
     let item = store.get(&key(instance, number)).await;
     let Some(item) = item.map_err(|error| unavailable(&error))? else {
         return Ok(());
@@ -81,7 +85,9 @@ async fn forget(context: &Context, instance: &Instance) -> Result<(), Stop> {
     let spec = instance.spec();
     let limit = spec.get("revisionHistoryLimit").and_then(Value::as_u64);
     // The current one is always kept.
-    let kept = limit.map_or(KEPT, |limit| usize::try_from(limit).unwrap_or(KEPT)).max(1);
+    let kept = limit
+        .map_or(KEPT, |limit| usize::try_from(limit).unwrap_or(KEPT))
+        .max(1);
     delete(context, instance, kept).await
 }
 
@@ -91,7 +97,7 @@ pub(super) async fn delete(
     instance: &Instance,
     kept: usize,
 ) -> Result<(), Stop> {
-    let store = &context.app.state().store;
+    let store = &context.state.store;
     let prefix = format!("{}/", instance.beside("instancerevisions"));
     let page = store.list(&prefix, None, 0, None).await;
     let page = page.map_err(|error| unavailable(&error))?;

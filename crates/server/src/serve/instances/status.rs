@@ -42,11 +42,15 @@ impl Status {
         let found = conditions
             .iter()
             .find(|one| text(one, "type").as_deref() == Some(kind))?;
-        Some((found.get("status")?.as_str()?, found.get("reason")?.as_str()?))
+        Some((
+            found.get("status")?.as_str()?,
+            found.get("reason")?.as_str()?,
+        ))
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        self.condition("Ready").is_some_and(|(status, _)| status == "True")
+        self.condition("Ready")
+            .is_some_and(|(status, _)| status == "True")
     }
 
     /// Sets a condition. The time changes only with the status.
@@ -90,7 +94,12 @@ impl Status {
         self.set("Ready", is_ready, reason, message);
         let is_reconciling = !is_ready && !stalled;
         self.set("Reconciling", is_reconciling, reason, "");
-        self.set("Stalled", stalled, reason, if stalled { message } else { "" });
+        self.set(
+            "Stalled",
+            stalled,
+            reason,
+            if stalled { message } else { "" },
+        );
     }
 }
 

@@ -368,11 +368,10 @@ fn collection(api: &Api, group: Group, kind: Kind) -> Value {
     let template = schemas::of(group, kind);
     let list = schemas::of(group, &format!("{kind}List"));
     let options = schemas::reference(&format!("{META}.DeleteOptions"));
-    let operation =
-        |action: &str, name: &str, text: &str| {
-            let name = format!("{name}{kind}");
-            api.operation(action, &name, &format!("{text} {kind}"), kind)
-        };
+    let operation = |action: &str, name: &str, text: &str| {
+        let name = format!("{name}{kind}");
+        api.operation(action, &name, &format!("{text} {kind}"), kind)
+    };
     let get = operation("list", "list Namespaced", "list or watch objects of kind");
     let post = operation("post", "create Namespaced", "create a");
     let delete = operation(
@@ -450,7 +449,12 @@ fn status(api: &Api, group: Group) -> Value {
     let answer = typed(OBJECTS, &instance);
     let operation = |action: &str, verb: &str, text: &str| {
         let name = format!("{verb} Namespaced{kind}Status");
-        api.operation(action, &name, &format!("{text} status of the specified {kind}"), kind)
+        api.operation(
+            action,
+            &name,
+            &format!("{text} status of the specified {kind}"),
+            kind,
+        )
     };
     let get = operation("get", "read", "read");
     let put = operation("put", "replace", "replace");

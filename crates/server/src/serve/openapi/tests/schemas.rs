@@ -73,7 +73,10 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
         }
     }
     for kind in Kind::ALL {
-        schemas.insert(name(group, &format!("{}List", kind.name())), list(group, kind));
+        schemas.insert(
+            name(group, &format!("{}List", kind.name())),
+            list(group, kind),
+        );
     }
     schemas.extend(shared(api, version));
     schemas
@@ -189,11 +192,16 @@ fn own_instance() -> Value {
             "x-kubernetes-preserve-unknown-fields": true,
         },
     });
-    let properties = schema.pointer_mut("/properties/spec/properties").and_then(Value::as_object_mut);
+    let properties = schema
+        .pointer_mut("/properties/spec/properties")
+        .and_then(Value::as_object_mut);
     if let (Some(properties), Value::Object(more)) = (properties, more) {
         properties.extend(more);
     }
-    if let Some(properties) = schema.pointer_mut("/properties").and_then(Value::as_object_mut) {
+    if let Some(properties) = schema
+        .pointer_mut("/properties")
+        .and_then(Value::as_object_mut)
+    {
         properties.insert(
             "status".to_owned(),
             json!({
@@ -208,9 +216,7 @@ fn own_instance() -> Value {
 
 /// Returns the schemas of OpenShift's TemplateInstance.
 fn openshift_instance(group: Group) -> Map<String, Value> {
-    let part = |kind: &str, text: &str| {
-        json!({"description": text, "default": {}, "allOf": [of(group, kind)]})
-    };
+    let part = |kind: &str, text: &str| json!({"description": text, "default": {}, "allOf": [of(group, kind)]});
     let text = |text: &str| json!({"description": text, "type": "string", "default": ""});
     let optional = |text: &str| json!({"description": text, "type": "string"});
     let object = |text: &str, required: &[&str], properties: Value| {
@@ -220,7 +226,8 @@ fn openshift_instance(group: Group) -> Map<String, Value> {
         }
         schema
     };
-    let list = |text: &str, items: Value| json!({"description": text, "type": "array", "items": items});
+    let list =
+        |text: &str, items: Value| json!({"description": text, "type": "array", "items": items});
     let named = |kind: &str| json!({"default": {}, "allOf": [of(group, kind)]});
     let instance = object(
         "A Template with its values, whose objects are created once.",
@@ -231,39 +238,75 @@ fn openshift_instance(group: Group) -> Map<String, Value> {
         }),
     );
     let kinds: [(&str, Value); 6] = [
-        ("TemplateInstance", resource(group.name(), group.version(), "TemplateInstance", instance)),
-        ("TemplateInstanceSpec", object("The Template and its values.", &["template"], json!({
-            "requester": {"description": "The user whose permissions count.", "allOf": [of(group, "TemplateInstanceRequester")]},
-            "secret": {"description": "A Secret with the values of parameters.", "type": "object", "properties": {"name": optional("The name of the Secret.")}},
-            "template": part("Template", "A copy of the Template."),
-        }))),
-        ("TemplateInstanceRequester", object("A user.", &[], json!({
-            "extra": {"description": "The extra fields of the user.", "type": "object", "additionalProperties": {"type": "array", "items": {"type": "string", "default": ""}}},
-            "groups": list("The groups of the user.", json!({"type": "string", "default": ""})),
-            "uid": optional("The uid of the user."),
-            "username": optional("The name of the user."),
-        }))),
-        ("TemplateInstanceStatus", object("The state of an instance.", &[], json!({
-            "conditions": list("The conditions.", named("TemplateInstanceCondition")),
-            "objects": list("The objects that were created.", named("TemplateInstanceObject")),
-        }))),
-        ("TemplateInstanceCondition", object(
-            "A condition of an instance.",
-            &["type", "status", "lastTransitionTime", "reason", "message"],
-            json!({
-                "lastTransitionTime": {"description": "The time of the last change of the status.", "type": "string", "format": "date-time", "nullable": true},
-                "message": text("A description of the last change."),
-                "reason": text("The reason of the last change."),
-                "status": text("True, False or Unknown."),
-                "type": text("The type: Ready or InstantiateFailure."),
-            }),
-        )),
-        ("TemplateInstanceObject", object("An object of an instance.", &[], json!({
-            "ref": {"description": "The object.", "type": "object", "additionalProperties": {"type": "string"}},
-        }))),
+        (
+            "TemplateInstance",
+            resource(group.name(), group.version(), "TemplateInstance", instance),
+        ),
+        (
+            "TemplateInstanceSpec",
+            object(
+                "The Template and its values.",
+                &["template"],
+                json!({
+                    "requester": {"description": "The user whose permissions count.", "allOf": [of(group, "TemplateInstanceRequester")]},
+                    "secret": {"description": "A Secret with the values of parameters.", "type": "object", "properties": {"name": optional("The name of the Secret.")}},
+                    "template": part("Template", "A copy of the Template."),
+                }),
+            ),
+        ),
+        (
+            "TemplateInstanceRequester",
+            object(
+                "A user.",
+                &[],
+                json!({
+                    "extra": {"description": "The extra fields of the user.", "type": "object", "additionalProperties": {"type": "array", "items": {"type": "string", "default": ""}}},
+                    "groups": list("The groups of the user.", json!({"type": "string", "default": ""})),
+                    "uid": optional("The uid of the user."),
+                    "username": optional("The name of the user."),
+                }),
+            ),
+        ),
+        (
+            "TemplateInstanceStatus",
+            object(
+                "The state of an instance.",
+                &[],
+                json!({
+                    "conditions": list("The conditions.", named("TemplateInstanceCondition")),
+                    "objects": list("The objects that were created.", named("TemplateInstanceObject")),
+                }),
+            ),
+        ),
+        (
+            "TemplateInstanceCondition",
+            object(
+                "A condition of an instance.",
+                &["type", "status", "lastTransitionTime", "reason", "message"],
+                json!({
+                    "lastTransitionTime": {"description": "The time of the last change of the status.", "type": "string", "format": "date-time", "nullable": true},
+                    "message": text("A description of the last change."),
+                    "reason": text("The reason of the last change."),
+                    "status": text("True, False or Unknown."),
+                    "type": text("The type: Ready or InstantiateFailure."),
+                }),
+            ),
+        ),
+        (
+            "TemplateInstanceObject",
+            object(
+                "An object of an instance.",
+                &[],
+                json!({
+                    "ref": {"description": "The object.", "type": "object", "additionalProperties": {"type": "string"}},
+                }),
+            ),
+        ),
     ];
     let kinds = kinds.into_iter();
-    kinds.map(|(kind, schema)| (name(group, kind), schema)).collect()
+    kinds
+        .map(|(kind, schema)| (name(group, kind), schema))
+        .collect()
 }
 
 fn list(group: Group, kind: Kind) -> Value {

@@ -249,8 +249,8 @@ fn definition(live: Live<'_>) -> State {
     when(established.is_some_and(|(status, _)| status == "True"))
 }
 
-/// Returns the state of an object by the rules of OpenShift. `build` is the last Build of a
-/// BuildConfig, if there is one.
+/// Returns the state of an object by the rules of OpenShift. `build` is the last `Build` of a
+/// `BuildConfig`, if there is one.
 #[must_use]
 pub fn openshift(live: &Value, build: Option<&Value>) -> State {
     let live = Live(live);

@@ -291,34 +291,8 @@ impl Session {
         instance: &Value,
         waiting: Waiting,
     ) -> anyhow::Result<u8> {
-        let uid = instance.pointer("/metadata/uid").cloned();
-        let wanted = instance
-            .pointer("/metadata/generation")
-            .and_then(Value::as_i64);
-        let end = Instant::now() + waiting.timeout;
-        let mut last = String::new();
-        while !waiting.no_wait {
-            let found = self.get(name).await?;
-            if found.pointer("/metadata/uid").cloned() != uid {
-                bail!("another client has deleted {name:?}");
-            }
-            let observed = found
-                .pointer("/status/observedGeneration")
-                .and_then(Value::as_i64);
-            if observed >= wanted {
-                let (ready, reason, message) = condition(&found, "Ready");
-                if ready == "True" {
-                    break;
-                }
-                if condition(&found, "Stalled").0 == "True" {
-                    bail!("{name} is not ready: {reason}: {message}");
-                }
-                last = format!("{reason}: {message}");
-            }
-            if Instant::now() >= end {
-                bail!("{name} is not ready after {:?}: {last}", waiting.timeout);
-            }
-            sleep(POLL).await;
+        if !waiting.no_wait {
+            self.until_ready(name, instance, waiting.timeout).await?;
         }
         if let Some(output) = self.output {
             let path = self.connection.resource(RESOURCE, name);
@@ -330,6 +304,64 @@ impl Session {
             revision.map_or_else(String::new, |revision| format!(" (revision {revision})"));
         io::print_text(&format!("{name} {what}{revision}\n"))?;
         Ok(0)
+    }
+
+    /// Waits until an instance is ready in its generation.
+    async fn until_ready(
+        &self,
+        name: &str,
+        instance: &Value,
+        timeout: Duration,
+    ) -> anyhow::Result<()> {
+        let uid = instance.pointer("/metadata/uid").cloned();
+        let number = |instance: &Value, path: &str| instance.pointer(path).and_then(Value::as_i64);
+        let wanted = number(instance, "/metadata/generation");
+        let end = Instant::now() + timeout;
+        let mut last = String::new();
+        loop {
+            let found = self.get(name).await?;
+            if found.pointer("/metadata/uid").cloned() != uid {
+                bail!("another client has deleted {name:?}");
+            }
+            if number(&found, "/status/observedGeneration") >= wanted {
+                let (ready, reason, message) = condition(&found, "Ready");
+                if ready == "True" {
+                    return Ok(());
+                }
+                if condition(&found, "Stalled").0 == "True" {
+                    bail!("{name} is not ready: {reason}: {message}");
+                }
+                last = format!("{reason}: {message}");
+            }
+            if Instant::now() >= end {
+                bail!("{name} is not ready after {timeout:?}: {last}");
+            }
+            sleep(POLL).await;
+        }
+    }
+
+    /// Waits until an instance is gone.
+    async fn until_gone(&self, name: &str, timeout: Duration) -> anyhow::Result<()> {
+        let path = self.connection.resource(RESOURCE, name);
+        let end = Instant::now() + timeout;
+        loop {
+            let answer = self
+                .connection
+                .exchange(Method::GET, &path, Vec::new(), Output::Json);
+            let answer = answer.await?;
+            if answer.code == 404 {
+                return Ok(());
+            }
+            let found = answer.accepted()?.json()?;
+            let (_, reason, message) = condition(&found, "Ready");
+            if reason == "DeletionBlocked" {
+                bail!("{name} cannot be deleted: {message}");
+            }
+            if Instant::now() >= end {
+                bail!("{name} is not gone after {timeout:?}: {message}");
+            }
+            sleep(POLL).await;
+        }
     }
 
     async fn list(&self) -> anyhow::Result<u8> {
@@ -404,24 +436,8 @@ impl Session {
         }
         let path = self.connection.resource(RESOURCE, name);
         self.json(Method::DELETE, &path, None).await?;
-        let end = Instant::now() + waiting.timeout;
-        while !waiting.no_wait {
-            let answer = self
-                .connection
-                .exchange(Method::GET, &path, Vec::new(), Output::Json)
-                .await?;
-            if answer.code == 404 {
-                break;
-            }
-            let found = answer.accepted()?.json()?;
-            let (_, reason, message) = condition(&found, "Ready");
-            if reason == "DeletionBlocked" {
-                bail!("{name} cannot be deleted: {message}");
-            }
-            if Instant::now() >= end {
-                bail!("{name} is not gone after {:?}: {message}", waiting.timeout);
-            }
-            sleep(POLL).await;
+        if !waiting.no_wait {
+            self.until_gone(name, waiting.timeout).await?;
         }
         io::print_text(&format!("{name} uninstalled\n"))?;
         Ok(0)

@@ -119,6 +119,9 @@ fn is_same_spec(new: &Value, old: &Value) -> bool {
     new == old || settled(new) == settled(old)
 }
 
+/// Returns the errors in a text.
+type Check = fn(&str) -> Vec<String>;
+
 /// The errors in a spec.
 struct Found(Vec<Cause>);
 
@@ -158,7 +161,7 @@ impl Found {
 
     fn metadata(&mut self, metadata: &Value) {
         let at = |key: &str| format!("spec.template.metadata.{key}");
-        let texts: [(&str, fn(&str) -> Vec<String>); 3] = [
+        let texts: [(&str, Check); 3] = [
             ("generateName", validation::subdomain_prefix),
             ("name", validation::subdomain),
             ("namespace", validation::dns_label),
@@ -238,10 +241,7 @@ impl Found {
             self.add("FieldValueInvalid", "spec.revisionHistoryLimit", message);
         }
         for (key, check) in [
-            (
-                "namespace",
-                validation::dns_label as fn(&str) -> Vec<String>,
-            ),
+            ("namespace", validation::dns_label as Check),
             ("serviceAccountName", validation::subdomain),
         ] {
             let value = text(spec, key);

@@ -269,7 +269,7 @@ impl Work<'_> {
                     given.extend(values.iter().cloned().map(|value| Assignment {
                         secret: true,
                         ..value
-                    }))
+                    }));
                 }
                 ValueSource::Object(object) => {
                     let values = self.found.objects.get(&(object.kind, object.name.clone()));

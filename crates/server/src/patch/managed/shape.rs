@@ -101,7 +101,6 @@ impl Shape {
             (Self::Instance(_), "status") => Self::Status,
             (Self::Spec(Group::OpenShift), "template") => Self::Inline,
             (Self::Spec(_), "requester") => Self::Requester,
-            (Self::Spec(Group::Krm), "parameters") => Self::Values,
             (Self::Inline, "metadata") => Self::InlineMetadata,
             (Self::Inline, "labels") | (Self::InlineMetadata, "labels" | "annotations") => {
                 Self::Labels
@@ -109,7 +108,9 @@ impl Shape {
             (Self::Object(_), "labels")
             | (Self::Object(Group::Krm), "objectLabels")
             | (Self::Metadata, "labels" | "annotations") => Self::Labels,
-            (Self::Object(Group::Krm), "values") => Self::Values,
+            (Self::Object(Group::Krm), "values") | (Self::Spec(Group::Krm), "parameters") => {
+                Self::Values
+            }
             (Self::Object(Group::Krm), "parameters") => Self::Parameters,
             (Self::Metadata, "finalizers") => Self::Set,
             (Self::Metadata, "ownerReferences") => Self::OwnerReferences,

@@ -186,7 +186,7 @@ mod tests {
         holder.abort();
         sleep(HELD + BEAT).await;
         assert_eq!(first.epoch(), None);
-        sleep(Duration::from_secs(20) - HELD - BEAT).await;
+        sleep(Duration::from_secs(20).saturating_sub(HELD + BEAT)).await;
         assert_eq!((first.epoch(), second.epoch()), (None, Some(2)));
         tokio::spawn(first.clone().keep(store));
         sleep(Duration::from_mins(1)).await;

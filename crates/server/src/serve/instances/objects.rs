@@ -1,5 +1,7 @@
 //! The objects of an instance: in its status, and in the cluster.
 
+use base64::engine::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -101,27 +103,24 @@ pub(super) fn identities<'o>(objects: impl Iterator<Item = &'o Object>) -> Vec<R
     let mut all = Vec::new();
     for Object(value) in objects {
         let is_list = value.get("kind").and_then(Value::as_str) == Some("List");
-        match value
-            .get("items")
-            .and_then(Value::as_array)
-            .filter(|_| is_list)
-        {
-            Some(items) => {
-                let items: Vec<Object> = items.iter().cloned().map(Object).collect();
-                all.extend(identities(items.iter()));
-            }
-            None => {
-                let mut one = recorded_of(value);
-                let metadata = value.get("metadata").unwrap_or(&Value::Null);
-                let text = |key: &str| metadata.get(key).and_then(Value::as_str);
-                text("namespace")
-                    .unwrap_or_default()
-                    .clone_into(&mut one.namespace);
-                text("name").unwrap_or_default().clone_into(&mut one.name);
-                one.uid.clear();
-                all.push(one);
-            }
+        let items = value.get("items").and_then(Value::as_array);
+        if let Some(items) = items.filter(|_| is_list) {
+            let items: Vec<Object> = items.iter().cloned().map(Object).collect();
+            all.extend(identities(items.iter()));
+            continue;
         }
+        let mut one = recorded_of(value);
+        let metadata = value.get("metadata").unwrap_or(&Value::Null);
+        let text = |key: &str| {
+            metadata
+                .get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        text("namespace").clone_into(&mut one.namespace);
+        text("name").clone_into(&mut one.name);
+        one.uid.clear();
+        all.push(one);
     }
     all
 }
@@ -175,8 +174,5 @@ pub(super) fn hash(objects: &[Object]) -> String {
         hash.update(b"\n");
     }
     let hash = hash.finalize();
-    hash.iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    STANDARD_NO_PAD.encode(hash.get(..16).unwrap_or_default())
 }

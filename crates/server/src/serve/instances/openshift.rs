@@ -420,7 +420,7 @@ impl Work<'_> {
         Ok(is_ready)
     }
 
-    /// Returns the last Build of a BuildConfig.
+    /// Returns the last `Build` of a `BuildConfig`.
     async fn build(&self, live: &Value, one: &Recorded) -> Option<Value> {
         if one.kind != "BuildConfig" {
             return None;

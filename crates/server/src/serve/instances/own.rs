@@ -106,7 +106,7 @@ impl Work<'_> {
                 return fail(context, self.cluster, instance, status, &problem).await;
             }
         };
-        let secret = self.secret(instance, &expansion.generated);
+        let secret = secret(instance, &expansion.generated);
         let objects: Vec<Object> = expansion.objects.into_iter().map(Object).collect();
         let hash = hash(&objects);
         let is_fresh = planned.plan.applied != instance.generation()
@@ -121,7 +121,7 @@ impl Work<'_> {
                 plan.revision += 1;
             }
             plan.applied = 0;
-            self.announce(&mut status, &wanted, &hash);
+            announce(&mut status, &wanted, &hash);
             planned.save(context, plan.clone()).await?;
             instance.save(context, &status.value()).await?;
             let secret = secret.as_slice();
@@ -149,41 +149,6 @@ impl Work<'_> {
         plan.applied = instance.generation();
         planned.save(context, plan).await?;
         self.conclude(instance, planned, status, Some(wanted)).await
-    }
-
-    /// Returns the Secret with generated values, if there are any.
-    fn secret(&self, instance: &Instance, generated: &BTreeMap<String, String>) -> Option<Object> {
-        if generated.is_empty() {
-            return None;
-        }
-        let data: Map<String, Value> = generated
-            .iter()
-            .map(|(key, value)| (key.clone(), json!(STANDARD.encode(value))))
-            .collect();
-        Some(Object(json!({
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "metadata": {
-                "name": format!("{}-generated", instance.name()),
-                "namespace": instance.namespace(),
-            },
-            "type": "Opaque",
-            "data": data,
-        })))
-    }
-
-    /// Writes what will be done into the status, before the first request.
-    #[expect(clippy::unused_self, reason = "it belongs to the steps")]
-    fn announce(&self, status: &mut Status, wanted: &[Recorded], hash: &str) {
-        let mut recorded = objects_of(status);
-        for one in wanted {
-            if !recorded.iter().any(|other| other.is_same(one)) {
-                recorded.push(one.clone());
-            }
-        }
-        write(status, &recorded);
-        status.fields.insert("templateHash".to_owned(), json!(hash));
-        status.conclude(false, "Progressing", "the objects are being applied", false);
     }
 
     /// Sets the namespaces that objects will have.
@@ -405,4 +370,38 @@ struct Seen {
     waiting: Vec<String>,
     /// Those that will not become ready.
     failed: Vec<String>,
+}
+
+/// Returns the Secret with generated values, if there are any.
+fn secret(instance: &Instance, generated: &BTreeMap<String, String>) -> Option<Object> {
+    if generated.is_empty() {
+        return None;
+    }
+    let data: Map<String, Value> = generated
+        .iter()
+        .map(|(key, value)| (key.clone(), json!(STANDARD.encode(value))))
+        .collect();
+    Some(Object(json!({
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": format!("{}-generated", instance.name()),
+            "namespace": instance.namespace(),
+        },
+        "type": "Opaque",
+        "data": data,
+    })))
+}
+
+/// Writes what will be done into the status, before the first request.
+fn announce(status: &mut Status, wanted: &[Recorded], hash: &str) {
+    let mut recorded = objects_of(status);
+    for one in wanted {
+        if !recorded.iter().any(|other| other.is_same(one)) {
+            recorded.push(one.clone());
+        }
+    }
+    write(status, &recorded);
+    status.fields.insert("templateHash".to_owned(), json!(hash));
+    status.conclude(false, "Progressing", "the objects are being applied", false);
 }

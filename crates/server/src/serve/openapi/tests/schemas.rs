@@ -215,6 +215,7 @@ fn own_instance() -> Value {
 }
 
 /// Returns the schemas of OpenShift's TemplateInstance.
+#[expect(clippy::too_many_lines, reason = "one schema after the other")]
 fn openshift_instance(group: Group) -> Map<String, Value> {
     let part = |kind: &str, text: &str| json!({"description": text, "default": {}, "allOf": [of(group, kind)]});
     let text = |text: &str| json!({"description": text, "type": "string", "default": ""});

@@ -454,7 +454,9 @@ mod tests {
                 // OpenShift leaves the group of a kind empty; clients use the group of the list.
                 resource["responseKind"]["group"] = json!(Group::OpenShift.name());
                 resource["responseKind"]["version"] = json!("v1");
-                let below = resource["subresources"].as_array_mut();
+                let below = resource
+                    .get_mut("subresources")
+                    .and_then(Value::as_array_mut);
                 for subresource in below.into_iter().flatten() {
                     subresource["responseKind"]["group"] = json!(Group::OpenShift.name());
                     subresource["responseKind"]["version"] = json!("v1");

@@ -2,6 +2,14 @@
 //!
 //! Each write expects the revision that was read, and the lease in its epoch: so a server that was
 //! stopped and wakes up changes nothing.
+#![cfg_attr(
+    not(feature = "deployments"),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "without a cluster, instances are only expanded"
+    )
+)]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

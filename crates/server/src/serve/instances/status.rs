@@ -1,4 +1,8 @@
 //! The status of an instance: its conditions, and its objects.
+#![cfg_attr(
+    not(feature = "deployments"),
+    expect(dead_code, reason = "without a cluster, instances are only expanded")
+)]
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};

@@ -35,7 +35,7 @@ impl Default for Limits {
 }
 
 /// An observer that ignores all steps.
-struct Silent;
+pub(super) struct Silent;
 
 impl Progress for Silent {
     async fn step(&mut self, _: &Step) -> krm_template_server_core::status::Result<()> {
@@ -174,7 +174,7 @@ impl Cluster {
         Ok(run.done)
     }
 
-    async fn run<'a, P>(
+    pub(super) async fn run<'a, P>(
         &'a self,
         caller: &User,
         owner: &'a Owner,

@@ -1,4 +1,4 @@
-//! Checks objects, and sorts them into the order in which they are applied.
+//! Checks objects, and splits recorded ones into the waves of their deletion.
 
 use krm_template_composition::legacy_rank;
 use serde_json::{Map, Value};
@@ -38,14 +38,12 @@ impl Phase {
     }
 }
 
-/// Checks objects and sorts them: Namespaces, CustomResourceDefinitions, then other objects by
-/// kind. The sort is stable.
+/// Checks objects, and takes them out of Lists.
 pub(super) fn plan(objects: &[Object]) -> Result<Vec<Planned>, Refusal> {
     let mut planned = Vec::new();
     for Object(value) in objects {
         read(value, 0, &mut planned)?;
     }
-    planned.sort_by_key(|planned| key(&planned.identity));
     Ok(planned)
 }
 
@@ -156,7 +154,8 @@ mod tests {
 
     fn names(objects: &[Value]) -> Result<Vec<String>, Refusal> {
         let objects: Vec<Object> = objects.iter().cloned().map(Object).collect();
-        let planned = plan(&objects)?;
+        let mut planned = plan(&objects)?;
+        super::super::order::sort(&mut planned).map_err(|(refusal, _)| refusal)?;
         Ok(planned
             .iter()
             .map(|one| format!("{}/{}", one.identity.kind, one.identity.name))

@@ -4,7 +4,13 @@
 //! that failed are not ready, and a PersistentVolumeClaim that waits for its first consumer is.
 //! [`openshift`] has the rules of `pkg/template/controller` of openshift-controller-manager.
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+
+/// How long a Pod may wait for a node.
+///
+/// Source: `ScheduleWindow` of `kstatus`.
+const SCHEDULE_WINDOW: SignedDuration = SignedDuration::from_secs(15);
 
 /// The state of a live object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +58,14 @@ impl<'l> Live<'l> {
         self.at(path).and_then(Value::as_i64).unwrap_or(default)
     }
 
+    fn found(self, kind: &str) -> Option<&'l Value> {
+        let mut conditions = self.at("/status/conditions")?.as_array()?.iter();
+        conditions.find(|one| one.get("type").and_then(Value::as_str) == Some(kind))
+    }
+
     fn condition(self, kind: &str) -> Option<(&'l str, &'l str)> {
-        let conditions = self.at("/status/conditions")?.as_array()?;
         let text = |condition: &'l Value, key| condition.get(key).and_then(Value::as_str);
-        let found = conditions
-            .iter()
-            .find(|condition| text(condition, "type") == Some(kind))?;
+        let found = self.found(kind)?;
         Some((
             text(found, "status").unwrap_or_default(),
             text(found, "reason").unwrap_or_default(),
@@ -88,9 +96,9 @@ pub fn is_awaited(object: &Value) -> bool {
     value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// Returns the state of an object by the rules of `kstatus`.
+/// Returns the state of an object at a time, by the rules of `kstatus`.
 #[must_use]
-pub fn of(live: &Value) -> State {
+pub fn of(live: &Value, now: Timestamp) -> State {
     let live = Live(live);
     if live.at("/metadata/deletionTimestamp").is_some() {
         return State::Terminating;
@@ -108,7 +116,7 @@ pub fn of(live: &Value) -> State {
         ("apps" | "extensions", "DaemonSet") => when(daemon_set(live)),
         ("apps" | "extensions", "ReplicaSet") => when(replica_set(live)),
         ("batch", "Job") => job(live),
-        ("", "Pod") => pod(live),
+        ("", "Pod") => pod(live, now),
         ("", "PersistentVolumeClaim") => {
             let phase = live.text("/status/phase");
             let waits = phase == "Pending" && live.text("/spec/volumeName").is_empty();
@@ -213,7 +221,7 @@ fn job(live: Live<'_>) -> State {
     when(live.is("Complete", "True") || live.is("Suspended", "True") || is_suspended)
 }
 
-fn pod(live: Live<'_>) -> State {
+fn pod(live: Live<'_>, now: Timestamp) -> State {
     match live.text("/status/phase") {
         "Succeeded" => State::Current,
         "Failed" => State::Failed,
@@ -227,13 +235,24 @@ fn pod(live: Live<'_>) -> State {
                 let reason = one.pointer("/state/waiting/reason").and_then(Value::as_str);
                 reason == Some("CrashLoopBackOff")
             };
-            if containers.any(waits) {
+            if containers.any(waits) || is_unschedulable(live, now) {
                 State::Failed
             } else {
                 State::InProgress
             }
         }
     }
+}
+
+/// Returns `true` if no node has room for a Pod, and that for longer than [`SCHEDULE_WINDOW`].
+fn is_unschedulable(live: Live<'_>, now: Timestamp) -> bool {
+    if live.condition("PodScheduled") != Some(("False", "Unschedulable")) {
+        return false;
+    }
+    let condition = live.found("PodScheduled");
+    let since = condition.and_then(|one| one.get("lastTransitionTime")?.as_str());
+    let since = since.and_then(|text| text.parse::<Timestamp>().ok());
+    since.is_some_and(|since| now.duration_since(since) > SCHEDULE_WINDOW)
 }
 
 fn definition(live: Live<'_>) -> State {
@@ -309,7 +328,23 @@ mod tests {
         let mut live = rest;
         live["apiVersion"] = json!(kind.0);
         live["kind"] = json!(kind.1);
-        assert_eq!(of(&live), expected, "{live}");
+        assert_eq!(of(&live, now()), expected, "{live}");
+    }
+
+    fn now() -> Timestamp {
+        "2026-01-01T00:01:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn a_pod_without_a_node_fails_after_a_while() {
+        let since = |seconds: &str| {
+            json!({"status": {"phase": "Pending", "conditions": [{
+                "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+                "lastTransitionTime": format!("2026-01-01T00:00:{seconds}Z"),
+            }]}})
+        };
+        check(("v1", "Pod"), since("45"), State::InProgress);
+        check(("v1", "Pod"), since("44"), State::Failed);
     }
 
     #[test]

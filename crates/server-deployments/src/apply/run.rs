@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::api::{Api, Ask, yaml_safe};
 use super::caller::Caller;
 use super::failure::{Failure, Refusal};
+use super::order;
 use super::owner::owner_of;
 use super::plan::{Phase, Planned, defines, key, plan};
 use super::resources::{Resource, Resources};
@@ -20,6 +21,15 @@ const MANAGER: &str = "krm-template";
 
 /// The maximum number of attempts to delete an object that changes at the same time.
 const TRIES: u32 = 5;
+
+/// A request to apply an object, and its result.
+pub(super) struct Sent {
+    /// The object before.
+    pub(super) live: Option<Value>,
+    pub(super) applied: Value,
+    /// Whether the object is marked with the owner.
+    pub(super) is_own: bool,
+}
 
 /// One change to a cluster.
 pub(super) struct Run<'a, P> {
@@ -34,7 +44,7 @@ pub(super) struct Run<'a, P> {
 }
 
 /// An error, and the object that it is about.
-type Stop = (Refusal, Option<Recorded>);
+pub(super) type Stop = (Refusal, Option<Recorded>);
 
 impl<P: Progress> Run<'_, P> {
     /// Applies objects in order, and stops at the first error.
@@ -99,7 +109,7 @@ impl<P: Progress> Run<'_, P> {
         self.ended(deleted)
     }
 
-    fn ended(&mut self, result: Result<(), Stop>) -> Result<(), Failure> {
+    pub(super) fn ended(&mut self, result: Result<(), Stop>) -> Result<(), Failure> {
         result.map_err(|(mut refusal, object)| {
             let is_secret =
                 |object: &Recorded| (object.group(), object.kind.as_str()) == ("", "Secret");
@@ -150,8 +160,8 @@ impl<P: Progress> Run<'_, P> {
         self.wait_for(waiting).await
     }
 
-    /// Sets the namespace of each object. Refuses unknown kinds and duplicates before any change.
-    async fn placed(&self, mut planned: Vec<Planned>) -> Result<Vec<Planned>, Stop> {
+    /// Sets the namespace of each object, and sorts them. Refuses unknown kinds and duplicates before any change.
+    pub(super) async fn placed(&self, mut planned: Vec<Planned>) -> Result<Vec<Planned>, Stop> {
         let mut is_namespaced = Vec::new();
         for one in &planned {
             let Recorded {
@@ -185,10 +195,15 @@ impl<P: Progress> Run<'_, P> {
             let refusal = Status::bad_request("the object occurs twice; remove one").into();
             return Err((refusal, Some((*one).clone())));
         }
+        order::sort(&mut planned)?;
         Ok(planned)
     }
 
-    async fn resource(&self, all: &[Planned], object: &Recorded) -> Result<Resource, Refusal> {
+    pub(super) async fn resource(
+        &self,
+        all: &[Planned],
+        object: &Recorded,
+    ) -> Result<Resource, Refusal> {
         let limit = if defines(all, object) {
             self.wait
         } else {
@@ -218,25 +233,11 @@ impl<P: Progress> Run<'_, P> {
         query: &str,
     ) -> Result<(Recorded, What, &'static str), Refusal> {
         let identity = &planned.identity;
-        let path = resource.path(&identity.namespace, &identity.name);
-        let live = self.api.find(Some(&self.caller), &path).await?;
-        if let Some(live) = &live {
-            self.may_apply(identity, live)?;
-        }
-        // An object that existed before the deployment is not marked, so it is never deleted.
-        let is_own = live.as_ref().is_none_or(|live| self.owner.has(live));
-        let body = yaml_safe(&self.body(planned, live.as_ref(), is_own));
-        let force = match self.conflicts {
-            Conflicts::Fail => "",
-            Conflicts::Overwrite => "&force=true",
-        };
-        let ask = Ask {
-            method: &Method::PATCH,
-            path: &format!("{path}?fieldManager={MANAGER}&fieldValidation=Strict{force}{query}"),
-            content_type: "application/apply-patch+yaml",
-            body: &body,
-        };
-        let applied = self.api.send(Some(&self.caller), ask).await?;
+        let Sent {
+            live,
+            applied,
+            is_own,
+        } = self.sent(planned, resource, query).await?;
         let uid = text(&applied, "uid");
         if uid.is_empty() && query.is_empty() {
             let refusal = Refusal::from(Status::unavailable("the cluster's answer has no uid"));
@@ -260,6 +261,40 @@ impl<P: Progress> Run<'_, P> {
         Ok((object, what, message))
     }
 
+    /// Sends an object to the cluster.
+    pub(super) async fn sent(
+        &self,
+        planned: &Planned,
+        resource: &Resource,
+        query: &str,
+    ) -> Result<Sent, Refusal> {
+        let identity = &planned.identity;
+        let path = resource.path(&identity.namespace, &identity.name);
+        let live = self.api.find(Some(&self.caller), &path).await?;
+        if let Some(live) = &live {
+            self.may_apply(identity, live)?;
+        }
+        // An object that existed before the deployment is not marked, so it is never deleted.
+        let is_own = live.as_ref().is_none_or(|live| self.owner.has(live));
+        let body = yaml_safe(&self.body(planned, live.as_ref(), is_own));
+        let force = match self.conflicts {
+            Conflicts::Fail => "",
+            Conflicts::Overwrite => "&force=true",
+        };
+        let ask = Ask {
+            method: &Method::PATCH,
+            path: &format!("{path}?fieldManager={MANAGER}&fieldValidation=Strict{force}{query}"),
+            content_type: "application/apply-patch+yaml",
+            body: &body,
+        };
+        let applied = self.api.send(Some(&self.caller), ask).await?;
+        Ok(Sent {
+            live,
+            applied,
+            is_own,
+        })
+    }
+
     /// Refuses to apply to objects of other deployments, and to objects that are being deleted.
     fn may_apply(&self, identity: &Recorded, live: &Value) -> Result<(), Refusal> {
         if wait::is_deleted(live) {
@@ -279,7 +314,7 @@ impl<P: Progress> Run<'_, P> {
 
     /// Returns the object to send. With the uid of the live object, the cluster refuses the request
     /// if another object has replaced it.
-    fn body(&self, planned: &Planned, live: Option<&Value>, is_own: bool) -> Value {
+    pub(super) fn body(&self, planned: &Planned, live: Option<&Value>, is_own: bool) -> Value {
         let mut object = planned.value.clone();
         let metadata = object.entry("metadata").or_insert_with(|| json!({}));
         if let Value::Object(metadata) = metadata {
@@ -365,7 +400,8 @@ impl<P: Progress> Run<'_, P> {
 }
 
 /// Returns `true` if the deletion of an object deletes other objects or data.
-fn holds_others(object: &Recorded) -> bool {
+#[must_use]
+pub fn holds_others(object: &Recorded) -> bool {
     Phase::of(object) != Phase::Others
         || (object.group(), object.kind.as_str()) == ("", "PersistentVolumeClaim")
 }

@@ -49,6 +49,9 @@ pub enum Instances {
         /// Forget the values that were given before
         #[arg(long)]
         reset_values: bool,
+        /// Only show the differences that the upgrade would make to the objects
+        #[arg(long)]
+        dry_run: bool,
         #[command(flatten)]
         waiting: Waiting,
         #[command(flatten)]

@@ -47,6 +47,7 @@ pub async fn run(command: &Instances) -> anyhow::Result<u8> {
             template,
             values,
             reset_values,
+            dry_run,
             waiting,
             shared,
         } => {
@@ -57,6 +58,9 @@ pub async fn run(command: &Instances) -> anyhow::Result<u8> {
             };
             let session = Session::new(shared).await?;
             let change = |spec: &mut Map<String, Value>| upgrade.apply(spec);
+            if *dry_run {
+                return session.preview(name, change).await;
+            }
             session.change(name, "upgraded", *waiting, change).await
         }
         Instances::Uninstall {
@@ -281,6 +285,54 @@ impl Session {
             }
         }
         bail!("the server changes {name:?} all the time; try again")
+    }
+
+    /// Prints what a change of the `spec` would do to the objects. Returns 1 if it would fail.
+    async fn preview(
+        &self,
+        name: &str,
+        change: impl Fn(&mut Map<String, Value>),
+    ) -> anyhow::Result<u8> {
+        let mut instance = self.get(name).await?;
+        let spec = instance.get_mut("spec").and_then(Value::as_object_mut);
+        change(spec.context("the server's answer has no spec")?);
+        let path = self.connection.resource(RESOURCE, name) + "/preview";
+        if let Some(output) = self.output {
+            let body = instance.to_string().into_bytes();
+            return self.show(Method::POST, &path, body, output).await;
+        }
+        let found = self.json(Method::POST, &path, Some(&instance)).await?;
+        let list = |key: &str| {
+            found
+                .get(key)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+        };
+        let mut unchanged = 0;
+        for item in list("items") {
+            let text = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
+            if text("action") == "Unchanged" {
+                unchanged += 1;
+                continue;
+            }
+            let (action, kind, object) = (text("action"), text("kind"), text("name"));
+            let place = match text("namespace") {
+                "" => String::new(),
+                namespace => format!("{namespace}/"),
+            };
+            io::print_text(&format!(
+                "{action} {kind} {place}{object}\n{}",
+                text("diff")
+            ))?;
+        }
+        io::print_text(&format!("{unchanged} unchanged\n"))?;
+        let mut code = 0;
+        for failure in list("failures").filter_map(Value::as_str) {
+            io::print_error(&format!("error: {failure}\n"));
+            code = 1;
+        }
+        Ok(code)
     }
 
     /// Waits until the instance is ready in its generation, and prints the result.

@@ -441,6 +441,19 @@ impl App {
                 };
                 instances::revisions::answer(&call, &name).await
             }
+            Endpoint::Preview { namespace, name } => {
+                let update = Attributes {
+                    verb: "update",
+                    subresource: "",
+                    ..attributes(resource)
+                };
+                self.0.authorize(user, &update).await?;
+                let call = Call {
+                    kind: Kind::Instance,
+                    ..call(Group::Krm, &namespace)
+                };
+                preview(&call, &name).await
+            }
             Endpoint::Namespace(name) => Ok(documents::namespace(incoming, &name)),
             Endpoint::Review(review) => {
                 reviews::answer(state, user, review, incoming.header(CONTENT_TYPE), &body).await
@@ -548,6 +561,16 @@ impl Drop for RequestGuard {
 }
 
 /// Acts on stored objects.
+#[cfg(feature = "deployments")]
+async fn preview(call: &Call<'_>, name: &str) -> Result<Answer> {
+    instances::preview::answer(call, name).await
+}
+
+#[cfg(not(feature = "deployments"))]
+async fn preview(_: &Call<'_>, _: &str) -> Result<Answer> {
+    Err(krm_template_server_core::status::Status::no_such_path())
+}
+
 async fn act(call: &Call<'_>, action: Action) -> Result<Answer> {
     match action {
         Action::Create => templates::create(call).await,

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::answer::Answer;
 use super::call::{self, Call};
 use super::collection;
+use super::instances::deleter;
 use super::items::{Found, Items};
 use super::listing;
 use super::render;
@@ -123,6 +124,10 @@ async fn remove(
         let has_finalizers = draft.finalizers().next().is_some();
         if has_finalizers && draft.is_being_deleted() && !is_changed {
             return Ok((stored, current.revision));
+        }
+        let is_first = call.kind == Kind::Instance && !draft.is_being_deleted();
+        if has_finalizers && is_first && call.state.installs() && !options.dry_run {
+            deleter::note(call, name, stored.uid()).await?;
         }
         let (stored, value) = if has_finalizers {
             meta::delete(&mut draft, call.now);

@@ -46,6 +46,7 @@ const SUBRESOURCES: &[Subresource] = &[
 
 /// The subresources of TemplateInstances.
 const OF_INSTANCES: &[Subresource] = &[
+    ("preview", "TemplateInstance", &[Verb::Create]),
     ("revisions", "TemplateInstanceRevisionList", &[Verb::Get]),
     STATUS,
 ];

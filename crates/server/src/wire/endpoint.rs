@@ -53,6 +53,13 @@ pub enum Endpoint {
         /// The name of the instance.
         name: String,
     },
+    /// Show what the instance in the body would change. Only in our group.
+    Preview {
+        /// The namespace of the path.
+        namespace: String,
+        /// The name of the instance.
+        name: String,
+    },
     /// Answer a question of a user about itself.
     Review(Review),
     /// Check whether a namespace exists. kubectl asks when a Template is not found, and reports the
@@ -163,20 +170,25 @@ fn subresource(request: &Resource, group: Group) -> Result<Endpoint> {
 }
 
 fn objects(request: &Resource, group: Group, kind: Kind) -> Result<Endpoint> {
-    let is_revisions = request.subresource.as_deref() == Some("revisions");
-    if let (true, Group::Krm, Kind::Instance, false, Some(namespace), Some(name)) = (
-        is_revisions,
+    if let (
+        Some(part @ ("revisions" | "preview")),
+        Group::Krm,
+        Kind::Instance,
+        false,
+        Some(namespace),
+        Some(name),
+    ) = (
+        request.subresource.as_deref(),
         group,
         kind,
         request.watch_prefix,
         &request.namespace,
         &request.name,
     ) {
-        return match request.verb {
-            Some(Verb::Get) => Ok(Endpoint::Revisions {
-                namespace: namespace.clone(),
-                name: name.clone(),
-            }),
+        let (namespace, name) = (namespace.clone(), name.clone());
+        return match (part, request.verb) {
+            ("revisions", Some(Verb::Get)) => Ok(Endpoint::Revisions { namespace, name }),
+            ("preview", Some(Verb::Create)) => Ok(Endpoint::Preview { namespace, name }),
             _ => Err(not_allowed()),
         };
     }

@@ -245,6 +245,7 @@ fn read(exchange: &Exchange, resource: &Resource, query: &Query) -> Result<()> {
         },
         Endpoint::Schema { .. }
         | Endpoint::Revisions { .. }
+        | Endpoint::Preview { .. }
         | Endpoint::Review(_)
         | Endpoint::Namespace(_) => {}
     }

@@ -14,7 +14,7 @@ use super::record::{Cause, Context, Instance, Outcome, Stop, prefix};
 use super::validated;
 use crate::object::Stored;
 use crate::serve::state::State;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::ops::measured::Measured;
 use krm_template_server_core::ops::panics;
 use krm_template_server_core::ops::shutdown::Phase;
@@ -45,6 +45,11 @@ pub struct Options {
     /// How often the objects of installed TemplateInstances are compared again; 0 for never
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration)]
     pub resync: Duration,
+
+    /// How long the groups and permissions of a requester count after a change of the spec; 0 for
+    /// always
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
+    pub requester_max_age: Duration,
 }
 
 /// What is known of an instance in the queue.
@@ -52,6 +57,8 @@ pub struct Options {
 struct Entry {
     /// Its uid, generation and whether it is being deleted, when it was last worked on.
     seen: String,
+    /// The stored Templates that it names.
+    templates: Vec<String>,
     /// When it is worked on next, and why.
     due: Option<(Instant, Cause)>,
     /// The number of failed steps in a row.
@@ -59,9 +66,22 @@ struct Entry {
     is_ready: bool,
 }
 
-/// A change of an instance: its key, what [`Entry::seen`] has, and whether it is ready; `None` if it
-/// was deleted.
-type Change = (String, Option<(String, bool)>);
+/// A change in the store.
+enum Change {
+    /// An instance with this key was written.
+    Written(String, Seen),
+    /// The instance with this key was deleted.
+    Deleted(String),
+    /// A stored Template was written or deleted: its namespace and its name.
+    Template(String, String),
+}
+
+/// What [`Entry`] has of a written instance.
+struct Seen {
+    seen: String,
+    templates: Vec<String>,
+    is_ready: bool,
+}
 
 struct Controller {
     state: Arc<State>,
@@ -87,7 +107,10 @@ pub async fn run(state: Arc<State>, options: Options, is_alone: bool) {
     };
     let (sender, mut changes) = mpsc::channel(100);
     for group in Group::ALL {
-        tokio::spawn(follow(Arc::clone(&store), prefix(group), sender.clone()));
+        for kind in [Kind::Instance, Kind::Template] {
+            let prefix = format!("/{}/{}/", group.name(), kind.resource());
+            tokio::spawn(follow(Arc::clone(&store), prefix, sender.clone()));
+        }
     }
     let shutdown = state.shutdown.clone();
     let mut controller = Controller {
@@ -153,6 +176,7 @@ impl Controller {
                 state: Arc::clone(&self.state),
                 lease: self.lease.clone(),
                 epoch,
+                max_age: self.options.requester_max_age,
             };
             self.active.insert(key.clone());
             self.running.spawn(async move {
@@ -179,13 +203,33 @@ impl Controller {
     }
 
     /// Takes a change into the queue. The status does not count.
-    fn note(&mut self, (key, seen): Change) {
-        let Some((seen, is_ready)) = seen else {
-            self.entries.remove(&key);
-            return;
+    fn note(&mut self, change: Change) {
+        let (key, written) = match change {
+            Change::Written(key, written) => (key, written),
+            Change::Deleted(key) => {
+                self.entries.remove(&key);
+                return;
+            }
+            Change::Template(namespace, name) => {
+                let prefix = format!("{}{namespace}/", prefix(Group::Krm));
+                let all = self.entries.range_mut(prefix.clone()..);
+                for (_, entry) in all.take_while(|(key, _)| key.starts_with(&prefix)) {
+                    if entry.templates.contains(&name) {
+                        entry.failures = 0;
+                        entry.due = Some((Instant::now(), Cause::Change));
+                    }
+                }
+                return;
+            }
         };
         let entry = self.entries.entry(key).or_default();
+        let Seen {
+            seen,
+            templates,
+            is_ready,
+        } = written;
         entry.is_ready = is_ready;
+        entry.templates = templates;
         if entry.seen != seen {
             entry.seen = seen;
             entry.failures = 0;
@@ -279,22 +323,30 @@ async fn followed(
     prefix: &str,
     changes: &mpsc::Sender<Change>,
 ) -> Result<(), Error> {
+    let is_of_templates = prefix.contains("/templates/");
     let mut after = None;
     let mut at = None;
     let revision = loop {
         let page = store.list(prefix, after.as_deref(), PAGE, at).await?;
         at = Some(page.revision);
-        for item in &page.items {
+        for item in page.items.iter().filter(|_| !is_of_templates) {
             send(changes, item, false).await;
         }
         match page.items.last() {
-            Some(last) if page.remaining > 0 => after = Some(last.key.clone()),
+            Some(last) if page.remaining > 0 && !is_of_templates => after = Some(last.key.clone()),
             _ => break page.revision,
         }
     };
     let mut watch = store.watch(prefix, revision).await?;
     loop {
         match watch.next().await? {
+            Event::Put(item, _) | Event::Delete(item) if is_of_templates => {
+                let key = item.key.strip_prefix(prefix);
+                if let Some((namespace, name)) = key.and_then(|key| key.split_once('/')) {
+                    let change = Change::Template(namespace.to_owned(), name.to_owned());
+                    let _ = changes.send(change).await;
+                }
+            }
             Event::Put(item, _) => send(changes, &item, false).await,
             Event::Delete(item) => send(changes, &item, true).await,
             Event::Progress(_) if changes.is_closed() => return Ok(()),
@@ -324,10 +376,27 @@ async fn send(changes: &mpsc::Sender<Change>, item: &Item, is_deleted: bool) {
             stored.uid(),
             stored.is_being_deleted()
         );
-        (seen, is_ready)
+        Seen {
+            seen,
+            templates: templates(&draft.value("spec")),
+            is_ready,
+        }
     });
+    let key = item.key.clone();
+    let change = match seen {
+        Some(seen) => Change::Written(key, seen),
+        None => Change::Deleted(key),
+    };
     // The receiver has ended with the server.
-    let _ = changes.send((item.key.clone(), seen)).await;
+    let _ = changes.send(change).await;
+}
+
+/// Returns the names of the stored Templates in the `spec` of an instance.
+fn templates(spec: &Value) -> Vec<String> {
+    let instances = spec.get("instances").and_then(Value::as_array);
+    let all = instances.into_iter().flatten().chain([spec]);
+    let names = all.filter_map(|one| one.pointer("/templateRef/name")?.as_str());
+    names.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

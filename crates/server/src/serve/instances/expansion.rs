@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::record::{Context, Instance, Plan};
+use super::record::{Instance, Plan};
 use crate::object::Stored;
 use crate::object::answer as write;
 use crate::process::Syntax;
 use crate::process::instance::{self, Expansion, Found, Named};
 use crate::serve::processing::limited;
+use crate::serve::state::State;
 use krm_template_server_core::auth::{Attributes, User};
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
@@ -46,14 +47,13 @@ impl From<Box<Status>> for Problem {
 
 /// Expands an instance with the generated values of a plan. `labels` are added to all objects.
 pub(super) async fn of(
-    context: &Context,
+    state: &State,
     instance: &Instance,
     user: &User,
     plan: &Plan,
     labels: Vec<(String, String)>,
 ) -> Result<Expansion, Problem> {
     let (group, text) = (instance.group(), instance.text());
-    let state = &*context.state;
     let needed = {
         let text = text.clone();
         limited(state, move |_| instance::needed(group, &text)).await?
@@ -64,11 +64,11 @@ pub(super) async fn of(
         ..Found::default()
     };
     for name in needed.templates {
-        let named = template(context, instance, user, &name).await?;
+        let named = template(state, instance, user, &name).await?;
         found.templates.insert(name, named);
     }
     for ((kind, name), may_be_missing) in needed.objects {
-        let values = values(context, instance, user, (kind, &name), may_be_missing).await?;
+        let values = values(state, instance, user, (kind, &name), may_be_missing).await?;
         found.objects.insert((kind, name), values);
     }
     let namespace = instance.namespace().to_owned();
@@ -82,12 +82,11 @@ pub(super) async fn of(
 
 /// Reads a Template of the namespace of an instance, in the group of the instance first.
 async fn template(
-    context: &Context,
+    state: &State,
     instance: &Instance,
     user: &User,
     name: &str,
 ) -> Result<Named, Problem> {
-    let state = &*context.state;
     let other = match instance.group() {
         Group::Krm => Group::OpenShift,
         Group::OpenShift => Group::Krm,
@@ -135,7 +134,7 @@ async fn template(
 /// Reads the values in a ConfigMap or Secret of the namespace of an instance.
 #[cfg(feature = "deployments")]
 async fn values(
-    context: &Context,
+    state: &State,
     instance: &Instance,
     user: &User,
     (kind, name): (&'static str, &str),
@@ -143,7 +142,7 @@ async fn values(
 ) -> Result<BTreeMap<String, String>, Problem> {
     use krm_template_server_deployments::apply::Recorded;
 
-    let Some(cluster) = &context.state.cluster else {
+    let Some(cluster) = &state.cluster else {
         return without_cluster(kind, name, may_be_missing);
     };
     let object = Recorded {
@@ -169,7 +168,7 @@ async fn values(
 
 #[cfg(not(feature = "deployments"))]
 async fn values(
-    _: &Context,
+    _: &State,
     _: &Instance,
     _: &User,
     (kind, name): (&'static str, &str),

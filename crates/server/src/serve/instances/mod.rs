@@ -11,6 +11,8 @@
 //! | `controller` | the queue of instances, and who works on them |
 //! | `own`, `openshift` | one step of an instance of our group, and of OpenShift's |
 //! | `objects`, `journal`, `report` | objects, steps, failures and events of an instance |
+//! | `deleter` | the user who deletes an instance |
+//! | `preview` | what a change of an instance would do |
 //! | `removal` | the deletion of an instance and its objects |
 //! | `validated` | instances of a server without a cluster |
 //! | `expansion` | the objects of an instance |
@@ -20,6 +22,7 @@
 //! | `lease` | one of several servers at a time |
 
 mod controller;
+pub(super) mod deleter;
 mod expansion;
 #[cfg(feature = "deployments")]
 mod journal;
@@ -30,6 +33,8 @@ mod objects;
 mod openshift;
 #[cfg(feature = "deployments")]
 mod own;
+#[cfg(feature = "deployments")]
+pub(super) mod preview;
 mod record;
 #[cfg(feature = "deployments")]
 mod removal;

@@ -1,5 +1,7 @@
 //! The objects of an instance: in its status, and in the cluster.
 
+use std::collections::BTreeMap;
+
 use base64::engine::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Value, json};
@@ -10,6 +12,7 @@ use super::status::Status;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::groups::Kind;
 use krm_template_server_deployments::apply::readiness::State;
+use krm_template_server_deployments::apply::types::Key;
 use krm_template_server_deployments::apply::{Cluster, Failure, Object, Owner, Recorded};
 
 /// The maximum number of objects that a message names.
@@ -56,20 +59,42 @@ pub(super) fn recorded_of(object: &Value) -> Recorded {
 /// Writes objects into a status. What is known of each is kept.
 pub(super) fn write(status: &mut Status, recorded: &[Recorded]) {
     let before = status.fields.get("objects").and_then(Value::as_array);
-    let before = before.cloned().unwrap_or_default();
+    let before: Vec<_> = before
+        .into_iter()
+        .flatten()
+        .map(|shown| (recorded_of(shown), shown))
+        .collect();
+    let known: BTreeMap<Key<'_>, _> = before.iter().map(|known| (known.0.key(), known)).collect();
     let objects: Vec<Value> = recorded
         .iter()
         .map(|one| {
-            let known = before.iter().find(|known| recorded_of(known) == *one);
+            let known = known.get(&one.key());
+            if let Some((_, shown)) = known.filter(|(known, _)| known == one) {
+                return (*shown).clone();
+            }
             let phase = if one.uid.is_empty() {
                 "Pending"
             } else {
                 "Applied"
             };
-            known.cloned().unwrap_or_else(|| object(one, phase, None))
+            let order = known.and_then(|(_, shown)| order_of(shown));
+            ordered(object(one, phase, None), order)
         })
         .collect();
     status.fields.insert("objects".to_owned(), json!(objects));
+}
+
+/// Returns the number of the wave in which an object of a status was applied.
+pub(super) fn order_of(shown: &Value) -> Option<u64> {
+    shown.get("order").and_then(Value::as_u64)
+}
+
+/// Sets the number of the wave in which an object is applied.
+pub(super) fn ordered(mut shown: Value, order: Option<u64>) -> Value {
+    if let (Some(fields), Some(order)) = (shown.as_object_mut(), order) {
+        fields.insert("order".to_owned(), json!(order));
+    }
+    shown
 }
 
 pub(super) fn shown_object(one: &Recorded, is_wanted: bool, state: Option<State>) -> Value {
@@ -98,17 +123,25 @@ pub(super) fn object(one: &Recorded, phase: &str, readiness: Option<&str>) -> Va
     object
 }
 
-/// Returns the identities of objects, also of those in `v1` Lists.
-pub(super) fn identities<'o>(objects: impl Iterator<Item = &'o Object>) -> Vec<Recorded> {
+/// Returns objects, also those in `v1` Lists.
+pub(super) fn flat<'o>(objects: impl Iterator<Item = &'o Object>) -> Vec<&'o Value> {
     let mut all = Vec::new();
-    for Object(value) in objects {
+    let mut left: Vec<&Value> = objects.map(|Object(value)| value).collect();
+    left.reverse();
+    while let Some(value) = left.pop() {
         let is_list = value.get("kind").and_then(Value::as_str) == Some("List");
-        let items = value.get("items").and_then(Value::as_array);
-        if let Some(items) = items.filter(|_| is_list) {
-            let items: Vec<Object> = items.iter().cloned().map(Object).collect();
-            all.extend(identities(items.iter()));
-            continue;
+        match value.get("items").and_then(Value::as_array) {
+            Some(items) if is_list => left.extend(items.iter().rev()),
+            _ => all.push(value),
         }
+    }
+    all
+}
+
+/// Returns the identities of objects.
+pub(super) fn identities(objects: &[&Value]) -> Vec<Recorded> {
+    let mut all = Vec::new();
+    for value in objects {
         let mut one = recorded_of(value);
         let metadata = value.get("metadata").unwrap_or(&Value::Null);
         let text = |key: &str| {

@@ -236,7 +236,8 @@ impl Work<'_> {
     ) -> Result<Vec<Value>, Failed> {
         let mut plan = planned.plan.clone();
         let labels = vec![(OWNER.to_owned(), instance.uid.clone())];
-        let expanded = expansion::of(self.context, instance, &self.user, &plan, labels).await;
+        let expanded =
+            expansion::of(&self.context.state, instance, &self.user, &plan, labels).await;
         let expansion = expanded.map_err(|problem| {
             Failed::Text(format!(
                 "unable to process Template objects: {}",

@@ -1,6 +1,6 @@
 //! One step of an instance of our group: its objects become what its `spec` wants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 use super::expansion::{self, Problem};
 use super::journal::{Journal, Silent};
 use super::objects::{
-    hash, identities, list, named, objects_of, owner, recorded_of, shown_object, wanted_of,
-    with_uids, write,
+    flat, hash, identities, list, named, objects_of, order_of, ordered, owner, recorded_of,
+    shown_object, wanted_of, with_uids, write,
 };
 use super::record::{Cause, Context, Instance, Outcome, Planned, Stop};
 use super::report::{fail, problem, tell};
@@ -21,7 +21,9 @@ use super::revisions;
 use super::status::Status;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::ops::units;
+use krm_template_server_deployments::apply::order;
 use krm_template_server_deployments::apply::readiness::{self, State};
+use krm_template_server_deployments::apply::types::Key;
 use krm_template_server_deployments::apply::{
     Cluster, Conflicts, Failure, Object, Owner, Prune, Recorded, What, record,
 };
@@ -34,6 +36,12 @@ const TIMEOUT: Duration = Duration::from_hours(1);
 
 /// The maximum number of writes of the status while objects are applied.
 const MAX_NOTES: usize = 200;
+
+/// The maximum length of the recorded objects in bytes: stores take objects of little more.
+const MAX_OBJECTS: usize = 1 << 20;
+
+/// What each object adds later: its uid and its readiness.
+const LATER: usize = 80;
 
 /// Works on an instance once.
 pub(super) async fn step(
@@ -53,7 +61,14 @@ pub(super) async fn step(
         let problem = Problem::new("Forbidden", "the instance has no requester");
         return fail(context, cluster, instance, status, &problem).await;
     };
-    let planned = Planned::read(context, instance).await?;
+    let mut planned = Planned::read(context, instance).await?;
+    note_change(context, instance, &mut planned).await?;
+    if context.is_expired(instance, &planned.plan) {
+        let message = "the requester was recorded longer than --requester-max-age ago; change the \
+                       spec to take over";
+        let problem = Problem::new("Forbidden", message);
+        return fail(context, cluster, instance, status, &problem).await;
+    }
     let work = Work {
         context,
         cluster,
@@ -65,6 +80,22 @@ pub(super) async fn step(
         return work.conclude(instance, planned, status, None).await;
     }
     work.install(instance, planned, status).await
+}
+
+/// Records when the `spec`, and so the requester, has changed.
+async fn note_change(
+    context: &Context,
+    instance: &Instance,
+    planned: &mut Planned,
+) -> Result<(), Stop> {
+    let is_known = instance.generation() == planned.plan.seen.max(1);
+    if context.max_age.is_zero() || is_known {
+        return Ok(());
+    }
+    let mut plan = planned.plan.clone();
+    plan.seen = instance.generation();
+    plan.since = Timestamp::now().as_second();
+    planned.save(context, plan).await
 }
 
 struct Work<'w> {
@@ -84,10 +115,7 @@ impl Work<'_> {
     }
 
     fn conflicts(&self) -> Conflicts {
-        match self.text("conflicts") {
-            "Overwrite" => Conflicts::Overwrite,
-            _ => Conflicts::Fail,
-        }
+        conflicts(&self.spec)
     }
 
     /// Expands the instance and applies its objects.
@@ -98,8 +126,14 @@ impl Work<'_> {
         mut status: Status,
     ) -> Result<Outcome, Stop> {
         let context = self.context;
-        let expanded =
-            expansion::of(context, instance, &self.user, &planned.plan, Vec::new()).await;
+        let expanded = expansion::of(
+            &context.state,
+            instance,
+            &self.user,
+            &planned.plan,
+            Vec::new(),
+        )
+        .await;
         let expansion = match expanded {
             Ok(expansion) => expansion,
             Err(problem) => {
@@ -111,7 +145,17 @@ impl Work<'_> {
         let hash = hash(&objects);
         let is_fresh = planned.plan.applied != instance.generation()
             || status.fields.get("templateHash").and_then(Value::as_str) != Some(&hash);
-        let wanted = self.placed(identities(secret.iter().chain(&objects))).await;
+        let all = flat(secret.iter().chain(&objects));
+        let wanted = self.placed(identities(&all)).await;
+        let metadata = all.iter().map(|object| object.get("metadata"));
+        let parts: Vec<_> = wanted.iter().zip(metadata).collect();
+        let waves = match order::waves(&parts) {
+            Ok(waves) => waves,
+            Err(failure) => {
+                let problem = problem(&[failure]);
+                return fail(context, self.cluster, instance, status, &problem).await;
+            }
+        };
         let mut plan = planned.plan.clone();
         plan.generated = expansion.generated;
         if is_fresh {
@@ -121,7 +165,11 @@ impl Work<'_> {
                 plan.revision += 1;
             }
             plan.applied = 0;
-            announce(&mut status, &wanted, &hash);
+            announce(&mut status, &wanted, &waves, &hash);
+            if let Some(problem) = too_long(&status) {
+                let status = Status::of(instance);
+                return fail(context, self.cluster, instance, status, &problem).await;
+            }
             planned.save(context, plan.clone()).await?;
             instance.save(context, &status.value()).await?;
             let secret = secret.as_slice();
@@ -227,9 +275,11 @@ impl Work<'_> {
                 return fail(context, cluster, instance, status, &problem(&[failure])).await;
             }
         };
-        status
-            .fields
-            .insert("objects".to_owned(), json!(found.shown));
+        let before = status.fields.get("objects").and_then(Value::as_array);
+        let orders: Vec<_> = before.into_iter().flatten().map(order_of).collect();
+        let shown = found.shown.iter().cloned().zip(orders);
+        let shown: Vec<Value> = shown.map(|(shown, order)| ordered(shown, order)).collect();
+        status.fields.insert("objects".to_owned(), json!(shown));
         if let Some(problem) = self.late_or_failed(&found, planned.plan.began) {
             return fail(context, cluster, instance, status, &problem).await;
         }
@@ -239,7 +289,8 @@ impl Work<'_> {
             instance.save(context, &status.value()).await?;
             return Ok(Outcome::Again(POLL));
         }
-        let is_dropped = |one: &&Recorded| !wanted.iter().any(|other| other.is_same(one));
+        let keys: BTreeSet<Key<'_>> = wanted.iter().map(Recorded::key).collect();
+        let is_dropped = |one: &&Recorded| !keys.contains(&one.key());
         let dropped: Vec<Recorded> = recorded.iter().filter(is_dropped).cloned().collect();
         if !dropped.is_empty()
             && self.text("prune") != "None"
@@ -268,8 +319,9 @@ impl Work<'_> {
     /// Looks at all objects of an instance. `wanted` are those that the Template creates.
     async fn look_at(&self, recorded: &[Recorded], wanted: &[Recorded]) -> Result<Seen, Failure> {
         let mut seen = Seen::default();
+        let wanted: BTreeSet<Key<'_>> = wanted.iter().map(Recorded::key).collect();
         for one in recorded {
-            let is_wanted = wanted.iter().any(|other| other.is_same(one));
+            let is_wanted = wanted.contains(&one.key());
             let (state, is_awaited) = self.look(one).await?;
             match state {
                 _ if !is_wanted || !is_awaited => {}
@@ -307,7 +359,11 @@ impl Work<'_> {
             "Annotated" => live.as_ref().is_some_and(readiness::is_awaited),
             _ => true,
         };
-        Ok((live.as_ref().map(readiness::of), is_awaited))
+        Ok((
+            live.as_ref()
+                .map(|live| readiness::of(live, Timestamp::now())),
+            is_awaited,
+        ))
     }
 
     /// Deletes objects that the Template no longer creates.
@@ -361,6 +417,14 @@ impl Work<'_> {
     }
 }
 
+/// Returns what the `spec` of an instance does with fields of others.
+pub(super) fn conflicts(spec: &Value) -> Conflicts {
+    match spec.get("conflicts").and_then(Value::as_str) {
+        Some("Overwrite") => Conflicts::Overwrite,
+        _ => Conflicts::Fail,
+    }
+}
+
 /// The states of the objects of an instance.
 #[derive(Default)]
 struct Seen {
@@ -373,7 +437,7 @@ struct Seen {
 }
 
 /// Returns the Secret with generated values, if there are any.
-fn secret(instance: &Instance, generated: &BTreeMap<String, String>) -> Option<Object> {
+pub(super) fn secret(instance: &Instance, generated: &BTreeMap<String, String>) -> Option<Object> {
     if generated.is_empty() {
         return None;
     }
@@ -393,15 +457,39 @@ fn secret(instance: &Instance, generated: &BTreeMap<String, String>) -> Option<O
     })))
 }
 
+/// Returns the problem of objects that are too many for a status.
+fn too_long(status: &Status) -> Option<Problem> {
+    let objects = status.fields.get("objects").and_then(Value::as_array)?;
+    let lengths = objects.iter().map(|one| one.to_string().len() + LATER);
+    let length: usize = lengths.sum();
+    (length > MAX_OBJECTS).then(|| {
+        let message = format!(
+            "the record of {} objects has {length} bytes, more than {MAX_OBJECTS}; split the \
+             Template into several instances",
+            objects.len()
+        );
+        Problem::new("Invalid", message)
+    })
+}
+
 /// Writes what will be done into the status, before the first request.
-fn announce(status: &mut Status, wanted: &[Recorded], hash: &str) {
+fn announce(status: &mut Status, wanted: &[Recorded], waves: &[usize], hash: &str) {
     let mut recorded = objects_of(status);
-    for one in wanted {
-        if !recorded.iter().any(|other| other.is_same(one)) {
-            recorded.push(one.clone());
+    let known: BTreeSet<Key<'_>> = recorded.iter().map(Recorded::key).collect();
+    let new = wanted.iter().filter(|one| !known.contains(&one.key()));
+    let new: Vec<Recorded> = new.cloned().collect();
+    recorded.extend(new);
+    write(status, &recorded);
+    let orders: BTreeMap<Key<'_>, &usize> = wanted.iter().map(Recorded::key).zip(waves).collect();
+    let objects = status
+        .fields
+        .get_mut("objects")
+        .and_then(Value::as_array_mut);
+    for (shown, one) in objects.into_iter().flatten().zip(&recorded) {
+        if let (Some(fields), Some(order)) = (shown.as_object_mut(), orders.get(&one.key())) {
+            fields.insert("order".to_owned(), json!(order));
         }
     }
-    write(status, &recorded);
     status.fields.insert("templateHash".to_owned(), json!(hash));
     status.conclude(false, "Progressing", "the objects are being applied", false);
 }

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -24,8 +25,8 @@ use crate::serve::state::State;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::auth::request::AUTHENTICATED;
 use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::Status;
-use krm_template_server_core::store::{Error, Revision};
+use krm_template_server_core::status::{Result as Answered, Status};
+use krm_template_server_core::store::{Error, Item, Revision};
 
 /// The maximum number of attempts to write a status while clients write other parts.
 const TRIES: usize = 10;
@@ -74,13 +75,32 @@ pub(super) struct Context {
     pub(super) lease: Lease,
     /// The epoch of the lease in which the step began.
     pub(super) epoch: u64,
+    /// How long the permissions of a requester count; zero for always.
+    pub(super) max_age: Duration,
 }
 
 impl Context {
+    /// Returns `true` if the requester of an instance was recorded too long ago.
+    pub(super) fn is_expired(&self, instance: &Instance, plan: &Plan) -> bool {
+        let since = match plan.since {
+            0 => instance.created(),
+            since => since,
+        };
+        let age = Timestamp::now().as_second().saturating_sub(since);
+        let is_old = u64::try_from(age).is_ok_and(|age| age >= self.max_age.as_secs());
+        !self.max_age.is_zero() && instance.is_of_user() && is_old
+    }
+
     /// Returns `true` while this server may work.
     pub(super) fn may_work(&self) -> bool {
         self.lease.epoch() == Some(self.epoch)
     }
+}
+
+/// Removes the extra fields of a user that are new for each token.
+pub(super) fn without_tokens(mut user: User) -> User {
+    user.extra.retain(|key, _| !key.starts_with(OF_TOKENS));
+    user
 }
 
 /// An instance and its revision.
@@ -98,13 +118,18 @@ impl Instance {
         let Some(item) = item.map_err(|error| unavailable(&error))? else {
             return Ok(None);
         };
-        let stored = Stored::decode(&item.value).map_err(Stop::Store)?;
-        Ok(Some(Self {
-            key: item.key,
-            revision: item.revision,
+        Self::of(item).map(Some).map_err(Stop::Store)
+    }
+
+    /// Returns the instance that an item of the store has.
+    pub(super) fn of(item: Item) -> Answered<Self> {
+        let stored = Stored::decode(&item.value)?;
+        Ok(Self {
             uid: stored.uid().to_owned(),
             draft: stored.draft(item.revision),
-        }))
+            key: item.key,
+            revision: item.revision,
+        })
     }
 
     pub(super) const fn group(&self) -> Group {
@@ -149,9 +174,23 @@ impl Instance {
                 ..User::default()
             });
         }
-        let mut user = instance::user(spec.get("requester")?)?;
-        user.extra.retain(|key, _| !key.starts_with(OF_TOKENS));
-        Some(user)
+        instance::user(spec.get("requester")?).map(without_tokens)
+    }
+
+    /// Returns `true` if the permissions are those of a user, not of a ServiceAccount.
+    pub(super) fn is_of_user(&self) -> bool {
+        let spec = self.spec();
+        let account = spec.get("serviceAccountName").and_then(Value::as_str);
+        account.is_none_or(str::is_empty)
+    }
+
+    /// Returns when the instance was created, in seconds since 1970.
+    pub(super) fn created(&self) -> i64 {
+        let time = self.draft.metadata.get("creationTimestamp");
+        let time = time
+            .and_then(Value::as_str)
+            .and_then(|text| text.parse().ok());
+        time.map_or(0, Timestamp::as_second)
     }
 
     /// Writes the status. Other parts that clients have changed meanwhile are kept.
@@ -249,6 +288,13 @@ pub(super) struct Plan {
     pub(super) applied: i64,
     /// When the objects of this generation began to be applied, in seconds since 1970.
     pub(super) began: i64,
+    /// When the requester of the generation `seen` was first seen, in seconds since 1970; 0 for
+    /// the creation of the instance.
+    #[serde(default)]
+    pub(super) since: i64,
+    /// The last generation that was seen; 0 for the first one.
+    #[serde(default)]
+    pub(super) seen: i64,
     /// The revision that `status` and history count.
     pub(super) revision: u64,
     /// In OpenShift's group, the objects that were planned before the first request. The uid of one
@@ -267,8 +313,13 @@ pub(super) struct Planned {
 impl Planned {
     /// Reads the plan of an instance, or begins one.
     pub(super) async fn read(context: &Context, instance: &Instance) -> Result<Self, Stop> {
+        Self::of(&context.state, instance).await
+    }
+
+    /// Reads the plan of an instance without a lease, only to look at it.
+    pub(super) async fn of(state: &State, instance: &Instance) -> Result<Self, Stop> {
         let key = instance.beside("instanceplans");
-        let item = context.state.store.get(&key).await;
+        let item = state.store.get(&key).await;
         let item = item.map_err(|error| unavailable(&error))?;
         let new = || Plan {
             uid: instance.uid.clone(),

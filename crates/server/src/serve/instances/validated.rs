@@ -13,7 +13,14 @@ const VALIDATED: &str = "ValidatedOnly";
 pub(super) async fn step(context: &Context, instance: &mut Instance) -> Result<Outcome, Stop> {
     let mut status = Status::of(instance);
     let user = instance.requester().unwrap_or_default();
-    let expanded = expansion::of(context, instance, &user, &Plan::default(), Vec::new()).await;
+    let expanded = expansion::of(
+        &context.state,
+        instance,
+        &user,
+        &Plan::default(),
+        Vec::new(),
+    )
+    .await;
     match (instance.group(), expanded) {
         (Group::Krm, Ok(expansion)) => {
             let count = expansion.objects.len();

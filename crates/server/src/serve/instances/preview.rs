@@ -21,6 +21,7 @@ use crate::serve::state::State;
 use crate::wire::accept::Scope;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::store::Item;
 use krm_template_server_deployments::apply::{Object, Preview, Recorded, holds_others};
 
 /// The fields of `metadata` that a cluster sets.
@@ -41,7 +42,8 @@ const MAX_DIFF: usize = 256 << 10;
 /// Answers with the changes that the instance in the body, or the stored one, would make.
 pub(in crate::serve) async fn answer(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
-    let mut instance = Instance::of(call.found(name).await?)?;
+    let item = call.found(name).await?;
+    let mut new = None;
     if !call.body.is_empty() {
         let body: std::result::Result<Value, _> = serde_json::from_slice(&call.body);
         let body = body.map_err(|error| Status::bad_request(format!("the body: {error}")))?;
@@ -51,15 +53,25 @@ pub(in crate::serve) async fn answer(call: &Call<'_>, name: &str) -> Result<Answ
                 "the body has no TemplateInstance with a `spec`",
             ));
         };
-        instance.draft.set("spec", spec);
+        new = Some(spec.clone());
     }
-    let changes = changes(call.state, call.user, instance).await?;
+    let changes = changes(call.state, call.user, item, new.as_ref()).await?;
     let text = format!("{changes}\n").into_bytes();
     Ok(render::finished(200, shown, text))
 }
 
-/// Returns the changes of an instance, whose `spec` need not be stored, on behalf of a user.
-async fn changes(state: &State, user: &User, mut instance: Instance) -> Result<Value> {
+/// Returns the changes that a stored instance, or one with another `spec`, would make on behalf of a
+/// user.
+pub(in crate::serve) async fn changes(
+    state: &State,
+    user: &User,
+    item: Item,
+    spec: Option<&Value>,
+) -> Result<Value> {
+    let mut instance = Instance::of(item)?;
+    if let Some(spec) = spec {
+        instance.draft.set("spec", spec);
+    }
     let Some(cluster) = &state.cluster else {
         let why = "the server runs without --apply, so nothing would change";
         return Err(Status::bad_request(why));

@@ -11,8 +11,10 @@ use crate::object::meta::rfc3339;
 use crate::serve::answer::Answer;
 use crate::serve::call::Call;
 use crate::serve::render;
+use crate::serve::state::State;
 use crate::wire::accept::Scope;
-use krm_template_server_core::status::Result as Answered;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Result as Answered, Status};
 use krm_template_server_core::store::Error;
 
 /// The number of revisions that are kept, unless `spec.revisionHistoryLimit` says another one.
@@ -115,26 +117,34 @@ pub(super) async fn delete(
     Ok(())
 }
 
+/// Returns the revisions of an instance with a uid, oldest first.
+pub(in crate::serve) async fn list(
+    state: &State,
+    (group, namespace, name): (Group, &str, &str),
+    uid: &str,
+) -> Answered<Vec<Value>> {
+    let prefix = format!("{}/", beside(group, "instancerevisions", namespace, name));
+    let page = state.store.list(&prefix, None, MOST, None).await;
+    let page = page.map_err(|error| Status::unavailable(error.to_string()))?;
+    let revisions = page.items.iter();
+    let revisions = revisions
+        .filter_map(|item| serde_json::from_slice::<Value>(&item.value).ok())
+        .filter(|revision| revision.get("uid").and_then(Value::as_str) == Some(uid));
+    Ok(revisions.collect())
+}
+
 /// Answers with the revisions of an instance, oldest first.
 pub(in crate::serve) async fn answer(call: &Call<'_>, name: &str) -> Answered<Answer> {
     let shown = call.shown(Scope::One)?;
     let item = call.found(name).await?;
     let stored = crate::serve::call::stored(&item)?;
-    let prefix = format!(
-        "{}/",
-        beside(call.group, "instancerevisions", call.namespace, name)
-    );
-    let page = call.state.store.list(&prefix, None, MOST, None).await;
-    let page = page.map_err(|error| call.refused(name, &error))?;
-    let revisions = page.items.iter();
-    let revisions = revisions
-        .filter_map(|item| serde_json::from_slice::<Value>(&item.value).ok())
-        .filter(|revision| revision.get("uid").and_then(Value::as_str) == Some(stored.uid()));
+    let at = (call.group, call.namespace, name);
+    let revisions = self::list(call.state, at, stored.uid()).await?;
     let list = json!({
         "kind": "TemplateInstanceRevisionList",
         "apiVersion": call.group.api_version(),
         "metadata": {},
-        "items": revisions.collect::<Vec<_>>(),
+        "items": revisions,
     });
     let text = format!("{list}\n").into_bytes();
     Ok(render::finished(200, shown, text))

@@ -142,9 +142,17 @@ impl Shape {
     }
 
     /// Returns `true` for a type of Go, in which a null field is the same as a missing one. Our
-    /// Templates are custom resources, except for their metadata.
+    /// kinds are custom resources, except for their metadata.
     fn is_typed(self) -> bool {
-        matches!(self, Self::Object(Group::OpenShift) | Self::Metadata)
+        matches!(
+            self,
+            Self::Object(Group::OpenShift)
+                | Self::Instance(Group::OpenShift)
+                | Self::Spec(Group::OpenShift)
+                | Self::Inline
+                | Self::InlineMetadata
+                | Self::Metadata
+        )
     }
 
     fn is_map(self) -> bool {

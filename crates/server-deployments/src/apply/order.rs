@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::failure::Refusal;
+use super::failure::{Failure, Refusal};
 use super::plan::{Phase, Planned, key};
 use super::types::{Key, Recorded};
 use krm_template_server_core::status::Status;
@@ -21,7 +21,7 @@ const DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
 type Place = ((Phase, usize), usize);
 
 /// An error, and the object that it is about.
-type Stop = (Refusal, Option<Recorded>);
+type Stop = Box<(Refusal, Option<Recorded>)>;
 
 /// Sorts objects. The sort is stable.
 pub(super) fn sort(planned: &mut Vec<Planned>) -> Result<(), Stop> {
@@ -30,9 +30,9 @@ pub(super) fn sort(planned: &mut Vec<Planned>) -> Result<(), Stop> {
         .map(|one| (&one.identity, one.value.get("metadata")))
         .collect();
     let places = places(&all)?;
-    let mut placed: Vec<_> = places.into_iter().zip(std::mem::take(planned)).collect();
-    placed.sort_by_key(|(place, _)| *place);
-    planned.extend(placed.into_iter().map(|(_, one)| one));
+    let mut sorted: Vec<_> = places.into_iter().zip(std::mem::take(planned)).collect();
+    sorted.sort_by_key(|(place, _)| *place);
+    planned.extend(sorted.into_iter().map(|(_, one)| one));
     Ok(())
 }
 
@@ -40,8 +40,8 @@ pub(super) fn sort(planned: &mut Vec<Planned>) -> Result<(), Stop> {
 ///
 /// # Errors
 /// If objects depend on one another in a cycle, or name an object in an invalid way.
-pub fn waves(all: &[(&Recorded, Option<&Value>)]) -> Result<Vec<usize>, super::Failure> {
-    let places = places(all).map_err(|(refusal, object)| refusal.failure(object, Vec::new()))?;
+pub fn waves(all: &[(&Recorded, Option<&Value>)]) -> Result<Vec<usize>, Failure> {
+    let places = places(all).map_err(|stop| stop.0.failure(stop.1, Vec::new()))?;
     let different: BTreeSet<&Place> = places.iter().collect();
     let numbers: BTreeMap<&Place, usize> = different.into_iter().zip(0..).collect();
     let number = |place| numbers.get(place).copied().unwrap_or_default();
@@ -63,7 +63,10 @@ fn places(all: &[(&Recorded, Option<&Value>)]) -> Result<Vec<Place>, Stop> {
                      `GROUP/namespaces/NAMESPACE/KIND/NAME`, or `GROUP/KIND/NAME` for an object \
                      without a namespace"
                 );
-                return Err((Status::bad_request(why).into(), Some((*one).clone())));
+                return Err(Box::new((
+                    Status::bad_request(why).into(),
+                    Some((*one).clone()),
+                )));
             };
             // Others exist already, or never will: the cluster says so.
             if let Some(found) = known.get(&wanted)
@@ -100,7 +103,10 @@ fn places(all: &[(&Recorded, Option<&Value>)]) -> Result<Vec<Place>, Stop> {
     match missing.iter().zip(all).find(|(missing, _)| **missing > 0) {
         Some((_, (one, _))) => {
             let why = format!("it depends on itself through `{DEPENDS_ON}`");
-            Err((Status::bad_request(why).into(), Some((*one).clone())))
+            Err(Box::new((
+                Status::bad_request(why).into(),
+                Some((*one).clone()),
+            )))
         }
         None => Ok(places),
     }

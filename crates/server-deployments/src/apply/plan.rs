@@ -155,7 +155,7 @@ mod tests {
     fn names(objects: &[Value]) -> Result<Vec<String>, Refusal> {
         let objects: Vec<Object> = objects.iter().cloned().map(Object).collect();
         let mut planned = plan(&objects)?;
-        super::super::order::sort(&mut planned).map_err(|(refusal, _)| refusal)?;
+        super::super::order::sort(&mut planned).map_err(|stop| stop.0)?;
         Ok(planned
             .iter()
             .map(|one| format!("{}/{}", one.identity.kind, one.identity.name))

@@ -195,7 +195,7 @@ impl<P: Progress> Run<'_, P> {
             let refusal = Status::bad_request("the object occurs twice; remove one").into();
             return Err((refusal, Some((*one).clone())));
         }
-        order::sort(&mut planned)?;
+        order::sort(&mut planned).map_err(|stop| *stop)?;
         Ok(planned)
     }
 

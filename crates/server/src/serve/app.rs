@@ -435,24 +435,11 @@ impl App {
                 act(&call, action).await
             }
             Endpoint::Revisions { namespace, name } => {
-                let call = Call {
-                    kind: Kind::Instance,
-                    ..call(Group::Krm, &namespace)
-                };
-                instances::revisions::answer(&call, &name).await
+                instances::revisions::answer(&call(Group::Krm, &namespace).of_instances(), &name)
+                    .await
             }
             Endpoint::Preview { namespace, name } => {
-                let update = Attributes {
-                    verb: "update",
-                    subresource: "",
-                    ..attributes(resource)
-                };
-                self.0.authorize(user, &update).await?;
-                let call = Call {
-                    kind: Kind::Instance,
-                    ..call(Group::Krm, &namespace)
-                };
-                preview(&call, &name).await
+                preview(&call(Group::Krm, &namespace).of_instances(), &name).await
             }
             Endpoint::Namespace(name) => Ok(documents::namespace(incoming, &name)),
             Endpoint::Review(review) => {
@@ -563,6 +550,16 @@ impl Drop for RequestGuard {
 /// Acts on stored objects.
 #[cfg(feature = "deployments")]
 async fn preview(call: &Call<'_>, name: &str) -> Result<Answer> {
+    let update = Attributes {
+        verb: "update",
+        group: call.group.name(),
+        version: call.group.version(),
+        resource: call.kind.resource(),
+        namespace: call.namespace,
+        name,
+        ..Attributes::default()
+    };
+    call.state.authorize(call.user, &update).await?;
     instances::preview::answer(call, name).await
 }
 

@@ -56,6 +56,14 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Returns the same request about instances.
+    pub(super) fn of_instances(self) -> Self {
+        Self {
+            kind: Kind::Instance,
+            ..self
+        }
+    }
+
     /// Returns the value of a header; `None` if it is missing or not ASCII text.
     pub(super) fn header(&self, name: HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()

@@ -78,7 +78,7 @@ enum Change {
 
 /// What [`Entry`] has of a written instance.
 struct Seen {
-    seen: String,
+    version: String,
     templates: Vec<String>,
     is_ready: bool,
 }
@@ -224,14 +224,14 @@ impl Controller {
         };
         let entry = self.entries.entry(key).or_default();
         let Seen {
-            seen,
+            version,
             templates,
             is_ready,
         } = written;
         entry.is_ready = is_ready;
         entry.templates = templates;
-        if entry.seen != seen {
-            entry.seen = seen;
+        if entry.seen != version {
+            entry.seen = version;
             entry.failures = 0;
             entry.due = Some((Instant::now(), Cause::Change));
         }
@@ -371,13 +371,13 @@ async fn send(changes: &mpsc::Sender<Change>, item: &Item, is_deleted: bool) {
             let text = |key: &str| one.get(key).and_then(Value::as_str);
             (text("type"), text("status")) == (Some("Ready"), Some("True"))
         });
-        let seen = format!(
+        let version = format!(
             "{} {generation} {}",
             stored.uid(),
             stored.is_being_deleted()
         );
         Seen {
-            seen,
+            version,
             templates: templates(&draft.value("spec")),
             is_ready,
         }

@@ -15,7 +15,7 @@ use super::objects::{
     flat, hash, identities, list, named, objects_of, order_of, ordered, owner, recorded_of,
     shown_object, wanted_of, with_uids, write,
 };
-use super::record::{Cause, Context, Instance, Outcome, Planned, Stop};
+use super::record::{Cause, Context, Instance, Outcome, Plan, Planned, Stop};
 use super::report::{fail, problem, tell};
 use super::revisions;
 use super::status::Status;
@@ -126,45 +126,26 @@ impl Work<'_> {
         mut status: Status,
     ) -> Result<Outcome, Stop> {
         let context = self.context;
-        let expanded = expansion::of(
-            &context.state,
-            instance,
-            &self.user,
-            &planned.plan,
-            Vec::new(),
-        )
-        .await;
-        let expansion = match expanded {
-            Ok(expansion) => expansion,
+        let expanded = match self.expand(instance, &planned.plan).await {
+            Ok(expanded) => expanded,
             Err(problem) => {
                 return fail(context, self.cluster, instance, status, &problem).await;
             }
         };
-        let secret = secret(instance, &expansion.generated);
-        let objects: Vec<Object> = expansion.objects.into_iter().map(Object).collect();
+        let Expanded {
+            secret,
+            objects,
+            generated,
+            wanted,
+            waves,
+        } = expanded;
         let hash = hash(&objects);
         let is_fresh = planned.plan.applied != instance.generation()
             || status.fields.get("templateHash").and_then(Value::as_str) != Some(&hash);
-        let all = flat(secret.iter().chain(&objects));
-        let wanted = self.placed(identities(&all)).await;
-        let metadata = all.iter().map(|object| object.get("metadata"));
-        let parts: Vec<_> = wanted.iter().zip(metadata).collect();
-        let waves = match order::waves(&parts) {
-            Ok(waves) => waves,
-            Err(failure) => {
-                let problem = problem(&[failure]);
-                return fail(context, self.cluster, instance, status, &problem).await;
-            }
-        };
         let mut plan = planned.plan.clone();
-        plan.generated = expansion.generated;
+        plan.generated = generated;
         if is_fresh {
-            if plan.generation != instance.generation() || plan.applied != 0 {
-                plan.generation = instance.generation();
-                plan.began = Timestamp::now().as_second();
-                plan.revision += 1;
-            }
-            plan.applied = 0;
+            plan.begin(instance.generation());
             announce(&mut status, &wanted, &waves, &hash);
             if let Some(problem) = too_long(&status) {
                 let status = Status::of(instance);
@@ -172,8 +153,7 @@ impl Work<'_> {
             }
             planned.save(context, plan.clone()).await?;
             instance.save(context, &status.value()).await?;
-            let secret = secret.as_slice();
-            let failures = self.preflight(secret, &objects).await;
+            let failures = self.preflight(secret.as_slice(), &objects).await;
             if !failures.is_empty() {
                 let problem = problem(&failures);
                 return fail(context, self.cluster, instance, status, &problem).await;
@@ -197,6 +177,26 @@ impl Work<'_> {
         plan.applied = instance.generation();
         planned.save(context, plan).await?;
         self.conclude(instance, planned, status, Some(wanted)).await
+    }
+
+    /// Expands the instance.
+    async fn expand(&self, instance: &Instance, plan: &Plan) -> Result<Expanded, Problem> {
+        let state = &self.context.state;
+        let expansion = expansion::of(state, instance, &self.user, plan, Vec::new()).await?;
+        let secret = secret(instance, &expansion.generated);
+        let objects: Vec<Object> = expansion.objects.into_iter().map(Object).collect();
+        let all = flat(secret.iter().chain(&objects));
+        let wanted = self.placed(identities(&all)).await;
+        let metadata = all.iter().map(|object| object.get("metadata"));
+        let parts: Vec<_> = wanted.iter().zip(metadata).collect();
+        let waves = order::waves(&parts).map_err(|failure| problem(&[failure]))?;
+        Ok(Expanded {
+            secret,
+            objects,
+            generated: expansion.generated,
+            wanted,
+            waves,
+        })
     }
 
     /// Sets the namespaces that objects will have.
@@ -415,6 +415,17 @@ impl Work<'_> {
         }
         result
     }
+}
+
+/// An expanded instance.
+struct Expanded {
+    /// The Secret with generated values.
+    secret: Option<Object>,
+    objects: Vec<Object>,
+    generated: BTreeMap<String, String>,
+    /// All objects, and the number of the wave of each.
+    wanted: Vec<Recorded>,
+    waves: Vec<usize>,
 }
 
 /// Returns what the `spec` of an instance does with fields of others.

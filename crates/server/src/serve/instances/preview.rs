@@ -145,12 +145,12 @@ fn dropped(spec: &Value, recorded: &[Recorded], wanted: &[Recorded], own: &str) 
             "None" => true,
             _ => holds_others(one),
         };
-        item(one, if is_kept { "Keep" } else { "Delete" }, String::new())
+        item(one, if is_kept { "Keep" } else { "Delete" }, "")
     })
     .collect()
 }
 
-fn item(one: &Recorded, action: &str, diff: String) -> Value {
+fn item(one: &Recorded, action: &str, diff: &str) -> Value {
     let mut item = json!(one);
     if let Some(fields) = item.as_object_mut() {
         fields.shift_remove("uid");
@@ -178,7 +178,7 @@ fn compared(preview: Preview, key: &[u8]) -> Value {
     let before = before.map(text).unwrap_or_default();
     let mut diff = unified(&before, &text(after), "", "");
     if diff.is_empty() {
-        return item(&object, "Unchanged", diff);
+        return item(&object, "Unchanged", "");
     }
     // Its header has names of files.
     diff = diff
@@ -189,7 +189,7 @@ fn compared(preview: Preview, key: &[u8]) -> Value {
         diff.truncate(diff.floor_char_boundary(MAX_DIFF));
         diff.push_str("…\n");
     }
-    item(&object, action, diff)
+    item(&object, action, &diff)
 }
 
 /// Removes from an object what the cluster writes, and replaces the values of a Secret.

@@ -177,7 +177,7 @@ impl Instance {
         instance::user(spec.get("requester")?).map(without_tokens)
     }
 
-    /// Returns `true` if the permissions are those of a user, not of a ServiceAccount.
+    /// Returns `true` if the permissions are those of a user, not of a `ServiceAccount`.
     pub(super) fn is_of_user(&self) -> bool {
         let spec = self.spec();
         let account = spec.get("serviceAccountName").and_then(Value::as_str);
@@ -301,6 +301,19 @@ pub(super) struct Plan {
     /// that was not created is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) objects: Vec<serde_json::Value>,
+}
+
+impl Plan {
+    /// Begins a generation, or the same one with other objects.
+    #[cfg(feature = "deployments")]
+    pub(super) fn begin(&mut self, generation: i64) {
+        if self.generation != generation || self.applied != 0 {
+            self.generation = generation;
+            self.began = Timestamp::now().as_second();
+            self.revision += 1;
+        }
+        self.applied = 0;
+    }
 }
 
 /// A plan with its place in the store.

@@ -102,30 +102,21 @@ async fn by_someone(
     let owner = owner(instance);
     let is_expired = context.is_expired(instance, &planned.plan);
     let requester = instance.requester().filter(|_| !is_expired);
-    let deleter = deleter::of(context, instance).await?;
+    let second = deleter::of(context, instance).await?;
     // Without both, the cluster refuses it.
-    let mut deleted = delete(
-        context,
-        cluster,
-        (
-            &requester.clone().or(deleter.clone()).unwrap_or_default(),
-            &owner,
-        ),
-        wave,
-        prune,
-    )
-    .await;
+    let first = requester.clone().or(second.clone()).unwrap_or_default();
+    let mut outcome = delete(context, cluster, (&first, &owner), wave, prune).await;
     let is_refused = |failure: &Failure| [401, 403].contains(&failure.code);
-    if let (Some(_), Some(user)) = (requester, deleter)
-        && deleted.as_ref().is_err_and(is_refused)
+    if let (Some(_), Some(user)) = (requester, second)
+        && outcome.as_ref().is_err_and(is_refused)
     {
         let again = delete(context, cluster, (&user, &owner), wave, prune).await;
         // The first refusal is about whom the instance names.
         if again.is_ok() {
-            deleted = again;
+            outcome = again;
         }
     }
-    Ok(deleted)
+    Ok(outcome)
 }
 
 /// Writes into the conditions that an object cannot be deleted.

@@ -564,6 +564,7 @@ async fn preview(call: &Call<'_>, name: &str) -> Result<Answer> {
 }
 
 #[cfg(not(feature = "deployments"))]
+#[expect(clippy::unused_async, reason = "with deployments, it waits")]
 async fn preview(_: &Call<'_>, _: &str) -> Result<Answer> {
     Err(krm_template_server_core::status::Status::no_such_path())
 }

@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 START_SECONDS = 60
 JSON = "application/json"
 MERGE = "application/merge-patch+json"
+EVENTS = {"verbs": ["create"], "apiGroups": [""], "resources": ["events"]}
 
 
 class Cluster:
@@ -79,7 +80,8 @@ class StandIn(Cluster):
         self.process = subprocess.Popen([HERE / "cluster"], stdin=pipe, stdout=pipe, text=True)
         self.url = self.process.stdout.readline().strip()
         self.users = {}
-        self.allow("server", [{"verbs": ["impersonate"], "apiGroups": ["", "authentication.k8s.io"], "resources": ["*"]}])
+        impersonate = {"verbs": ["impersonate"], "apiGroups": ["", "authentication.k8s.io"], "resources": ["*"]}
+        self.allow("server", [impersonate, EVENTS])
 
     def close(self):
         self.process.stdin.close()
@@ -124,7 +126,7 @@ class Real(Cluster):
             verbs = {"verbs": ["impersonate"]}
             core = {"apiGroups": [""], "resources": ["users", "groups", "serviceaccounts"]}
             extra = {"apiGroups": ["authentication.k8s.io"], "resources": ["uids", "userextras/*"]}
-            self.allow("server", [{**verbs, **core}, {**verbs, **extra}])
+            self.allow("server", [{**verbs, **core}, {**verbs, **extra}, EVENTS])
         except BaseException:
             self.close()
             raise

@@ -34,7 +34,10 @@ const ROOMS: &[(&str, &[&str])] = &[
         "crates/server-deployments/src",
         &["apply", "deployments", "client"],
     ),
-    ("crates/server/src/serve", &["openapi", "deployments", "ui"]),
+    (
+        "crates/server/src/serve",
+        &["openapi", "deployments", "instances", "ui"],
+    ),
     ("src", &["plan", "function", "cli", "testing"]),
     ("crates/object-check/src", &["walk", "functions", "custom"]),
     ("crates/authoring/src", &["export", "form", "lint", "merge"]),

@@ -1,4 +1,4 @@
-//! The API groups that the server serves.
+//! The API groups that the server serves, and the kinds of stored objects.
 
 /// An API group with stored Templates.
 ///
@@ -46,6 +46,52 @@ impl Group {
         match self {
             Self::Krm => "template.krm.dev/v1alpha1",
             Self::OpenShift => "template.openshift.io/v1",
+        }
+    }
+}
+
+/// A kind of stored objects, which both groups have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A Template.
+    Template,
+    /// A TemplateInstance: a Template with its values, to be installed in a cluster.
+    Instance,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 2] = [Self::Template, Self::Instance];
+
+    /// Returns the kind with the given name, such as `Template`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Returns the kind of the objects of a resource, such as `templates`.
+    #[must_use]
+    pub fn of_resource(resource: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.resource() == resource)
+    }
+
+    /// Returns the name, as in the field `kind`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Template => "Template",
+            Self::Instance => "TemplateInstance",
+        }
+    }
+
+    /// Returns the plural name, as in paths and keys of the store.
+    #[must_use]
+    pub const fn resource(self) -> &'static str {
+        match self {
+            Self::Template => "templates",
+            Self::Instance => "templateinstances",
         }
     }
 }

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
+use krm_template_server::serve::instances;
 use krm_template_server_core::auth;
 use krm_template_server_core::ops::{audit, limits, logging, shutdown};
 use krm_template_server_core::store::Store;
@@ -40,6 +41,15 @@ pub(crate) enum Command {
     /// Creates, changes and shows deployments of a server
     #[cfg(feature = "deployments")]
     Deployments(Box<client::Args>),
+    #[cfg(feature = "deployments")]
+    #[command(flatten)]
+    Instances(client::Instances),
+    /// Lists and processes stored Templates of a server
+    #[cfg(feature = "deployments")]
+    Templates {
+        #[command(subcommand)]
+        action: client::Templates,
+    },
     /// Dumps, loads, checks or repairs a store
     Store {
         #[command(subcommand)]
@@ -104,6 +114,9 @@ pub(crate) struct Serve {
     #[cfg(feature = "deployments")]
     #[command(flatten)]
     pub(crate) deployments: deployments::Args,
+
+    #[command(flatten)]
+    pub(crate) instances: instances::Options,
 
     #[command(flatten)]
     pub(crate) limits: limits::Limits,

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use crate::args::{Args, Command, Serve, StoreAction};
 use krm_template_exec::io as terminal;
 use krm_template_server::process;
-use krm_template_server::serve::{self, App, Documents, State};
+use krm_template_server::serve::{self, App, Documents, State, instances};
 use krm_template_server_core::aggregation::Aggregation;
 use krm_template_server_core::ops::admission::Admission;
 use krm_template_server_core::ops::audit::Audit;
@@ -67,6 +67,10 @@ async fn run(args: Args) -> anyhow::Result<u8> {
         None => serve(args.serve).await.map(|()| 0),
         #[cfg(feature = "deployments")]
         Some(Command::Deployments(args)) => client::run(&args).await,
+        #[cfg(feature = "deployments")]
+        Some(Command::Instances(command)) => client::instances(&command).await,
+        #[cfg(feature = "deployments")]
+        Some(Command::Templates { action }) => client::templates(&action).await,
         Some(Command::Store { action }) => work_on_store(action).await,
     }
 }
@@ -172,15 +176,16 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     let audit = Audit::start(&args.audit, Arc::clone(&metrics))?;
     let is_standalone = !auth.authorizer.is_delegated();
     let aggregation = aggregation(&args.auth).await?;
-    #[cfg(feature = "deployments")]
     let is_alone = store.name() != "etcd";
     let store = Arc::new(Measured::new(store, Arc::clone(&metrics)));
     #[cfg(feature = "deployments")]
-    let deployments = deployments(&args, &store, &admission, &metrics, is_alone).await?;
+    let (deployments, cluster) = deployments(&args, &store, &admission, &metrics, is_alone).await?;
     let app = App::new(State {
         store,
         #[cfg(feature = "deployments")]
         deployments: Arc::clone(&deployments),
+        #[cfg(feature = "deployments")]
+        cluster,
         authenticator: auth.authenticator,
         is_standalone,
         is_aggregated: args.auth.has(&auth::Way::FrontProxy),
@@ -195,6 +200,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     });
     tokio::spawn(reload::follow(auth.files, RELOAD, reload.clone()));
     tokio::spawn(reopen(app.clone(), reload));
+    tokio::spawn(instances::run(app.share(), args.instances, is_alone));
     greet(address, auth.tls.is_some(), args.logging.log_format);
     serve::serve(listener, auth.tls, app.clone(), shutdown.clone()).await;
     #[cfg(feature = "deployments")]
@@ -224,7 +230,19 @@ fn checked(mut args: Serve) -> anyhow::Result<Serve> {
     Ok(args)
 }
 
-/// Sets up deployments. `is_alone` means that no other server uses the store.
+/// Connects to the cluster, if objects are applied to it.
+#[cfg(feature = "deployments")]
+async fn cluster(args: &Serve) -> anyhow::Result<Option<Arc<Cluster>>> {
+    if !args.deployments.apply {
+        return Ok(None);
+    }
+    let kubeconfig = args.auth.kubeconfig.as_deref();
+    let client = auth::cluster::client(kubeconfig).await?;
+    Ok(Some(Arc::new(Cluster::new(client))))
+}
+
+/// Sets up deployments. `is_alone` means that no other server uses the store. Also returns the
+/// cluster in which instances are installed.
 #[cfg(feature = "deployments")]
 async fn deployments(
     args: &Serve,
@@ -232,13 +250,8 @@ async fn deployments(
     admission: &Admission,
     metrics: &Arc<Metrics>,
     is_alone: bool,
-) -> anyhow::Result<Arc<Deployments>> {
-    let cluster = if args.deployments.apply {
-        let kubeconfig = args.auth.kubeconfig.as_deref();
-        Some(Cluster::new(auth::cluster::client(kubeconfig).await?))
-    } else {
-        None
-    };
+) -> anyhow::Result<(Arc<Deployments>, Option<Arc<Cluster>>)> {
+    let cluster = cluster(args).await?;
     let deployments = Arc::new(Deployments::new(Needs {
         store: Arc::clone(store),
         limits: args.limits.clone(),
@@ -246,11 +259,12 @@ async fn deployments(
         metrics: Arc::clone(metrics),
         python: args.deployments.interpreters(args.limits.expansion_timeout),
         fetcher: args.deployments.fetcher()?,
-        cluster,
+        cluster: cluster.clone(),
     }));
     let recovered = deployments.recover(is_alone).await;
     recovered.context("cannot read the deployments")?;
-    Ok(deployments)
+    let of_instances = cluster.filter(|_| !args.instances.no_instances);
+    Ok((deployments, of_instances))
 }
 
 /// Opens the audit log again whenever a signal asks for it.

@@ -13,7 +13,7 @@ use krm_template_server::object::{Draft, Stored, meta, yaml, yaml_object};
 use krm_template_server::wire::accept::{Include, MetaVersion};
 use krm_template_server::wire::content::Format;
 use krm_template_server::wire::options::FieldValidation;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
@@ -334,7 +334,7 @@ fn several(request: &Request<'_>, items: Vec<answer::Item<'_>>, recorded: &Recor
         ("PartialObjectMetadataList", version) => {
             answer::partial_list(version, &meta, items, &mut out);
         }
-        _ => answer::list(request.group, &meta, items, &mut out),
+        _ => answer::list(request.group, Kind::Template, &meta, items, &mut out),
     }
     in_format(request, recorded, out)
 }
@@ -456,6 +456,7 @@ impl<'e> Request<'e> {
         let now = created.map_or(0, jiff::Timestamp::as_second);
         Table {
             group: self.group,
+            kind: Kind::Template,
             version,
             include,
             has_columns: true,

@@ -75,6 +75,7 @@ mod deploy;
 mod deployments;
 mod exchanges;
 mod http;
+mod instances;
 mod object;
 mod pages;
 mod patch;
@@ -97,6 +98,7 @@ fn main() -> ExitCode {
         deploy::trials(),
         exchanges::trials(),
         http::trials(),
+        instances::trials(),
         object::trials(),
         pages::trials(),
         patch::trials(),

@@ -13,4 +13,4 @@ pub mod measured;
 pub mod metrics;
 pub mod panics;
 pub mod shutdown;
-mod units;
+pub mod units;

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-/// Parses a duration such as `10s`, `500ms` or `1m 30s`.
+/// Parses a duration such as `10s`, `500ms`, `1m 30s` or `0`.
 ///
 /// # Errors
 ///
 /// Fails if the text is not a duration, or is negative.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
     let signed: SignedDuration = text
         .parse()
         .map_err(|_| "expected a duration such as `10s` or `500ms`".to_owned())?;
@@ -59,6 +62,7 @@ mod tests {
             ("10s", Some(Duration::from_secs(10))),
             ("500ms", Some(Duration::from_millis(500))),
             ("1m 30s", Some(Duration::from_secs(90))),
+            ("0", Some(Duration::ZERO)),
             ("0s", Some(Duration::ZERO)),
             ("-1s", None),
             ("10", None),

@@ -7,10 +7,10 @@ use tokio::sync::OnceCell;
 
 use super::api::Api;
 use super::caller::Caller;
-use super::failure::Failure;
+use super::failure::{Failure, Refusal};
 use super::resources::Resources;
 use super::run::Run;
-use super::types::{Object, Owner, Progress, Prune, Recorded, Step};
+use super::types::{Conflicts, Object, Owner, Progress, Prune, Recorded, Step};
 use krm_template_server_core::auth::User;
 
 /// The timeouts of a cluster.
@@ -34,10 +34,19 @@ impl Default for Limits {
     }
 }
 
+/// An observer that ignores all steps.
+pub(super) struct Silent;
+
+impl Progress for Silent {
+    async fn step(&mut self, _: &Step) -> krm_template_server_core::status::Result<()> {
+        Ok(())
+    }
+}
+
 /// A client that changes a cluster on behalf of callers.
 pub struct Cluster {
-    api: Api,
-    resources: Resources,
+    pub(super) api: Api,
+    pub(super) resources: Resources,
     /// The name of the server's own account, once it is known.
     own: OnceCell<Option<String>>,
     wait: Duration,
@@ -111,6 +120,42 @@ impl Cluster {
         Ok(run.done)
     }
 
+    /// Applies objects like [`apply`](Self::apply), with a choice for fields that others own.
+    ///
+    /// # Errors
+    /// The same as [`apply`](Self::apply).
+    pub async fn install(
+        &self,
+        caller: &User,
+        owner: &Owner,
+        objects: &[Object],
+        conflicts: Conflicts,
+        progress: &mut impl Progress,
+    ) -> Result<Vec<Step>, Failure> {
+        let mut run = self.run(caller, owner, progress).await?;
+        run.conflicts = conflicts;
+        run.apply(objects).await?;
+        Ok(run.done)
+    }
+
+    /// Tries to apply objects without changing anything. Returns the error of each object that the
+    /// cluster refuses.
+    pub async fn preflight(
+        &self,
+        caller: &User,
+        owner: &Owner,
+        objects: &[Object],
+        conflicts: Conflicts,
+    ) -> Vec<Failure> {
+        match self.run(caller, owner, &mut Silent).await {
+            Ok(mut run) => {
+                run.conflicts = conflicts;
+                run.preflight(objects).await
+            }
+            Err(failure) => vec![failure],
+        }
+    }
+
     /// Deletes recorded objects on behalf of the caller, in reverse order. An object is deleted
     /// only if it still has the recorded uid and owner.
     ///
@@ -129,14 +174,13 @@ impl Cluster {
         Ok(run.done)
     }
 
-    async fn run<'a, P>(
+    pub(super) async fn run<'a, P>(
         &'a self,
         caller: &User,
         owner: &'a Owner,
         progress: &'a mut P,
     ) -> Result<Run<'a, P>, Failure> {
-        let own = self.own.get_or_try_init(|| self.api.own_name()).await;
-        let caller = own.and_then(|own| Caller::of(caller, own.as_deref()));
+        let caller = self.caller(caller).await;
         let caller = caller.map_err(|refusal| refusal.failure(None, Vec::new()))?;
         Ok(Run {
             api: &self.api,
@@ -144,8 +188,15 @@ impl Cluster {
             wait: self.wait,
             caller,
             owner,
+            conflicts: Conflicts::Fail,
             progress,
             done: Vec::new(),
         })
+    }
+
+    /// Returns the headers that impersonate a user.
+    pub(super) async fn caller(&self, user: &User) -> Result<Caller, Refusal> {
+        let own = self.own.get_or_try_init(|| self.api.own_name()).await?;
+        Caller::of(user, own.as_deref())
     }
 }

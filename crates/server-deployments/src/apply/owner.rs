@@ -37,7 +37,7 @@ impl Owner {
     }
 
     /// Adds the annotation and the label to an object.
-    pub(super) fn mark(&self, metadata: &mut Map<String, Value>) {
+    pub fn mark(&self, metadata: &mut Map<String, Value>) {
         put(metadata, "annotations", OWNER, self.annotation());
         put(metadata, "labels", INSTANCE, self.instance_id());
     }
@@ -52,7 +52,8 @@ impl Owner {
     }
 
     /// Returns `true` if a live object belongs to this owner.
-    pub(super) fn has(&self, live: &Value) -> bool {
+    #[must_use]
+    pub fn has(&self, live: &Value) -> bool {
         owner_of(live) == Some(&self.annotation())
     }
 }

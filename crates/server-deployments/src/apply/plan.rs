@@ -1,4 +1,4 @@
-//! Checks objects, and sorts them into the order in which they are applied.
+//! Checks objects, and splits recorded ones into the waves of their deletion.
 
 use krm_template_composition::legacy_rank;
 use serde_json::{Map, Value};
@@ -38,20 +38,34 @@ impl Phase {
     }
 }
 
-/// Checks objects and sorts them: Namespaces, CustomResourceDefinitions, then other objects by
-/// kind. The sort is stable.
+/// Checks objects, and takes them out of Lists.
 pub(super) fn plan(objects: &[Object]) -> Result<Vec<Planned>, Refusal> {
     let mut planned = Vec::new();
     for Object(value) in objects {
         read(value, 0, &mut planned)?;
     }
-    planned.sort_by_key(|planned| key(&planned.identity));
     Ok(planned)
 }
 
 /// Returns the sort key of an object.
 pub(super) fn key(object: &Recorded) -> (Phase, usize) {
     (Phase::of(object), legacy_rank(&object.kind))
+}
+
+/// Splits recorded objects into waves, in the order of their deletion: no object of a wave needs one
+/// of an earlier wave.
+#[must_use]
+pub fn waves(recorded: &[Recorded]) -> Vec<Vec<Recorded>> {
+    let mut all = recorded.to_vec();
+    all.sort_by_key(key);
+    let mut waves: Vec<Vec<Recorded>> = Vec::new();
+    for object in all.into_iter().rev() {
+        match waves.last_mut() {
+            Some(wave) if wave.first().map(key) == Some(key(&object)) => wave.push(object),
+            _ => waves.push(vec![object]),
+        }
+    }
+    waves
 }
 
 fn read(value: &Value, depth: usize, planned: &mut Vec<Planned>) -> Result<(), Refusal> {
@@ -140,7 +154,8 @@ mod tests {
 
     fn names(objects: &[Value]) -> Result<Vec<String>, Refusal> {
         let objects: Vec<Object> = objects.iter().cloned().map(Object).collect();
-        let planned = plan(&objects)?;
+        let mut planned = plan(&objects)?;
+        super::super::order::sort(&mut planned).map_err(|stop| stop.0)?;
         Ok(planned
             .iter()
             .map(|one| format!("{}/{}", one.identity.kind, one.identity.name))

@@ -31,11 +31,21 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
 pub(super) struct Resource {
     /// The path of its group and version.
     base: String,
-    plural: String,
+    pub(super) plural: String,
     pub(super) is_namespaced: bool,
 }
 
 impl Resource {
+    /// Returns the path of the objects in a namespace, or of all cluster-scoped ones.
+    pub(super) fn collection(&self, namespace: &str) -> String {
+        let Self { base, plural, .. } = self;
+        if namespace.is_empty() {
+            return format!("{base}/{plural}");
+        }
+        let namespace = utf8_percent_encode(namespace, SEGMENT);
+        format!("{base}/namespaces/{namespace}/{plural}")
+    }
+
     /// Returns the path of an object. The namespace is empty for a cluster-scoped object.
     pub(super) fn path(&self, namespace: &str, name: &str) -> String {
         let Self { base, plural, .. } = self;

@@ -8,10 +8,11 @@ use serde_json::{Map, Value, json};
 use super::api::{Api, Ask, yaml_safe};
 use super::caller::Caller;
 use super::failure::{Failure, Refusal};
+use super::order;
 use super::owner::owner_of;
 use super::plan::{Phase, Planned, defines, key, plan};
 use super::resources::{Resource, Resources};
-use super::types::{Object, Owner, Progress, Prune, Recorded, Step, What};
+use super::types::{Conflicts, Object, Owner, Progress, Prune, Recorded, Step, What};
 use super::wait;
 use krm_template_server_core::status::Status;
 
@@ -21,6 +22,15 @@ const MANAGER: &str = "krm-template";
 /// The maximum number of attempts to delete an object that changes at the same time.
 const TRIES: u32 = 5;
 
+/// A request to apply an object, and its result.
+pub(super) struct Sent {
+    /// The object before.
+    pub(super) live: Option<Value>,
+    pub(super) applied: Value,
+    /// Whether the object is marked with the owner.
+    pub(super) is_own: bool,
+}
+
 /// One change to a cluster.
 pub(super) struct Run<'a, P> {
     pub(super) api: &'a Api,
@@ -28,12 +38,13 @@ pub(super) struct Run<'a, P> {
     pub(super) wait: Duration,
     pub(super) caller: Caller,
     pub(super) owner: &'a Owner,
+    pub(super) conflicts: Conflicts,
     pub(super) progress: &'a mut P,
     pub(super) done: Vec<Step>,
 }
 
 /// An error, and the object that it is about.
-type Stop = (Refusal, Option<Recorded>);
+pub(super) type Stop = (Refusal, Option<Recorded>);
 
 impl<P: Progress> Run<'_, P> {
     /// Applies objects in order, and stops at the first error.
@@ -43,6 +54,39 @@ impl<P: Progress> Run<'_, P> {
             Err(stop) => Err(stop),
         };
         self.ended(applied)
+    }
+
+    /// Applies objects without changing anything, and returns the error of each that the cluster
+    /// refuses. Objects whose Namespace or kind is among the objects cannot be tried.
+    pub(super) async fn preflight(&mut self, objects: &[Object]) -> Vec<Failure> {
+        let planned = match plan(objects).map_err(|refusal| (refusal, None)) {
+            Ok(planned) => self.placed(planned).await,
+            Err(stop) => Err(stop),
+        };
+        let planned = match planned {
+            Ok(planned) => planned,
+            Err(stop) => return self.ended(Err(stop)).err().into_iter().collect(),
+        };
+        let mut failures = Vec::new();
+        for one in &planned {
+            let is_new_namespace = planned.iter().any(|other| {
+                Phase::of(&other.identity) == Phase::Namespaces
+                    && other.identity.name == one.identity.namespace
+            });
+            if is_new_namespace || defines(&planned, &one.identity) {
+                continue;
+            }
+            let resource = self.resource(&planned, &one.identity).await;
+            let tried = match resource {
+                Ok(resource) => self.apply_one(one, &resource, "&dryRun=All").await,
+                Err(refusal) => Err(refusal),
+            };
+            if let Err(refusal) = tried {
+                let stop = Err((refusal, Some(one.identity.clone())));
+                failures.extend(self.ended(stop).err());
+            }
+        }
+        failures
     }
 
     /// Deletes objects in reverse order, and stops at the first error.
@@ -65,7 +109,7 @@ impl<P: Progress> Run<'_, P> {
         self.ended(deleted)
     }
 
-    fn ended(&mut self, result: Result<(), Stop>) -> Result<(), Failure> {
+    pub(super) fn ended(&mut self, result: Result<(), Stop>) -> Result<(), Failure> {
         result.map_err(|(mut refusal, object)| {
             let is_secret =
                 |object: &Recorded| (object.group(), object.kind.as_str()) == ("", "Secret");
@@ -106,7 +150,7 @@ impl<P: Progress> Run<'_, P> {
                 .resource(&planned, &one.identity)
                 .await
                 .map_err(stopped)?;
-            let applied = self.apply_one(one, &resource).await.map_err(stopped)?;
+            let applied = self.apply_one(one, &resource, "").await.map_err(stopped)?;
             let (object, what, message) = applied;
             if phase != Phase::Others {
                 waiting.push(object.clone());
@@ -116,8 +160,8 @@ impl<P: Progress> Run<'_, P> {
         self.wait_for(waiting).await
     }
 
-    /// Sets the namespace of each object. Refuses unknown kinds and duplicates before any change.
-    async fn placed(&self, mut planned: Vec<Planned>) -> Result<Vec<Planned>, Stop> {
+    /// Sets the namespace of each object, and sorts them. Refuses unknown kinds and duplicates before any change.
+    pub(super) async fn placed(&self, mut planned: Vec<Planned>) -> Result<Vec<Planned>, Stop> {
         let mut is_namespaced = Vec::new();
         for one in &planned {
             let Recorded {
@@ -151,10 +195,15 @@ impl<P: Progress> Run<'_, P> {
             let refusal = Status::bad_request("the object occurs twice; remove one").into();
             return Err((refusal, Some((*one).clone())));
         }
+        order::sort(&mut planned).map_err(|stop| *stop)?;
         Ok(planned)
     }
 
-    async fn resource(&self, all: &[Planned], object: &Recorded) -> Result<Resource, Refusal> {
+    pub(super) async fn resource(
+        &self,
+        all: &[Planned],
+        object: &Recorded,
+    ) -> Result<Resource, Refusal> {
         let limit = if defines(all, object) {
             self.wait
         } else {
@@ -181,25 +230,16 @@ impl<P: Progress> Run<'_, P> {
         &self,
         planned: &Planned,
         resource: &Resource,
+        query: &str,
     ) -> Result<(Recorded, What, &'static str), Refusal> {
         let identity = &planned.identity;
-        let path = resource.path(&identity.namespace, &identity.name);
-        let live = self.api.find(Some(&self.caller), &path).await?;
-        if let Some(live) = &live {
-            self.may_apply(identity, live)?;
-        }
-        // An object that existed before the deployment is not marked, so it is never deleted.
-        let is_own = live.as_ref().is_none_or(|live| self.owner.has(live));
-        let body = yaml_safe(&self.body(planned, live.as_ref(), is_own));
-        let ask = Ask {
-            method: &Method::PATCH,
-            path: &format!("{path}?fieldManager={MANAGER}&fieldValidation=Strict"),
-            content_type: "application/apply-patch+yaml",
-            body: &body,
-        };
-        let applied = self.api.send(Some(&self.caller), ask).await?;
+        let Sent {
+            live,
+            applied,
+            is_own,
+        } = self.sent(planned, resource, query).await?;
         let uid = text(&applied, "uid");
-        if uid.is_empty() {
+        if uid.is_empty() && query.is_empty() {
             let refusal = Refusal::from(Status::unavailable("the cluster's answer has no uid"));
             return Err(refusal.unclear());
         }
@@ -221,6 +261,40 @@ impl<P: Progress> Run<'_, P> {
         Ok((object, what, message))
     }
 
+    /// Sends an object to the cluster.
+    pub(super) async fn sent(
+        &self,
+        planned: &Planned,
+        resource: &Resource,
+        query: &str,
+    ) -> Result<Sent, Refusal> {
+        let identity = &planned.identity;
+        let path = resource.path(&identity.namespace, &identity.name);
+        let live = self.api.find(Some(&self.caller), &path).await?;
+        if let Some(live) = &live {
+            self.may_apply(identity, live)?;
+        }
+        // An object that existed before the deployment is not marked, so it is never deleted.
+        let is_own = live.as_ref().is_none_or(|live| self.owner.has(live));
+        let body = yaml_safe(&self.body(planned, live.as_ref(), is_own));
+        let force = match self.conflicts {
+            Conflicts::Fail => "",
+            Conflicts::Overwrite => "&force=true",
+        };
+        let ask = Ask {
+            method: &Method::PATCH,
+            path: &format!("{path}?fieldManager={MANAGER}&fieldValidation=Strict{force}{query}"),
+            content_type: "application/apply-patch+yaml",
+            body: &body,
+        };
+        let applied = self.api.send(Some(&self.caller), ask).await?;
+        Ok(Sent {
+            live,
+            applied,
+            is_own,
+        })
+    }
+
     /// Refuses to apply to objects of other deployments, and to objects that are being deleted.
     fn may_apply(&self, identity: &Recorded, live: &Value) -> Result<(), Refusal> {
         if wait::is_deleted(live) {
@@ -240,7 +314,7 @@ impl<P: Progress> Run<'_, P> {
 
     /// Returns the object to send. With the uid of the live object, the cluster refuses the request
     /// if another object has replaced it.
-    fn body(&self, planned: &Planned, live: Option<&Value>, is_own: bool) -> Value {
+    pub(super) fn body(&self, planned: &Planned, live: Option<&Value>, is_own: bool) -> Value {
         let mut object = planned.value.clone();
         let metadata = object.entry("metadata").or_insert_with(|| json!({}));
         if let Value::Object(metadata) = metadata {
@@ -326,7 +400,8 @@ impl<P: Progress> Run<'_, P> {
 }
 
 /// Returns `true` if the deletion of an object deletes other objects or data.
-fn holds_others(object: &Recorded) -> bool {
+#[must_use]
+pub fn holds_others(object: &Recorded) -> bool {
     Phase::of(object) != Phase::Others
         || (object.group(), object.kind.as_str()) == ("", "PersistentVolumeClaim")
 }
@@ -340,7 +415,7 @@ fn defined_scope<'p>(all: &'p [Planned], object: &Recorded) -> Option<&'p str> {
 }
 
 /// Returns a string in the metadata of an object, or an empty string if there is none.
-fn text<'v>(object: &'v Value, field: &str) -> &'v str {
+pub(super) fn text<'v>(object: &'v Value, field: &str) -> &'v str {
     let metadata = object.get("metadata");
     let value = metadata.and_then(|metadata| metadata.get(field));
     value.and_then(Value::as_str).unwrap_or_default()

@@ -1,5 +1,6 @@
 //! Objects to apply, and the steps of a change.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,9 @@ pub struct Owner {
 /// An object to apply, or a `v1` `List` of objects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object(pub Value);
+
+/// The group, kind, namespace and name of an object.
+pub type Key<'k> = (&'k str, &'k str, &'k str, &'k str);
 
 /// An object that was applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,13 +51,16 @@ impl Recorded {
         group(&self.api_version)
     }
 
+    /// Returns what identifies the object: group, kind, namespace and name.
+    #[must_use]
+    pub fn key(&self) -> Key<'_> {
+        (self.group(), &self.kind, &self.namespace, &self.name)
+    }
+
     /// Returns `true` if both have the same group, kind, namespace and name.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        self.group() == other.group()
-            && self.kind == other.kind
-            && self.namespace == other.namespace
-            && self.name == other.name
+        self.key() == other.key()
     }
 }
 
@@ -117,24 +124,34 @@ pub enum Prune {
     All,
 }
 
+/// What to do with fields that other managers own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Conflicts {
+    /// The change fails.
+    #[default]
+    Fail,
+    /// The change takes them over.
+    Overwrite,
+}
+
 /// Returns the objects of a deployment after some steps, in the order in which they were applied.
 /// `before` are the objects before the steps.
 #[must_use]
 pub fn record(before: &[Recorded], steps: &[Step]) -> Vec<Recorded> {
-    let mut recorded = before.to_vec();
-    for Step { object, what, .. } in steps {
-        match what {
-            What::Applied | What::Unchanged => {
-                recorded.retain(|other| !other.is_same(object));
-                recorded.push(object.clone());
-            }
-            What::Deleted | What::Gone | What::Foreign => {
-                recorded.retain(|other| !other.is_same(object));
-            }
-            What::Waiting | What::Kept | What::Failed => {}
-        }
+    let counts = |what| !matches!(what, What::Waiting | What::Kept | What::Failed);
+    let steps = steps.iter().filter(|step| counts(step.what));
+    // Only the last step of an object counts.
+    let mut last = BTreeMap::new();
+    for (index, step) in steps.clone().enumerate() {
+        last.insert(step.object.key(), index);
     }
-    recorded
+    let untouched = before.iter().filter(|one| !last.contains_key(&one.key()));
+    let applied = steps.enumerate().filter(|(index, step)| {
+        matches!(step.what, What::Applied | What::Unchanged)
+            && last.get(&step.object.key()) == Some(index)
+    });
+    let applied = applied.map(|(_, step)| &step.object);
+    untouched.chain(applied).cloned().collect()
 }
 
 #[cfg(test)]

@@ -69,6 +69,27 @@ impl Connection {
             target += "=";
             target += &encoded(value);
         }
+        self.exchange(method, &target, body, output).await
+    }
+
+    /// Returns the path of the objects of a resource of our group in the namespace, or of one object.
+    pub(super) fn resource(&self, resource: &str, name: &str) -> String {
+        let namespace = encoded(&self.namespace);
+        let all = format!("/apis/template.krm.dev/v1alpha1/namespaces/{namespace}/{resource}");
+        match name {
+            "" => all,
+            name => format!("{all}/{}", encoded(name)),
+        }
+    }
+
+    /// Sends a request to a path with its query.
+    pub(super) async fn exchange(
+        &self,
+        method: Method,
+        target: &str,
+        body: Vec<u8>,
+        output: Output,
+    ) -> anyhow::Result<Answer> {
         let accept = match output {
             Output::Json => "application/json",
             Output::Yaml => "application/yaml",

@@ -89,7 +89,7 @@ pub(super) struct Tools {
     pub(super) records: Repository,
     pub(super) expander: Expander,
     /// The cluster to which objects are applied, if any.
-    pub(super) cluster: Option<Cluster>,
+    pub(super) cluster: Option<Arc<Cluster>>,
     /// The maximum size of a stored object in bytes.
     pub(super) max_object_bytes: usize,
 }

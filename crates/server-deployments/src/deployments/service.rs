@@ -52,7 +52,7 @@ pub struct Needs {
     /// Fetches templates by URL, if that is allowed.
     pub fetcher: Option<Fetcher>,
     /// The cluster to which objects are applied, if any.
-    pub cluster: Option<Cluster>,
+    pub cluster: Option<Arc<Cluster>>,
 }
 
 /// A deployment with its latest manifest.

@@ -1,4 +1,4 @@
-//! API responses with stored Templates: single objects, lists, tables and metadata.
+//! API responses with stored objects: single objects, lists, tables and metadata.
 //!
 //! All functions append to `out`. Responses are compact JSON with a trailing line feed. A Template
 //! with revision 0, as in a dry run, has no `resourceVersion`.
@@ -7,7 +7,7 @@ use crate::object::cells::age;
 use crate::object::json;
 use crate::object::stored::Stored;
 use crate::wire::accept::{Include, MetaVersion};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::store::Revision;
 
 /// The metadata of a list.
@@ -50,19 +50,21 @@ pub fn partial_inside((stored, revision): Item<'_>, version: MetaVersion, out: &
     out.push(b'}');
 }
 
-/// Writes a `TemplateList`. As upstream, items of OpenShift's group have no `kind` or `apiVersion`.
+/// Writes a list of a kind, such as `TemplateList`. As upstream, items of OpenShift's group have no `kind` or `apiVersion`.
 pub fn list<'s>(
     group: Group,
+    kind: Kind,
     meta: &ListMeta,
     items: impl IntoIterator<Item = Item<'s>>,
     out: &mut Vec<u8>,
 ) {
-    begin_list("TemplateList", group.api_version(), meta, out);
+    let name = format!("{}List", kind.name());
+    begin_list(&name, group.api_version(), meta, out);
     separated(items, out, |item, out| list_item(group, item, out));
     out.extend_from_slice(b"]}\n");
 }
 
-/// Writes an item of a `TemplateList`.
+/// Writes an item of such a list.
 pub(crate) fn list_item(group: Group, (stored, revision): Item<'_>, out: &mut Vec<u8>) {
     match group {
         Group::Krm => splice(stored.object(), revision, out),
@@ -93,8 +95,10 @@ pub fn partial_list<'s>(
 /// The options of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
-    /// The API group of its Templates.
+    /// The API group of its objects.
     pub group: Group,
+    /// The kind of its objects.
+    pub kind: Kind,
     /// The version of `meta.k8s.io` in the field `apiVersion`.
     pub version: MetaVersion,
     /// The content of the field `object` in each row.
@@ -105,7 +109,7 @@ pub struct Table {
     pub now: i64,
 }
 
-/// Writes a `Table` of Templates.
+/// Writes a `Table` of objects.
 pub fn table<'s>(
     table: Table,
     meta: &ListMeta,
@@ -125,10 +129,12 @@ pub fn table_inside<'s>(
 ) {
     begin("Table", table.version.api_version(), meta, out);
     out.extend_from_slice(b",\"columnDefinitions\":");
-    let columns = match table.group {
+    let columns = match (table.group, table.kind) {
         _ if !table.has_columns => "null".to_owned(),
-        Group::Krm => format!("[{NAME}{TEMPLATE}{KRM}]"),
-        Group::OpenShift => format!("[{NAME}{TEMPLATE}]"),
+        (Group::Krm, Kind::Template) => format!("[{NAME}{TEMPLATE}{AGE}{KRM}]"),
+        (Group::OpenShift, Kind::Template) => format!("[{NAME}{TEMPLATE}]"),
+        (Group::Krm, Kind::Instance) => format!("[{NAME}{INSTANCE}{READY}{AGE}{TARGET}]"),
+        (Group::OpenShift, Kind::Instance) => format!("[{NAME}{INSTANCE}]"),
     };
     out.extend_from_slice(columns.as_bytes());
     out.extend_from_slice(b",\"rows\":[");
@@ -230,15 +236,36 @@ const TEMPLATE: &str = concat!(
     r#""description":"Number of resources in this template.","priority":0}"#,
 );
 
-/// The definitions of the additional columns in our group.
-const KRM: &str = concat!(
+/// The definition of the column of a TemplateInstance in both groups.
+const INSTANCE: &str = concat!(
+    r#",{"name":"Template","type":"string","format":"","description":"Template name to be "#,
+    r#"instantiated.","priority":0}"#,
+);
+
+/// The definitions of further columns of a TemplateInstance in our group.
+const READY: &str = concat!(
+    r#",{"name":"Ready","type":"string","format":"","description":"The status of the condition "#,
+    r#"`Ready`.","priority":0},{"name":"Reason","type":"string","format":"","description":"The "#,
+    r#"reason of the condition `Ready`.","priority":0}"#,
+);
+const TARGET: &str = concat!(
+    r#",{"name":"Target Namespace","type":"string","format":"","description":"The namespace of "#,
+    r#"objects that name none.","priority":1}"#,
+);
+
+/// The definition of the column with the age in our group.
+const AGE: &str = concat!(
     r#",{"name":"Age","type":"date","format":"","description":"CreationTimestamp is a timestamp "#,
     r"representing the server time when this object was created. It is not guaranteed to be set in ",
     r"happens-before order across separate operations. Clients may not set this value. It is ",
     r"represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for ",
     r"lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/",
-    r#"api-conventions.md#metadata","priority":0},{"name":"Display Name","type":"string","#,
-    r#""format":"","description":"The annotation `openshift.io/display-name`.","priority":1},"#,
+    r#"api-conventions.md#metadata","priority":0}"#,
+);
+
+/// The definitions of the additional columns of a Template in our group.
+const KRM: &str = concat!(
+    r#",{"name":"Display Name","type":"string","format":"","description":"The annotation `openshift.io/display-name`.","priority":1},"#,
     r#"{"name":"Tags","type":"string","format":"","description":"The annotation `tags`.","#,
     r#""priority":1}"#,
 );

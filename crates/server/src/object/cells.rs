@@ -1,4 +1,4 @@
-//! The cells of a Template's table row.
+//! The cells of an object's table row.
 //!
 //! Source: `pkg/template/printers` of openshift-apiserver, `HumanDuration` of
 //! `k8s.io/apimachinery`.
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::object::draft::Draft;
 use crate::object::json;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 
 /// The maximum length of a description in bytes.
 const MAX_DESCRIPTION: usize = 80;
@@ -17,6 +17,10 @@ const MAX_DESCRIPTION: usize = 80;
 pub(crate) fn of(draft: &Draft) -> String {
     let mut out = String::new();
     json::quote(draft.name(), &mut out);
+    if draft.kind == Kind::Instance {
+        instance(draft, &mut out);
+        return out;
+    }
     out.push(',');
     json::quote(&first_line(annotation(draft, "description")), &mut out);
     out.push_str(",\"");
@@ -32,6 +36,29 @@ pub(crate) fn of(draft: &Draft) -> String {
         json::quote(annotation(draft, "tags"), &mut out);
     }
     out
+}
+
+/// Appends the cells of a TemplateInstance after its name.
+fn instance(draft: &Draft, out: &mut String) {
+    let spec = draft.value("spec");
+    let text = |path: &str| spec.pointer(path).and_then(Value::as_str);
+    let template = text("/templateRef/name").or_else(|| text("/template/metadata/name"));
+    out.push(',');
+    json::quote(template.unwrap_or_default(), out);
+    if draft.group == Group::OpenShift {
+        return;
+    }
+    let status = draft.value("status");
+    let conditions = status.get("conditions").and_then(Value::as_array);
+    let mut conditions = conditions.into_iter().flatten();
+    let ready = conditions.find(|condition| condition.get("type") == Some(&Value::from("Ready")));
+    for key in ["status", "reason"] {
+        out.push(',');
+        let value = ready.and_then(|ready| ready.get(key)?.as_str());
+        json::quote(value.unwrap_or_default(), out);
+    }
+    out.push('\t');
+    json::quote(text("/namespace").unwrap_or_default(), out);
 }
 
 fn annotation<'d>(draft: &'d Draft, key: &str) -> &'d str {

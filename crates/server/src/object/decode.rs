@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use crate::object::draft::{Draft, Texts, values_as_text};
 use crate::object::json::{self, MAX_COMPLAINTS, Path};
 use crate::object::schema;
-use crate::object::types::{self, Complaints};
+use crate::object::types::{self, Complaints, Of};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Cause, Result, Status};
 
 /// Decodes the Template in the body of a request. Returns it with texts for `Warning` headers,
@@ -31,10 +31,25 @@ pub fn template(
     body: &[u8],
     validation: FieldValidation,
 ) -> Result<(Draft, Vec<String>)> {
-    let body = Body::read(format, body)?;
-    let read = read(group, &body, validation, Objects::Kept)?;
-    let yaml = body.kept.clone();
-    let draft = Draft::new(group, read.object, &read.texts, yaml);
+    object(group, Kind::Template, format, body, validation)
+}
+
+/// Decodes the object of a kind in the body of a request like [`template`].
+///
+/// # Errors
+/// The same as [`template`].
+pub fn object(
+    group: Group,
+    kind: Kind,
+    format: Format,
+    body: &[u8],
+    validation: FieldValidation,
+) -> Result<(Draft, Vec<String>)> {
+    let body = Body::read(kind, format, body)?;
+    let read = read((group, kind), &body, validation, Objects::Kept)?;
+    // The server changes the text of a TemplateInstance, which has the user of the request.
+    let yaml = body.kept.clone().filter(|_| kind == Kind::Template);
+    let draft = Draft::new(group, kind, read.object, &read.texts, yaml);
     Ok((draft, read.warnings))
 }
 
@@ -49,8 +64,9 @@ pub fn check(
     body: &[u8],
     validation: FieldValidation,
 ) -> Result<Vec<String>> {
-    let body = Body::read(format, body)?;
-    read(group, &body, validation, Objects::Checked).map(|read| read.warnings)
+    let of = (group, Kind::Template);
+    let body = Body::read(of.1, format, body)?;
+    read(of, &body, validation, Objects::Checked).map(|read| read.warnings)
 }
 
 /// The use of the field `objects`.
@@ -72,43 +88,44 @@ struct Read<'b> {
 
 /// Reads and checks an object.
 fn read<'b>(
-    group: Group,
+    of: Of,
     body: &'b Body<'_>,
     validation: FieldValidation,
     objects: Objects,
 ) -> Result<Read<'b>> {
-    let fields = fields(&body.json)?;
+    let (group, kind) = of;
+    let fields = fields(kind, &body.json)?;
     let (mut object, mut repeated) = (Map::new(), Vec::new());
     for (key, text) in &fields {
         let path = &Path::Key(&Path::Root, key);
         if object.contains_key(key) {
             json::add_repeated(path, &mut repeated);
         }
-        let value = if key == "objects" {
+        let value = if key == "objects" && kind == Kind::Template {
             items(group, text.get(), objects, &mut repeated)
         } else {
             json::value_at(path, text.get(), &mut repeated)
         };
         // An error of the whole has its position in the body.
-        let value =
-            value.map_err(|why| unrecognized(&json::value(&body.json).err().unwrap_or(why)))?;
+        let value = value
+            .map_err(|why| unrecognized(kind, &json::value(&body.json).err().unwrap_or(why)))?;
         object.insert(key.clone(), value);
     }
     let is_used = |(key, _): &(String, _)| objects == Objects::Kept || key == "parameters";
     let mut texts: Texts<'_> = fields.into_iter().filter(is_used).collect();
     let version = object.get_mut("apiVersion");
     if let Some(version) = version.filter(|version| *version == LEGACY)
-        && group == Group::Krm
+        && of == (Group::Krm, Kind::Template)
         && group_of_json(&body.json) == Some(group)
     {
         *version = Value::from(group.api_version());
     }
     let mut object = Value::Object(object);
-    let mut warnings = checked(group, &object, &repeated, &body.repeated, validation)?;
+    let mut warnings = checked(of, &object, &repeated, &body.repeated, validation)?;
     if !repeated.is_empty() {
         texts.retain(|key, _| key == "objects");
     }
-    let changed = as_text(group, &mut object, texts.get("parameters"));
+    let changed = as_text(of, &mut object, texts.get("parameters"));
     if !changed.is_empty() {
         texts.shift_remove("parameters");
     }
@@ -145,10 +162,10 @@ fn items(
 }
 
 /// Parses the fields of a body. `null` has none.
-fn fields(json: &str) -> Result<Vec<(String, &RawValue)>> {
+fn fields(kind: Kind, json: &str) -> Result<Vec<(String, &RawValue)>> {
     let fields = json::fields(json).map_err(|why| {
         let other = json::value(json).map(|other| json::wrong_type("", "object", &other));
-        unrecognized(&other.unwrap_or(why))
+        unrecognized(kind, &other.unwrap_or(why))
     })?;
     Ok(fields.0)
 }
@@ -156,25 +173,27 @@ fn fields(json: &str) -> Result<Vec<(String, &RawValue)>> {
 /// Checks the kind, version and fields of a body. `lines` are the duplicate keys of a YAML text.
 /// Returns the texts for `Warning` headers.
 fn checked(
-    group: Group,
+    of: Of,
     object: &Value,
     repeated: &[String],
     lines: &[(usize, String)],
     validation: FieldValidation,
 ) -> Result<Vec<String>> {
+    let (group, wanted) = of;
     let version = group.version();
-    let named = kind(group, object)?;
+    let named = kind(of, object)?;
     let refused = |why: &str| {
         let version = named.version.rsplit('/').next().unwrap_or(version);
         let kind = named.kind;
         Status::bad_request(format!(
-            "{kind} in version {version:?} cannot be handled as a Template: {why}"
+            "{kind} in version {version:?} cannot be handled as a {}: {why}",
+            wanted.name()
         ))
     };
     if let Some(why) = named.wrong() {
         return Err(refused(&why));
     }
-    let complaints = types::check_values(object, group);
+    let complaints = types::check_values(object, of);
     judge(group, complaints, repeated, lines, validation).map_err(|why| refused(&why))
 }
 
@@ -200,11 +219,11 @@ pub fn configuration(body: &[u8], validation: FieldValidation) -> Result<(Value,
 }
 
 /// Returns the error that prevents a server-side apply: an unknown field, or a wrong type.
-pub(crate) fn undeclared(group: Group, object: &Value) -> Option<String> {
-    types::check_values(object, group).undeclared().or_else(|| {
-        let causes = match group {
-            Group::Krm => schema::check(object),
-            Group::OpenShift => Vec::new(),
+pub(crate) fn undeclared(of: Of, object: &Value) -> Option<String> {
+    types::check_values(object, of).undeclared().or_else(|| {
+        let causes = match of {
+            (Group::Krm, Kind::Template) => schema::check(object),
+            _ => Vec::new(),
         };
         let mut causes = causes.into_iter();
         let wrong = causes.find(|cause| cause.reason == schema::WRONG_TYPE)?;
@@ -230,11 +249,13 @@ pub fn repeated_keys(body: &[u8]) -> Vec<String> {
 /// [`FieldValidation::Strict`], also for unknown and duplicate fields.
 pub fn patched(
     group: Group,
+    kind: Kind,
     mut object: Value,
     old: Option<&Draft>,
     repeated: &[String],
     validation: FieldValidation,
 ) -> Result<(Draft, Vec<String>)> {
+    let of = (group, kind);
     let refused = |why: &str| {
         let cause = Cause::new(
             "FieldValueInvalid",
@@ -243,19 +264,19 @@ pub fn patched(
         );
         Status::invalid("", "", "", vec![cause])
     };
-    let named = kind(group, &object).map_err(|status| refused(&status.message))?;
+    let named = self::kind(of, &object).map_err(|status| refused(&status.message))?;
     if let Some(why) = named.wrong() {
         return Err(refused(&why));
     }
-    let mut complaints = types::check_values(&object, group);
+    let mut complaints = types::check_values(&object, of);
     if let Some(old) = old {
-        let old = types::check_values(&old.to_value(), group).unknown;
+        let old = types::check_values(&old.to_value(), of).unknown;
         complaints.unknown.retain(|path| !old.contains(path));
     }
     let warnings = judge(group, complaints, repeated, &[], validation);
     let mut warnings = warnings.map_err(|why| refused(&why))?;
-    warnings.extend(as_text(group, &mut object, None));
-    let mut draft = Draft::new(group, object, &Texts::new(), None);
+    warnings.extend(as_text(of, &mut object, None));
+    let mut draft = Draft::new(group, kind, object, &Texts::new(), None);
     if let Some(old) = old {
         draft.keep_spelling(old);
     }
@@ -287,7 +308,7 @@ pub fn group(format: Format, body: &[u8]) -> Option<Group> {
 }
 
 fn group_of_json(json: &str) -> Option<Group> {
-    let fields = fields(json).ok()?;
+    let fields = fields(Kind::Template, json).ok()?;
     let version = fields.iter().rfind(|(key, _)| key == "apiVersion")?.1;
     let version: String = serde_json::from_str(version.get()).ok()?;
     if version != LEGACY {
@@ -315,10 +336,11 @@ fn group_named(api_version: &str) -> Option<Group> {
     groups.find(|group| group.api_version() == api_version)
 }
 
-fn unrecognized(why: &str) -> Box<Status> {
+fn unrecognized(kind: Kind, why: &str) -> Box<Status> {
     Status::bad_request(format!(
-        "the object provided is unrecognized (must be of type Template): couldn't get version/kind; \
-         json parse error: {why}"
+        "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json \
+         parse error: {why}",
+        kind.name()
     ))
 }
 
@@ -332,7 +354,7 @@ struct Body<'b> {
 }
 
 impl<'b> Body<'b> {
-    fn read(format: Format, body: &'b [u8]) -> Result<Self> {
+    fn read(kind: Kind, format: Format, body: &'b [u8]) -> Result<Self> {
         let read = match format {
             // As in Go, invalid UTF-8 becomes U+FFFD.
             Format::Json => Ok(Self {
@@ -344,9 +366,10 @@ impl<'b> Body<'b> {
             Format::Yaml => Self::yaml(body),
         };
         read.map_err(|why| {
-            let message =
-                format!("the object provided is unrecognized (must be of type Template): {why}");
-            Status::bad_request(message)
+            Status::bad_request(format!(
+                "the object provided is unrecognized (must be of type {}): {why}",
+                kind.name()
+            ))
         })
     }
 
@@ -415,16 +438,17 @@ fn repeated_key(found: &Diagnostic) -> Option<(usize, String)> {
 
 /// The kind and version of a body.
 struct Named<'n> {
-    group: Group,
+    of: Of,
     kind: &'n str,
     version: &'n str,
 }
 
 impl Named<'_> {
-    /// Returns an error if the object is not a Template of the group.
+    /// Returns an error if the object has another kind or group.
     fn wrong(&self) -> Option<String> {
-        let is_version = self.version == self.group.api_version();
-        (self.kind != "Template" || !is_version).then(|| {
+        let (group, kind) = self.of;
+        let is_version = self.version == group.api_version();
+        (self.kind != kind.name() || !is_version).then(|| {
             format!(
                 "no kind {:?} is registered for version {:?}",
                 self.kind, self.version
@@ -434,8 +458,10 @@ impl Named<'_> {
 }
 
 /// Reads the kind and version. In OpenShift's group, they default to the expected ones.
-fn kind(group: Group, object: &Value) -> Result<Named<'_>> {
-    let wrong_type = |path, wanted, found| unrecognized(&json::wrong_type(path, wanted, found));
+fn kind(of: Of, object: &Value) -> Result<Named<'_>> {
+    let (group, expected_kind) = of;
+    let wrong_type =
+        |path, wanted, found| unrecognized(expected_kind, &json::wrong_type(path, wanted, found));
     if !matches!(object, Value::Object(_) | Value::Null) {
         return Err(wrong_type("", "object", object));
     }
@@ -450,31 +476,30 @@ fn kind(group: Group, object: &Value) -> Result<Named<'_>> {
         (Group::Krm, _, version) if version != expected => Err(Status::bad_request(format!(
             "the API version in the data ({version}) does not match the expected API version ({expected})"
         ))),
-        (Group::Krm, "", _) => Err(Status::bad_request(
-            "the object provided is unrecognized (must be of type Template): Object 'Kind' is missing",
-        )),
-        (Group::OpenShift, "Template" | "", "v1" | "") | (Group::OpenShift, "", _) => {
+        (Group::Krm, "", _) => Err(Status::bad_request(format!(
+            "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing",
+            expected_kind.name()
+        ))),
+        (Group::OpenShift, "Template" | "", "v1" | "") | (Group::OpenShift, "", _)
+            if kind.is_empty() || expected_kind == Kind::Template =>
+        {
             let version = if matches!(version, "v1" | "") {
                 expected
             } else {
                 version
             };
             Ok(Named {
-                group,
-                kind: "Template",
+                of,
+                kind: expected_kind.name(),
                 version,
             })
         }
         (_, kind, "") => Ok(Named {
-            group,
+            of,
             kind,
             version: expected,
         }),
-        _ => Ok(Named {
-            group,
-            kind,
-            version,
-        }),
+        _ => Ok(Named { of, kind, version }),
     }
 }
 
@@ -533,14 +558,21 @@ fn repeated_in_yaml(lines: &[String]) -> String {
 
 /// Converts parameter values to strings in OpenShift's group. Returns a warning for each. `text` is
 /// the JSON text of the parameters, if they have one.
-fn as_text(group: Group, object: &mut Value, text: Option<&&RawValue>) -> Vec<String> {
-    let parameters = object.get_mut("parameters");
+fn as_text(of: Of, object: &mut Value, text: Option<&&RawValue>) -> Vec<String> {
+    let (group, kind) = of;
+    let (parent, parameters) = match kind {
+        Kind::Template => ("", object.get_mut("parameters")),
+        Kind::Instance => (
+            "spec.template.",
+            object.pointer_mut("/spec/template/parameters"),
+        ),
+    };
     let parameters = parameters.filter(|_| group == Group::OpenShift);
     let text = text.map_or("", |text| text.get());
     let indexes = parameters.map(|parameters| values_as_text(parameters, text));
     let warning = |index| {
         format!(
-            "parameters[{index}].value: a number or bool is stored as its text: put it in quotes"
+            "{parent}parameters[{index}].value: a number or bool is stored as its text: put it in quotes"
         )
     };
     indexes.into_iter().flatten().map(warning).collect()

@@ -1,4 +1,4 @@
-//! A Template as received: its fields in order, including unknown ones, and its numbers unchanged.
+//! An object as received: its fields in order, including unknown ones, and its numbers unchanged.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -8,17 +8,21 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::object::json;
-use crate::object::types::{self, OBJECT_META};
-use krm_template_server_core::groups::Group;
+use crate::object::normal::{self, entries, is_empty, without_nulls};
+use crate::object::types;
+use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::status::Cause;
 
 /// The fields of an object as JSON text.
 pub(crate) type Texts<'t> = IndexMap<String, &'t RawValue>;
 
-/// A Template that can be changed and stored.
+/// A Template or TemplateInstance that can be changed and stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
-    /// The API group, which decides the `apiVersion` of the Template.
+    /// The API group, which decides the `apiVersion`.
     pub group: Group,
+    /// The kind of the object.
+    pub kind: Kind,
     /// The fields of `metadata`, including unknown ones. Known fields have the right type.
     pub metadata: Map<String, Value>,
     /// The other fields except `kind` and `apiVersion`, in their original order, as compact JSON.
@@ -30,12 +34,17 @@ pub struct Draft {
     parsed: Map<String, Value>,
     /// The text of the body, if it was YAML.
     yaml: Option<String>,
+    /// What the user may not set, found by asking for permissions. It is reported with the errors of
+    /// validation.
+    pub(crate) refused: Vec<Cause>,
 }
 
 impl Draft {
-    /// Creates a Template from a checked object. `texts` has the JSON text of unchanged fields.
+    /// Creates an object of a kind from a checked value. `texts` has the JSON text of unchanged
+    /// fields.
     pub(crate) fn new(
         group: Group,
+        kind: Kind,
         object: Value,
         texts: &Texts<'_>,
         yaml: Option<String>,
@@ -47,10 +56,14 @@ impl Draft {
             let is_type = matches!(key.as_str(), "kind" | "apiVersion");
             !is_type && (group != Group::OpenShift || !is_left_out(key, value))
         });
+        if kind == Kind::Instance {
+            normal::instance(group, &mut parsed);
+        }
         let mut fields: Vec<(String, String)> = Vec::with_capacity(parsed.len());
         for (key, value) in &mut parsed {
             let mut text = String::new();
             match texts.get(key) {
+                _ if kind == Kind::Instance => json::write(value, &mut text),
                 _ if key == "labels" && group == Group::OpenShift => {
                     *value = without_nulls(value.take());
                     json::write(value, &mut text);
@@ -60,22 +73,25 @@ impl Draft {
             }
             fields.push((key.clone(), text));
         }
-        if group == Group::OpenShift && !fields.iter().any(|(name, _)| name == "objects") {
+        let has_objects = (group, kind) == (Group::OpenShift, Kind::Template);
+        if has_objects && !fields.iter().any(|(name, _)| name == "objects") {
             let is_after = |(name, _): &(String, _)| matches!(&**name, "parameters" | "labels");
             let at = fields.iter().position(is_after).unwrap_or(fields.len());
             fields.insert(at, ("objects".to_owned(), "null".to_owned()));
         }
         Self {
             group,
-            metadata: self::metadata(metadata),
+            kind,
+            metadata: normal::metadata(metadata),
             fields,
             parsed,
             yaml,
+            refused: Vec::new(),
         }
     }
 
-    /// Creates a Template from its JSON text in the store.
-    pub(crate) fn stored(group: Group, text: &str, yaml: Option<String>) -> Self {
+    /// Creates an object from its JSON text in the store.
+    pub(crate) fn stored(group: Group, kind: Kind, text: &str, yaml: Option<String>) -> Self {
         let fields: Texts<'_> = serde_json::from_str(text).unwrap_or_default();
         let metadata = fields.get("metadata").map(|text| text.get());
         let metadata = metadata.and_then(|text| json::value(text).ok());
@@ -84,12 +100,14 @@ impl Draft {
         let fields = fields.into_iter().filter(is_field);
         Self {
             group,
-            metadata: self::metadata(metadata.unwrap_or_default()),
+            kind,
+            metadata: normal::metadata(metadata.unwrap_or_default()),
             fields: fields
                 .map(|(key, text)| (key, text.get().to_owned()))
                 .collect(),
             parsed: Map::new(),
             yaml,
+            refused: Vec::new(),
         }
     }
 
@@ -132,6 +150,24 @@ impl Draft {
         self.fields()
             .find(|(name, _)| *name == key)
             .map(|(_, text)| text)
+    }
+
+    /// Returns the value of a field other than `metadata`; null if it is missing.
+    #[must_use]
+    pub fn value(&self, key: &str) -> Value {
+        let value = self.field(key).and_then(|text| json::value(text).ok());
+        value.unwrap_or_default()
+    }
+
+    /// Sets a field other than `metadata`.
+    pub(crate) fn set(&mut self, key: &str, value: &Value) {
+        self.parsed.shift_remove(key);
+        let mut new = String::new();
+        json::write(value, &mut new);
+        match self.fields.iter_mut().find(|(name, _)| name == key) {
+            Some((_, text)) => *text = new,
+            None => self.fields.push((key.to_owned(), new)),
+        }
     }
 
     /// Returns the fields except `kind`, `apiVersion` and `metadata`, in order, as compact JSON.
@@ -179,7 +215,7 @@ impl Draft {
     /// Returns the object like [`Draft::to_known_value`], without parsing what has just been parsed.
     pub(crate) fn take_known_value(&mut self) -> Value {
         let parsed = std::mem::take(&mut self.parsed);
-        self.value_with(parsed, |key| types::is_field(self.group, key))
+        self.value_with(parsed, |key| types::is_field((self.group, self.kind), key))
     }
 
     /// Returns the complete object, with `kind` and `apiVersion`.
@@ -190,7 +226,9 @@ impl Draft {
 
     /// Returns the object with the fields of a Template only.
     pub(crate) fn to_known_value(&self) -> Value {
-        self.value_with(Map::new(), |key| types::is_field(self.group, key))
+        self.value_with(Map::new(), |key| {
+            types::is_field((self.group, self.kind), key)
+        })
     }
 
     fn value_with(
@@ -199,7 +237,7 @@ impl Draft {
         is_wanted: impl Fn(&str) -> bool,
     ) -> Value {
         let mut object = Map::new();
-        object.insert("kind".to_owned(), Value::from("Template"));
+        object.insert("kind".to_owned(), Value::from(self.kind.name()));
         object.insert(
             "apiVersion".to_owned(),
             Value::from(self.group.api_version()),
@@ -218,49 +256,6 @@ impl Draft {
 /// Returns `true` if Go omits this empty field of a Template in OpenShift's group.
 fn is_left_out(key: &str, value: &Value) -> bool {
     matches!(key, "message" | "parameters" | "labels") && is_empty(value)
-}
-
-/// Replaces nulls in labels with empty strings, as Go decodes them.
-fn without_nulls(mut labels: Value) -> Value {
-    let values = labels.as_object_mut().into_iter().flat_map(Map::values_mut);
-    for value in values.filter(|value| value.is_null()) {
-        *value = Value::from("");
-    }
-    labels
-}
-
-/// Returns the fields of an object, none of another value.
-fn entries(object: Value) -> Map<String, Value> {
-    match object {
-        Value::Object(entries) => entries,
-        _ => Map::new(),
-    }
-}
-
-/// Returns the fields of `metadata` without empty ones, as Go decodes and encodes them.
-fn metadata(metadata: Value) -> Map<String, Value> {
-    let mut fields = entries(metadata);
-    fields.retain(|key, value| {
-        // An empty list resets the managers.
-        !OBJECT_META.has(key) || !is_empty(value) || (key == "managedFields" && value.is_array())
-    });
-    for key in ["labels", "annotations"] {
-        if let Some(value) = fields.get_mut(key) {
-            *value = without_nulls(value.take());
-        }
-    }
-    fields
-}
-
-/// Returns `true` if Go omits a field with this value.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(entries) => entries.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 /// Converts numbers and bools in the `value` of parameters to strings. Returns the indexes of the

@@ -1,16 +1,17 @@
-//! System fields of a Template and validation of its `metadata`, on create, update and delete.
+//! System fields of an object and validation of its `metadata`, on create, update and delete.
 //!
 //! Source: `k8s.io/apiserver/pkg/registry/rest` and `ValidateObjectMeta` of `k8s.io/apimachinery`.
 
 use jiff::Timestamp;
 use krm_core::validation;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::object::draft::Draft;
+use crate::object::instance;
 use crate::object::json;
 use crate::object::schema;
 use crate::wire::options::Dependents;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Cause, Result, Status};
 use krm_template_server_core::store::Revision;
 
@@ -72,11 +73,24 @@ pub fn create(draft: &mut Draft, how: &Create<'_>) -> Result<()> {
         let name = format!("{prefix}{}", how.suffix);
         set(draft, "name", name);
     }
-    let mut causes = check(draft);
-    if draft.group == Group::OpenShift {
-        parameter_names(draft, &mut causes);
+    if draft.kind == Kind::Instance {
+        instance::settle(draft);
+        draft.set("status", &json!({}));
+    }
+    let mut causes = check(draft, None);
+    if (draft.group, draft.kind) == (Group::OpenShift, Kind::Template) {
+        causes.extend(instance::parameter_names(&draft.value("parameters"), ""));
     }
     finish(draft, causes)
+}
+
+/// Keeps what a write cannot change: of an instance its `status`, or through the subresource all but
+/// `status` and metadata.
+pub fn keep_other_part(draft: &mut Draft, old: &Draft, is_status: bool) {
+    if draft.kind == Kind::Instance {
+        let key = if is_status { "spec" } else { "status" };
+        draft.set(key, &old.value(key));
+    }
 }
 
 /// Checks that the object of an update has the name and namespace of the URL. Sets a missing
@@ -125,7 +139,8 @@ pub fn must_expect(draft: &Draft) -> Result<Revision> {
             "metadata.resourceVersion",
             "Invalid value: 0: must be specified for an update",
         );
-        Status::invalid(draft.group.name(), "templates", draft.name(), vec![cause])
+        let resource = draft.kind.resource();
+        Status::invalid(draft.group.name(), resource, draft.name(), vec![cause])
     })
 }
 
@@ -142,15 +157,16 @@ pub fn same_uid(draft: &Draft, old: &Draft) -> Result<()> {
         Group::OpenShift => "openshift.io",
         Group::Krm => draft.group.name(),
     };
+    let resource = draft.kind.resource();
     let why = format!(
-        "StorageError: invalid object, Code: 4, Key: /{group}/templates/{}/{}, ResourceVersion: 0, \
+        "StorageError: invalid object, Code: 4, Key: /{group}/{resource}/{}/{}, ResourceVersion: 0, \
          AdditionalErrorMsg: Precondition failed: UID in precondition: {given}, UID in object meta: {uid}",
         old.namespace(),
         old.name(),
     );
     Err(Status::conflict(
         draft.group.name(),
-        "templates",
+        resource,
         draft.name(),
         &why,
     ))
@@ -162,6 +178,7 @@ pub fn same_uid(draft: &Draft, old: &Draft) -> Result<()> {
 /// # Errors
 /// 422 with all errors in its fields.
 pub fn update(draft: &mut Draft, old: &Draft) -> Result<()> {
+    let is_counted = |key: &str| old.kind == Kind::Template || key != "status";
     let keep = |draft: &mut Draft, key: &str| match old.metadata.get(key) {
         Some(value) => _ = draft.metadata.insert(key.to_owned(), value.clone()),
         None => _ = draft.metadata.shift_remove(key),
@@ -174,7 +191,7 @@ pub fn update(draft: &mut Draft, old: &Draft) -> Result<()> {
             keep(draft, key);
         }
     }
-    if draft.group == Group::Krm && !same_fields(draft, old) {
+    if draft.group == Group::Krm && !same_fields(draft, old, is_counted) {
         let generation = old
             .metadata
             .get("generation")
@@ -199,7 +216,7 @@ pub fn update(draft: &mut Draft, old: &Draft) -> Result<()> {
         }
     }
     new_finalizers(draft, old, &mut causes);
-    causes.extend(check(draft));
+    causes.extend(check(draft, Some(old)));
     finish(draft, causes)
 }
 
@@ -273,17 +290,20 @@ pub fn is_same(new: &Draft, old: &Draft) -> bool {
         metadata
     };
     let is_text = new.yaml().is_none() || new.yaml() == old.yaml();
-    is_text && same_fields(new, old) && fields(new) == fields(old)
+    is_text && same_fields(new, old, |_| true) && fields(new) == fields(old)
 }
 
-/// Returns `true` if all fields except `metadata` are equal. Ignores the order of keys.
-fn same_fields(new: &Draft, old: &Draft) -> bool {
+/// Returns `true` if the fields that count are equal, except `metadata`. Ignores the order of keys.
+fn same_fields(new: &Draft, old: &Draft, counts: impl Fn(&str) -> bool) -> bool {
     new.fields().count() == old.fields().count()
-        && new.stored_fields().all(|(key, text)| {
-            let mut fields = old.stored_fields();
-            let old = fields.find(|(name, _)| *name == key);
-            old.is_some_and(|(_, old)| old == text || json::value(old) == json::value(text))
-        })
+        && new
+            .stored_fields()
+            .filter(|(key, _)| counts(key))
+            .all(|(key, text)| {
+                let mut fields = old.stored_fields();
+                let old = fields.find(|(name, _)| *name == key);
+                old.is_some_and(|(_, old)| old == text || json::value(old) == json::value(text))
+            })
 }
 
 /// Formats a time for `metadata`, in UTC with whole seconds.
@@ -324,13 +344,14 @@ fn in_namespace(draft: &mut Draft, namespace: &str) -> Result<()> {
     Ok(())
 }
 
-fn finish(draft: &Draft, causes: Vec<Cause>) -> Result<()> {
+fn finish(draft: &Draft, mut causes: Vec<Cause>) -> Result<()> {
+    causes.extend(draft.refused.iter().cloned());
     if causes.is_empty() {
         return Ok(());
     }
     Err(Status::invalid(
         draft.group.name(),
-        "Template",
+        draft.kind.name(),
         draft.name(),
         causes,
     ))
@@ -345,7 +366,7 @@ fn invalid(field: &str, text: &str, wrong: Vec<String>) -> impl Iterator<Item = 
 }
 
 /// Returns all errors in the fields of a new or updated object.
-fn check(draft: &Draft) -> Vec<Cause> {
+fn check(draft: &Draft, old: Option<&Draft>) -> Vec<Cause> {
     let mut causes = Vec::new();
     name(draft, &mut causes);
     if let Some(generation) = draft
@@ -384,8 +405,10 @@ fn check(draft: &Draft) -> Vec<Cause> {
     }
     owners(draft, &mut causes);
     finalizers(draft, &mut causes);
-    if draft.group == Group::Krm {
-        causes.extend(schema::check(&draft.to_known_value()));
+    match (draft.group, draft.kind) {
+        (Group::Krm, Kind::Template) => causes.extend(schema::check(&draft.to_known_value())),
+        (Group::OpenShift, Kind::Template) => {}
+        (_, Kind::Instance) => causes.extend(instance::check(draft, old)),
     }
     causes
 }
@@ -498,27 +521,5 @@ fn new_finalizers(draft: &Draft, old: &Draft, causes: &mut Vec<Cause>) {
             "metadata.finalizers",
             message,
         ));
-    }
-}
-
-/// Rejects parameter names with characters other than letters, digits and underscores.
-fn parameter_names(draft: &Draft, causes: &mut Vec<Cause>) {
-    let Some(Ok(parameters)) = draft.field("parameters").map(json::value) else {
-        return;
-    };
-    let parameters = parameters.as_array().into_iter().flatten();
-    for (index, parameter) in parameters.enumerate() {
-        let field = format!("parameters[{index}].name");
-        let name = parameter.get("name").and_then(Value::as_str);
-        let name = name.unwrap_or_default();
-        if name.is_empty() {
-            causes.push(Cause::new("FieldValueRequired", &field, "Required value"));
-        } else if !name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        {
-            let why = vec!["does not match ^[a-zA-Z0-9_]+$".to_owned()];
-            causes.extend(invalid(&field, name, why));
-        }
     }
 }

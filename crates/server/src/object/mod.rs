@@ -1,4 +1,4 @@
-//! Templates as Kubernetes API objects: decoding, validation, storage format and responses.
+//! Templates and TemplateInstances as Kubernetes API objects: decoding, validation, storage format and responses.
 //!
 //! [`decode`] reads a body into a [`Draft`], [`meta`] sets its system fields and validates it, and
 //! [`Stored`] encodes it for the store. An [`answer`] copies the encoded bytes and inserts the
@@ -9,19 +9,22 @@
 //! |---|---|
 //! | `yaml` | responses in YAML, with the comments of the posted text |
 //! | `answer` | single objects, lists, tables, `PartialObjectMetadata` |
-//! | `stored` | the storage format of Templates |
+//! | `stored` | the storage format of objects |
 //! | `cells` | the cells of a table row |
-//! | `meta`, `schema` | system fields and validation; the schema of our group |
+//! | `meta` | system fields and validation |
+//! | `instance`, `schema` | validation of TemplateInstances; of our group's Templates |
 //! | `decode`, `types` | decoding of bodies and patch results; types of fields |
-//! | `draft` | a Template as received |
+//! | `draft`, `normal` | an object as received; the form of its values in Go |
 //! | `json` | JSON with a limit of depth, in the format of Go |
 
 pub mod answer;
 mod cells;
 pub mod decode;
 mod draft;
+pub mod instance;
 pub(crate) mod json;
 pub mod meta;
+mod normal;
 mod schema;
 mod stored;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The storage format of a Template: its JSON response, ready to be copied.
+//! The storage format of an object: its JSON response, ready to be copied.
 //!
 //! It has five parts. Each of the first four is a line:
 //!
@@ -8,8 +8,8 @@
 //! 4. the object as JSON without `resourceVersion`, starting with `kind`, `apiVersion`, `metadata`
 //! 5. the posted YAML text, if there is one
 //!
-//! The header has these fields, separated by spaces: format version, group, namespace, name, uid,
-//! whether the object is being deleted, creation time in seconds, lengths of the next three parts,
+//! The header has these fields, separated by spaces: format version, group (with `/KIND` for other
+//! kinds than Template), namespace, name, uid, whether the object is being deleted, creation time in seconds, lengths of the next three parts,
 //! and three offsets in the object: the start of `metadata`, the position of `resourceVersion`, and
 //! the end of `metadata`.
 
@@ -23,7 +23,7 @@ use crate::object::cells;
 use crate::object::draft::Draft;
 use crate::object::json;
 use crate::object::types::OBJECT_META;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::store::Revision;
 
@@ -33,11 +33,12 @@ const FORM: &str = "1";
 /// The header field of a Template with a `deletionTimestamp`.
 const DELETED: &str = "deleted";
 
-/// A stored Template. Decoding one parses no JSON.
+/// A stored object. Decoding one parses no JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     bytes: Bytes,
     group: Group,
+    kind: Kind,
     namespace: Range<usize>,
     name: Range<usize>,
     uid: Range<usize>,
@@ -73,7 +74,7 @@ impl Stored {
         };
         let words = [
             FORM.to_owned(),
-            draft.group.name().to_owned(),
+            group_and_kind(draft.group, draft.kind),
             word(draft.namespace()),
             word(draft.name()),
             word(draft.text("uid")),
@@ -121,7 +122,7 @@ impl Stored {
             at = range.end + 1;
             Some((word, if word == "-" { 0..0 } else { range }))
         };
-        let (form, group) = (word()?.0, Group::named(word()?.0)?);
+        let (form, (group, kind)) = (word()?.0, of_word(word()?.0)?);
         let (namespace, name, uid) = (word()?.1, word()?.1, word()?.1);
         let (deleted, created) = (word()?.0, word()?.0);
         let mut number = || word()?.0.parse::<usize>().ok();
@@ -139,6 +140,7 @@ impl Stored {
         (form == FORM && is_sound).then_some(Self {
             bytes: bytes.clone(),
             group,
+            kind,
             namespace,
             name,
             uid,
@@ -199,7 +201,7 @@ impl Stored {
     pub fn draft(&self, revision: Revision) -> Draft {
         let text = self.slice(&self.object);
         let yaml = self.yaml().map(str::to_owned);
-        let mut draft = Draft::stored(self.group, text, yaml);
+        let mut draft = Draft::stored(self.group, self.kind, text, yaml);
         if revision > 0 {
             draft.metadata.insert(
                 "resourceVersion".to_owned(),
@@ -257,13 +259,30 @@ impl Stored {
     }
 }
 
+/// Returns the header field for the group and kind.
+fn group_and_kind(group: Group, kind: Kind) -> String {
+    match kind {
+        Kind::Template => group.name().to_owned(),
+        Kind::Instance => format!("{}/{}", group.name(), kind.name()),
+    }
+}
+
+/// Reads the header field for the group and kind.
+fn of_word(word: &str) -> Option<(Group, Kind)> {
+    match word.split_once('/') {
+        None => Some((Group::named(word)?, Kind::Template)),
+        Some((group, kind)) => Some((Group::named(group)?, Kind::named(kind)?)),
+    }
+}
+
 /// The key `metadata` in the JSON of an object.
 pub(crate) const METADATA: &str = "\"metadata\":";
 
 /// Returns the object as JSON, the range of its `metadata`, and the position of `resourceVersion`.
 fn object(draft: &Draft) -> (String, Range<usize>, usize) {
     let mut out = format!(
-        "{{\"kind\":\"Template\",\"apiVersion\":\"{}\",",
+        "{{\"kind\":\"{}\",\"apiVersion\":\"{}\",",
+        draft.kind.name(),
         draft.group.api_version()
     );
     out.push_str(METADATA);

@@ -9,7 +9,7 @@ use crate::object::{Draft, Stored, meta, pretty, yaml, yaml_object};
 use crate::wire::accept::{Include, MetaVersion};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 
 const HOW: meta::Create<'_> = meta::Create {
     namespace: "shop",
@@ -90,6 +90,7 @@ fn a_draft_of_what_is_stored_is_the_same() {
         let object = draft.to_value();
         let (again, warnings) = decode::patched(
             group,
+            Kind::Template,
             object.clone(),
             Some(&draft),
             &[],
@@ -119,6 +120,7 @@ fn a_row_of_our_group_has_an_age_and_wide_columns() {
     let stored = created(Group::Krm, Format::Json, KRM_BODY);
     let table = Table {
         group: Group::Krm,
+        kind: Kind::Template,
         version: MetaVersion::V1,
         include: Include::None,
         has_columns: true,
@@ -199,6 +201,7 @@ objects:
     let mut value = old.to_value();
     let (same, _) = decode::patched(
         Group::OpenShift,
+        Kind::Template,
         value.clone(),
         Some(&old),
         &[],
@@ -207,8 +210,15 @@ objects:
     .unwrap();
     assert!(meta::is_same(&same, &old));
     value["message"] = json!("x");
-    let (patched, _) =
-        decode::patched(Group::OpenShift, value, None, &[], FieldValidation::Strict).unwrap();
+    let (patched, _) = decode::patched(
+        Group::OpenShift,
+        Kind::Template,
+        value,
+        None,
+        &[],
+        FieldValidation::Strict,
+    )
+    .unwrap();
     let mut out = Vec::new();
     yaml_object((&Stored::encode(&patched).unwrap(), 8), &mut out);
     let text = String::from_utf8(out).unwrap();
@@ -530,7 +540,16 @@ fn keys_that_a_patch_has_twice_are_reported() {
     );
     let old = read(Group::Krm, Format::Json, KRM_BODY);
     let object = old.to_value();
-    let patched = |how| decode::patched(Group::Krm, object.clone(), Some(&old), &repeated, how);
+    let patched = |how| {
+        decode::patched(
+            Group::Krm,
+            Kind::Template,
+            object.clone(),
+            Some(&old),
+            &repeated,
+            how,
+        )
+    };
     assert_eq!(patched(FieldValidation::Warn).unwrap().1, repeated);
     assert!(patched(FieldValidation::Ignore).unwrap().1.is_empty());
     let status = patched(FieldValidation::Strict).unwrap_err();
@@ -546,7 +565,14 @@ fn a_patch_may_not_change_the_kind_and_adds_no_unknown_fields() {
     let with = |key: &str, value: Value| {
         let mut object = object.clone();
         object[key] = value;
-        decode::patched(Group::Krm, object, Some(&old), &[], FieldValidation::Strict)
+        decode::patched(
+            Group::Krm,
+            Kind::Template,
+            object,
+            Some(&old),
+            &[],
+            FieldValidation::Strict,
+        )
     };
     assert!(with("message", json!("x")).is_ok());
     let cases = [

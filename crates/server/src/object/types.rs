@@ -1,11 +1,12 @@
 //! The types of fields, with the errors for values of the wrong type and unknown fields.
 //!
-//! Source: `ObjectMeta` of `k8s.io/apimachinery`, `Template` of `github.com/openshift/api`.
+//! Source: `ObjectMeta` of `k8s.io/apimachinery`, `Template` and `TemplateInstance` of
+//! `github.com/openshift/api`.
 
 use serde_json::Value;
 
 use crate::object::json::{self, MAX_COMPLAINTS, Path};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 
 /// The type of a field.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,8 @@ pub(crate) enum Type {
     Time,
     /// An object whose values are strings.
     Texts,
+    /// An object whose values are lists of strings.
+    TextLists,
     /// A list with the type of its items.
     List(&'static Self),
     /// An object with known fields.
@@ -63,17 +66,27 @@ pub(crate) const OBJECT_META: Struct = Struct(&[
     ("managedFields", Type::List(&Type::Struct(&MANAGED))),
 ]);
 
-/// Returns the fields of a Template in a group.
-const fn template(group: Group) -> &'static Struct {
-    match group {
-        Group::Krm => &KRM,
-        Group::OpenShift => &OPENSHIFT,
+/// The group and kind of an object.
+pub(crate) type Of = (Group, Kind);
+
+/// Returns the fields of an object.
+pub(crate) const fn fields_of(of: Of) -> &'static Struct {
+    match of {
+        (Group::Krm, Kind::Template) => &KRM,
+        (Group::OpenShift, Kind::Template) => &OPENSHIFT,
+        (Group::Krm, Kind::Instance) => &KRM_INSTANCE,
+        (Group::OpenShift, Kind::Instance) => &OPENSHIFT_INSTANCE,
     }
 }
 
-/// Returns `true` if a Template has a field with this name.
-pub(crate) fn is_field(group: Group, name: &str) -> bool {
-    template(group).has(name)
+/// Returns `true` if an object has a field with this name.
+pub(crate) fn is_field(of: Of, name: &str) -> bool {
+    fields_of(of).has(name)
+}
+
+/// Returns `true` if a parameter in OpenShift's group has a field with this name.
+pub(crate) fn is_openshift_parameter_field(name: &str) -> bool {
+    PARAMETER.has(name)
 }
 
 /// Returns `true` if a parameter in our group has a field with this name.
@@ -155,6 +168,90 @@ const KRM_PARAMETER: Struct = Struct(&[
     ("group", Type::Any),
 ]);
 
+/// A TemplateInstance of OpenShift's group.
+const OPENSHIFT_INSTANCE: Struct = Struct(&[
+    ("kind", Type::Text),
+    ("apiVersion", Type::Text),
+    ("metadata", Type::Struct(&OBJECT_META)),
+    (
+        "spec",
+        Type::Struct(&Struct(&[
+            ("template", Type::Struct(&OPENSHIFT)),
+            ("secret", Type::Struct(&Struct(&[("name", Type::Text)]))),
+            ("requester", Type::Struct(&REQUESTER)),
+        ])),
+    ),
+    (
+        "status",
+        Type::Struct(&Struct(&[
+            ("conditions", Type::List(&Type::Struct(&CONDITION))),
+            (
+                "objects",
+                Type::List(&Type::Struct(&Struct(&[("ref", Type::Struct(&REFERENCE))]))),
+            ),
+        ])),
+    ),
+]);
+
+const REQUESTER: Struct = Struct(&[
+    ("username", Type::Text),
+    ("uid", Type::Text),
+    ("groups", TEXTS),
+    ("extra", Type::TextLists),
+]);
+
+const CONDITION: Struct = Struct(&[
+    ("type", Type::Text),
+    ("status", Type::Text),
+    ("lastTransitionTime", Type::Time),
+    ("reason", Type::Text),
+    ("message", Type::Text),
+]);
+
+pub(crate) const REFERENCE: Struct = Struct(&[
+    ("kind", Type::Text),
+    ("namespace", Type::Text),
+    ("name", Type::Text),
+    ("uid", Type::Text),
+    ("apiVersion", Type::Text),
+    ("resourceVersion", Type::Text),
+    ("fieldPath", Type::Text),
+]);
+
+/// A TemplateInstance of our group. The engine checks what the function reads too.
+const KRM_INSTANCE: Struct = Struct(&[
+    ("kind", Type::Text),
+    ("apiVersion", Type::Text),
+    ("metadata", Type::Struct(&OBJECT_META)),
+    ("spec", Type::Struct(&KRM_INSTANCE_SPEC)),
+    ("status", Type::Object),
+]);
+
+/// The `spec` of a TemplateInstance of our group: the fields of the function, then those of the
+/// server.
+const KRM_INSTANCE_SPEC: Struct = Struct(&[
+    (
+        "templateRef",
+        Type::Struct(&Struct(&[("name", Type::Text)])),
+    ),
+    ("template", Type::Object),
+    ("parameters", Type::Object),
+    ("parametersFrom", Type::List(&Type::Object)),
+    ("labels", Type::Any),
+    ("namespace", Type::Text),
+    ("instances", Type::List(&Type::Object)),
+    ("count", Type::Any),
+    ("suspend", Type::Bool),
+    ("prune", Type::Text),
+    ("deletionPolicy", Type::Text),
+    ("conflicts", Type::Text),
+    ("wait", Type::Text),
+    ("timeout", Type::Text),
+    ("serviceAccountName", Type::Text),
+    ("revisionHistoryLimit", Type::Integer),
+    ("requester", Type::Struct(&REQUESTER)),
+]);
+
 /// The errors in the fields of an object.
 #[derive(Debug, Default)]
 pub(crate) struct Complaints {
@@ -180,11 +277,11 @@ impl Complaints {
     }
 }
 
-/// Checks all values of a Template. In OpenShift's group, the value of a parameter may be a number
+/// Checks all values of an object. In OpenShift's group, the value of a parameter may be a number
 /// or bool.
-pub(crate) fn check_values(object: &Value, group: Group) -> Complaints {
+pub(crate) fn check_values(object: &Value, of: Of) -> Complaints {
     let mut complaints = Complaints::default();
-    fields(object, template(group), &Path::Root, &mut complaints);
+    fields(object, fields_of(of), &Path::Root, &mut complaints);
     complaints
 }
 
@@ -228,6 +325,11 @@ fn value_of(value: &Value, wanted: Type, path: &Path<'_>, complaints: &mut Compl
                 value_of(value, Type::Text, &Path::Key(path, key), complaints);
             }
         }
+        (Value::Object(entries), Type::TextLists) => {
+            for (key, value) in entries {
+                value_of(value, TEXTS, &Path::Key(path, key), complaints);
+            }
+        }
         (Value::Object(_), Type::Struct(of)) => fields(value, of, path, complaints),
         (Value::Array(items), Type::List(item)) => {
             for (index, value) in items.iter().enumerate() {
@@ -244,6 +346,6 @@ fn value_of(value: &Value, wanted: Type, path: &Path<'_>, complaints: &mut Compl
         (_, Type::Bool) => mismatch("bool"),
         (_, Type::Integer) => mismatch("64-bit integer"),
         (_, Type::List(_)) => mismatch("array"),
-        (_, Type::Texts | Type::Struct(_) | Type::Object) => mismatch("object"),
+        (_, Type::Texts | Type::TextLists | Type::Struct(_) | Type::Object) => mismatch("object"),
     }
 }

@@ -320,6 +320,6 @@ pub fn changes(frame: &Frame, page: &ChangesPage) -> Result<String> {
     shown("deployment-changes.html", frame, page)
 }
 
-fn shown(name: &str, frame: &Frame, page: &impl Serialize) -> Result<String> {
+pub(super) fn shown(name: &str, frame: &Frame, page: &impl Serialize) -> Result<String> {
     render(name, context! { frame => data(frame), page => data(page) })
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `render` | the templates of the pages, and their data |
 //! | `deployments` | the data of the pages about deployments |
+//! | `instances` | the data of the pages about instances |
 //! | `usage` | commands and files for the same expansion elsewhere, without secrets |
 //! | `code` | YAML with syntax highlighting |
 //! | `assets` | style sheets and the script |
@@ -12,6 +13,8 @@ mod assets;
 mod code;
 #[cfg(feature = "deployments")]
 mod deployments;
+#[cfg(feature = "deployments")]
+mod instances;
 mod render;
 mod usage;
 
@@ -22,6 +25,11 @@ pub use deployments::{
     Branch, ChangedText, ChangesPage, Crumb, DeploymentList, DeploymentPage, DeploymentRow,
     DiffLine, ManifestPage, ManifestRow, Moment, NodeView, OperationRow, Part, ResourceRow,
     RowDetails, StepRow, changes, deployment, deployments, manifest,
+};
+#[cfg(feature = "deployments")]
+pub use instances::{
+    InstanceList, InstancePage, InstanceRow, ParameterRow, PreviewView, RevisionRow, instance,
+    instances,
 };
 pub use render::{
     FormPage, Frame, Html, Link, List, LoginPage, MessagePage, ObjectView, Output, ResultView, Row,

@@ -30,6 +30,8 @@ static ENVIRONMENT: LazyLock<std::result::Result<Environment<'static>, minijinja
                 include_str!("templates/deployments.html"),
             ),
             ("deployment.html", include_str!("templates/deployment.html")),
+            ("instances.html", include_str!("templates/instances.html")),
+            ("instance.html", include_str!("templates/instance.html")),
             (
                 "deployment-manifest.html",
                 include_str!("templates/deployment-manifest.html"),

@@ -23,7 +23,7 @@ pub(super) struct Expanded {
     /// The index of the first object that is a list, if its items got labels.
     pub(super) labelled_list: Option<usize>,
     /// The generated values, which messages must not show.
-    generated: Vec<String>,
+    generated: Vec<(String, String)>,
 }
 
 impl Expanded {
@@ -34,9 +34,21 @@ impl Expanded {
             || self.objects.text.len() + self.rest.text.len() > limit
     }
 
+    /// Returns the objects as a JSON list.
+    pub(super) fn objects(&self) -> String {
+        format!("[{}]", self.objects.text)
+    }
+
+    /// Returns the generated values, by the names of parameters.
+    pub(super) fn generated(&self) -> impl Iterator<Item = (&str, &String)> {
+        self.generated
+            .iter()
+            .map(|(name, value)| (name.as_str(), value))
+    }
+
     /// Adds the generated values to the hidden ones.
     pub(super) fn hide_generated(&self, hidden: &mut Hidden) {
-        for text in &self.generated {
+        for (_, text) in &self.generated {
             hidden.add(text);
         }
     }
@@ -82,7 +94,8 @@ pub(super) fn expand(
                 let value = values
                     .get(name)
                     .filter(|value| value.origin == Origin::Generated);
-                generated.extend(value.map(|value| value.text.clone().into_owned()));
+                generated
+                    .extend(value.map(|value| (name.to_owned(), value.text.clone().into_owned())));
             }
             !labels.is_empty()
         },

@@ -7,6 +7,7 @@
 //! | `preview` | previews of an expansion, for the web pages |
 //! | `source` | the text of a Template, for the web pages |
 //! | `painter` | the text of objects in pieces, with the origin of each value |
+//! | `instance` | expansion of a TemplateInstance |
 //! | `expand` | processing a Template from the request, or a stored one |
 //! | `schema` | the JSON Schema and the form of a Template's values |
 //! | `source_map` | the origin of each field of the objects |
@@ -24,6 +25,7 @@ mod answer;
 mod causes;
 mod checks;
 mod expand;
+pub mod instance;
 mod json;
 mod metadata;
 mod number;

@@ -26,7 +26,7 @@ use super::documents;
 use super::dump;
 use super::incoming::Incoming;
 use super::state::State;
-use super::{collection, deletion, processing, reviews, templates, ui, watching};
+use super::{collection, deletion, instances, processing, reviews, templates, ui, watching};
 use crate::object::decode;
 use crate::wire::content;
 use crate::wire::endpoint::{self, Action, Endpoint};
@@ -35,7 +35,7 @@ use crate::wire::path::DeploymentPath;
 use crate::wire::path::{self, Path, Resource, Verb};
 use crate::wire::query::Query;
 use krm_template_server_core::auth::{Attributes, User, is_health};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::ops::admission::Class;
 use krm_template_server_core::ops::logging::request_span;
 use krm_template_server_core::ops::{audit, body, metrics, panics};
@@ -77,6 +77,12 @@ impl App {
     #[must_use]
     pub fn new(state: State) -> Self {
         Self(Arc::new(state))
+    }
+
+    /// Returns the state for what works beside requests.
+    #[must_use]
+    pub fn share(&self) -> Arc<State> {
+        Arc::clone(&self.0)
     }
 
     /// Returns the state that all requests share.
@@ -288,6 +294,8 @@ impl App {
                 state: &self.0,
                 user,
                 group,
+                kind: Kind::Template,
+                is_status: false,
                 namespace: resource.namespace.as_deref().unwrap_or_default(),
                 query: &incoming.query,
                 headers: &incoming.headers,
@@ -387,6 +395,8 @@ impl App {
             state,
             user,
             group,
+            kind: Kind::Template,
+            is_status: false,
             namespace,
             query: &incoming.query,
             headers: &incoming.headers,
@@ -410,22 +420,26 @@ impl App {
             Endpoint::Schema { namespace, name } => {
                 processing::schema(&call(Group::Krm, &namespace), &name).await
             }
-            Endpoint::Templates {
+            Endpoint::Objects {
                 group,
+                kind,
+                is_status,
                 namespace,
                 action,
             } => {
-                let call = call(group, namespace.as_deref().unwrap_or_default());
-                match action {
-                    Action::Create => templates::create(&call).await,
-                    Action::Get(name) => templates::get(&call, &name).await,
-                    Action::Update(name) => templates::update(&call, &name).await,
-                    Action::Patch(name) => templates::patch(&call, &name).await,
-                    Action::Delete(name) => deletion::delete(&call, &name).await,
-                    Action::DeleteCollection => deletion::delete_collection(&call).await,
-                    Action::List => collection::list(&call).await,
-                    Action::Watch(name) => watching::watch(&call, name.as_deref()).await,
-                }
+                let call = Call {
+                    kind,
+                    is_status,
+                    ..call(group, namespace.as_deref().unwrap_or_default())
+                };
+                act(&call, action).await
+            }
+            Endpoint::Revisions { namespace, name } => {
+                instances::revisions::answer(&call(Group::Krm, &namespace).of_instances(), &name)
+                    .await
+            }
+            Endpoint::Preview { namespace, name } => {
+                preview(&call(Group::Krm, &namespace).of_instances(), &name).await
             }
             Endpoint::Namespace(name) => Ok(documents::namespace(incoming, &name)),
             Endpoint::Review(review) => {
@@ -530,6 +544,41 @@ impl Drop for RequestGuard {
             address: &self.address.to_string(),
             user_agent: incoming.header(USER_AGENT).unwrap_or_default(),
         });
+    }
+}
+
+/// Acts on stored objects.
+#[cfg(feature = "deployments")]
+async fn preview(call: &Call<'_>, name: &str) -> Result<Answer> {
+    let update = Attributes {
+        verb: "update",
+        group: call.group.name(),
+        version: call.group.version(),
+        resource: call.kind.resource(),
+        namespace: call.namespace,
+        name,
+        ..Attributes::default()
+    };
+    call.state.authorize(call.user, &update).await?;
+    instances::preview::answer(call, name).await
+}
+
+#[cfg(not(feature = "deployments"))]
+#[expect(clippy::unused_async, reason = "with deployments, it waits")]
+async fn preview(_: &Call<'_>, _: &str) -> Result<Answer> {
+    Err(krm_template_server_core::status::Status::no_such_path())
+}
+
+async fn act(call: &Call<'_>, action: Action) -> Result<Answer> {
+    match action {
+        Action::Create => templates::create(call).await,
+        Action::Get(name) => templates::get(call, &name).await,
+        Action::Update(name) => templates::update(call, &name).await,
+        Action::Patch(name) => templates::patch(call, &name).await,
+        Action::Delete(name) => deletion::delete(call, &name).await,
+        Action::DeleteCollection => deletion::delete_collection(call).await,
+        Action::List => collection::list(call).await,
+        Action::Watch(name) => watching::watch(call, name.as_deref()).await,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::wire::accept::{self, Scope};
 use crate::wire::list;
 use crate::wire::query::Query;
 use krm_template_server_core::auth::{Attributes, User};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::store::{Error, Item, Revision};
 
@@ -40,6 +40,10 @@ pub(super) struct Call<'a> {
     pub(super) state: &'a State,
     pub(super) user: &'a User,
     pub(super) group: Group,
+    /// The kind of the stored objects.
+    pub(super) kind: Kind,
+    /// Whether the request is for the subresource `status`.
+    pub(super) is_status: bool,
     /// The namespace in the path; empty for all namespaces.
     pub(super) namespace: &'a str,
     pub(super) query: &'a Query,
@@ -52,6 +56,14 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Returns the same request about instances.
+    pub(super) fn of_instances(self) -> Self {
+        Self {
+            kind: Kind::Instance,
+            ..self
+        }
+    }
+
     /// Returns the value of a header; `None` if it is missing or not ASCII text.
     pub(super) fn header(&self, name: HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -130,9 +142,10 @@ impl Call<'_> {
 
     /// Returns the key prefix of the objects in the namespace.
     pub(super) fn prefix(&self) -> String {
+        let (group, resource) = (self.group.name(), self.kind.resource());
         match self.namespace {
-            "" => format!("/{}/templates/", self.group.name()),
-            namespace => format!("/{}/templates/{namespace}/", self.group.name()),
+            "" => format!("/{group}/{resource}/"),
+            namespace => format!("/{group}/{resource}/{namespace}/"),
         }
     }
 
@@ -163,7 +176,7 @@ impl Call<'_> {
             verb: "create",
             group: self.group.name(),
             version: self.group.version(),
-            resource: "templates",
+            resource: self.kind.resource(),
             namespace: self.namespace,
             name,
             ..Attributes::default()
@@ -172,12 +185,12 @@ impl Call<'_> {
     }
 
     pub(super) fn not_found(&self, name: &str) -> Box<Status> {
-        Status::not_found(self.group.name(), "templates", name)
+        Status::not_found(self.group.name(), self.kind.resource(), name)
     }
 
     /// Returns a 409 error with a reason.
     pub(super) fn conflict(&self, name: &str, why: &str) -> Box<Status> {
-        Status::conflict(self.group.name(), "templates", name, why)
+        Status::conflict(self.group.name(), self.kind.resource(), name, why)
     }
 
     /// Returns a 409 error for an object that another client modified.
@@ -188,7 +201,7 @@ impl Call<'_> {
     /// Converts an error of the store to a [`Status`].
     pub(super) fn refused(&self, name: &str, error: &Error) -> Box<Status> {
         match error {
-            Error::Exists => Status::already_exists(self.group.name(), "templates", name),
+            Error::Exists => Status::already_exists(self.group.name(), self.kind.resource(), name),
             Error::Missing => self.not_found(name),
             Error::Stale(_) => self.modified(name),
             Error::TooLarge => {
@@ -241,9 +254,9 @@ pub(super) fn stored(item: &Item) -> Result<Stored> {
 /// Returns the 500 error for a damaged object, with its name.
 fn damaged(key: &str) -> Box<Status> {
     tracing::error!(key, "an object in the store is damaged");
-    let name = name_of(key);
+    let (kind, name) = name_of(key);
     Status::internal(format!(
-        "Template {name:?} is damaged in the store; restore it from a backup, or delete it"
+        "{kind} {name:?} is damaged in the store; restore it from a backup, or delete it"
     ))
 }
 
@@ -257,19 +270,25 @@ pub(super) fn left_out(keys: &[String]) -> Option<String> {
         1 => (1, " is"),
         count => (count, "s are"),
     };
+    let kind = keys.first().map_or("", |key| name_of(key).0);
     let names: Vec<&str> = keys
         .iter()
         .take(MAX_DAMAGED)
-        .map(|key| name_of(key))
+        .map(|key| name_of(key).1)
         .collect();
     let more = if count > MAX_DAMAGED { ", …" } else { "" };
     Some(format!(
-        "{count} Template{s} damaged in the store and left out: {}{more}",
+        "{count} {kind}{s} damaged in the store and left out: {}{more}",
         names.join(", ")
     ))
 }
 
-/// Returns the namespace and the name in the key of an object.
-fn name_of(key: &str) -> &str {
-    key.split_once("/templates/").map_or(key, |(_, name)| name)
+/// Returns the kind of an object, and the namespace and name in its key.
+fn name_of(key: &str) -> (&'static str, &str) {
+    let mut kinds = Kind::ALL.into_iter();
+    let found = kinds.find_map(|kind| {
+        let (_, name) = key.split_once(&format!("/{}/", kind.resource()))?;
+        Some((kind.name(), name))
+    });
+    found.unwrap_or(("object", key))
 }

@@ -1,10 +1,11 @@
-//! Deletion of a Template or a collection of Templates.
+//! Deletion of an object or a collection of objects.
 
 use serde_json::json;
 
 use super::answer::Answer;
 use super::call::{self, Call};
 use super::collection;
+use super::instances::deleter;
 use super::items::{Found, Items};
 use super::listing;
 use super::render;
@@ -12,7 +13,7 @@ use crate::object::{Stored, meta};
 use crate::wire::accept::{Answer as Shown, Scope};
 use crate::wire::list::ListOptions;
 use crate::wire::options::DeleteOptions;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::store::{Error, Item, Revision};
 
@@ -28,7 +29,8 @@ pub(super) async fn delete(call: &Call<'_>, name: &str) -> Result<Answer> {
         Err(status) if status.code == 500 => return damaged(call, name, &options, status).await,
         Err(status) => return Err(status),
     };
-    if call.group == Group::OpenShift || stored.draft(revision).finalizers().next().is_some() {
+    let is_whole = (call.group, call.kind) == (Group::OpenShift, Kind::Template);
+    if is_whole || stored.draft(revision).finalizers().next().is_some() {
         return Ok(render::object(call, 200, shown, &stored, revision).await);
     }
     Ok(deleted(call, name, shown, stored.uid()))
@@ -68,7 +70,7 @@ fn deleted(call: &Call<'_>, name: &str, shown: Shown, uid: &str) -> Answer {
         "details": {
             "name": name,
             "group": call.group.name(),
-            "kind": "templates",
+            "kind": call.kind.resource(),
             "uid": uid,
         },
     });
@@ -123,6 +125,10 @@ async fn remove(
         if has_finalizers && draft.is_being_deleted() && !is_changed {
             return Ok((stored, current.revision));
         }
+        let is_first = call.kind == Kind::Instance && !draft.is_being_deleted();
+        if has_finalizers && is_first && call.state.installs() && !options.dry_run {
+            deleter::note(call, name, stored.uid()).await?;
+        }
         let (stored, value) = if has_finalizers {
             meta::delete(&mut draft, call.now);
             let marked = call.encoded(&draft)?;
@@ -166,7 +172,12 @@ fn check(
             "the UID in the precondition ({uid}) does not match the UID in record ({found}). \
              The object might have been deleted and then recreated"
         );
-        return Err(Status::conflict(call.group.name(), "Template", name, &why));
+        return Err(Status::conflict(
+            call.group.name(),
+            call.kind.name(),
+            name,
+            &why,
+        ));
     }
     if let Some(expected) = &options.resource_version
         && *expected != revision.to_string()
@@ -175,7 +186,12 @@ fn check(
             "the ResourceVersion in the precondition ({expected}) does not match the \
              ResourceVersion in record ({revision}). The object might have been modified"
         );
-        return Err(Status::conflict(call.group.name(), "Template", name, &why));
+        return Err(Status::conflict(
+            call.group.name(),
+            call.kind.name(),
+            name,
+            &why,
+        ));
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use krm_template_server_core::groups::Group;
 
 /// A version of a group, with its resources sorted by name.
 ///
-/// Clients use the last resource of a kind, and `templates` is the last.
+/// Clients use the last resource of a kind, and `templates` is the last of Templates.
 struct Served {
     group: &'static str,
     version: &'static str,
@@ -32,14 +32,30 @@ struct Resource {
     is_stored: bool,
     short_names: &'static [&'static str],
     categories: &'static [&'static str],
-    subresources: &'static [(&'static str, &'static str, Verb)],
+    subresources: &'static [Subresource],
 }
 
-/// The subresources of our Templates: name, kind of the request or response body, verb.
-const SUBRESOURCES: &[(&str, &str, Verb)] = &[
-    ("processed", "Parameters", Verb::Create),
-    ("schema", "Schema", Verb::Get),
+/// A subresource: its name, the kind of its request or response body, and its verbs.
+type Subresource = (&'static str, &'static str, &'static [Verb]);
+
+/// The subresources of our Templates.
+const SUBRESOURCES: &[Subresource] = &[
+    ("processed", "Parameters", &[Verb::Create]),
+    ("schema", "Schema", &[Verb::Get]),
 ];
+
+/// The subresources of TemplateInstances.
+const OF_INSTANCES: &[Subresource] = &[
+    ("preview", "TemplateInstance", &[Verb::Create]),
+    ("revisions", "TemplateInstanceRevisionList", &[Verb::Get]),
+    STATUS,
+];
+const STATUS: Subresource = (
+    "status",
+    "TemplateInstance",
+    &[Verb::Get, Verb::Patch, Verb::Update],
+);
+const OF_INSTANCES_STATUS: [Subresource; 1] = [STATUS];
 
 impl Resource {
     /// Returns a resource whose only verb is `create`.
@@ -78,7 +94,19 @@ fn templates(group: Group) -> Served {
         subresources: if is_ours { SUBRESOURCES } else { &[] },
         ..Resource::posted("templates", "template", "Template")
     };
-    let resources = vec![processed, stored];
+    let instances = Resource {
+        is_stored: true,
+        is_namespaced: true,
+        short_names: if is_ours { &["tpli"] } else { &[] },
+        categories: if is_ours { &["krm-template"] } else { &[] },
+        subresources: if is_ours {
+            OF_INSTANCES
+        } else {
+            &OF_INSTANCES_STATUS
+        },
+        ..Resource::posted("templateinstances", "templateinstance", "TemplateInstance")
+    };
+    let resources = vec![processed, instances, stored];
     Served {
         group: group.name(),
         version: group.version(),
@@ -263,16 +291,20 @@ fn listed(version: &Served, resource: &Resource) -> Vec<Value> {
         let hash = storage_hash(version.group, version.version, resource.kind);
         fields.insert("storageVersionHash".to_owned(), json!(hash));
     }
-    let below = resource.subresources.iter().map(|(name, kind, verb)| {
+    let below = resource.subresources.iter().map(|(name, kind, verbs)| {
         json!({
             "name": format!("{}/{name}", resource.name),
             "singularName": "",
             "namespaced": resource.is_namespaced,
             "kind": kind,
-            "verbs": [verb.name()],
+            "verbs": names_of(verbs),
         })
     });
     [Value::Object(fields)].into_iter().chain(below).collect()
+}
+
+fn names_of(verbs: &[Verb]) -> Vec<&'static str> {
+    verbs.iter().map(|verb| verb.name()).collect()
 }
 
 /// Returns the short names and categories of a resource, if it has any.
@@ -329,8 +361,9 @@ fn discovered(version: &Served, resource: &Resource) -> Value {
     let below: Vec<Value> = resource
         .subresources
         .iter()
-        .map(|(name, of, verb)| {
-            json!({"subresource": name, "responseKind": kind(of), "verbs": [verb.name()]})
+        .map(|(name, of, verbs)| {
+            let verbs = names_of(verbs);
+            json!({"subresource": name, "responseKind": kind(of), "verbs": verbs})
         })
         .collect();
     if !below.is_empty() {
@@ -361,7 +394,15 @@ mod tests {
         items
             .filter(|item| {
                 let name = item[field].as_str().unwrap();
-                ["templates", "processedtemplates"].contains(&name)
+                {
+                    let known = [
+                        "templates",
+                        "processedtemplates",
+                        "templateinstances",
+                        "templateinstances/status",
+                    ];
+                    known.contains(&name)
+                }
             })
             .cloned()
             .collect()
@@ -414,6 +455,13 @@ mod tests {
                 // OpenShift leaves the group of a kind empty; clients use the group of the list.
                 resource["responseKind"]["group"] = json!(Group::OpenShift.name());
                 resource["responseKind"]["version"] = json!("v1");
+                let below = resource
+                    .get_mut("subresources")
+                    .and_then(Value::as_array_mut);
+                for subresource in below.into_iter().flatten() {
+                    subresource["responseKind"]["group"] = json!(Group::OpenShift.name());
+                    subresource["responseKind"]["version"] = json!("v1");
+                }
                 resource
             })
             .collect();
@@ -429,7 +477,10 @@ mod tests {
                 .iter()
                 .map(|one| one.name)
                 .collect();
-            assert_eq!(names, ["processedtemplates", "templates"]);
+            assert_eq!(
+                names,
+                ["processedtemplates", "templateinstances", "templates"]
+            );
         }
     }
 

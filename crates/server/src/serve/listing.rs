@@ -16,7 +16,7 @@ use crate::object::answer::{Item, ListMeta, Table};
 use crate::object::{self, Stored};
 use crate::wire::accept::{Answer as Shown, MetaVersion, Shape};
 use crate::wire::content::Format;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{self, Group};
 use krm_template_server_core::ops::admission::Admission;
 use krm_template_server_core::status::Result;
 use krm_template_server_core::store::Revision;
@@ -50,7 +50,7 @@ struct Writer {
 
 /// The type of a list.
 enum Kind {
-    Templates(Group),
+    Plain(Group, groups::Kind),
     Partial(MetaVersion),
     Table(Table),
 }
@@ -58,7 +58,7 @@ enum Kind {
 impl Listing {
     fn new(call: &Call<'_>, shown: Shown, Found { meta, items }: Found) -> Self {
         let shape = match shown.shape {
-            Shape::Plain => Kind::Templates(call.group),
+            Shape::Plain => Kind::Plain(call.group, call.kind),
             Shape::Partial(version) => Kind::Partial(version),
             Shape::Table(version, include) => Kind::Table(table(call, version, include)),
         };
@@ -77,7 +77,7 @@ impl Listing {
 
     async fn into_answer(mut self) -> Result<Answer> {
         let bytes = match self.writer.shape {
-            Kind::Templates(_) => self.items.bytes().min(PAGE),
+            Kind::Plain(..) => self.items.bytes().min(PAGE),
             _ => 0,
         };
         self.text.reserve(bytes);
@@ -145,7 +145,7 @@ impl Writer {
     fn empty(&self, meta: &ListMeta) -> Vec<u8> {
         let mut text = Vec::new();
         match self.shape {
-            Kind::Templates(group) => write::list(group, meta, [], &mut text),
+            Kind::Plain(group, kind) => write::list(group, kind, meta, [], &mut text),
             Kind::Partial(version) => write::partial_list(version, meta, [], &mut text),
             Kind::Table(table) => write::table(table, meta, [], &mut text),
         }
@@ -176,7 +176,7 @@ impl Writer {
 
     fn json(&self, item: Item<'_>, out: &mut Vec<u8>) {
         match self.shape {
-            Kind::Templates(group) => write::list_item(group, item, out),
+            Kind::Plain(group, _) => write::list_item(group, item, out),
             Kind::Partial(version) => write::partial_inside(item, version, out),
             Kind::Table(table) => write::row(table, item, out),
         }
@@ -218,10 +218,11 @@ mod tests {
 
     fn kind(shape: Shape) -> Kind {
         match shape {
-            Shape::Plain => Kind::Templates(Group::Krm),
+            Shape::Plain => Kind::Plain(Group::Krm, groups::Kind::Template),
             Shape::Partial(version) => Kind::Partial(version),
             Shape::Table(version, include) => Kind::Table(Table {
                 group: Group::Krm,
+                kind: groups::Kind::Template,
                 version,
                 include,
                 has_columns: true,
@@ -235,7 +236,7 @@ mod tests {
         let items = items.iter().map(|stored| (stored, 5));
         let mut text = Vec::new();
         match kind(shown.shape) {
-            Kind::Templates(group) => write::list(group, meta, items, &mut text),
+            Kind::Plain(group, kind) => write::list(group, kind, meta, items, &mut text),
             Kind::Partial(version) => write::partial_list(version, meta, items, &mut text),
             Kind::Table(table) => write::table(table, meta, items, &mut text),
         }

@@ -75,6 +75,7 @@ fn as_v1(group: Group, text: &[u8]) -> Vec<u8> {
 pub(super) fn table(call: &Call<'_>, version: MetaVersion, include: Include) -> Table {
     Table {
         group: call.group,
+        kind: call.kind,
         version,
         include,
         has_columns: true,

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::openapi::Documents;
 use krm_template_server_core::aggregation::Aggregation;
 use krm_template_server_core::auth::{Attributes, Authenticator, Authorizer, User};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::ops::admission::Admission;
 use krm_template_server_core::ops::audit::Audit;
 use krm_template_server_core::ops::limits::Limits;
@@ -17,7 +17,7 @@ use krm_template_server_core::ops::metrics::Metrics;
 use krm_template_server_core::ops::shutdown::Shutdown;
 use krm_template_server_core::status::Result;
 #[cfg(feature = "deployments")]
-use krm_template_server_deployments::deployments::Deployments;
+use krm_template_server_deployments::{apply::Cluster, deployments::Deployments};
 
 /// The time that a scrape of the metrics waits for the store.
 const COUNTING: Duration = Duration::from_secs(1);
@@ -49,11 +49,22 @@ pub struct State {
     /// The deployments, their manifests and types.
     #[cfg(feature = "deployments")]
     pub deployments: Arc<Deployments>,
+    /// The cluster in which instances are installed, if any.
+    #[cfg(feature = "deployments")]
+    pub cluster: Option<Arc<Cluster>>,
     /// The `OpenAPI` documents of the served groups.
     pub documents: Documents,
 }
 
 impl State {
+    /// Returns `true` if instances are installed in a cluster.
+    pub(super) const fn installs(&self) -> bool {
+        #[cfg(feature = "deployments")]
+        return self.cluster.is_some();
+        #[cfg(not(feature = "deployments"))]
+        return false;
+    }
+
     /// Authorizes a request and measures the duration.
     pub(super) async fn authorize(&self, user: &User, wanted: &Attributes<'_>) -> Result<()> {
         let began = Instant::now();
@@ -76,12 +87,13 @@ impl State {
 
     /// Updates the metric of stored objects, unless the store takes longer than [`COUNTING`].
     pub(super) async fn count_objects(&self) {
-        for group in [Group::Krm, Group::OpenShift] {
-            let prefix = format!("/{}/templates/", group.name());
+        let all = Group::ALL.into_iter();
+        for (group, kind) in all.flat_map(|group| Kind::ALL.map(|kind| (group, kind))) {
+            let prefix = format!("/{}/{}/", group.name(), kind.resource());
             let first = self.store.list(&prefix, None, 1, None);
             if let Ok(Ok(page)) = tokio::time::timeout(COUNTING, first).await {
                 let objects = page.remaining.saturating_add(page.items.len() as u64);
-                self.metrics.set_store_objects(group, objects);
+                self.metrics.set_store_objects(group, kind, objects);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Requests for one stored Template: create, get, update and patch.
+//! Requests for one stored object: create, get, update and patch.
 
 use std::iter;
 
@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::answer::{self, Answer};
 use super::call::{self, Call};
 use super::render;
-use crate::object::{Draft, Stored, decode, meta};
+use super::requester;
+use crate::object::{Draft, Stored, decode, instance, meta};
 use crate::patch::managed::{self, Writer};
 use crate::patch::{json, merge, strategic};
 use crate::wire::accept::{Answer as Shown, Scope};
@@ -31,14 +32,14 @@ const PATCH_ATTEMPTS: usize = 100;
 /// An object after a write, and its revision. The revision of an object that is not stored is zero.
 struct Written(Stored, Revision);
 
-/// Stores the Template in the request body.
+/// Stores the object in the request body.
 pub(super) async fn create(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let (written, warnings) = created(call).await?;
     Ok(show(call, 201, shown, &written, &warnings).await)
 }
 
-/// Stores the Template in the request body and returns its name.
+/// Stores the object in the request body and returns its name.
 pub(super) async fn store(call: &Call<'_>) -> Result<String> {
     let (Written(stored, _), _) = created(call).await?;
     Ok(stored.name().to_owned())
@@ -49,13 +50,19 @@ async fn created(call: &Call<'_>) -> Result<(Written, Vec<String>)> {
     let format = content::of_object(call.content_type())?;
     let manager = call.manager(options.field_manager.as_deref());
     let read = call.work(call.body.len(), || -> Result<_> {
-        let (mut draft, warnings) =
-            decode::template(call.group, format, &call.body, options.field_validation)?;
+        let (mut draft, warnings) = decode::object(
+            call.group,
+            call.kind,
+            format,
+            &call.body,
+            options.field_validation,
+        )?;
         call.check_length(draft.name(), draft.length())?;
         own(call, None, &mut draft, &manager);
         Ok((draft, warnings))
     });
-    let (draft, warnings) = read.await?;
+    let (mut draft, warnings) = read.await?;
+    requester::admit(call, &mut draft, None).await?;
     let written = insert(call, draft, options.dry_run).await?;
     Ok((written, warnings))
 }
@@ -115,8 +122,13 @@ pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
     let options = WriteOptions::update(call.query)?;
     let format = content::of_object(call.content_type())?;
     let read = call.work(call.body.len(), || -> Result<_> {
-        let (mut draft, warnings) =
-            decode::template(call.group, format, &call.body, options.field_validation)?;
+        let (mut draft, warnings) = decode::object(
+            call.group,
+            call.kind,
+            format,
+            &call.body,
+            options.field_validation,
+        )?;
         meta::named(&mut draft, call.namespace, name)?;
         call.check_length(name, draft.length())?;
         Ok((draft, warnings))
@@ -124,15 +136,17 @@ pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
     let (mut draft, warnings) = read.await?;
     let current = call.found(name).await?;
     let manager = call.manager(options.field_manager.as_deref());
+    let old = call::stored(&current)?;
+    requester::admit(call, &mut draft, Some((&old, current.revision))).await?;
     let change = call.work(call.body.len() + current.value.len(), || {
-        let old = call::stored(&current)?.draft(current.revision);
+        let old = old.draft(current.revision);
         let expected = meta::must_expect(&draft)?;
         meta::same_uid(&draft, &old)?;
         if expected != current.revision {
             return Err(call.modified(name));
         }
-        meta::update(&mut draft, &old)?;
         own(call, Some(&old), &mut draft, &manager);
+        complete(call, &mut draft, &old)?;
         Change::of(call, &draft, &old)
     });
     let change = change.await?;
@@ -149,29 +163,40 @@ pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
         let patch = call.work(call.body.len(), || Patch::read(call)).await?;
         let dry_run = patch.options.write.dry_run;
         let Some(current) = call.find(name).await? else {
+            if call.is_status {
+                return Err(call.not_found(name));
+            }
             if matches!(patch.content, PatchContent::Apply(_)) {
                 call.may_create(name).await?;
             }
             let applied = call.work(call.body.len(), || patch.applied(call, name, None));
-            let (draft, warnings) = applied.await?;
+            let (mut draft, warnings) = applied.await?;
+            requester::admit(call, &mut draft, None).await?;
             let written = insert(call, draft, dry_run).await?;
             return Ok(show(call, 201, shown, &written, &warnings).await);
         };
-        let change = call.work(patch.cost(call, &current), || {
-            let old = call::stored(&current)?.draft(current.revision);
-            let manager = patch.manager.clone();
-            let is_apply = matches!(patch.content, PatchContent::Apply(_));
-            let (mut draft, warnings) = patch.applied(call, name, Some(&old))?;
+        let manager = patch.manager.clone();
+        let is_apply = matches!(patch.content, PatchContent::Apply(_));
+        let stored = call::stored(&current)?;
+        let cost = patch.cost(call, &current);
+        let patched = call.work(cost, || {
+            let old = stored.draft(current.revision);
+            patch.applied(call, name, Some(&old))
+        });
+        let (mut draft, warnings) = patched.await?;
+        requester::admit(call, &mut draft, Some((&stored, current.revision))).await?;
+        let change = call.work(cost, || {
+            let old = stored.draft(current.revision);
             if meta::must_expect(&draft)? != current.revision {
                 return Err(call.modified(name));
             }
-            meta::update(&mut draft, &old)?;
             if !is_apply {
                 own(call, Some(&old), &mut draft, &manager);
             }
-            Ok((Change::of(call, &draft, &old)?, warnings))
+            complete(call, &mut draft, &old)?;
+            Change::of(call, &draft, &old)
         });
-        let (change, warnings) = change.await?;
+        let change = change.await?;
         match replace(call, current, change, dry_run).await? {
             Ok(written) => return Ok(show(call, 200, shown, &written, &warnings).await),
             // Another client has modified it.
@@ -282,9 +307,16 @@ impl Patch {
             (PatchContent::Apply(object), current) => {
                 call.check_length(name, object.to_string().len())?;
                 let time = call.time();
-                let writer = writer(&self.manager, &time);
+                let writer = writer(call, &self.manager, &time);
                 let force = self.options.force;
-                managed::apply(call.group, current.as_ref(), &object, &writer, force)?
+                managed::apply(
+                    call.group,
+                    call.kind,
+                    current.as_ref(),
+                    &object,
+                    &writer,
+                    force,
+                )?
             }
             (_, None) => return Err(call.not_found(name)),
             (PatchContent::Json(patch), Some(mut value)) => {
@@ -301,20 +333,35 @@ impl Patch {
             }
         };
         let validation = self.options.write.field_validation;
-        let (mut draft, warnings) =
-            decode::patched(call.group, value, old, &self.repeated, validation)?;
+        let (mut draft, warnings) = decode::patched(
+            call.group,
+            call.kind,
+            value,
+            old,
+            &self.repeated,
+            validation,
+        )?;
         meta::named(&mut draft, call.namespace, name)?;
         Ok((draft, warnings))
     }
 }
 
-/// Returns the writer of an object itself, not of a subresource.
-const fn writer<'w>(manager: &'w str, time: &'w str) -> Writer<'w> {
+/// Returns the writer of an object, or of its status.
+const fn writer<'w>(call: &Call<'_>, manager: &'w str, time: &'w str) -> Writer<'w> {
     Writer {
         manager,
         time,
-        subresource: "",
+        subresource: if call.is_status { "status" } else { "" },
     }
+}
+
+/// Completes and validates an object that replaces another. As in kube-apiserver, this comes after
+/// the managed fields: a client also owns what it could not change.
+fn complete(call: &Call<'_>, draft: &mut Draft, old: &Draft) -> Result<()> {
+    meta::keep_other_part(draft, old, call.is_status);
+    meta::update(draft, old)?;
+    instance::settle(draft);
+    Ok(())
 }
 
 /// Updates the managed fields of an object after a write.
@@ -327,7 +374,7 @@ fn own(call: &Call<'_>, old: Option<&Draft>, draft: &mut Draft, manager: &str) {
         call.group,
         old.as_ref(),
         &mut value,
-        &writer(manager, &time),
+        &writer(call, manager, &time),
     );
     match value
         .pointer_mut("/metadata/managedFields")

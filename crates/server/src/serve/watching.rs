@@ -23,7 +23,7 @@ use crate::object::answer as write;
 use crate::object::answer::{ListMeta, Table};
 use crate::wire::accept::{Answer as Shown, Include, Scope, Shape};
 use crate::wire::list::{At, ListOptions, Selectors, Start, WatchOptions};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{self, Group};
 use krm_template_server_core::ops::admission::{Class, Permit};
 use krm_template_server_core::ops::metrics::Metrics;
 use krm_template_server_core::ops::shutdown::{Phase, Shutdown};
@@ -56,6 +56,7 @@ pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer>
     let end = now + life;
     let mut events = Events {
         group: call.group,
+        kind: call.kind,
         prefix: call.prefix(),
         name: name.map(str::to_owned),
         shown,
@@ -80,6 +81,7 @@ pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer>
 /// The event stream of a watch.
 struct Events {
     group: Group,
+    kind: groups::Kind,
     prefix: String,
     name: Option<String>,
     shown: Shown,
@@ -324,6 +326,7 @@ impl Events {
                 let has_columns = !std::mem::replace(&mut self.has_columns, true);
                 let table = Table {
                     group: self.group,
+                    kind: self.kind,
                     version,
                     include,
                     has_columns,
@@ -345,7 +348,12 @@ impl Events {
         }
         let template = || {
             let version = self.group.api_version();
-            json!({"kind": "Template", "apiVersion": version, "metadata": metadata, "objects": null})
+            match self.kind {
+                groups::Kind::Template => json!({"kind": "Template", "apiVersion": version,
+                    "metadata": metadata, "objects": null}),
+                groups::Kind::Instance => json!({"kind": "TemplateInstance",
+                    "apiVersion": version, "metadata": metadata, "spec": {}, "status": {}}),
+            }
         };
         let object = match self.shown.shape {
             Shape::Plain => template(),

@@ -10,7 +10,7 @@ use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
 use bytes::Bytes;
 use jiff::Timestamp;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::Result;
 use serde::de::IgnoredAny;
 
@@ -60,6 +60,7 @@ fn store(group: Group, format: Format, text: &str) {
     show(group, &stored);
     let patched = decode::patched(
         group,
+        Kind::Template,
         draft.to_value(),
         Some(&draft),
         &[],
@@ -79,7 +80,7 @@ fn show(group: Group, stored: &Stored) {
     out.clear();
     object::yaml_object(item, &mut out);
     out.clear();
-    answer::list(group, &meta, [item], &mut out);
+    answer::list(group, Kind::Template, &meta, [item], &mut out);
     readable(&out);
     let version = MetaVersion::V1;
     out.clear();
@@ -89,6 +90,7 @@ fn show(group: Group, stored: &Stored) {
         out.clear();
         let table = Table {
             group,
+            kind: Kind::Template,
             version,
             include,
             has_columns: true,

@@ -3,7 +3,7 @@
 
 use crate::patch::managed::{self, Writer};
 use crate::patch::{json, merge, strategic};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use serde_json::{Value, json as value};
 
 /// The most patches of one input.
@@ -72,17 +72,25 @@ fn change(group: Group, object: &Value, owned: &mut Value, patch: &str, index: u
         *owned = patched;
     }
     let applied = template(group, &read);
-    if let Ok(result) = managed::apply(group, None, &applied, &writer, false) {
+    if let Ok(result) = managed::apply(group, Kind::Template, None, &applied, &writer, false) {
         assert!(result.is_object());
     }
     if let Ok(result) = managed::apply(
         group,
+        Kind::Template,
         Some(owned),
         &applied,
         &writer,
         index.is_multiple_of(2),
     ) {
-        let again = managed::apply(group, Some(&result), &applied, &writer, false);
+        let again = managed::apply(
+            group,
+            Kind::Template,
+            Some(&result),
+            &applied,
+            &writer,
+            false,
+        );
         assert_eq!(
             again.as_ref(),
             Ok(&result),

@@ -1,7 +1,7 @@
 //! The resources that the server serves, and their actions.
 
 use crate::wire::path::{Resource, Verb};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Details, Result, Status};
 
 /// The API group of access reviews.
@@ -33,14 +33,32 @@ pub enum Endpoint {
         /// The name of the Template.
         name: String,
     },
-    /// Access stored Templates in one namespace, or in all.
-    Templates {
+    /// Access stored objects in one namespace, or in all.
+    Objects {
         /// The API group of the path.
         group: Group,
+        /// The kind of the objects.
+        kind: Kind,
+        /// Whether the path is that of the subresource `status`.
+        is_status: bool,
         /// The namespace of the path. `None` for all namespaces, in lists and watches.
         namespace: Option<String>,
         /// The action, by method and path.
         action: Action,
+    },
+    /// Return the revisions of an instance. Only in our group.
+    Revisions {
+        /// The namespace of the path.
+        namespace: String,
+        /// The name of the instance.
+        name: String,
+    },
+    /// Show what the instance in the body would change. Only in our group.
+    Preview {
+        /// The namespace of the path.
+        namespace: String,
+        /// The name of the instance.
+        name: String,
     },
     /// Answer a question of a user about itself.
     Review(Review),
@@ -49,24 +67,24 @@ pub enum Endpoint {
     Namespace(String),
 }
 
-/// An action on stored Templates.
+/// An action on stored objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Store the Template in the body.
+    /// Store the object in the body.
     Create,
-    /// Read the Template with this name.
+    /// Read the object with this name.
     Get(String),
-    /// Replace the Template with this name.
+    /// Replace the object with this name.
     Update(String),
-    /// Change parts of the Template with this name.
+    /// Change parts of the object with this name.
     Patch(String),
-    /// Delete the Template with this name.
+    /// Delete the object with this name.
     Delete(String),
-    /// Read the Templates that the selectors match.
+    /// Read the objects that the selectors match.
     List,
-    /// Watch changes. A deprecated watch path may name a single Template.
+    /// Watch changes. A deprecated watch path may name a single object.
     Watch(Option<String>),
-    /// Delete the Templates that the selectors match.
+    /// Delete the objects that the selectors match.
     DeleteCollection,
 }
 
@@ -107,8 +125,10 @@ pub fn of(request: &Resource, standalone: bool) -> Result<Endpoint> {
     match request.resource.as_str() {
         "processedtemplates" => process(request, group),
         "templates" if request.subresource.is_some() => subresource(request, group),
-        "templates" => templates(request, group),
-        _ => Err(Status::no_such_path()),
+        resource => match Kind::of_resource(resource) {
+            Some(kind) => objects(request, group, kind),
+            None => Err(Status::no_such_path()),
+        },
     }
 }
 
@@ -149,7 +169,34 @@ fn subresource(request: &Resource, group: Group) -> Result<Endpoint> {
     }
 }
 
-fn templates(request: &Resource, group: Group) -> Result<Endpoint> {
+fn objects(request: &Resource, group: Group, kind: Kind) -> Result<Endpoint> {
+    if let (
+        Some(part @ ("revisions" | "preview")),
+        Group::Krm,
+        Kind::Instance,
+        false,
+        Some(namespace),
+        Some(name),
+    ) = (
+        request.subresource.as_deref(),
+        group,
+        kind,
+        request.watch_prefix,
+        &request.namespace,
+        &request.name,
+    ) {
+        let (namespace, name) = (namespace.clone(), name.clone());
+        return match (part, request.verb) {
+            ("revisions", Some(Verb::Get)) => Ok(Endpoint::Revisions { namespace, name }),
+            ("preview", Some(Verb::Create)) => Ok(Endpoint::Preview { namespace, name }),
+            _ => Err(not_allowed()),
+        };
+    }
+    let is_status = match request.subresource.as_deref() {
+        None => false,
+        Some("status") if !request.watch_prefix => true,
+        Some(_) => return Err(Status::no_such_path()),
+    };
     let namespace = request.namespace.clone();
     let action = match (request.verb, request.name.clone(), &namespace) {
         // Without a namespace, only lists and watches of all Templates are served.
@@ -164,8 +211,18 @@ fn templates(request: &Resource, group: Group) -> Result<Endpoint> {
         (Some(Verb::DeleteCollection), None, Some(_)) => Action::DeleteCollection,
         _ => return Err(not_allowed()),
     };
-    Ok(Endpoint::Templates {
+    if is_status
+        && !matches!(
+            action,
+            Action::Get(_) | Action::Update(_) | Action::Patch(_)
+        )
+    {
+        return Err(not_allowed());
+    }
+    Ok(Endpoint::Objects {
         group,
+        kind,
+        is_status,
         namespace,
         action,
     })
@@ -255,8 +312,10 @@ mod tests {
     #[test]
     fn an_old_path_of_watches_is_only_for_watches() {
         let path = "/apis/template.krm.dev/v1alpha1/watch/namespaces/shop/templates/web";
-        let watch = Endpoint::Templates {
+        let watch = Endpoint::Objects {
             group: Group::Krm,
+            kind: Kind::Template,
+            is_status: false,
             namespace: Some("shop".to_owned()),
             action: Action::Watch(Some("web".to_owned())),
         };

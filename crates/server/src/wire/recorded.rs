@@ -197,11 +197,11 @@ fn read(exchange: &Exchange, resource: &Resource, query: &Query) -> Result<()> {
     let (content_type, agent) = (header("content-type"), header("user-agent"));
     let endpoint = endpoint::of(resource, false)?;
     let scope = match &endpoint {
-        Endpoint::Templates {
+        Endpoint::Objects {
             action: Action::List | Action::DeleteCollection,
             ..
         } => Scope::List,
-        Endpoint::Templates {
+        Endpoint::Objects {
             action: Action::Watch(_),
             ..
         } => Scope::Watch,
@@ -213,7 +213,7 @@ fn read(exchange: &Exchange, resource: &Resource, query: &Query) -> Result<()> {
             WriteOptions::create(query)?;
             content::of_object(content_type)?;
         }
-        Endpoint::Templates { group, action, .. } => match action {
+        Endpoint::Objects { group, action, .. } => match action {
             Action::Create => {
                 WriteOptions::create(query)?;
                 content::of_object(content_type)?;
@@ -243,7 +243,11 @@ fn read(exchange: &Exchange, resource: &Resource, query: &Query) -> Result<()> {
                 DeleteOptions::parse(query, content_type, &exchange.body)?;
             }
         },
-        Endpoint::Schema { .. } | Endpoint::Review(_) | Endpoint::Namespace(_) => {}
+        Endpoint::Schema { .. }
+        | Endpoint::Revisions { .. }
+        | Endpoint::Preview { .. }
+        | Endpoint::Review(_)
+        | Endpoint::Namespace(_) => {}
     }
     Ok(())
 }

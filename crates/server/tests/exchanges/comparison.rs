@@ -14,7 +14,12 @@ use crate::words::are_same_error;
 const HEADERS: [&str; 3] = ["Content-Type", "Warning", "Retry-After"];
 const OPENSHIFT: &str = "template.openshift.io";
 /// The resources of OpenShift's group that both servers have.
-const RESOURCES: [&str; 2] = ["processedtemplates", "templates"];
+const RESOURCES: [&str; 4] = [
+    "processedtemplates",
+    "templateinstances",
+    "templateinstances/status",
+    "templates",
+];
 
 /// Returns the differences between a response and the recorded one, one line each. Learns our
 /// values for the recorded uids, names and revisions.

@@ -1,9 +1,9 @@
 //! Recorded requests to an OpenShift API server and a kube-apiserver, sent to this server.
 //!
-//! `corpus/template-api` in `KRM_TEMPLATE_SHARED` contains the requests and responses in their
-//! original order. Each of our responses must equal the recorded one, or be listed in
-//! `tests/template-api/differences.txt` with our status code and a reason. Each run writes a report
-//! to `target/template-api-report.txt`.
+//! `corpus/template-api` and `corpus/template-instances/api` in `KRM_TEMPLATE_SHARED` contain the
+//! requests and responses in their original order. Each of our responses must equal the recorded
+//! one, or be listed in `tests/template-api/differences.txt` or `instances.txt` there with our
+//! status code and a reason. Each run writes reports to `target`.
 //!
 //! | module | content |
 //! |---|---|
@@ -34,26 +34,34 @@ pub(crate) fn trials() -> Vec<Trial> {
     let recorded = shared.clone();
     trials.push(
         Trial::test("exchanges/recorded_answers_are_ours_or_listed", move || {
-            exchanges(&recorded.unwrap().join("corpus/template-api"))
+            exchanges(&recorded.unwrap(), &replay::TEMPLATES)
         })
+        .with_ignored_flag(shared.is_none()),
+    );
+    let recorded = shared.clone();
+    trials.push(
+        Trial::test(
+            "exchanges/recorded_answers_about_instances_are_ours_or_listed",
+            move || exchanges(&recorded.unwrap(), &replay::INSTANCES),
+        )
         .with_ignored_flag(shared.is_none()),
     );
     trials
 }
 
 /// Replays all exchanges and compares them with the list of differences.
-fn exchanges(folder: &Path) -> Result<(), Failed> {
+fn exchanges(shared: &Path, corpus: &replay::Corpus) -> Result<(), Failed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let recorded = recording::all(folder)?;
-    let listed = listed::read(&root.join("tests/template-api/differences.txt"))?;
+    let recorded = recording::all(&shared.join(corpus.folder))?;
+    let listed = listed::read(&root.join("tests/template-api").join(corpus.differences))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let server = program::Server::start()?;
-    let outcomes = runtime.block_on(replay::run(&recorded, &listed, server.address()))?;
+    let outcomes = runtime.block_on(replay::run(corpus, &recorded, &listed, server.address()))?;
     drop(server);
     std::fs::write(
-        root.join("target/template-api-report.txt"),
+        root.join("target").join(corpus.report),
         listed::report(&outcomes),
     )?;
     let wrong = listed::wrong(&outcomes, &listed);

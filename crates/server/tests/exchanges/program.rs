@@ -13,14 +13,23 @@ const START: Duration = Duration::from_secs(10);
 
 /// Returns the token of a recorded user.
 pub(crate) fn token(user: &str) -> Option<&'static str> {
-    match user {
-        "admin" => Some("token-of-admin"),
-        "user" => Some("token-of-user"),
-        _ => None,
-    }
+    let found = TOKENS.lines().find(|line| {
+        let name = line.split(',').nth(1).unwrap_or_default();
+        name == user
+    });
+    found.and_then(|line| line.split(',').next())
 }
 
-const TOKENS: &str = "token-of-admin,admin,1,\"system:masters\"\ntoken-of-user,user,2\n";
+const TOKENS: &str = "token-of-admin,admin,1,\"system:masters\"
+token-of-user,user,2
+token-of-jane,jane,2,\"editors\"
+token-of-anna,anna,3,\"viewers\"
+token-of-nobody,nobody,4
+token-of-boss,boss,9,\"bosses\"
+token-of-lim,lim,10,\"limited\"
+token-of-carl,carl,,\"editors\"
+token-of-bot,system:serviceaccount:shop:bot,6e8e4d8b-2f20-4894-a677-246dd62a33c7,\"system:serviceaccounts,system:serviceaccounts:shop\"
+";
 
 const RBAC: &str = r#"apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -45,6 +54,49 @@ subjects:
 - apiGroup: rbac.authorization.k8s.io
   kind: Group
   name: system:masters
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: instances, namespace: shop}
+rules:
+- {apiGroups: [template.openshift.io], resources: [templateinstances], verbs: [create, delete, deletecollection, get, list, patch, update, watch]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: instances, namespace: shop}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: instances}
+subjects:
+- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: editors}
+- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: bosses}
+- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: limited}
+- {apiGroup: rbac.authorization.k8s.io, kind: User, name: 'system:serviceaccount:shop:bot'}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: boss, namespace: shop}
+rules:
+- {apiGroups: [template.openshift.io], resources: [templateinstances], verbs: [assign]}
+- {apiGroups: [template.openshift.io], resources: [templateinstances/status], verbs: [get, patch, update]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: boss, namespace: shop}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: boss}
+subjects:
+- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: bosses}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: view, namespace: shop}
+rules:
+- {apiGroups: [template.openshift.io], resources: [templateinstances], verbs: [get, list, watch]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: view, namespace: shop}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: view}
+subjects:
+- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: viewers}
 "#;
 
 /// A process of the program. It is killed on drop.
@@ -67,6 +119,8 @@ impl Server {
         let log = fs::File::create(folder.path().join("log"))?;
         let process = Command::new(env!("CARGO_BIN_EXE_krm-template-server"))
             .args(["--listen", &address.to_string(), "--store", "memory"])
+            // The recorded servers had no controllers.
+            .arg("--no-instances")
             .arg("--auth")
             .arg(format!("tokens={}", tokens.display()))
             .arg("--rbac")

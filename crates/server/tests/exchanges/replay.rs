@@ -16,18 +16,48 @@ use crate::exchanges::program::token;
 use crate::exchanges::recording::{Binding, Exchange};
 
 const OPENSHIFT: &str = "/apis/template.openshift.io/v1/namespaces";
-/// Watches during which objects were changed.
-const CHANGES_BESIDE: std::ops::RangeInclusive<u32> = 325..=331;
+
+/// Recorded exchanges that were made one after the other.
+pub(crate) struct Corpus {
+    /// The folder in the shared data.
+    pub(crate) folder: &'static str,
+    /// The list of differences, in `tests/template-api`.
+    pub(crate) differences: &'static str,
+    /// The report, in `target`.
+    pub(crate) report: &'static str,
+    resource: &'static str,
+    /// Watches during which objects were changed.
+    beside: std::ops::RangeInclusive<u32>,
+}
+
+pub(crate) const TEMPLATES: Corpus = Corpus {
+    folder: "corpus/template-api",
+    differences: "differences.txt",
+    report: "template-api-report.txt",
+    resource: "prod/templates",
+    beside: 325..=331,
+};
+
+pub(crate) const INSTANCES: Corpus = Corpus {
+    folder: "corpus/template-instances/api",
+    differences: "instances.txt",
+    report: "template-instances-report.txt",
+    resource: "shop/templateinstances",
+    beside: 133..=134,
+};
+
 const THE_OBJECT: &str = "the object at this moment";
 
 /// Sends all requests in order and compares the responses. Reads that take seconds run concurrently
 /// with the following requests, until the next request that changes an object.
 pub(crate) async fn run(
+    corpus: &Corpus,
     recorded: &[Exchange],
     listed: &Listed,
     address: SocketAddr,
 ) -> Result<Vec<Outcome>, Failed> {
     let mut replay = Replay {
+        corpus,
         address,
         known: Known::default(),
         answers: BTreeMap::new(),
@@ -36,7 +66,7 @@ pub(crate) async fn run(
     let mut outcomes = Vec::new();
     let mut slow: Vec<(&Exchange, JoinHandle<Answer>)> = Vec::new();
     for exchange in recorded {
-        if exchange.changes() || CHANGES_BESIDE.contains(&exchange.number()) {
+        if exchange.changes() || corpus.beside.contains(&exchange.number()) {
             for (exchange, answer) in slow.drain(..) {
                 outcomes.push(replay.outcome(exchange, answer.await?));
             }
@@ -47,7 +77,7 @@ pub(crate) async fn run(
             continue;
         }
         let sent = replay.request(exchange).await;
-        if CHANGES_BESIDE.contains(&exchange.number()) {
+        if corpus.beside.contains(&exchange.number()) {
             let answer = replay.with_changes_beside(sent).await;
             outcomes.push(replay.outcome(exchange, answer));
         } else if exchange.is_watch() || exchange.response.status == 504 {
@@ -64,7 +94,8 @@ pub(crate) async fn run(
     Ok(outcomes)
 }
 
-struct Replay {
+struct Replay<'c> {
+    corpus: &'c Corpus,
     address: SocketAddr,
     known: Known,
     answers: BTreeMap<String, (HeaderMap, Option<Value>)>,
@@ -72,7 +103,7 @@ struct Replay {
     recorded: BTreeMap<(String, String), Value>,
 }
 
-impl Replay {
+impl Replay<'_> {
     fn outcome(&mut self, exchange: &Exchange, answer: Answer) -> Outcome {
         let different = differences(exchange, &answer, &mut self.known);
         let request = &exchange.request;
@@ -124,8 +155,11 @@ impl Replay {
                 None => self.known.fill(text, &current).into_bytes(),
             });
         }
-        if CHANGES_BESIDE.contains(&exchange.number()) {
-            sent.path = sent.path.replace("timeoutSeconds=4", "timeoutSeconds=1");
+        if self.corpus.beside.contains(&exchange.number()) {
+            for seconds in ["3", "4"] {
+                let given = format!("timeoutSeconds={seconds}");
+                sent.path = sent.path.replace(&given, "timeoutSeconds=1");
+            }
         }
         sent
     }
@@ -203,7 +237,7 @@ impl Replay {
                 .unwrap_or_default()
                 .to_owned()
         } else {
-            format!("{OPENSHIFT}/prod/templates?limit=1")
+            format!("{OPENSHIFT}/{}?limit=1", self.corpus.resource)
         };
         let answer = self.as_admin("GET", &path, None).await;
         let revision = answer.json().and_then(|answer| {
@@ -216,6 +250,16 @@ impl Replay {
     }
 
     async fn as_admin(&self, method: &str, path: &str, body: Option<(&str, Value)>) -> Answer {
+        self.by("admin", method, path, body).await
+    }
+
+    async fn by(
+        &self,
+        user: &str,
+        method: &str,
+        path: &str,
+        body: Option<(&str, Value)>,
+    ) -> Answer {
         let mut more = BTreeMap::from([("Accept".to_owned(), "application/json".to_owned())]);
         if let Some((content_type, _)) = &body {
             more.insert("Content-Type".to_owned(), (*content_type).to_owned());
@@ -223,7 +267,7 @@ impl Replay {
         let sent = Sent {
             method: method.to_owned(),
             path: path.to_owned(),
-            headers: headers("admin", &more),
+            headers: headers(user, &more),
             body: body.map(|(_, body)| body.to_string().into_bytes()),
         };
         send(self.address, sent).await
@@ -248,6 +292,23 @@ impl Replay {
 
     /// Sends the unrecorded requests before an exchange.
     async fn unrecorded(&self, number: u32) -> Result<(), Failed> {
+        if self.corpus.folder != TEMPLATES.folder {
+            let path = format!("{OPENSHIFT}/{}", self.corpus.resource);
+            match number {
+                // The recorded request impersonates, which is refused here.
+                17 => {
+                    let instance = json!({"kind": "TemplateInstance",
+                        "apiVersion": "template.openshift.io/v1", "metadata": {"name": "imp"},
+                        "spec": {"template": {"metadata": {"name": "empty"}, "objects": []}}});
+                    let body = Some(("application/json", instance));
+                    self.by("jane", "POST", &path, body).await;
+                }
+                // The garbage collector did it: the owner did not exist.
+                20 => _ = self.as_admin("DELETE", &format!("{path}/fin"), None).await,
+                _ => {}
+            }
+            return Ok(());
+        }
         if number == 483 {
             for index in 1..=12 {
                 let group = if index < 10 { "y" } else { "x" };
@@ -281,9 +342,42 @@ impl Replay {
             Ok(watch) => watch,
             Err(error) => return failed(error.to_string()),
         };
-        if let Err(error) = self.create("prod", "w1", json!({"w": "1"})).await {
+        let changed = if self.corpus.folder == TEMPLATES.folder {
+            self.change_template().await
+        } else {
+            self.change_instance().await
+        };
+        if let Err(error) = changed {
             return failed(error.message().unwrap_or_default().to_owned());
         }
+        match tokio::time::timeout(std::time::Duration::from_secs(10), finish(watch)).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => failed(error.to_string()),
+            Err(late) => failed(late.to_string()),
+        }
+    }
+
+    /// Creates an instance, labels it and deletes it, as its requester.
+    async fn change_instance(&self) -> Result<(), Failed> {
+        let path = format!("{OPENSHIFT}/{}", self.corpus.resource);
+        let instance = json!({"kind": "TemplateInstance", "apiVersion": "template.openshift.io/v1",
+            "metadata": {"name": "watched"},
+            "spec": {"template": {"metadata": {"name": "empty"}, "objects": []}}});
+        let body = Some(("application/json", instance));
+        let answer = self.by("jane", "POST", &path, body).await;
+        if answer.status != 201 {
+            return Err(answer.text().into());
+        }
+        let path = format!("{path}/watched");
+        let label = json!({"metadata": {"labels": {"w": "1"}}});
+        let body = Some(("application/merge-patch+json", label));
+        self.by("jane", "PATCH", &path, body).await;
+        self.by("jane", "DELETE", &path, None).await;
+        Ok(())
+    }
+
+    async fn change_template(&self) -> Result<(), Failed> {
+        self.create("prod", "w1", json!({"w": "1"})).await?;
         let path = format!("{OPENSHIFT}/prod/templates/w1");
         for patch in [
             json!({"message": "changed"}),
@@ -298,11 +392,7 @@ impl Replay {
             .await;
         }
         self.as_admin("DELETE", &path, None).await;
-        match tokio::time::timeout(std::time::Duration::from_secs(10), finish(watch)).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => failed(error.to_string()),
-            Err(late) => failed(late.to_string()),
-        }
+        Ok(())
     }
 }
 

@@ -151,6 +151,7 @@ impl Site {
         let app = App::new(State {
             store,
             deployments,
+            cluster: None,
             authenticator: auth.authenticator,
             authorizer: auth.authorizer,
             limits: program.limits,

@@ -2,7 +2,7 @@
 
 use krm_template_server::patch::managed::Writer;
 use krm_template_server::patch::managed::{apply, track_update};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::Result;
 use serde_json::{Value, json};
 
@@ -69,7 +69,14 @@ fn updated(manager: &str, before: &Value, change: impl FnOnce(&mut Value)) -> Va
 }
 
 fn applied(manager: &str, before: Option<&Value>, fields: &str) -> Result<Value> {
-    apply(GROUP, before, &template(fields), &writer(manager), false)
+    apply(
+        GROUP,
+        Kind::Template,
+        before,
+        &template(fields),
+        &writer(manager),
+        false,
+    )
 }
 
 fn updates_of_more_than_ten_managers_are_merged() {
@@ -222,7 +229,15 @@ fn an_applied_object_keeps_its_order_and_the_digits_of_numbers() {
         r#"{"objects":[{"b":1.0,"a":2}],"kind":"Template","metadata":{"labels":{"b":"1","a":"2"},"name":"t"},"#,
         r#""apiVersion":"template.krm.dev/v1alpha1"}"#
     );
-    let object = apply(GROUP, None, &value(text), &writer("ann"), false).unwrap();
+    let object = apply(
+        GROUP,
+        Kind::Template,
+        None,
+        &value(text),
+        &writer("ann"),
+        false,
+    )
+    .unwrap();
     let managed = object["metadata"]["managedFields"].to_string();
     assert_eq!(
         object.to_string(),
@@ -396,7 +411,14 @@ fn a_value_of_openshift_is_applied_as_text_alone() {
         let text = format!(
             r#"{{"kind":"Template","apiVersion":"template.openshift.io/v1","metadata":{{"name":"t"}},"parameters":[{{"name":"A","value":{given}}}]}}"#
         );
-        let applied = apply(group, None, &value(&text), &writer("ann"), false);
+        let applied = apply(
+            group,
+            Kind::Template,
+            None,
+            &value(&text),
+            &writer("ann"),
+            false,
+        );
         let expected = why.map(|why| {
             format!(
                 "failed to create typed patch object (/t; template.openshift.io/v1, \

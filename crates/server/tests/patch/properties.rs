@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_template_server::patch::managed::{self, Writer};
 use krm_template_server::patch::{json, merge, strategic};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -337,7 +337,14 @@ fn check(group: Group, history: Vec<(&str, Way, Value)>) -> Result<(), TestCaseE
         } else {
             let force = matches!(way, Way::Force);
             let expected = !force && conflicts(group, manager, old, &template);
-            let result = managed::apply(group, before.as_ref(), &template, &writer, force);
+            let result = managed::apply(
+                group,
+                Kind::Template,
+                before.as_ref(),
+                &template,
+                &writer,
+                force,
+            );
             prop_assert_eq!(
                 result.as_ref().map_err(|status| status.code).err(),
                 expected.then_some(409)
@@ -399,6 +406,7 @@ fn check_applied(
     }
     let twice = managed::apply(
         group,
+        Kind::Template,
         Some(after),
         applied,
         &Writer {
@@ -446,7 +454,7 @@ proptest! {
         let written = object.clone();
         managed::track_update(Group::Krm, Some(&written), &mut object, &writer);
         prop_assert_eq!(&object, &written, "nothing has changed");
-        let forced = managed::apply(Group::Krm, Some(&object), &applied, &writer, true);
+        let forced = managed::apply(Group::Krm, Kind::Template, Some(&object), &applied, &writer, true);
         prop_assert_eq!(forced.map(|_| ()), Ok(()));
     }
 }

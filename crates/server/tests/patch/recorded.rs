@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use krm_template_server::patch::managed::{self, Writer};
 use krm_template_server::patch::{json, merge, strategic};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::Result;
 use serde_json::{Value, json};
 
@@ -160,7 +160,7 @@ impl Exchange {
                     json => serde_json::from_str(json).unwrap(),
                 };
                 let force = self.query("force").is_some_and(|force| force != "false");
-                return managed::apply(group, before, &applied, &writer, force);
+                return managed::apply(group, Kind::Template, before, &applied, &writer, force);
             }
             _ => after = serde_json::from_str(&self.body).unwrap(),
         }

@@ -2,7 +2,7 @@
 
 use prometheus_client::encoding::EncodeLabelSet;
 
-use crate::groups::Group;
+use crate::groups::{Group, Kind};
 
 /// The replacement for unknown values.
 const OTHER: &str = "other";
@@ -30,15 +30,16 @@ const GROUPS: [&str; 5] = [
     "template.krm.dev",
     "template.openshift.io",
 ];
-const RESOURCES: [&str; 6] = [
+const RESOURCES: [&str; 7] = [
     "",
     "processedtemplates",
     "selfsubjectaccessreviews",
     "selfsubjectreviews",
     "selfsubjectrulesreviews",
+    "templateinstances",
     "templates",
 ];
-const SUBRESOURCES: [&str; 3] = ["", "processed", "schema"];
+const SUBRESOURCES: [&str; 4] = ["", "processed", "schema", "status"];
 
 /// The labels of a request's metrics. Unknown values become `other`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -132,6 +133,25 @@ pub(super) struct ObjectsLabels {
     resource: &'static str,
 }
 
+/// The labels of instances.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct InstanceLabels {
+    pub(super) group: &'static str,
+    pub(super) ready: &'static str,
+}
+
+/// The label with the result of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct ResultLabels {
+    pub(super) result: &'static str,
+}
+
+/// The label with the reason of a failed step.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct ReasonLabels {
+    pub(super) reason: &'static str,
+}
+
 impl RequestLabels {
     pub(super) fn new(request: Request<'_>, code: u16) -> Self {
         Self {
@@ -188,10 +208,12 @@ impl StoreLabels {
 }
 
 impl ObjectsLabels {
-    pub(super) const fn new(group: Group) -> Self {
-        let resource = match group {
-            Group::Krm => "templates.template.krm.dev",
-            Group::OpenShift => "templates.template.openshift.io",
+    pub(super) const fn new(group: Group, kind: Kind) -> Self {
+        let resource = match (group, kind) {
+            (Group::Krm, Kind::Template) => "templates.template.krm.dev",
+            (Group::OpenShift, Kind::Template) => "templates.template.openshift.io",
+            (Group::Krm, Kind::Instance) => "templateinstances.template.krm.dev",
+            (Group::OpenShift, Kind::Instance) => "templateinstances.template.openshift.io",
         };
         Self { resource }
     }

@@ -19,9 +19,12 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 pub use self::labels::{Dialect, Operation, Outcome, Request};
-use self::labels::{ExpansionLabels, ObjectsLabels, RequestLabels, StoreLabels, TimeLabels};
+use self::labels::{
+    ExpansionLabels, InstanceLabels, ObjectsLabels, ReasonLabels, RequestLabels, ResultLabels,
+    StoreLabels, TimeLabels,
+};
 use super::admission::Admission;
-use crate::groups::Group;
+use crate::groups::{Group, Kind};
 
 /// The content type of [`Metrics::text`].
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -53,6 +56,10 @@ pub struct Metrics {
     authorization_seconds: Histogram,
     panics: Counter,
     audit_dropped: Counter,
+    instances: Family<InstanceLabels, Gauge>,
+    reconcile_seconds: Histograms<ResultLabels>,
+    reconcile_errors: Family<ReasonLabels, Counter>,
+    queue_length: Gauge,
 }
 
 impl Metrics {
@@ -73,9 +80,14 @@ impl Metrics {
             authorization_seconds: seconds(),
             panics: Counter::default(),
             audit_dropped: Counter::default(),
+            instances: Family::default(),
+            reconcile_seconds: Family::new_with_constructor(seconds),
+            reconcile_errors: Family::default(),
+            queue_length: Gauge::default(),
         };
         metrics.register_requests();
         metrics.register_work();
+        metrics.register_instances();
         let built = vec![
             ("version", version.to_owned()),
             ("commit", commit.to_owned()),
@@ -152,6 +164,58 @@ impl Metrics {
         );
     }
 
+    fn register_instances(&mut self) {
+        let ours = self.registry.sub_registry_with_prefix("krm_template");
+        ours.register(
+            "instances",
+            "TemplateInstances that the server works on",
+            self.instances.clone(),
+        );
+        ours.register(
+            "instances_reconcile_seconds",
+            "How long steps of TemplateInstances took",
+            self.reconcile_seconds.clone(),
+        );
+        ours.register(
+            "instances_reconcile_errors",
+            "Failed steps of TemplateInstances",
+            self.reconcile_errors.clone(),
+        );
+        ours.register(
+            "instances_queue_length",
+            "TemplateInstances that wait for a step",
+            self.queue_length.clone(),
+        );
+    }
+
+    /// Sets the number of instances of a group that are ready, or are not.
+    pub fn set_instances(&self, group: Group, is_ready: bool, count: usize) {
+        let labels = InstanceLabels {
+            group: group.name(),
+            ready: if is_ready { "true" } else { "false" },
+        };
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        self.instances.get_or_create(&labels).set(count);
+    }
+
+    /// Measures a step of an instance, by its result.
+    pub fn observe_reconcile(&self, result: &'static str, elapsed: Duration) {
+        self.reconcile_seconds
+            .get_or_create(&ResultLabels { result })
+            .observe(elapsed.as_secs_f64());
+    }
+
+    /// Counts a failed step of an instance by the reason of its condition.
+    pub fn count_instance_error(&self, reason: &'static str) {
+        let labels = ReasonLabels { reason };
+        self.reconcile_errors.get_or_create(&labels).inc();
+    }
+
+    /// Sets the number of instances that wait for a step.
+    pub fn set_instances_queued(&self, count: i64) {
+        self.queue_length.set(count);
+    }
+
     /// Counts a request that was answered with `code`. `elapsed` is absent for a watch.
     pub fn observe_request(&self, request: Request<'_>, code: u16, elapsed: Option<Duration>) {
         let labels = RequestLabels::new(request, code);
@@ -189,10 +253,10 @@ impl Metrics {
             .observe(elapsed.as_secs_f64());
     }
 
-    /// Sets the number of stored Templates of a group.
-    pub fn set_store_objects(&self, group: Group, objects: u64) {
+    /// Sets the number of stored objects of a kind in a group.
+    pub fn set_store_objects(&self, group: Group, kind: Kind, objects: u64) {
         self.store_objects
-            .get_or_create(&ObjectsLabels::new(group))
+            .get_or_create(&ObjectsLabels::new(group, kind))
             .set(i64::try_from(objects).unwrap_or(i64::MAX));
     }
 

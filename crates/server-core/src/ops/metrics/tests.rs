@@ -24,11 +24,15 @@ fn observed() -> Metrics {
     metrics.observe_request(LIST, 200, Some(time));
     metrics.observe_expansion(Dialect::Template(Group::Krm), Outcome::Ok, 3, time);
     metrics.observe_store("file", Operation::Get, time);
-    metrics.set_store_objects(Group::OpenShift, 7);
+    metrics.set_store_objects(Group::OpenShift, Kind::Template, 7);
     metrics.observe_authorization(time);
     metrics.count_dropped_events();
     metrics.count_panic();
     metrics.count_dropped_audit();
+    metrics.set_instances(Group::Krm, true, 2);
+    metrics.observe_reconcile("done", time);
+    metrics.count_instance_error("Conflict");
+    metrics.set_instances_queued(3);
     metrics
 }
 
@@ -65,6 +69,12 @@ fn the_names_are_those_of_the_documentation() {
         "krm_template_expansion_seconds_sum",
         "krm_template_expansions_total",
         "krm_template_in_flight",
+        "krm_template_instances",
+        "krm_template_instances_queue_length",
+        "krm_template_instances_reconcile_errors_total",
+        "krm_template_instances_reconcile_seconds_bucket",
+        "krm_template_instances_reconcile_seconds_count",
+        "krm_template_instances_reconcile_seconds_sum",
         "krm_template_panics_total",
         "krm_template_request_seconds_bucket",
         "krm_template_request_seconds_count",

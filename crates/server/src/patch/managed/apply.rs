@@ -7,7 +7,7 @@ use super::managers::{Id, Managers, Operation, Writer, time};
 use super::shape::{Changes, Shape, is_system};
 use crate::object::decode::undeclared;
 use crate::patch::merge::with_map;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Cause, Details, Result, Status};
 
 /// The manager of all fields of an object that had no managers before its first apply.
@@ -15,9 +15,6 @@ const BEFORE_APPLY: &str = "before-first-apply";
 
 /// The system fields that a client sets on a new object.
 const FROM_CLIENTS: [&str; 2] = ["name", "namespace"];
-
-/// The kind of all stored objects.
-const KIND: &str = "Template";
 
 /// Merges an applied object into the current one, and sets `metadata.managedFields`. Removes fields
 /// that the writer applied before, unless they still have an owner.
@@ -34,18 +31,20 @@ const KIND: &str = "Template";
 /// fields, unless `force` is set.
 pub fn apply(
     group: Group,
+    kind: Kind,
     current: Option<&Value>,
     applied: &Value,
     writer: &Writer<'_>,
     force: bool,
 ) -> Result<Value> {
-    check(group, applied)?;
+    check((group, kind), applied)?;
     let nothing = json!({});
     let live = current.unwrap_or(&nothing);
     let mut managers = managers_of(group, live, writer);
     let id = Id::new(group, Operation::Apply, writer);
     let before = managers.0.remove(&id);
-    let fields = Shape::Object(group).fields(applied);
+    let shape = Shape::of(group, applied);
+    let fields = shape.fields(applied);
 
     let mut object = merged(group, current, applied);
     if let Some(before) = &before {
@@ -53,7 +52,7 @@ pub fn apply(
         for managed in managers.0.values() {
             owned.add(managed.fields.clone());
         }
-        Shape::Object(group).prune(&mut object, &before.fields, &owned);
+        shape.prune(&mut object, &before.fields, &owned);
     }
 
     let changes = Changes::between(group, live, &object);
@@ -107,7 +106,7 @@ fn merged(group: Group, current: Option<&Value>, applied: &Value) -> Value {
             },
         );
     }
-    Shape::Object(group).merge(&mut object, applied);
+    Shape::of(group, applied).merge(&mut object, applied);
     object
 }
 
@@ -124,10 +123,10 @@ fn take_identity(metadata: &mut Map<String, Value>, applied: &Value) {
 }
 
 /// Rejects an object that cannot be applied.
-fn check(group: Group, applied: &Value) -> Result<()> {
+fn check((group, expected): (Group, Kind), applied: &Value) -> Result<()> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let (version, kind) = (text(applied.get("apiVersion")), text(applied.get("kind")));
-    if version != group.api_version() || kind != KIND {
+    if version != group.api_version() || kind != expected.name() {
         let version = if version.contains('/') {
             version
         } else {
@@ -142,8 +141,10 @@ fn check(group: Group, applied: &Value) -> Result<()> {
     if managers.is_some_and(|managers| !managers.is_null()) {
         return Err(Status::bad_request("metadata.managedFields must be nil"));
     }
-    let checked = Shape::Object(group).check(applied, "");
-    let wrong = checked.err().or_else(|| undeclared(group, applied));
+    let checked = Shape::of(group, applied).check(applied, "");
+    let wrong = checked
+        .err()
+        .or_else(|| undeclared((group, expected), applied));
     let Some(why) = wrong else { return Ok(()) };
     let field = |name| text(metadata.and_then(|metadata| metadata.get(name)));
     Err(Status::bad_request(format!(

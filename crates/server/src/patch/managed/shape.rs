@@ -1,4 +1,4 @@
-//! The parts of a Template that have their own owners.
+//! The parts of an object that have their own owners.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,23 @@ use serde_json::{Map, Value, json};
 use super::fields::{Fields, Step};
 use crate::object::types::{OBJECT_META, is_field, is_parameter_field};
 use crate::patch::merge::{kind, with_map};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 
-/// The shape of a part of a Template.
+/// The shape of a part of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// An atomic value, which is owned as a whole.
     Leaf,
     Object(Group),
+    Instance(Group),
+    /// The `spec` of an instance.
+    Spec(Group),
+    Status,
+    /// The Template in an instance of OpenShift's group.
+    Inline,
+    /// The metadata of that Template, without system fields.
+    InlineMetadata,
+    Requester,
     Metadata,
     /// A map whose strings have owners of their own.
     Labels,
@@ -62,7 +71,7 @@ pub(super) struct Changes {
 impl Changes {
     /// Compares two objects. Ignores system fields.
     pub(super) fn between(group: Group, before: &Value, after: &Value) -> Self {
-        Shape::Object(group).compare(Some(before), Some(after))
+        Shape::of(group, after).compare(Some(before), Some(after))
     }
 
     fn at(step: &Step, below: Self, all: &mut Self) {
@@ -72,21 +81,45 @@ impl Changes {
 }
 
 impl Shape {
+    /// Returns the shape of an object, by its kind.
+    pub(super) fn of(group: Group, object: &Value) -> Self {
+        let kind = object.get("kind").and_then(Value::as_str);
+        match kind.and_then(Kind::named) {
+            Some(Kind::Instance) => Self::Instance(group),
+            _ => Self::Object(group),
+        }
+    }
+
     /// Returns the shape of a field, or `None` if it has no owner.
     fn field(self, name: &str) -> Option<Self> {
         Some(match (self, name) {
-            (Self::Object(_), "apiVersion" | "kind") => return None,
-            (Self::Object(_), "metadata") => Self::Metadata,
+            (Self::Object(_) | Self::Instance(_) | Self::Inline, "apiVersion" | "kind") => {
+                return None;
+            }
+            (Self::Object(_) | Self::Instance(_), "metadata") => Self::Metadata,
+            (Self::Instance(group), "spec") => Self::Spec(group),
+            (Self::Instance(_), "status") => Self::Status,
+            (Self::Spec(Group::OpenShift), "template") => Self::Inline,
+            (Self::Spec(_), "requester") => Self::Requester,
+            (Self::Inline, "metadata") => Self::InlineMetadata,
+            (Self::Inline, "labels") | (Self::InlineMetadata, "labels" | "annotations") => {
+                Self::Labels
+            }
             (Self::Object(_), "labels")
             | (Self::Object(Group::Krm), "objectLabels")
             | (Self::Metadata, "labels" | "annotations") => Self::Labels,
-            (Self::Object(Group::Krm), "values") => Self::Values,
+            (Self::Object(Group::Krm), "values") | (Self::Spec(Group::Krm), "parameters") => {
+                Self::Values
+            }
             (Self::Object(Group::Krm), "parameters") => Self::Parameters,
             (Self::Metadata, "finalizers") => Self::Set,
             (Self::Metadata, "ownerReferences") => Self::OwnerReferences,
             (Self::Metadata, name) if is_system(name) => return None,
             // Unknown fields cannot be applied.
-            (Self::Object(group), name) if !is_field(group, name) => return None,
+            (Self::Object(group), name) if !is_field((group, Kind::Template), name) => return None,
+            (Self::Instance(group), name) if !is_field((group, Kind::Instance), name) => {
+                return None;
+            }
             (Self::Metadata, name) if !OBJECT_META.has(name) => return None,
             (Self::Parameter, name) if !is_parameter_field(name) => return None,
             _ => Self::Leaf,
@@ -95,13 +128,31 @@ impl Shape {
 
     /// Returns `true` for a struct, which itself has no owner.
     fn is_struct(self) -> bool {
-        matches!(self, Self::Object(_) | Self::Metadata)
+        matches!(
+            self,
+            Self::Object(_)
+                | Self::Instance(_)
+                | Self::Spec(_)
+                | Self::Status
+                | Self::Inline
+                | Self::InlineMetadata
+                | Self::Requester
+                | Self::Metadata
+        )
     }
 
     /// Returns `true` for a type of Go, in which a null field is the same as a missing one. Our
-    /// Templates are custom resources, except for their metadata.
+    /// kinds are custom resources, except for their metadata.
     fn is_typed(self) -> bool {
-        matches!(self, Self::Object(Group::OpenShift) | Self::Metadata)
+        matches!(
+            self,
+            Self::Object(Group::OpenShift)
+                | Self::Instance(Group::OpenShift)
+                | Self::Spec(Group::OpenShift)
+                | Self::Inline
+                | Self::InlineMetadata
+                | Self::Metadata
+        )
     }
 
     fn is_map(self) -> bool {

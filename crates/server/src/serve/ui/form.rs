@@ -18,7 +18,7 @@ use super::{seed, values};
 use crate::pages::{self, FormPage, Html, Link, ObjectView, Output, ResultView, Usage};
 use crate::process::{self, Described, Look, Preview, Syntax, Text, View};
 use crate::wire::path::{Resource, Verb};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
 
 #[derive(Clone, Copy)]
@@ -112,6 +112,8 @@ async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
         state: visit.state,
         user: &visit.user,
         group: stored.group,
+        kind: Kind::Template,
+        is_status: false,
         namespace: stored.namespace,
         query: &visit.incoming.query,
         headers: &visit.incoming.headers,

@@ -6,6 +6,7 @@
 //! | `upload` | uploaded Templates |
 //! | `form` | the form of a Template and its result |
 //! | `deployments` | deployments and their manifests |
+//! | `instances` | instances and their upgrades |
 //! | `list` | the list of Templates |
 //! | `merged` | the stored Templates of several groups, merged into one list |
 //! | `login` | logging in and out |
@@ -23,6 +24,8 @@
 mod deployments;
 mod entered;
 mod form;
+#[cfg(feature = "deployments")]
+mod instances;
 mod list;
 mod login;
 mod merged;
@@ -191,6 +194,11 @@ async fn page(
             visit.home = deployments::HOME;
             // Boxed: otherwise the futures of all requests would be as large as these.
             Box::pin(deployments::answer(visit, path)).await
+        }
+        #[cfg(feature = "deployments")]
+        ["instances", path @ ..] if path.len() != 2 => {
+            visit.home = instances::HOME;
+            Box::pin(instances::answer(visit, path)).await
         }
         [namespace, group, name] => {
             let group = Group::named(group).ok_or_else(Status::no_such_path)?;

@@ -17,7 +17,7 @@ use crate::pages::{self, Html, UploadPage};
 use crate::process::{self, Syntax};
 use crate::wire::path::DEFAULT_NAMESPACE;
 use crate::wire::query::Query;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
 
 pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
@@ -123,6 +123,8 @@ async fn store(visit: &Visit<'_>, group: Group, namespace: &str, text: &str) -> 
         state: visit.state,
         user: &visit.user,
         group,
+        kind: Kind::Template,
+        is_status: false,
         namespace,
         query: &Query::default(),
         headers: &headers,

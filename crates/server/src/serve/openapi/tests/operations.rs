@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::schemas::{self, META};
 use crate::wire::endpoint::AUTHENTICATION;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 
 const OBJECTS: &[&str] = &["application/json", "application/yaml"];
 const LISTS: &[&str] = &[
@@ -91,7 +91,7 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
         "boolean",
         "Whether an apply takes fields from other owners. Only for applies.",
     ),
-    ("gracePeriodSeconds", "integer", "Ignored for Templates."),
+    ("gracePeriodSeconds", "integer", "Ignored."),
     (
         "labels",
         "string",
@@ -107,7 +107,7 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
         "integer",
         "The maximum number of objects in a response.",
     ),
-    ("name", "string", "The name of the Template."),
+    ("name", "string", "The name of the object."),
     (
         "namespace",
         "string",
@@ -309,8 +309,14 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
     let mut paths = Map::new();
     paths.insert(format!("{base}/"), json!({"get": resources(&api)}));
     paths.insert(format!("{space}/processedtemplates"), process(&api, group));
-    paths.insert(format!("{space}/templates"), collection(&api, group));
-    paths.insert(format!("{space}/templates/{{name}}"), object(&api, group));
+    for kind in [Kind::Instance, Kind::Template] {
+        let of_kind = format!("{space}/{}", kind.resource());
+        paths.insert(of_kind.clone(), collection(&api, group, kind));
+        paths.insert(format!("{of_kind}/{{name}}"), object(&api, group, kind));
+        if kind == Kind::Instance {
+            paths.insert(format!("{of_kind}/{{name}}/status"), status(&api, group));
+        }
+    }
     if group == Group::Krm {
         paths.insert(
             format!("{space}/templates/{{name}}/processed"),
@@ -318,17 +324,20 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
         );
         paths.insert(format!("{space}/templates/{{name}}/schema"), schema(&api));
     }
-    let list = typed(LISTS, &schemas::of(group, "TemplateList"));
-    let operation = api.operation(
-        "list",
-        "list TemplateForAllNamespaces",
-        "list or watch objects of kind Template",
-        "Template",
-    );
-    paths.insert(
-        format!("{base}/templates"),
-        json!({"get": with(operation, LIST, None, &["200"], &list), "parameters": shared(&[])}),
-    );
+    for kind in [Kind::Instance, Kind::Template] {
+        let name = kind.name();
+        let list = typed(LISTS, &schemas::of(group, &format!("{name}List")));
+        let operation = api.operation(
+            "list",
+            &format!("list {name}ForAllNamespaces"),
+            &format!("list or watch objects of kind {name}"),
+            name,
+        );
+        paths.insert(
+            format!("{base}/{}", kind.resource()),
+            json!({"get": with(operation, LIST, None, &["200"], &list), "parameters": shared(&[])}),
+        );
+    }
     paths
 }
 
@@ -359,22 +368,21 @@ fn process(api: &Api, group: Group) -> Value {
     json!({"post": post, "parameters": shared(&["namespace"])})
 }
 
-fn collection(api: &Api, group: Group) -> Value {
-    let template = schemas::of(group, "Template");
-    let list = schemas::of(group, "TemplateList");
+fn collection(api: &Api, group: Group, kind: Kind) -> Value {
+    let kind = kind.name();
+    let template = schemas::of(group, kind);
+    let list = schemas::of(group, &format!("{kind}List"));
     let options = schemas::reference(&format!("{META}.DeleteOptions"));
-    let operation =
-        |action: &str, name: &str, text: &str| api.operation(action, name, text, "Template");
-    let get = operation(
-        "list",
-        "list NamespacedTemplate",
-        "list or watch objects of kind Template",
-    );
-    let post = operation("post", "create NamespacedTemplate", "create a Template");
+    let operation = |action: &str, name: &str, text: &str| {
+        let name = format!("{name}{kind}");
+        api.operation(action, &name, &format!("{text} {kind}"), kind)
+    };
+    let get = operation("list", "list Namespaced", "list or watch objects of kind");
+    let post = operation("post", "create Namespaced", "create a");
     let delete = operation(
         "deletecollection",
-        "delete CollectionNamespacedTemplate",
-        "delete collection of Template",
+        "delete CollectionNamespaced",
+        "delete collection of",
     );
     json!({
         "get": with(get, LIST, None, &["200"], &typed(LISTS, &list)),
@@ -396,31 +404,21 @@ fn collection(api: &Api, group: Group) -> Value {
     })
 }
 
-fn object(api: &Api, group: Group) -> Value {
-    let template = schemas::of(group, "Template");
+fn object(api: &Api, group: Group, kind: Kind) -> Value {
+    let kind = kind.name();
+    let template = schemas::of(group, kind);
     let patch = schemas::reference(&format!("{META}.Patch"));
     let options = schemas::reference(&format!("{META}.DeleteOptions"));
-    let mut patches = vec![
-        "application/apply-patch+yaml",
-        "application/json-patch+json",
-        "application/merge-patch+json",
-    ];
-    if group == Group::OpenShift {
-        patches.push("application/strategic-merge-patch+json");
-    }
+    let patches = patches(group);
     let answer = typed(OBJECTS, &template);
     let operation = |action: &str, verb: &str, text: &str| {
-        api.operation(
-            action,
-            &format!("{verb} NamespacedTemplate"),
-            text,
-            "Template",
-        )
+        let name = format!("{verb} Namespaced{kind}");
+        api.operation(action, &name, &format!("{text} {kind}"), kind)
     };
-    let get = operation("get", "read", "read the specified Template");
-    let put = operation("put", "replace", "replace the specified Template");
-    let delete = operation("delete", "delete", "delete a Template");
-    let change = operation("patch", "patch", "partially update the specified Template");
+    let get = operation("get", "read", "read the specified");
+    let put = operation("put", "replace", "replace the specified");
+    let delete = operation("delete", "delete", "delete a");
+    let change = operation("patch", "patch", "partially update the specified");
     json!({
         "get": with(get, &["resourceVersion"], None, &["200"], &answer),
         "put": with(put, WRITE, Some(body(OBJECTS, &template, true)), &["200"], &answer),
@@ -429,6 +427,50 @@ fn object(api: &Api, group: Group) -> Value {
             change,
             &[WRITE, &["force"]].concat(),
             Some(body(&patches, &patch, true)),
+            &["200", "201"],
+            &answer,
+        ),
+        "parameters": shared(&["name", "namespace"]),
+    })
+}
+
+fn patches(group: Group) -> Vec<&'static str> {
+    let mut patches = vec![
+        "application/apply-patch+yaml",
+        "application/json-patch+json",
+        "application/merge-patch+json",
+    ];
+    if group == Group::OpenShift {
+        patches.push("application/strategic-merge-patch+json");
+    }
+    patches
+}
+
+/// Returns the operations of the subresource `status` of TemplateInstances.
+fn status(api: &Api, group: Group) -> Value {
+    let kind = Kind::Instance.name();
+    let instance = schemas::of(group, kind);
+    let patch = schemas::reference(&format!("{META}.Patch"));
+    let answer = typed(OBJECTS, &instance);
+    let operation = |action: &str, verb: &str, text: &str| {
+        let name = format!("{verb} Namespaced{kind}Status");
+        api.operation(
+            action,
+            &name,
+            &format!("{text} status of the specified {kind}"),
+            kind,
+        )
+    };
+    let get = operation("get", "read", "read");
+    let put = operation("put", "replace", "replace");
+    let change = operation("patch", "patch", "partially update");
+    json!({
+        "get": with(get, &["resourceVersion"], None, &["200"], &answer),
+        "put": with(put, WRITE, Some(body(OBJECTS, &instance, true)), &["200"], &answer),
+        "patch": with(
+            change,
+            &[WRITE, &["force"]].concat(),
+            Some(body(&patches(group), &patch, true)),
             &["200", "201"],
             &answer,
         ),

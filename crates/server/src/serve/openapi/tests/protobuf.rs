@@ -230,14 +230,21 @@ fn schema(value: &Value) -> Message {
         ("format", 2),
         ("title", 3),
         ("description", 4),
+        ("maxLength", 11),
         ("minLength", 12),
+        ("pattern", 13),
+        ("maxItems", 14),
+        ("minItems", 15),
+        ("uniqueItems", 16),
+        ("maxProperties", 17),
+        ("minProperties", 18),
         ("required", 19),
     ];
     object(value, 31, |message, key, value| {
         match key {
             "default" => message.message(5, any(value)),
-            "minimum" => {
-                message.tag(9, DOUBLE);
+            "maximum" | "minimum" => {
+                message.tag(if key == "maximum" { 7 } else { 9 }, DOUBLE);
                 message.0.extend(value.as_f64().unwrap().to_le_bytes());
             }
             "enum" => {

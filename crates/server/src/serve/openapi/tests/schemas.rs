@@ -5,7 +5,7 @@ use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys};
 use serde_json::{Map, Value, json};
 
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 
 /// The name prefix of the types that all APIs share.
 pub(super) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
@@ -56,6 +56,11 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
                 name(group, "Template"),
                 resource(api, version, "Template", template),
             );
+            let instance = own_instance();
+            schemas.insert(
+                name(group, "TemplateInstance"),
+                resource(api, version, "TemplateInstance", instance),
+            );
         }
         Group::OpenShift => {
             schemas.insert(name(group, "Parameter"), openshift_parameter());
@@ -64,9 +69,15 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
                 name(group, "Template"),
                 resource(api, version, "Template", template),
             );
+            schemas.extend(openshift_instance(group));
         }
     }
-    schemas.insert(name(group, "TemplateList"), list(group));
+    for kind in Kind::ALL {
+        schemas.insert(
+            name(group, &format!("{}List", kind.name())),
+            list(group, kind),
+        );
+    }
     schemas.extend(shared(api, version));
     schemas
 }
@@ -155,19 +166,164 @@ fn part(name: &str, text: &str) -> Value {
     json!({"description": text, "default": {}, "allOf": [reference(name)]})
 }
 
-fn list(group: Group) -> Value {
-    let items = json!({"default": {}, "allOf": [of(group, "Template")]});
+/// Returns the schema of our instances: that of the function, and the fields of the server.
+fn own_instance() -> Value {
+    let mut schema = of_crd("templateinstance");
+    let text = |text: &str| json!({"description": text, "type": "string"});
+    let choice = |text: &str, values: &[&str]| json!({"description": text, "type": "string", "enum": values});
+    let more = json!({
+        "suspend": {"description": "Whether the server leaves the objects as they are.", "type": "boolean"},
+        "prune": choice(
+            "The objects that an update may delete: Safe excepts Namespaces, PersistentVolumeClaims and CustomResourceDefinitions.",
+            &["Safe", "All", "None"],
+        ),
+        "deletionPolicy": choice("What becomes of the objects when the instance is deleted.", &["Delete", "Orphan"]),
+        "conflicts": choice("What to do with fields that others own.", &["Fail", "Overwrite"]),
+        "wait": choice(
+            "The objects that must be ready: all, those with the annotation `template.alpha.openshift.io/wait-for-ready`, or none.",
+            &["All", "Annotated", "None"],
+        ),
+        "timeout": text("How long objects may take to become ready: `1h` by default."),
+        "serviceAccountName": text("The ServiceAccount of the namespace that installs the objects."),
+        "revisionHistoryLimit": {"description": "The number of revisions to keep: 10 by default.", "type": "integer"},
+        "requester": {
+            "description": "The user who last changed the spec. The server sets it.",
+            "type": "object",
+            "x-kubernetes-preserve-unknown-fields": true,
+        },
+    });
+    let properties = schema
+        .pointer_mut("/properties/spec/properties")
+        .and_then(Value::as_object_mut);
+    if let (Some(properties), Value::Object(more)) = (properties, more) {
+        properties.extend(more);
+    }
+    if let Some(properties) = schema
+        .pointer_mut("/properties")
+        .and_then(Value::as_object_mut)
+    {
+        properties.insert(
+            "status".to_owned(),
+            json!({
+                "description": "The state of the instance and its objects. The server sets it.",
+                "type": "object",
+                "x-kubernetes-preserve-unknown-fields": true,
+            }),
+        );
+    }
+    schema
+}
+
+/// Returns the schemas of OpenShift's TemplateInstance.
+#[expect(clippy::too_many_lines, reason = "one schema after the other")]
+fn openshift_instance(group: Group) -> Map<String, Value> {
+    let part = |kind: &str, text: &str| json!({"description": text, "default": {}, "allOf": [of(group, kind)]});
+    let text = |text: &str| json!({"description": text, "type": "string", "default": ""});
+    let optional = |text: &str| json!({"description": text, "type": "string"});
+    let object = |text: &str, required: &[&str], properties: Value| {
+        let mut schema = json!({"description": text, "type": "object", "properties": properties});
+        if !required.is_empty() {
+            schema["required"] = json!(required);
+        }
+        schema
+    };
+    let list =
+        |text: &str, items: Value| json!({"description": text, "type": "array", "items": items});
+    let named = |kind: &str| json!({"default": {}, "allOf": [of(group, kind)]});
+    let instance = object(
+        "A Template with its values, whose objects are created once.",
+        &["spec"],
+        json!({
+            "spec": part("TemplateInstanceSpec", "The Template and its values. It cannot change."),
+            "status": part("TemplateInstanceStatus", "The state of the instance."),
+        }),
+    );
+    let kinds: [(&str, Value); 6] = [
+        (
+            "TemplateInstance",
+            resource(group.name(), group.version(), "TemplateInstance", instance),
+        ),
+        (
+            "TemplateInstanceSpec",
+            object(
+                "The Template and its values.",
+                &["template"],
+                json!({
+                    "requester": {"description": "The user whose permissions count.", "allOf": [of(group, "TemplateInstanceRequester")]},
+                    "secret": {"description": "A Secret with the values of parameters.", "type": "object", "properties": {"name": optional("The name of the Secret.")}},
+                    "template": part("Template", "A copy of the Template."),
+                }),
+            ),
+        ),
+        (
+            "TemplateInstanceRequester",
+            object(
+                "A user.",
+                &[],
+                json!({
+                    "extra": {"description": "The extra fields of the user.", "type": "object", "additionalProperties": {"type": "array", "items": {"type": "string", "default": ""}}},
+                    "groups": list("The groups of the user.", json!({"type": "string", "default": ""})),
+                    "uid": optional("The uid of the user."),
+                    "username": optional("The name of the user."),
+                }),
+            ),
+        ),
+        (
+            "TemplateInstanceStatus",
+            object(
+                "The state of an instance.",
+                &[],
+                json!({
+                    "conditions": list("The conditions.", named("TemplateInstanceCondition")),
+                    "objects": list("The objects that were created.", named("TemplateInstanceObject")),
+                }),
+            ),
+        ),
+        (
+            "TemplateInstanceCondition",
+            object(
+                "A condition of an instance.",
+                &["type", "status", "lastTransitionTime", "reason", "message"],
+                json!({
+                    "lastTransitionTime": {"description": "The time of the last change of the status.", "type": "string", "format": "date-time", "nullable": true},
+                    "message": text("A description of the last change."),
+                    "reason": text("The reason of the last change."),
+                    "status": text("True, False or Unknown."),
+                    "type": text("The type: Ready or InstantiateFailure."),
+                }),
+            ),
+        ),
+        (
+            "TemplateInstanceObject",
+            object(
+                "An object of an instance.",
+                &[],
+                json!({
+                    "ref": {"description": "The object.", "type": "object", "additionalProperties": {"type": "string"}},
+                }),
+            ),
+        ),
+    ];
+    let kinds = kinds.into_iter();
+    kinds
+        .map(|(kind, schema)| (name(group, kind), schema))
+        .collect()
+}
+
+fn list(group: Group, kind: Kind) -> Value {
+    let kind = kind.name();
+    let items = json!({"default": {}, "allOf": [of(group, kind)]});
     json!({
-        "description": "A list of Templates.",
+        "description": format!("A list of {kind}s."),
         "type": "object",
         "required": ["items"],
         "properties": {
             "apiVersion": api_version(),
-            "items": {"description": "The Templates.", "type": "array", "items": items},
+            "items": {"description": "The objects.", "type": "array", "items": items},
             "kind": kind_field(),
             "metadata": part(&format!("{META}.ListMeta"), "The metadata of the list."),
         },
-        KINDS: [{"group": group.name(), "kind": "TemplateList", "version": group.version()}],
+        KINDS: [{"group": group.name(), "kind": format!("{kind}List"), "version": group.version()}],
     })
 }
 

@@ -102,7 +102,9 @@ fn compare(
         if is_late() {
             return Err(late());
         }
-        let text = changed(title, &unified(older, newer, "", ""));
+        let diff = unified(older, newer, "", "");
+        // Its header has names of files.
+        let text = changed(title, diff.lines().skip(2));
         texts.extend((!text.lines.is_empty()).then_some(text));
         Ok(())
     };
@@ -139,13 +141,16 @@ fn late() -> Box<Status> {
     Status::new(504, "Timeout", "the manifests take too long to compare")
 }
 
-/// Returns the lines of a unified diff, without its header.
-fn changed(title: &str, diff: &str) -> ChangedText {
+/// Returns the lines of a unified diff without a header.
+pub(in crate::serve::ui) fn changed<'d>(
+    title: &str,
+    diff: impl Iterator<Item = &'d str>,
+) -> ChangedText {
     let mut text = ChangedText {
         title: title.to_owned(),
         ..ChangedText::default()
     };
-    for line in diff.lines().skip(2) {
+    for line in diff {
         let element = match line.as_bytes() {
             [b'+', ..] => {
                 text.added += 1;

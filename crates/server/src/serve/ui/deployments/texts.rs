@@ -46,7 +46,7 @@ pub(super) fn yaml(number: usize, text: &str) -> Html {
 }
 
 /// Converts a stored timestamp for display.
-pub(super) fn moment(visit: &Visit<'_>, at: &str) -> Moment {
+pub(in crate::serve::ui) fn moment(visit: &Visit<'_>, at: &str) -> Moment {
     Moment {
         at: at.to_owned(),
         ago: ago(at, visit.incoming.at.as_second()),
@@ -54,7 +54,7 @@ pub(super) fn moment(visit: &Visit<'_>, at: &str) -> Moment {
 }
 
 /// Returns a count with its noun: `1 resource`, `2 resources`.
-pub(super) fn counted(count: usize, what: &str) -> String {
+pub(in crate::serve::ui) fn counted(count: usize, what: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {what}{s}")
 }

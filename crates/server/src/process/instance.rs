@@ -1,0 +1,396 @@
+//! Expansion of a TemplateInstance: each of its Templates with its values.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use krm_template_engine::instance::{self, Instance, ObjectSource, TemplateSource, ValueSource};
+use krm_template_engine::{
+    Assignment, Budget, Dialect, Expander as _, Generation, INDEX, Label, Options, Overrun,
+    Reading, Template, detect,
+};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Document, SharedNode};
+use serde_json::Value;
+
+use super::answer;
+use super::causes::{Hidden, Reporter};
+use super::read;
+use super::request::{Limits, Output, Request, Syntax, Text};
+use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::status::{Cause, Result, Status};
+
+/// The objects that an instance refers to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needed {
+    /// The names of Templates.
+    pub templates: BTreeSet<String>,
+    /// The ConfigMaps and Secrets with values, and whether each may be missing.
+    pub objects: BTreeMap<(&'static str, String), bool>,
+}
+
+/// A stored Template.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The group, which selects the dialect.
+    pub group: Group,
+    /// Its text.
+    pub text: String,
+    /// The syntax of the text.
+    pub syntax: Syntax,
+}
+
+/// The contents of the objects that an instance refers to, and earlier generated values.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Templates by name.
+    pub templates: BTreeMap<String, Named>,
+    /// The values in ConfigMaps and Secrets, by kind and name.
+    pub objects: BTreeMap<(&'static str, String), BTreeMap<String, String>>,
+    /// Generated values, by the keys of [`Expansion::generated`].
+    pub generated: BTreeMap<String, String>,
+    /// Labels for all objects, which win over all others.
+    pub labels: Vec<(String, String)>,
+}
+
+/// The result of an expansion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expansion {
+    /// The objects in order.
+    pub objects: Vec<Value>,
+    /// The generated values: `PARAMETER`, or `INSTANCE.PARAMETER` for one of several instances.
+    pub generated: BTreeMap<String, String>,
+}
+
+/// Returns what the expansion of an instance needs. `text` is the instance as JSON.
+///
+/// # Errors
+/// 422 with the errors in its `spec`.
+pub fn needed(group: Group, text: &str) -> Result<Needed> {
+    let (_, instances) = instances(group, text)?;
+    let mut needed = Needed::default();
+    for one in instances {
+        if let TemplateSource::Named { name, .. } = one.template {
+            needed.templates.insert(name);
+        }
+        for source in one.values {
+            if let ValueSource::Object(ObjectSource {
+                kind,
+                name,
+                optional,
+                ..
+            }) = source
+            {
+                let may_be_missing = needed.objects.entry((kind, name)).or_insert(true);
+                *may_be_missing &= optional;
+            }
+        }
+    }
+    Ok(needed)
+}
+
+/// Expands an instance.
+///
+/// # Errors
+/// 422 if a Template or a value is invalid, or there are too many objects; 504 if the time is up.
+pub fn expanded(
+    group: Group,
+    namespace: &str,
+    text: &str,
+    found: &Found,
+    limits: Limits<'_>,
+) -> Result<Expansion> {
+    let (document, instances) = instances(group, text)?;
+    let mut documents: BTreeMap<&str, Arc<Document>> = BTreeMap::new();
+    for (name, named) in &found.templates {
+        let text = Text {
+            text: &named.text,
+            syntax: named.syntax,
+        };
+        documents.insert(name, read::document("Template", text)?);
+    }
+    let budget = Budget::new(limits.objects, limits.bytes, limits.is_late);
+    let work = Work {
+        group,
+        namespace,
+        document: &document,
+        documents,
+        found,
+        limits,
+        budget: &budget,
+    };
+    let mut all = Expansion::default();
+    for one in &instances {
+        work.expand(one, &mut all)?;
+    }
+    Ok(all)
+}
+
+fn instances(group: Group, text: &str) -> Result<(Arc<Document>, Vec<Instance>)> {
+    let text = Text {
+        text,
+        syntax: Syntax::Json,
+    };
+    let document = read::document("TemplateInstance", text)?;
+    let mut diagnostics = Diagnostics::new();
+    let root = read::root(&document)?;
+    let instances = instance::read(root, &mut diagnostics);
+    if diagnostics.has_errors() {
+        let reporter = Reporter {
+            documents: vec![&document],
+            hidden: Hidden::default(),
+        };
+        let causes = reporter.causes(&diagnostics);
+        let name = read::name(root);
+        return Err(Status::invalid(
+            group.name(),
+            Kind::Instance.name(),
+            &name,
+            causes,
+        ));
+    }
+    Ok((document, instances))
+}
+
+struct Work<'w> {
+    group: Group,
+    namespace: &'w str,
+    document: &'w Arc<Document>,
+    documents: BTreeMap<&'w str, Arc<Document>>,
+    found: &'w Found,
+    limits: Limits<'w>,
+    budget: &'w Budget<'w>,
+}
+
+impl Work<'_> {
+    /// Expands one of the instances, and adds its objects and generated values.
+    fn expand(&self, one: &Instance, all: &mut Expansion) -> Result<()> {
+        let (node, group) = self.template(one)?;
+        read::check_parameters(node.cursor(), group, &self.limits)?;
+        let reading = Reading {
+            api_version: Some(group.api_version()),
+            conceals_values: true,
+        };
+        let mut diagnostics = Diagnostics::new();
+        let template = Template::read_as(&node, reading, &mut diagnostics);
+        let name = read::name(node.cursor());
+        let Some(template) = template else {
+            return Err(self.invalid(&node, &name, &diagnostics, Hidden::default()));
+        };
+        let given = self.given(one, &template);
+        let request = Request {
+            group,
+            namespace: self.namespace,
+            labels: Vec::new(),
+            target_namespace: None,
+            output: Output::List,
+            source_map: false,
+            syntax: Syntax::Json,
+            limits: self.limits,
+        };
+        let mut labels = one.labels.clone();
+        let wanted = self.found.labels.iter().cloned();
+        labels.extend(wanted.map(Label::from));
+        let options = Options {
+            labels,
+            namespace: one.namespace.clone(),
+            ignore_unknown_parameters: false,
+            strict: false,
+            require_name: false,
+            keep_namespace: false,
+            inspect: None,
+            budget: Some(self.budget),
+            generation: Generation::Random,
+        };
+        let hidden = Hidden::of(&template, &given);
+        let expanded = answer::expand(&request, &template, &given, &options, &mut diagnostics);
+        self.check_budget(&name)?;
+        let expanded = expanded.filter(|_| !diagnostics.has_errors());
+        let Some(expanded) = expanded else {
+            return Err(self.invalid(&node, &name, &diagnostics, hidden));
+        };
+        let objects: Vec<Value> = serde_json::from_str(&expanded.objects())
+            .map_err(|_| Status::internal("the objects are not JSON"))?;
+        all.objects.extend(objects);
+        for (parameter, value) in expanded.generated() {
+            all.generated.insert(key(one, parameter), value.clone());
+        }
+        // Values that were generated before are given, not generated again.
+        for parameter in template.parameters() {
+            let key = key(one, &parameter.name);
+            if let Some(value) = self.found.generated.get(&key) {
+                all.generated.entry(key).or_insert_with(|| value.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the Template of an instance, and the group of its dialect.
+    fn template(&self, one: &Instance) -> Result<(SharedNode, Group)> {
+        match &one.template {
+            TemplateSource::Inline { node, .. } => {
+                let root = SharedNode::roots(self.document).next();
+                let root = root.ok_or_else(|| Status::internal("the document has no root"))?;
+                let node = root.with(*node);
+                let group = match (self.group, detect(node.cursor())) {
+                    (Group::OpenShift, _) | (_, Dialect::OpenShift) => Group::OpenShift,
+                    (Group::Krm, Dialect::Proposal) => Group::Krm,
+                };
+                Ok((node, group))
+            }
+            TemplateSource::Named { name, .. } => {
+                let missing = || Status::not_found(self.group.name(), "templates", name);
+                let named = self.found.templates.get(name).ok_or_else(missing)?;
+                let document = self.documents.get(name.as_str()).ok_or_else(missing)?;
+                let node = SharedNode::roots(document).next().ok_or_else(missing)?;
+                Ok((node, named.group))
+            }
+        }
+    }
+
+    /// Returns the values of an instance. Later ones win.
+    fn given(&self, one: &Instance, template: &Template) -> Vec<Assignment> {
+        let secret = |name: &str, value: &str, origin: &str| Assignment {
+            secret: true,
+            ..Assignment::text(name, value, origin)
+        };
+        let mut given = Vec::new();
+        for parameter in template.parameters() {
+            let name = &parameter.name;
+            if let Some(value) = self.found.generated.get(&key(one, name)) {
+                given.push(secret(name, value, "generated"));
+            }
+        }
+        if let Some(index) = one.index.filter(|_| template.declares(INDEX)) {
+            given.push(Assignment::text(INDEX, index.to_string(), "count"));
+        }
+        for source in &one.values {
+            match source {
+                ValueSource::Given(values) => {
+                    given.extend(values.iter().cloned().map(|value| Assignment {
+                        secret: true,
+                        ..value
+                    }));
+                }
+                ValueSource::Object(object) => {
+                    let values = self.found.objects.get(&(object.kind, object.name.clone()));
+                    let values = values.into_iter().flatten();
+                    let is_wanted = |name: &str| !object.may_have_others || template.declares(name);
+                    given.extend(
+                        values
+                            .filter(|(name, _)| is_wanted(name))
+                            .map(|(name, value)| secret(name, value, object.kind)),
+                    );
+                }
+            }
+        }
+        given
+    }
+
+    fn invalid(
+        &self,
+        node: &SharedNode,
+        name: &str,
+        diagnostics: &Diagnostics,
+        hidden: Hidden,
+    ) -> Box<Status> {
+        let reporter = Reporter {
+            documents: vec![node.document().as_ref(), self.document.as_ref()],
+            hidden,
+        };
+        Status::invalid(
+            self.group.name(),
+            Kind::Template.name(),
+            name,
+            reporter.causes(diagnostics),
+        )
+    }
+
+    fn check_budget(&self, name: &str) -> Result<()> {
+        let (reason, message) = match self.budget.overrun() {
+            None => return Ok(()),
+            Some(Overrun::Time) => return Err(read::late()),
+            Some(Overrun::Bytes(_)) => {
+                let most = self.limits.bytes;
+                let message = format!("Too long: may not be more than {most} bytes");
+                ("FieldValueTooLong", message)
+            }
+            Some(Overrun::Objects(most)) => {
+                let message = format!("Too many: must have at most {most} items");
+                ("FieldValueTooMany", message)
+            }
+        };
+        let causes = vec![Cause::new(reason, "objects", message)];
+        let (group, kind) = (self.group.name(), Kind::Template.name());
+        Err(Status::invalid(group, kind, name, causes))
+    }
+}
+
+/// Returns the key of a generated value.
+fn key(one: &Instance, parameter: &str) -> String {
+    match &one.name {
+        Some(name) => format!("{name}.{parameter}"),
+        None => parameter.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expand(text: &str, found: &Found) -> Result<Expansion> {
+        expanded(
+            Group::Krm,
+            "shop",
+            text,
+            found,
+            Limits::of_server(&|| false),
+        )
+    }
+
+    const INLINE: &str = r#"{"apiVersion": "template.krm.dev/v1alpha1", "kind": "TemplateInstance",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"parameters": {"SIZE": "big"}, "template": {
+            "apiVersion": "template.krm.dev/v1alpha1", "kind": "Template",
+            "metadata": {"name": "t"},
+            "parameters": [{"name": "SIZE"}, {"name": "PASSWORD", "generate": "expression",
+                "from": "[a-z]{8}"}],
+            "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"},
+                "data": {"size": "$(SIZE)", "password": "$(PASSWORD)"}}]}}}"#;
+
+    #[test]
+    fn generated_values_are_kept_and_others_win() {
+        let first = expand(INLINE, &Found::default()).unwrap();
+        let password = first.generated["PASSWORD"].clone();
+        assert_eq!(password.len(), 8);
+        assert_eq!(first.objects[0]["data"]["password"], password.as_str());
+        assert_eq!(first.objects[0]["data"]["size"], "big");
+        let found = Found {
+            generated: first.generated.clone(),
+            ..Found::default()
+        };
+        assert_eq!(expand(INLINE, &found).unwrap(), first);
+        let given = INLINE.replace(r#""SIZE": "big""#, r#""SIZE": "big", "PASSWORD": "mine""#);
+        let given = expand(&given, &found).unwrap();
+        assert_eq!(given.objects[0]["data"]["password"], "mine");
+    }
+
+    #[test]
+    fn what_an_instance_refers_to_is_named() {
+        let text = r#"{"apiVersion": "template.krm.dev/v1alpha1", "kind": "TemplateInstance",
+            "metadata": {"name": "web"}, "spec": {"templateRef": {"name": "t"},
+            "parametersFrom": [{"secretRef": {"name": "s"}},
+                {"configMapRef": {"name": "c", "optional": true}}]}}"#;
+        let needed = needed(Group::Krm, text).unwrap();
+        assert_eq!(needed.templates.into_iter().collect::<Vec<_>>(), ["t"]);
+        assert!(!needed.objects[&("Secret", "s".to_owned())]);
+        assert!(needed.objects[&("ConfigMap", "c".to_owned())]);
+    }
+
+    #[test]
+    fn no_message_quotes_a_value() {
+        let text = INLINE.replace(r#""name": "SIZE"}"#, r#""name": "SIZE", "type": "int"}"#);
+        let status = expand(&text, &Found::default()).unwrap_err();
+        assert_eq!(status.code, 422);
+        assert!(!status.message.contains("big"), "{}", status.message);
+    }
+}

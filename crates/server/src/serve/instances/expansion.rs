@@ -1,0 +1,211 @@
+//! The objects of an instance: its Templates and values are read with the permissions of its
+//! requester, then expanded.
+
+use std::collections::BTreeMap;
+
+use super::record::{Instance, Plan};
+use crate::object::Stored;
+use crate::object::answer as write;
+use crate::process::Syntax;
+use crate::process::instance::{self, Expansion, Found, Named};
+use crate::serve::processing::limited;
+use crate::serve::state::State;
+use krm_template_server_core::auth::{Attributes, User};
+use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::status::{Result, Status};
+
+/// Why an instance has no objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Problem {
+    /// The reason for the condition.
+    pub(super) reason: &'static str,
+    pub(super) message: String,
+}
+
+impl Problem {
+    pub(super) fn new(reason: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            reason,
+            message: message.into(),
+        }
+    }
+}
+
+impl From<Box<Status>> for Problem {
+    fn from(status: Box<Status>) -> Self {
+        let causes = status.details.iter().flat_map(|details| &details.causes);
+        let mut causes = causes.into_iter();
+        let is_missing = causes.any(|cause| cause.reason == "FieldValueRequired");
+        let reason = if is_missing {
+            "ParametersMissing"
+        } else {
+            "ExpansionFailed"
+        };
+        Self::new(reason, status.message)
+    }
+}
+
+/// Expands an instance with the generated values of a plan. `labels` are added to all objects.
+pub(super) async fn of(
+    state: &State,
+    instance: &Instance,
+    user: &User,
+    plan: &Plan,
+    labels: Vec<(String, String)>,
+) -> Result<Expansion, Problem> {
+    let (group, text) = (instance.group(), instance.text());
+    let needed = {
+        let text = text.clone();
+        limited(state, move |_| instance::needed(group, &text)).await?
+    };
+    let mut found = Found {
+        generated: plan.generated.clone(),
+        labels,
+        ..Found::default()
+    };
+    for name in needed.templates {
+        let named = template(state, instance, user, &name).await?;
+        found.templates.insert(name, named);
+    }
+    for ((kind, name), may_be_missing) in needed.objects {
+        let values = values(state, instance, user, (kind, &name), may_be_missing).await?;
+        found.objects.insert((kind, name), values);
+    }
+    let namespace = instance.namespace().to_owned();
+    let permit = state.admission.expansion().await?;
+    let expanded = limited(state, move |limits| {
+        let _permit = permit;
+        instance::expanded(group, &namespace, &text, &found, *limits)
+    });
+    Ok(expanded.await?)
+}
+
+/// Reads a Template of the namespace of an instance, in the group of the instance first.
+async fn template(
+    state: &State,
+    instance: &Instance,
+    user: &User,
+    name: &str,
+) -> Result<Named, Problem> {
+    let other = match instance.group() {
+        Group::Krm => Group::OpenShift,
+        Group::OpenShift => Group::Krm,
+    };
+    for group in [instance.group(), other] {
+        let resource = Kind::Template.resource();
+        let namespace = instance.namespace();
+        let key = format!("/{}/{resource}/{namespace}/{name}", group.name());
+        let item = state.store.get(&key).await;
+        let item = item.map_err(|error| Problem::new("TemplateNotFound", error.to_string()))?;
+        let Some(item) = item else { continue };
+        let wanted = Attributes {
+            verb: "get",
+            group: group.name(),
+            version: group.version(),
+            resource,
+            namespace,
+            name,
+            ..Attributes::default()
+        };
+        if let Err(status) = state.authorize(user, &wanted).await {
+            return Err(Problem::new("Forbidden", status.message));
+        }
+        let stored = Stored::decode(&item.value)?;
+        if let Some(yaml) = stored.yaml() {
+            return Ok(Named {
+                group,
+                text: yaml.to_owned(),
+                syntax: Syntax::Yaml,
+            });
+        }
+        let mut json = Vec::new();
+        write::object((&stored, item.revision), &mut json);
+        return Ok(Named {
+            group,
+            text: String::from_utf8_lossy(&json).into_owned(),
+            syntax: Syntax::Json,
+        });
+    }
+    let namespace = instance.namespace();
+    let message = format!("the namespace {namespace:?} has no Template {name:?}");
+    Err(Problem::new("TemplateNotFound", message))
+}
+
+/// Reads the values in a ConfigMap or Secret of the namespace of an instance.
+#[cfg(feature = "deployments")]
+async fn values(
+    state: &State,
+    instance: &Instance,
+    user: &User,
+    (kind, name): (&'static str, &str),
+    may_be_missing: bool,
+) -> Result<BTreeMap<String, String>, Problem> {
+    use krm_template_server_deployments::apply::Recorded;
+
+    let Some(cluster) = &state.cluster else {
+        return without_cluster(kind, name, may_be_missing);
+    };
+    let object = Recorded {
+        api_version: "v1".to_owned(),
+        kind: kind.to_owned(),
+        namespace: instance.namespace().to_owned(),
+        name: name.to_owned(),
+        uid: String::new(),
+    };
+    let live = cluster.live(user, &object).await;
+    match live.map_err(|failure| Problem::new("Forbidden", failure.message()))? {
+        Some(live) => data(&live, kind == "Secret").ok_or_else(|| {
+            let message = format!("a value of the {kind} {name:?} is not UTF-8 text");
+            Problem::new("ExpansionFailed", message)
+        }),
+        None if may_be_missing => Ok(BTreeMap::new()),
+        None => {
+            let message = format!("the {kind} {name:?} does not exist");
+            Err(Problem::new("ParametersMissing", message))
+        }
+    }
+}
+
+#[cfg(not(feature = "deployments"))]
+async fn values(
+    _: &State,
+    _: &Instance,
+    _: &User,
+    (kind, name): (&'static str, &str),
+    may_be_missing: bool,
+) -> Result<BTreeMap<String, String>, Problem> {
+    without_cluster(kind, name, may_be_missing)
+}
+
+fn without_cluster(
+    kind: &str,
+    name: &str,
+    may_be_missing: bool,
+) -> Result<BTreeMap<String, String>, Problem> {
+    if may_be_missing {
+        return Ok(BTreeMap::new());
+    }
+    let message = format!("the {kind} {name:?} cannot be read: the server has no cluster");
+    Err(Problem::new("ParametersMissing", message))
+}
+
+/// Returns the texts in the field `data` of an object. Returns `None` if one is not text.
+#[cfg(feature = "deployments")]
+pub(super) fn data(live: &serde_json::Value, is_base64: bool) -> Option<BTreeMap<String, String>> {
+    use base64::engine::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    let entries = live.get("data").and_then(serde_json::Value::as_object);
+    let entries = entries.into_iter().flatten();
+    entries
+        .map(|(key, value)| {
+            let text = value.as_str()?;
+            let text = if is_base64 {
+                String::from_utf8(STANDARD.decode(text).ok()?).ok()?
+            } else {
+                text.to_owned()
+            };
+            Some((key.clone(), text))
+        })
+        .collect()
+}

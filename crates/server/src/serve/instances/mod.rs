@@ -1,0 +1,47 @@
+//! The controllers of TemplateInstances, which install Templates as applications.
+//!
+//! An instance is worked on when it changes, when its objects may have become ready, and again
+//! after `--resync`, so that missing objects return. Everything is done with the permissions of its
+//! requester. What will be created, and the generated values, are recorded before the first request,
+//! so that a server that ends at any moment neither loses an object nor changes a password. Without
+//! a cluster, an instance is only expanded.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | `controller` | the queue of instances, and who works on them |
+//! | `own`, `openshift` | one step of an instance of our group, and of OpenShift's |
+//! | `objects`, `journal`, `report` | objects, steps, failures and events of an instance |
+//! | `deleter` | the user who deletes an instance |
+//! | `preview` | what a change of an instance would do |
+//! | `removal` | the deletion of an instance and its objects |
+//! | `validated` | instances of a server without a cluster |
+//! | `expansion` | the objects of an instance |
+//! | `status` | conditions and objects in the status |
+//! | `record` | what is stored about an instance |
+//! | `revisions` | earlier versions of an instance |
+//! | `lease` | one of several servers at a time |
+
+mod controller;
+pub(super) mod deleter;
+mod expansion;
+#[cfg(feature = "deployments")]
+mod journal;
+mod lease;
+#[cfg(feature = "deployments")]
+mod objects;
+#[cfg(feature = "deployments")]
+mod openshift;
+#[cfg(feature = "deployments")]
+mod own;
+#[cfg(feature = "deployments")]
+pub(super) mod preview;
+mod record;
+#[cfg(feature = "deployments")]
+mod removal;
+#[cfg(feature = "deployments")]
+mod report;
+pub(super) mod revisions;
+mod status;
+mod validated;
+
+pub use controller::{Options, run};

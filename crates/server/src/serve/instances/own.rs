@@ -1,0 +1,506 @@
+//! One step of an instance of our group: its objects become what its `spec` wants.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::engine::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::expansion::{self, Problem};
+use super::journal::{Journal, Silent};
+use super::objects::{
+    flat, hash, identities, list, named, objects_of, order_of, ordered, owner, recorded_of,
+    shown_object, wanted_of, with_uids, write,
+};
+use super::record::{Cause, Context, Instance, Outcome, Plan, Planned, Stop};
+use super::report::{fail, problem, tell};
+use super::revisions;
+use super::status::Status;
+use krm_template_server_core::auth::User;
+use krm_template_server_core::ops::units;
+use krm_template_server_deployments::apply::order;
+use krm_template_server_deployments::apply::readiness::{self, State};
+use krm_template_server_deployments::apply::types::Key;
+use krm_template_server_deployments::apply::{
+    Cluster, Conflicts, Failure, Object, Owner, Prune, Recorded, What, record,
+};
+
+/// The time between two looks at objects that are not ready.
+const POLL: Duration = Duration::from_secs(2);
+
+/// How long objects may take to become ready, unless `spec.timeout` says something else.
+const TIMEOUT: Duration = Duration::from_hours(1);
+
+/// The maximum number of writes of the status while objects are applied.
+const MAX_NOTES: usize = 200;
+
+/// The maximum length of the recorded objects in bytes: stores take objects of little more.
+const MAX_OBJECTS: usize = 1 << 20;
+
+/// What each object adds later: its uid and its readiness.
+const LATER: usize = 80;
+
+/// Works on an instance once.
+pub(super) async fn step(
+    context: &Context,
+    cluster: &Arc<Cluster>,
+    instance: &mut Instance,
+    cause: Cause,
+) -> Result<Outcome, Stop> {
+    let spec = instance.spec();
+    let mut status = Status::of(instance);
+    if spec.get("suspend") == Some(&Value::Bool(true)) {
+        status.conclude(false, "Suspended", "`spec.suspend` is true", true);
+        instance.save(context, &status.value()).await?;
+        return Ok(Outcome::Done);
+    }
+    let Some(user) = instance.requester() else {
+        let problem = Problem::new("Forbidden", "the instance has no requester");
+        return fail(context, cluster, instance, status, &problem).await;
+    };
+    let mut planned = Planned::read(context, instance).await?;
+    note_change(context, instance, &mut planned).await?;
+    if context.is_expired(instance, &planned.plan) {
+        let message = "the requester was recorded longer than --requester-max-age ago; change the \
+                       spec to take over";
+        let problem = Problem::new("Forbidden", message);
+        return fail(context, cluster, instance, status, &problem).await;
+    }
+    let work = Work {
+        context,
+        cluster,
+        owner: owner(instance),
+        user,
+        spec,
+    };
+    if cause == Cause::Poll && planned.plan.applied == instance.generation() {
+        return work.conclude(instance, planned, status, None).await;
+    }
+    work.install(instance, planned, status).await
+}
+
+/// Records when the `spec`, and so the requester, has changed.
+async fn note_change(
+    context: &Context,
+    instance: &Instance,
+    planned: &mut Planned,
+) -> Result<(), Stop> {
+    let is_known = instance.generation() == planned.plan.seen.max(1);
+    if context.max_age.is_zero() || is_known {
+        return Ok(());
+    }
+    let mut plan = planned.plan.clone();
+    plan.seen = instance.generation();
+    plan.since = Timestamp::now().as_second();
+    planned.save(context, plan).await
+}
+
+struct Work<'w> {
+    context: &'w Context,
+    cluster: &'w Arc<Cluster>,
+    owner: Owner,
+    user: User,
+    spec: Value,
+}
+
+impl Work<'_> {
+    fn text(&self, key: &str) -> &str {
+        self.spec
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+
+    fn conflicts(&self) -> Conflicts {
+        conflicts(&self.spec)
+    }
+
+    /// Expands the instance and applies its objects.
+    async fn install(
+        &self,
+        instance: &mut Instance,
+        mut planned: Planned,
+        mut status: Status,
+    ) -> Result<Outcome, Stop> {
+        let context = self.context;
+        let expanded = match self.expand(instance, &planned.plan).await {
+            Ok(expanded) => expanded,
+            Err(problem) => {
+                return fail(context, self.cluster, instance, status, &problem).await;
+            }
+        };
+        let Expanded {
+            secret,
+            objects,
+            generated,
+            wanted,
+            waves,
+        } = expanded;
+        let hash = hash(&objects);
+        let is_fresh = planned.plan.applied != instance.generation()
+            || status.fields.get("templateHash").and_then(Value::as_str) != Some(&hash);
+        let mut plan = planned.plan.clone();
+        plan.generated = generated;
+        if is_fresh {
+            plan.begin(instance.generation());
+            announce(&mut status, &wanted, &waves, &hash);
+            if let Some(problem) = too_long(&status) {
+                let status = Status::of(instance);
+                return fail(context, self.cluster, instance, status, &problem).await;
+            }
+            planned.save(context, plan.clone()).await?;
+            instance.save(context, &status.value()).await?;
+            let failures = self.preflight(secret.as_slice(), &objects).await;
+            if !failures.is_empty() {
+                let problem = problem(&failures);
+                return fail(context, self.cluster, instance, status, &problem).await;
+            }
+            status
+                .fields
+                .insert("revision".to_owned(), json!(plan.revision));
+            revisions::begin(context, instance, &plan, &hash).await?;
+        } else {
+            planned.save(context, plan.clone()).await?;
+        }
+        for some in [secret.as_slice(), &objects] {
+            if some.is_empty() {
+                continue;
+            }
+            if let Err(failure) = self.apply(instance, &mut status, some).await? {
+                let problem = problem(std::slice::from_ref(&failure));
+                return fail(context, self.cluster, instance, status, &problem).await;
+            }
+        }
+        plan.applied = instance.generation();
+        planned.save(context, plan).await?;
+        self.conclude(instance, planned, status, Some(wanted)).await
+    }
+
+    /// Expands the instance.
+    async fn expand(&self, instance: &Instance, plan: &Plan) -> Result<Expanded, Problem> {
+        let state = &self.context.state;
+        let expansion = expansion::of(state, instance, &self.user, plan, Vec::new()).await?;
+        let secret = secret(instance, &expansion.generated);
+        let objects: Vec<Object> = expansion.objects.into_iter().map(Object).collect();
+        let all = flat(secret.iter().chain(&objects));
+        let wanted = self.placed(identities(&all)).await;
+        let metadata = all.iter().map(|object| object.get("metadata"));
+        let parts: Vec<_> = wanted.iter().zip(metadata).collect();
+        let waves = order::waves(&parts).map_err(|failure| problem(&[failure]))?;
+        Ok(Expanded {
+            secret,
+            objects,
+            generated: expansion.generated,
+            wanted,
+            waves,
+        })
+    }
+
+    /// Sets the namespaces that objects will have.
+    async fn placed(&self, mut all: Vec<Recorded>) -> Vec<Recorded> {
+        for one in &mut all {
+            let kind = self.cluster.kind(one).await;
+            let is_namespaced = kind.ok().flatten().is_none_or(|kind| kind.is_namespaced);
+            if !is_namespaced {
+                one.namespace.clear();
+            } else if one.namespace.is_empty() {
+                one.namespace.clone_from(&self.owner.namespace);
+            }
+        }
+        all
+    }
+
+    async fn preflight(&self, secret: &[Object], objects: &[Object]) -> Vec<Failure> {
+        let all = [secret, objects].concat();
+        let conflicts = self.conflicts();
+        let tried = self
+            .cluster
+            .preflight(&self.user, &self.owner, &all, conflicts);
+        tried.await
+    }
+
+    /// Applies some objects, and records each.
+    async fn apply(
+        &self,
+        instance: &mut Instance,
+        status: &mut Status,
+        objects: &[Object],
+    ) -> Result<Result<(), Failure>, Stop> {
+        let before = objects_of(status);
+        let mut journal = Journal {
+            context: self.context,
+            instance,
+            status,
+            before: before.clone(),
+            done: Vec::new(),
+            every: objects.len().div_ceil(MAX_NOTES).max(1),
+            stopped: None,
+        };
+        let (user, owner) = (&self.user, &self.owner);
+        let conflicts = self.conflicts();
+        let applied = self
+            .cluster
+            .install(user, owner, objects, conflicts, &mut journal)
+            .await;
+        if let Some(stop) = journal.stopped {
+            return Err(stop);
+        }
+        let (done, result) = match applied {
+            Ok(done) => (done, Ok(())),
+            Err(failure) => (failure.done.clone(), Err(failure)),
+        };
+        write(status, &record(&before, &done));
+        instance.save(self.context, &status.value()).await?;
+        Ok(result)
+    }
+
+    /// Looks at the objects, deletes dropped ones if all are ready, and writes the conditions.
+    /// `wanted` are the objects that were just applied.
+    async fn conclude(
+        &self,
+        instance: &mut Instance,
+        planned: Planned,
+        mut status: Status,
+        wanted: Option<Vec<Recorded>>,
+    ) -> Result<Outcome, Stop> {
+        let (context, cluster) = (self.context, self.cluster);
+        let wanted = wanted.unwrap_or_else(|| wanted_of(&status));
+        let recorded = objects_of(&status);
+        let found = match self.look_at(&recorded, &wanted).await {
+            Ok(found) => found,
+            Err(failure) => {
+                return fail(context, cluster, instance, status, &problem(&[failure])).await;
+            }
+        };
+        let before = status.fields.get("objects").and_then(Value::as_array);
+        let orders: Vec<_> = before.into_iter().flatten().map(order_of).collect();
+        let shown = found.shown.iter().cloned().zip(orders);
+        let shown: Vec<Value> = shown.map(|(shown, order)| ordered(shown, order)).collect();
+        status.fields.insert("objects".to_owned(), json!(shown));
+        if let Some(problem) = self.late_or_failed(&found, planned.plan.began) {
+            return fail(context, cluster, instance, status, &problem).await;
+        }
+        if !found.waiting.is_empty() {
+            let message = format!("waiting for {}", list(&found.waiting));
+            status.conclude(false, "Progressing", &message, false);
+            instance.save(context, &status.value()).await?;
+            return Ok(Outcome::Again(POLL));
+        }
+        let keys: BTreeSet<Key<'_>> = wanted.iter().map(Recorded::key).collect();
+        let is_dropped = |one: &&Recorded| !keys.contains(&one.key());
+        let dropped: Vec<Recorded> = recorded.iter().filter(is_dropped).cloned().collect();
+        if !dropped.is_empty()
+            && self.text("prune") != "None"
+            && let Err(problem) = self.prune(instance, &mut status, &recorded, &dropped).await
+        {
+            return fail(context, cluster, instance, status, &problem).await;
+        }
+        let was_ready = status.is_ready();
+        let message = format!("{} objects are ready", wanted.len());
+        status.conclude(true, "Applied", &message, false);
+        instance.save(context, &status.value()).await?;
+        revisions::end(context, instance, planned.plan.revision, "Applied").await?;
+        if !was_ready {
+            tell(
+                cluster,
+                instance,
+                "Normal",
+                "Ready",
+                "all objects are ready",
+            )
+            .await;
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Looks at all objects of an instance. `wanted` are those that the Template creates.
+    async fn look_at(&self, recorded: &[Recorded], wanted: &[Recorded]) -> Result<Seen, Failure> {
+        let mut seen = Seen::default();
+        let wanted: BTreeSet<Key<'_>> = wanted.iter().map(Recorded::key).collect();
+        for one in recorded {
+            let is_wanted = wanted.contains(&one.key());
+            let (state, is_awaited) = self.look(one).await?;
+            match state {
+                _ if !is_wanted || !is_awaited => {}
+                Some(State::Current) => {}
+                Some(State::Failed) => seen.failed.push(named(one)),
+                Some(State::InProgress | State::Terminating) | None => {
+                    seen.waiting.push(named(one));
+                }
+            }
+            seen.shown.push(shown_object(one, is_wanted, state));
+        }
+        Ok(seen)
+    }
+
+    /// Returns the problem of objects that failed, or that take too long.
+    fn late_or_failed(&self, seen: &Seen, began: i64) -> Option<Problem> {
+        if !seen.failed.is_empty() {
+            let message = format!("failed: {}", list(&seen.failed));
+            return Some(Problem::new("ObjectFailed", message));
+        }
+        let timeout = units::duration(self.text("timeout")).unwrap_or(TIMEOUT);
+        let elapsed = Timestamp::now().as_second() - began;
+        let is_late = u64::try_from(elapsed).unwrap_or(0) > timeout.as_secs();
+        (is_late && !seen.waiting.is_empty()).then(|| {
+            let message = format!("not ready after {timeout:?}: {}", list(&seen.waiting));
+            Problem::new("Timeout", message)
+        })
+    }
+
+    /// Returns the state of an object, and whether it must be ready. `None` means that it is gone.
+    async fn look(&self, one: &Recorded) -> Result<(Option<State>, bool), Failure> {
+        let live = self.cluster.live(&self.user, one).await?;
+        let is_awaited = match self.text("wait") {
+            "None" => false,
+            "Annotated" => live.as_ref().is_some_and(readiness::is_awaited),
+            _ => true,
+        };
+        Ok((
+            live.as_ref()
+                .map(|live| readiness::of(live, Timestamp::now())),
+            is_awaited,
+        ))
+    }
+
+    /// Deletes objects that the Template no longer creates.
+    async fn prune(
+        &self,
+        instance: &mut Instance,
+        status: &mut Status,
+        recorded: &[Recorded],
+        dropped: &[Recorded],
+    ) -> Result<(), Problem> {
+        let prune = match self.text("prune") {
+            "All" => Prune::All,
+            _ => Prune::Default,
+        };
+        let mut silent = Silent(self.context);
+        let (user, owner) = (&self.user, &self.owner);
+        let known = match with_uids(self.cluster, user, owner, dropped).await {
+            Ok(known) => known,
+            Err(failure) => return Err(problem(&[failure])),
+        };
+        let dropped = known.as_slice();
+        let deleted = self
+            .cluster
+            .delete(user, owner, dropped, prune, &mut silent)
+            .await;
+        let (steps, result) = match deleted {
+            Ok(steps) => (steps, Ok(())),
+            Err(failure) => {
+                let problem = problem(std::slice::from_ref(&failure));
+                (failure.done, Err(problem))
+            }
+        };
+        let rest = record(recorded, &steps);
+        let objects = status.fields.get("objects").and_then(Value::as_array);
+        let kept: Vec<Value> = objects
+            .into_iter()
+            .flatten()
+            .filter(|shown| rest.iter().any(|one| one.is_same(&recorded_of(shown))))
+            .cloned()
+            .collect();
+        status.fields.insert("objects".to_owned(), json!(kept));
+        let gone = steps
+            .iter()
+            .filter(|step| step.what == What::Deleted)
+            .count();
+        if gone > 0 {
+            let message = format!("{gone} objects were deleted");
+            tell(self.cluster, instance, "Normal", "Pruned", &message).await;
+        }
+        result
+    }
+}
+
+/// An expanded instance.
+struct Expanded {
+    /// The Secret with generated values.
+    secret: Option<Object>,
+    objects: Vec<Object>,
+    generated: BTreeMap<String, String>,
+    /// All objects, and the number of the wave of each.
+    wanted: Vec<Recorded>,
+    waves: Vec<usize>,
+}
+
+/// Returns what the `spec` of an instance does with fields of others.
+pub(super) fn conflicts(spec: &Value) -> Conflicts {
+    match spec.get("conflicts").and_then(Value::as_str) {
+        Some("Overwrite") => Conflicts::Overwrite,
+        _ => Conflicts::Fail,
+    }
+}
+
+/// The states of the objects of an instance.
+#[derive(Default)]
+struct Seen {
+    /// The objects for the status.
+    shown: Vec<Value>,
+    /// Those that are not ready yet.
+    waiting: Vec<String>,
+    /// Those that will not become ready.
+    failed: Vec<String>,
+}
+
+/// Returns the Secret with generated values, if there are any.
+pub(super) fn secret(instance: &Instance, generated: &BTreeMap<String, String>) -> Option<Object> {
+    if generated.is_empty() {
+        return None;
+    }
+    let data: Map<String, Value> = generated
+        .iter()
+        .map(|(key, value)| (key.clone(), json!(STANDARD.encode(value))))
+        .collect();
+    Some(Object(json!({
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": format!("{}-generated", instance.name()),
+            "namespace": instance.namespace(),
+        },
+        "type": "Opaque",
+        "data": data,
+    })))
+}
+
+/// Returns the problem of objects that are too many for a status.
+fn too_long(status: &Status) -> Option<Problem> {
+    let objects = status.fields.get("objects").and_then(Value::as_array)?;
+    let lengths = objects.iter().map(|one| one.to_string().len() + LATER);
+    let length: usize = lengths.sum();
+    (length > MAX_OBJECTS).then(|| {
+        let message = format!(
+            "the record of {} objects has {length} bytes, more than {MAX_OBJECTS}; split the \
+             Template into several instances",
+            objects.len()
+        );
+        Problem::new("Invalid", message)
+    })
+}
+
+/// Writes what will be done into the status, before the first request.
+fn announce(status: &mut Status, wanted: &[Recorded], waves: &[usize], hash: &str) {
+    let mut recorded = objects_of(status);
+    let known: BTreeSet<Key<'_>> = recorded.iter().map(Recorded::key).collect();
+    let new = wanted.iter().filter(|one| !known.contains(&one.key()));
+    let new: Vec<Recorded> = new.cloned().collect();
+    recorded.extend(new);
+    write(status, &recorded);
+    let orders: BTreeMap<Key<'_>, &usize> = wanted.iter().map(Recorded::key).zip(waves).collect();
+    let objects = status
+        .fields
+        .get_mut("objects")
+        .and_then(Value::as_array_mut);
+    for (shown, one) in objects.into_iter().flatten().zip(&recorded) {
+        if let (Some(fields), Some(order)) = (shown.as_object_mut(), orders.get(&one.key())) {
+            fields.insert("order".to_owned(), json!(order));
+        }
+    }
+    status.fields.insert("templateHash".to_owned(), json!(hash));
+    status.conclude(false, "Progressing", "the objects are being applied", false);
+}

@@ -1,0 +1,216 @@
+//! The deletion of an instance: its objects go in waves, in the reverse order in which they were
+//! applied, and each wave waits until the one before is gone. It needs no Template and no values.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::deleter;
+use super::expansion::Problem;
+use super::journal::Silent;
+use super::objects::{objects_of, order_of, owner, recorded_of, with_uids};
+use super::record::{Context, Instance, Outcome, Planned, Stop};
+use super::report::{problem, tell};
+use super::revisions;
+use super::status::Status;
+use crate::object::instance::finalizer;
+use krm_template_server_core::auth::User;
+use krm_template_server_core::groups::Group;
+use krm_template_server_deployments::apply::{
+    Cluster, Failure, Owner, Prune, Recorded, What, record, waves,
+};
+
+/// The reason of a condition, and of an event: the cluster refuses a deletion.
+const BLOCKED: &str = "DeletionBlocked";
+
+/// The time between two looks at objects that are being deleted.
+const POLL: Duration = Duration::from_secs(1);
+
+/// Works on an instance that is being deleted.
+pub(super) async fn step(
+    context: &Context,
+    cluster: &Arc<Cluster>,
+    instance: &mut Instance,
+) -> Result<Outcome, Stop> {
+    let own = finalizer(instance.group());
+    if !instance.draft.finalizers().any(|one| one == own) {
+        return Ok(Outcome::Done);
+    }
+    let spec = instance.spec();
+    let text = |key: &str| spec.get(key).and_then(Value::as_str).unwrap_or_default();
+    if text("deletionPolicy") == "Orphan" {
+        return finish(context, instance).await;
+    }
+    let prune = match (instance.group(), text("prune")) {
+        (Group::OpenShift, _) | (_, "All") => Prune::All,
+        _ => Prune::Default,
+    };
+    let mut planned = Planned::read(context, instance).await?;
+    let mut status = Status::of(instance);
+    let recorded = recorded(instance, &status, &planned);
+    if recorded.is_empty() {
+        tell(
+            cluster,
+            instance,
+            "Normal",
+            "Deleted",
+            "all objects are deleted",
+        )
+        .await;
+        return finish(context, instance).await;
+    }
+    let wave = &next_wave(&status, &recorded);
+    let deleted = by_someone(context, cluster, instance, &planned, (wave, prune)).await?;
+    let (gone, blocked) = match deleted {
+        Ok(gone) => (gone, None),
+        Err(failure) => (Vec::new(), Some(problem(&[failure]))),
+    };
+    let is_left = |one: &Recorded| !gone.iter().any(|other| other.is_same(one));
+    let rest: Vec<Recorded> = recorded.into_iter().filter(is_left).collect();
+    let mut plan = planned.plan.clone();
+    if instance.group() == Group::OpenShift {
+        plan.objects = rest.iter().map(|one| json!(one)).collect();
+        plan.began = plan.began.max(1);
+    }
+    planned.save(context, plan).await?;
+    if let Some(problem) = blocked {
+        block(cluster, instance, &mut status, &problem).await;
+        instance.save(context, &status.value()).await?;
+        return Ok(Outcome::Failed);
+    }
+    if instance.group() == Group::Krm {
+        write(&mut status, &rest);
+        let message = format!("{} objects are left", rest.len());
+        status.conclude(false, "Deleting", &message, false);
+        instance.save(context, &status.value()).await?;
+    }
+    // The next wave need not wait.
+    let is_gone = gone.len() == wave.len();
+    Ok(Outcome::Again(if is_gone { Duration::ZERO } else { POLL }))
+}
+
+/// Deletes the objects of a wave as the requester and, if the cluster refuses it, as the user who
+/// deletes the instance.
+async fn by_someone(
+    context: &Context,
+    cluster: &Cluster,
+    instance: &Instance,
+    planned: &Planned,
+    (wave, prune): (&[Recorded], Prune),
+) -> Result<Result<Vec<Recorded>, Failure>, Stop> {
+    let owner = owner(instance);
+    let is_expired = context.is_expired(instance, &planned.plan);
+    let requester = instance.requester().filter(|_| !is_expired);
+    let second = deleter::of(context, instance).await?;
+    // Without both, the cluster refuses it.
+    let first = requester.clone().or(second.clone()).unwrap_or_default();
+    let mut outcome = delete(context, cluster, (&first, &owner), wave, prune).await;
+    let is_refused = |failure: &Failure| [401, 403].contains(&failure.code);
+    if let (Some(_), Some(user)) = (requester, second)
+        && outcome.as_ref().is_err_and(is_refused)
+    {
+        let again = delete(context, cluster, (&user, &owner), wave, prune).await;
+        // The first refusal is about whom the instance names.
+        if again.is_ok() {
+            outcome = again;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Writes into the conditions that an object cannot be deleted.
+async fn block(cluster: &Cluster, instance: &Instance, status: &mut Status, problem: &Problem) {
+    let before = status
+        .condition("Ready")
+        .map(|(_, reason)| reason.to_owned());
+    if before.as_deref() != Some(BLOCKED) {
+        tell(cluster, instance, "Warning", BLOCKED, &problem.message).await;
+    }
+    if instance.group() == Group::Krm {
+        status.conclude(false, BLOCKED, &problem.message, true);
+    }
+}
+
+/// Returns the objects that are left.
+fn recorded(instance: &Instance, status: &Status, planned: &Planned) -> Vec<Recorded> {
+    // Without a plan, another controller has created them.
+    if instance.group() == Group::Krm || planned.plan.began == 0 {
+        return objects_of(status);
+    }
+    let plan = planned.plan.objects.iter();
+    let plan = plan.filter_map(|one| serde_json::from_value::<Recorded>(one.clone()).ok());
+    plan.collect()
+}
+
+/// Returns the objects that are deleted next: those that were applied last.
+fn next_wave(status: &Status, recorded: &[Recorded]) -> Vec<Recorded> {
+    let objects = status.fields.get("objects").and_then(Value::as_array);
+    let objects = objects.into_iter().flatten();
+    let orders: Option<Vec<u64>> = objects.map(order_of).collect();
+    let Some(orders) = orders.filter(|orders| orders.len() == recorded.len()) else {
+        return waves(recorded).into_iter().next().unwrap_or_default();
+    };
+    let last = orders.iter().max();
+    let all = recorded.iter().zip(&orders);
+    all.filter(|(_, order)| Some(*order) == last)
+        .map(|(one, _)| one.clone())
+        .collect()
+}
+
+/// Removes the objects that are gone from a status.
+fn write(status: &mut Status, rest: &[Recorded]) {
+    let objects = status.fields.get("objects").and_then(Value::as_array);
+    let objects = objects.into_iter().flatten();
+    let is_left = |shown: &&Value| rest.iter().any(|one| one.is_same(&recorded_of(shown)));
+    let kept: Vec<Value> = objects.filter(is_left).cloned().collect();
+    status.fields.insert("objects".to_owned(), json!(kept));
+}
+
+/// Deletes the objects of a wave. Returns those that are gone, or that are not ours to delete.
+async fn delete(
+    context: &Context,
+    cluster: &Cluster,
+    (user, owner): (&User, &Owner),
+    wave: &[Recorded],
+    prune: Prune,
+) -> Result<Vec<Recorded>, Failure> {
+    let known = with_uids(cluster, user, owner, wave).await?;
+    let steps = cluster
+        .delete(user, owner, &known, prune, &mut Silent(context))
+        .await?;
+    let rest = record(&known, &steps);
+    let mut gone = Vec::new();
+    for one in &known {
+        let is_kept = steps
+            .iter()
+            .any(|step| step.object.is_same(one) && step.what == What::Kept);
+        if is_kept {
+            gone.push(one.clone());
+        } else if !rest.iter().any(|other| other.is_same(one)) {
+            // It may still have finalizers.
+            let live = cluster.live(user, one).await?;
+            let is_it = live.is_some_and(|live| {
+                live.pointer("/metadata/uid").and_then(Value::as_str) == Some(&one.uid)
+                    && !one.uid.is_empty()
+                    && owner.has(&live)
+            });
+            if !is_it {
+                gone.push(one.clone());
+            }
+        }
+    }
+    Ok(gone)
+}
+
+/// Removes the finalizer, and what is stored beside the instance.
+async fn finish(context: &Context, instance: &mut Instance) -> Result<Outcome, Stop> {
+    revisions::delete(context, instance, 0).await?;
+    deleter::forget(context, instance).await?;
+    Planned::read(context, instance)
+        .await?
+        .delete(context)
+        .await?;
+    instance.release(context).await?;
+    Ok(Outcome::Gone)
+}

@@ -1,0 +1,100 @@
+//! Failed steps and events of an instance.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::expansion::Problem;
+use super::objects::NAMED;
+use super::record::{Context, Instance, Outcome, Stop};
+use super::revisions;
+use super::status::Status;
+use krm_template_server_core::groups::Kind;
+use krm_template_server_deployments::apply::{Cluster, Failure};
+
+/// Writes a failed step into the conditions.
+pub(super) async fn fail(
+    context: &Context,
+    cluster: &Cluster,
+    instance: &mut Instance,
+    mut status: Status,
+    problem: &Problem,
+) -> Result<Outcome, Stop> {
+    let before = status
+        .condition("Ready")
+        .map(|(_, reason)| reason.to_owned());
+    let is_stalled = matches!(
+        problem.reason,
+        "TemplateNotFound" | "ParametersMissing" | "ExpansionFailed" | "Invalid" | "Timeout"
+    );
+    status.conclude(false, problem.reason, &problem.message, is_stalled);
+    instance.save(context, &status.value()).await?;
+    context.state.metrics.count_instance_error(problem.reason);
+    if before.as_deref() != Some(problem.reason) {
+        let reason = match problem.reason {
+            known @ ("Conflict" | "Forbidden" | "DeletionBlocked") => known,
+            _ => "Failed",
+        };
+        tell(cluster, instance, "Warning", reason, &problem.message).await;
+    }
+    if let Some(number) = status.fields.get("revision").and_then(Value::as_u64) {
+        revisions::end(context, instance, number, problem.reason).await?;
+    }
+    Ok(Outcome::Failed)
+}
+
+/// Returns the reason and message for failed requests.
+pub(super) fn problem(failures: &[Failure]) -> Problem {
+    let first = failures.first();
+    let code = first.map_or(500, |failure| failure.code);
+    let message = first.map_or("", Failure::message);
+    let reason = match code {
+        401 | 403 => "Forbidden",
+        404 if message.starts_with("the cluster has no kind") => "UnknownKind",
+        409 if message.contains("belongs to `") => "OwnedByOther",
+        409 => "Conflict",
+        400 | 413 | 422 => "Invalid",
+        _ => "ObjectFailed",
+    };
+    let mut texts: Vec<String> = failures
+        .iter()
+        .take(NAMED)
+        .map(ToString::to_string)
+        .collect();
+    if failures.len() > NAMED {
+        texts.push(format!("and {} more", failures.len() - NAMED));
+    }
+    Problem::new(reason, texts.join("; "))
+}
+
+/// Creates an event about an instance.
+pub(super) async fn tell(
+    cluster: &Cluster,
+    instance: &Instance,
+    kind: &str,
+    reason: &str,
+    message: &str,
+) {
+    let now = Timestamp::now();
+    let cut = message.floor_char_boundary(message.len().min(1_024));
+    let name = format!("{}.{:x}", instance.name(), now.as_nanosecond());
+    let event = json!({
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": name, "namespace": instance.namespace()},
+        "involvedObject": {
+            "apiVersion": instance.group().api_version(),
+            "kind": Kind::Instance.name(),
+            "namespace": instance.namespace(),
+            "name": instance.name(),
+            "uid": instance.uid,
+        },
+        "type": kind,
+        "reason": reason,
+        "message": message.get(..cut).unwrap_or_default(),
+        "source": {"component": "krm-template-server"},
+        "firstTimestamp": crate::object::meta::rfc3339(now),
+        "lastTimestamp": crate::object::meta::rfc3339(now),
+        "count": 1,
+    });
+    cluster.tell(instance.namespace(), &event).await;
+}

@@ -1,0 +1,151 @@
+//! Earlier versions of an instance: when each was applied, by whom, and how it ended.
+#![cfg_attr(
+    not(feature = "deployments"),
+    expect(dead_code, reason = "without a cluster, instances are only expanded")
+)]
+
+use serde_json::{Value, json};
+
+use super::record::{Context, Instance, Plan, Stop, beside, unavailable};
+use crate::object::meta::rfc3339;
+use crate::serve::answer::Answer;
+use crate::serve::call::Call;
+use crate::serve::render;
+use crate::serve::state::State;
+use crate::wire::accept::Scope;
+use krm_template_server_core::groups::Group;
+use krm_template_server_core::status::{Result as Answered, Status};
+use krm_template_server_core::store::Error;
+
+/// The number of revisions that are kept, unless `spec.revisionHistoryLimit` says another one.
+const KEPT: usize = 10;
+
+/// The largest number of revisions of an instance that are read at once.
+const MOST: usize = 200;
+
+/// Returns the key of a revision. Keys have the order of their numbers.
+fn key(instance: &Instance, number: u64) -> String {
+    format!("{}/{number:010}", instance.beside("instancerevisions"))
+}
+
+/// Records the beginning of a revision.
+pub(super) async fn begin(
+    context: &Context,
+    instance: &Instance,
+    plan: &Plan,
+    hash: &str,
+) -> Result<(), Stop> {
+    let mut spec = instance.spec();
+    let requester = spec
+        .as_object_mut()
+        .and_then(|spec| spec.shift_remove("requester"));
+    let username = requester
+        .as_ref()
+        .and_then(|one| one.get("username").cloned());
+    let revision = json!({
+        "revision": plan.revision,
+        "uid": instance.uid,
+        "generation": instance.generation(),
+        "time": rfc3339(jiff::Timestamp::now()),
+        "requester": username.unwrap_or_default(),
+        "templateHash": hash,
+        "outcome": "Progressing",
+        "spec": spec,
+    });
+    let store = &context.state.store;
+    let key = key(instance, plan.revision);
+    match store.create(&key, revision.to_string().into()).await {
+        Ok(_) | Err(Error::Exists) => {}
+        Err(error) => return Err(unavailable(&error)),
+    }
+    forget(context, instance).await
+}
+
+/// Records how a revision ended.
+pub(super) async fn end(
+    context: &Context,
+    instance: &Instance,
+    number: u64,
+    outcome: &str,
+) -> Result<(), Stop> {
+    let store = &context.state.store;
+    let item = store.get(&key(instance, number)).await;
+    let Some(item) = item.map_err(|error| unavailable(&error))? else {
+        return Ok(());
+    };
+    let Ok(mut revision) = serde_json::from_slice::<Value>(&item.value) else {
+        return Ok(());
+    };
+    if let Some(fields) = revision.as_object_mut() {
+        fields.insert("outcome".to_owned(), json!(outcome));
+    }
+    // Only for people, so that a lost write does no harm.
+    let _ = store
+        .update(&item.key, revision.to_string().into(), item.revision)
+        .await;
+    Ok(())
+}
+
+/// Deletes the oldest revisions, if there are too many.
+async fn forget(context: &Context, instance: &Instance) -> Result<(), Stop> {
+    let spec = instance.spec();
+    let limit = spec.get("revisionHistoryLimit").and_then(Value::as_u64);
+    // The current one is always kept.
+    let kept = limit
+        .map_or(KEPT, |limit| usize::try_from(limit).unwrap_or(KEPT))
+        .max(1);
+    delete(context, instance, kept).await
+}
+
+/// Deletes all revisions but the last ones.
+pub(super) async fn delete(
+    context: &Context,
+    instance: &Instance,
+    kept: usize,
+) -> Result<(), Stop> {
+    let store = &context.state.store;
+    let prefix = format!("{}/", instance.beside("instancerevisions"));
+    let page = store.list(&prefix, None, 0, None).await;
+    let page = page.map_err(|error| unavailable(&error))?;
+    let surplus = page.items.len().saturating_sub(kept);
+    for item in page.items.iter().take(surplus) {
+        match store.delete(&item.key, item.revision).await {
+            Ok(_) | Err(Error::Missing | Error::Stale(_)) => {}
+            Err(error) => return Err(unavailable(&error)),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the revisions of an instance with a uid, oldest first.
+pub(in crate::serve) async fn list(
+    state: &State,
+    (group, namespace, name): (Group, &str, &str),
+    uid: &str,
+) -> Answered<Vec<Value>> {
+    let prefix = format!("{}/", beside(group, "instancerevisions", namespace, name));
+    let page = state.store.list(&prefix, None, MOST, None).await;
+    let page = page.map_err(|error| Status::unavailable(error.to_string()))?;
+    let revisions = page.items.iter();
+    let revisions = revisions
+        .filter_map(|item| serde_json::from_slice::<Value>(&item.value).ok())
+        .filter(|revision| revision.get("uid").and_then(Value::as_str) == Some(uid));
+    Ok(revisions.collect())
+}
+
+/// Answers with the revisions of an instance, oldest first.
+pub(in crate::serve) async fn answer(call: &Call<'_>, name: &str) -> Answered<Answer> {
+    let shown = call.shown(Scope::One)?;
+    let item = call.found(name).await?;
+    let stored = crate::serve::call::stored(&item)?;
+    let at = (call.group, call.namespace, name);
+    let revisions = self::list(call.state, at, stored.uid()).await?;
+    let list = json!({
+        "kind": "TemplateInstanceRevisionList",
+        "apiVersion": call.group.api_version(),
+        "metadata": {},
+        "items": revisions,
+    });
+    let text = format!("{list}\n").into_bytes();
+    Ok(render::finished(200, shown, text))
+}

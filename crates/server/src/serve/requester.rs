@@ -1,0 +1,211 @@
+//! The requester of a TemplateInstance: the user whose permissions install its objects.
+//!
+//! In OpenShift's group, a client may name another user with the verb `assign`, as there. Its uid,
+//! groups and extra fields must be those of the client itself, or the client needs the permission
+//! to impersonate each of them: else whoever may create instances could join any group. In our
+//! group, it is always the user who last changed the `spec`.
+
+use serde_json::Value;
+
+use super::call::Call;
+use crate::object::{Draft, Stored, instance};
+use krm_template_server_core::auth::{Attributes, User};
+use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::status::{Cause, Result};
+use krm_template_server_core::store::Revision;
+
+/// The maximum number of values for which permissions are asked.
+const MAX_VALUES: usize = 100;
+
+/// The fields of `metadata` that a garbage collector changes. For them, nobody needs to be the
+/// requester.
+///
+/// Source: `IsOnlyMutatingGCFields` of `k8s.io/apiserver`, as OpenShift has it.
+const COLLECTED: [&str; 4] = [
+    "finalizers",
+    "ownerReferences",
+    "resourceVersion",
+    "managedFields",
+];
+
+/// Sets the requester of a written instance, and notes in the draft what the user may not set.
+///
+/// # Errors
+/// Only those of authorization.
+pub(super) async fn admit(
+    call: &Call<'_>,
+    draft: &mut Draft,
+    old: Option<(&Stored, Revision)>,
+) -> Result<()> {
+    if call.kind != Kind::Instance || call.is_status {
+        return Ok(());
+    }
+    let old = old.map(|(old, revision)| old.draft(revision));
+    if old.is_none() && call.state.installs() {
+        finalize(draft);
+    }
+    match call.group {
+        Group::Krm => own(call, draft, old.as_ref()).await,
+        Group::OpenShift => openshift(call, draft, old.as_ref()).await,
+    }
+    Ok(())
+}
+
+/// Adds the finalizer of the server that installs an instance: set later, an instance that is
+/// deleted before would leave its objects behind.
+fn finalize(draft: &mut Draft) {
+    let own = instance::finalizer(draft.group);
+    let mut all: Vec<&str> = draft.finalizers().collect();
+    if !all.contains(&own) {
+        all.push(own);
+        let all = serde_json::json!(all);
+        draft.metadata.insert("finalizers".to_owned(), all);
+    }
+}
+
+/// Sets the requester of an instance of our group.
+async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
+    let without = |spec: &Value| {
+        let mut spec = spec.as_object().cloned().unwrap_or_default();
+        spec.shift_remove("requester");
+        spec
+    };
+    let mut spec = draft.value("spec");
+    let before = old.map(|old| old.value("spec"));
+    let kept = before.filter(|before| without(before) == without(&spec));
+    let is_kept = kept.is_some();
+    let requester = match kept {
+        Some(before) => before.get("requester").cloned().unwrap_or_default(),
+        None => instance::requester(call.user),
+    };
+    let account = spec.get("serviceAccountName").and_then(Value::as_str);
+    let account = account.unwrap_or_default().to_owned();
+    // Whoever changes the Template decides what the ServiceAccount does.
+    if !is_kept && !account.is_empty() {
+        let wanted = Attributes {
+            verb: "impersonate",
+            version: "v1",
+            resource: "serviceaccounts",
+            namespace: call.namespace,
+            name: &account,
+            ..Attributes::default()
+        };
+        if call.state.authorize(call.user, &wanted).await.is_err() {
+            let message = format!(
+                "Forbidden: you do not have permission to impersonate the ServiceAccount {account:?}"
+            );
+            let field = "spec.serviceAccountName";
+            draft.refused = vec![Cause::new("FieldValueForbidden", field, message)];
+        }
+    }
+    if let Some(fields) = spec.as_object_mut() {
+        fields.insert("requester".to_owned(), requester);
+        draft.set("spec", &spec);
+    }
+}
+
+async fn openshift(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
+    let mut spec = draft.value("spec");
+    let Some(given) = spec.get("requester") else {
+        if old.is_none()
+            && let Some(fields) = spec.as_object_mut()
+        {
+            fields.insert("requester".to_owned(), instance::requester(call.user));
+            draft.set("spec", &spec);
+        }
+        return;
+    };
+    if old.is_some_and(|old| is_collected(draft, old)) {
+        return;
+    }
+    // Without a name, validation refuses it.
+    let Some(wanted) = instance::user(given) else {
+        return;
+    };
+    let mut refused = Vec::new();
+    if wanted.name != call.user.name && !may_assign(call, draft.name()).await {
+        let why = "Forbidden: you do not have permission to set username";
+        refused.push(Cause::new(
+            "FieldValueForbidden",
+            "spec.requester.username",
+            why,
+        ));
+    }
+    // An update cannot change it.
+    if old.is_none() {
+        refused.extend(foreign(call, &wanted).await);
+    }
+    draft.refused = refused;
+}
+
+/// Returns `true` if an update changes only what a garbage collector does.
+fn is_collected(draft: &Draft, old: &Draft) -> bool {
+    let rest = |draft: &Draft| {
+        let mut metadata = draft.metadata.clone();
+        for key in COLLECTED {
+            metadata.shift_remove(key);
+        }
+        metadata
+    };
+    let fields = |draft: &Draft| (draft.value("spec"), draft.value("status"));
+    rest(draft) == rest(old) && fields(draft) == fields(old)
+}
+
+async fn may_assign(call: &Call<'_>, name: &str) -> bool {
+    let wanted = Attributes {
+        verb: "assign",
+        group: call.group.name(),
+        version: call.group.version(),
+        resource: call.kind.resource(),
+        namespace: call.namespace,
+        name,
+        ..Attributes::default()
+    };
+    call.state.authorize(call.user, &wanted).await.is_ok()
+}
+
+/// Returns an error for each part of the requester that is not the user's and that the user may not
+/// impersonate.
+async fn foreign(call: &Call<'_>, wanted: &User) -> Vec<Cause> {
+    let own = call.user;
+    let authentication = "authentication.k8s.io";
+    let mut values = Vec::new();
+    if !wanted.uid.is_empty() && wanted.uid != own.uid {
+        values.push(("uid", authentication, "uids", "", wanted.uid.as_str()));
+    }
+    let groups = wanted.groups.iter().filter(|group| !own.is_in(group));
+    values.extend(groups.map(|group| ("groups", "", "groups", "", group.as_str())));
+    for (key, all) in &wanted.extra {
+        let own = own.extra.get(key).map_or(&[][..], Vec::as_slice);
+        let all = all.iter().filter(|value| !own.contains(value));
+        values.extend(all.map(|value| {
+            let resource = "userextras";
+            (
+                "extra",
+                authentication,
+                resource,
+                key.as_str(),
+                value.as_str(),
+            )
+        }));
+    }
+    let mut refused = Vec::new();
+    for (index, (field, group, resource, subresource, name)) in values.into_iter().enumerate() {
+        let wanted = Attributes {
+            verb: "impersonate",
+            group,
+            version: "v1",
+            resource,
+            subresource,
+            name,
+            ..Attributes::default()
+        };
+        if index < MAX_VALUES && call.state.authorize(own, &wanted).await.is_ok() {
+            continue;
+        }
+        let field = format!("spec.requester.{field}");
+        let message = format!("Forbidden: you do not have permission to impersonate {name:?}");
+        refused.push(Cause::new("FieldValueForbidden", &field, message));
+    }
+    refused
+}

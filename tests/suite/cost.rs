@@ -194,6 +194,21 @@ const WORKS: &[Work] = &[
             checked(folder, count, &head, field, &end)
         },
     },
+    Work {
+        name: "transformers_of_a_kustomization",
+        count: 100,
+        prepare: transformers_of_a_kustomization,
+    },
+    Work {
+        name: "components_of_a_kustomization",
+        count: 100,
+        prepare: components_of_a_kustomization,
+    },
+    Work {
+        name: "resources_of_a_kustomization",
+        count: 100,
+        prepare: resources_of_a_kustomization,
+    },
 ];
 
 const CONTAINERS: &str = "apiVersion: v1\nkind: PodTemplate\nmetadata: {name: a}\ntemplate:\n  metadata: {labels: {a: a}}\n  spec:\n      containers:\n";
@@ -694,6 +709,84 @@ fn generators_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Fai
             text,
             "- '{{{plugin}, metadata: {{name: p{index}}}, literals: [a=b]}}'"
         )?;
+    }
+    fs::write(folder.join("kustomization.yaml"), text)?;
+    Ok(Run {
+        arguments: arguments(&["build"]),
+        stdin: String::new(),
+    })
+}
+
+/// As many in each list of what changes the one object.
+fn transformers_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let object = "apiVersion: apps/v1, kind: Deployment";
+    let select = "kind: Deployment, name: web";
+    let replacement = format!(
+        "{{source: {{{select}, fieldPath: metadata.name}}, targets: [{{select: {{{select}}}, \
+         fieldPaths: [metadata.annotations.name], options: {{create: true}}}}]}}"
+    );
+    let patch = format!("'{{{object}, metadata: {{name: web}}, spec: {{paused: true}}}}'");
+    let operation = r#"'[{"op": "add", "path": "/spec/paused", "value": false}]'"#;
+    let plugin = "apiVersion: builtin, kind: PrefixTransformer, metadata: {name: p}, prefix: x";
+    let lists = [
+        ("images", "{name: web, newTag: vINDEX}".to_owned()),
+        ("replicas", "{name: web, count: INDEX}".to_owned()),
+        ("labels", "{pairs: {tier: vINDEX}}".to_owned()),
+        ("patches", format!("{{patch: {patch}}}")),
+        ("patchesStrategicMerge", patch),
+        (
+            "patchesJson6902",
+            format!("{{target: {{{select}}}, patch: {operation}}}"),
+        ),
+        ("replacements", replacement),
+        (
+            "transformers",
+            format!("'{{{}}}'", plugin.replace('\'', "x")),
+        ),
+    ];
+    let mut text = "resources: [web.yaml]\n".to_owned();
+    for (field, entry) in lists {
+        writeln!(text, "{field}:")?;
+        for index in 0..count {
+            writeln!(text, "- {}", entry.replace("INDEX", &index.to_string()))?;
+        }
+    }
+    fs::write(folder.join("kustomization.yaml"), text)?;
+    let web = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n\
+               spec: {replicas: 1, template: {spec: {containers: [{name: web, image: web}]}}}\n";
+    fs::write(folder.join("web.yaml"), web)?;
+    Ok(Run {
+        arguments: arguments(&["build"]),
+        stdin: String::new(),
+    })
+}
+
+/// As many Components, for one object.
+fn components_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let mut text = "resources: [object.yaml]\ncomponents:\n".to_owned();
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: o}\n";
+    fs::write(folder.join("object.yaml"), object)?;
+    for index in 0..count {
+        writeln!(text, "- component-{index}")?;
+        let component = folder.join(format!("component-{index}"));
+        fs::create_dir_all(&component)?;
+        let text = "kind: Component\nnamePrefix: x\n";
+        fs::write(component.join("kustomization.yaml"), text)?;
+    }
+    fs::write(folder.join("kustomization.yaml"), text)?;
+    Ok(Run {
+        arguments: arguments(&["build"]),
+        stdin: String::new(),
+    })
+}
+
+/// As many files of objects.
+fn resources_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let mut text = "namePrefix: x-\nresources:\n".to_owned();
+    for index in 0..count {
+        writeln!(text, "- object-{index}.yaml")?;
+        let object = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: o{index}}}\n");
+        fs::write(folder.join(format!("object-{index}.yaml")), object)?;
     }
     fs::write(folder.join("kustomization.yaml"), text)?;
     Ok(Run {

@@ -137,20 +137,18 @@ impl Tables {
         if additions.is_empty() {
             return Ok(Arc::clone(&DEFAULT));
         }
-        let mut fields = DEFAULT.fields.clone();
+        let mut fields = if additions.fields.is_empty() {
+            DEFAULT.fields.clone()
+        } else {
+            FieldTables::for_additions()?
+        };
         for addition in &additions.fields {
-            fields.merge(addition)?;
-            fields.sort();
-            // As kustomize, which merges the sorted tables once more: an entry for one kind then
-            // hides one for all kinds that comes after it.
-            let mut merged = FieldTables::default();
-            merged.merge(&fields)?;
-            fields = merged;
+            fields.merge(addition, true)?;
         }
         for addition in &additions.added {
-            fields.merge(addition)?;
-            fields.sort();
+            fields.merge(addition, false)?;
         }
+        fields.sort();
         Ok(Arc::new(Self {
             fields,
             schema: additions.schema.clone(),
@@ -221,18 +219,26 @@ impl NameReference {
 }
 
 impl FieldTables {
-    /// Adds the entries of another table.
-    fn merge(&mut self, other: &Self) -> Result<(), String> {
-        add_all(&mut self.name_prefix, &other.name_prefix)?;
-        add_all(&mut self.name_suffix, &other.name_suffix)?;
-        add_all(&mut self.namespace, &other.namespace)?;
-        add_all(&mut self.common_labels, &other.common_labels)?;
-        add_all(&mut self.common_annotations, &other.common_annotations)?;
-        add_all(&mut self.images, &other.images)?;
-        add_all(&mut self.replicas, &other.replicas)?;
-        add_all(&mut self.labels, &other.labels)?;
-        add_all(&mut self.template_labels, &other.template_labels)?;
-        add_all(&mut self.var_reference, &other.var_reference)?;
+    /// Those of kustomize, which it sorts and merges once more before it adds others.
+    pub(crate) fn for_additions() -> Result<Self, String> {
+        let mut sorted = DEFAULT.fields.clone();
+        sorted.sort();
+        let mut merged = Self::default();
+        merged.merge(&sorted, false)?;
+        Ok(merged)
+    }
+
+    /// Adds the entries of another table. With `hides`, an entry for one kind takes the place of one
+    /// for all kinds that would be sorted after it.
+    ///
+    /// # Errors
+    /// If two entries for one field differ in `create`.
+    pub(crate) fn merge(&mut self, other: &Self, hides: bool) -> Result<(), String> {
+        for (table, new) in self.tables().into_iter().zip(other.clone().tables()) {
+            for new in new.drain(..) {
+                add(table, new, hides)?;
+            }
+        }
         for named in &other.name_reference {
             let mut own = self.name_reference.iter_mut();
             match own.find(|own| own.kind() == named.kind()) {
@@ -243,9 +249,8 @@ impl FieldTables {
         Ok(())
     }
 
-    /// Sorts the tables of fields: those for a kind come before those for all kinds.
-    fn sort(&mut self) {
-        let tables = [
+    const fn tables(&mut self) -> [&mut Vec<FieldSpec>; 10] {
+        [
             &mut self.name_prefix,
             &mut self.name_suffix,
             &mut self.namespace,
@@ -256,9 +261,13 @@ impl FieldTables {
             &mut self.labels,
             &mut self.template_labels,
             &mut self.var_reference,
-        ];
-        for table in tables {
-            table.sort_by_cached_key(|one| position([&one.group, &one.version, &one.kind]));
+        ]
+    }
+
+    /// Sorts the tables of fields: those for a kind come before those for all kinds.
+    fn sort(&mut self) {
+        for table in self.tables() {
+            table.sort_by_cached_key(|one| position(kind_of(one)));
         }
         self.name_reference
             .sort_by_cached_key(|named| position(named.kind()));
@@ -287,31 +296,53 @@ fn template_labels() -> Vec<Field> {
 
 /// Adds fields to a table. A field is left out if the table has it for some of its kinds.
 pub(crate) fn add_all(table: &mut Vec<FieldSpec>, new: &[FieldSpec]) -> Result<(), String> {
-    for new in new {
-        let is_there = |old: &&FieldSpec| {
-            let fits = |own: &str, found: &str| own.is_empty() || own == found;
-            old.path == new.path
-                && fits(&new.group, &old.group)
-                && fits(&new.version, &old.version)
-                && fits(&new.kind, &old.kind)
+    new.iter()
+        .try_for_each(|new| add(table, new.clone(), false))
+}
+
+fn add(table: &mut Vec<FieldSpec>, new: FieldSpec, hides: bool) -> Result<(), String> {
+    if let Some(old) = table.iter().find(|old| is_for_all(&new, old)) {
+        return same_create(old, &new);
+    }
+    if hides {
+        let is_hidden = |old: &FieldSpec| {
+            is_for_all(old, &new) && position(kind_of(&new)) < position(kind_of(old))
         };
-        match table.iter().find(is_there) {
-            Some(old) if old.create != new.create => {
-                let kind = if new.kind.is_empty() {
-                    "all kinds"
-                } else {
-                    &new.kind
-                };
-                return Err(format!(
-                    "`{}` of {kind} has `create: {}` in one entry and `create: {}` in another",
-                    new.path, old.create, new.create
-                ));
-            }
-            Some(_) => {}
-            None => table.push(new.clone()),
+        if let Some(old) = table.iter().find(|old| is_hidden(old)) {
+            same_create(&new, old)?;
+            table.retain(|old| !is_hidden(old));
         }
     }
+    table.push(new);
     Ok(())
+}
+
+/// Whether an entry is for the field of another one and all its kinds.
+fn is_for_all(one: &FieldSpec, other: &FieldSpec) -> bool {
+    let fits = |own: &str, found: &str| own.is_empty() || own == found;
+    other.path == one.path
+        && fits(&one.group, &other.group)
+        && fits(&one.version, &other.version)
+        && fits(&one.kind, &other.kind)
+}
+
+fn same_create(old: &FieldSpec, new: &FieldSpec) -> Result<(), String> {
+    if old.create == new.create {
+        return Ok(());
+    }
+    let kind = if new.kind.is_empty() {
+        "all kinds"
+    } else {
+        &new.kind
+    };
+    Err(format!(
+        "`{}` of {kind} has `create: {}` in one entry and `create: {}` in another",
+        new.path, old.create, new.create
+    ))
+}
+
+fn kind_of(field: &FieldSpec) -> Kind<'_> {
+    [&field.group, &field.version, &field.kind]
 }
 
 #[cfg(test)]

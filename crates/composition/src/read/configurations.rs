@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::field_tables::{Additions, FieldTables, NameReference, Tables};
+use crate::engine::field_tables::{Additions, FieldTables, NameReference};
 use crate::fields::field_spec::FieldSpec;
 use crate::read::model::{Added, Named};
 use crate::tables::schema::Schema;
@@ -30,16 +30,30 @@ pub(crate) fn additions(
     let read = |named: &Named, diagnostics: &mut Diagnostics| {
         diagnostics.take(file(named, files, directory))
     };
+    // Only if there is a file, as most Kustomizations have none.
+    let mut all = None;
+    let mut add = |named: &Named, tables: FieldTables, diagnostics: &mut Diagnostics| {
+        let all = all.get_or_insert_with(FieldTables::for_additions);
+        let all = all.as_mut().map_err(|problem| problem.clone());
+        if let Err(problem) = all.and_then(|all| all.merge(&tables, true)) {
+            let problem = format!("`{}` has conflicting fields: {problem}", named.path);
+            diagnostics.push(wrong(named, problem));
+        } else {
+            found.fields.push(Arc::new(tables));
+        }
+    };
     for named in &added.configurations {
-        if let Some((document, value)) = read(named, diagnostics) {
-            let tables = diagnostics.take(configuration(&document, &value));
-            add(&mut found, named, tables, diagnostics);
+        if let Some((document, value)) = read(named, diagnostics)
+            && let Some(tables) = diagnostics.take(configuration(&document, &value))
+        {
+            add(named, tables, diagnostics);
         }
     }
     for named in &added.crds {
-        if let Some((_, value)) = read(named, diagnostics) {
-            let tables = diagnostics.take(definitions(named, &value));
-            add(&mut found, named, tables, diagnostics);
+        if let Some((_, value)) = read(named, diagnostics)
+            && let Some(tables) = diagnostics.take(definitions(named, &value))
+        {
+            add(named, tables, diagnostics);
         }
     }
     if let Some(named) = &added.openapi
@@ -55,24 +69,6 @@ pub(crate) fn additions(
         found.schema = schema.map(Arc::new);
     }
     found
-}
-
-/// Adds the tables of a file, unless they conflict with others.
-fn add(
-    found: &mut Additions,
-    named: &Named,
-    tables: Option<FieldTables>,
-    diagnostics: &mut Diagnostics,
-) {
-    let Some(tables) = tables else {
-        return;
-    };
-    found.fields.push(Arc::new(tables));
-    if let Err(problem) = Tables::of(found) {
-        found.fields.pop();
-        let problem = format!("`{}` has conflicting fields: {problem}", named.path);
-        diagnostics.push(wrong(named, problem));
-    }
 }
 
 fn wrong(named: &Named, problem: String) -> Diagnostic {

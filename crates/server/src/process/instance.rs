@@ -184,6 +184,7 @@ impl Work<'_> {
             target_namespace: None,
             output: Output::List,
             source_map: false,
+            checks: false,
             syntax: Syntax::Json,
             limits: self.limits,
         };

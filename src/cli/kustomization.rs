@@ -1,42 +1,91 @@
 //! Rules of a `kustomization.yaml` for the files beside and below it.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use crate::composition::KUSTOMIZATIONS;
 use krm_template_exec::io;
 use krm_yaml::{Cursor, Document};
 
+/// How kustomizations name a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listed {
+    No,
+    /// A patch may complete it.
+    Resource,
+    Patch,
+}
+
+/// The kustomizations around files, each read once.
+#[derive(Default)]
+pub(super) struct Kustomizations(BTreeMap<PathBuf, Lists>);
+
+/// The files that a kustomization lists.
+#[derive(Default)]
+struct Lists {
+    resources: BTreeSet<PathBuf>,
+    patches: BTreeSet<PathBuf>,
+}
+
+impl Kustomizations {
+    /// How those in the folder of a file and in the folders above name it.
+    pub(super) fn listed(&mut self, file: &str) -> Listed {
+        let file = without_detours(Path::new(file));
+        let mut listed = Listed::No;
+        for path in around(&file) {
+            let lists = self
+                .0
+                .entry(path)
+                .or_insert_with_key(|path| Lists::read(path));
+            if lists.patches.contains(&file) {
+                return Listed::Patch;
+            }
+            if lists.resources.contains(&file) {
+                listed = Listed::Resource;
+            }
+        }
+        listed
+    }
+}
+
 /// The kustomization that lists `file` as a patch, if one in its folder or a folder above does.
 pub(super) fn that_patches_with(file: &str) -> Option<String> {
-    let file = Path::new(file);
+    let file = without_detours(Path::new(file));
+    around(&file)
+        .find(|path| Lists::read(path).patches.contains(&file))
+        .map(|path| path.display().to_string())
+}
+
+/// The paths that a kustomization for a file may have.
+fn around(file: &Path) -> impl Iterator<Item = PathBuf> {
     let folders = file.ancestors().skip(1);
-    folders
-        .flat_map(|folder| KUSTOMIZATIONS.map(|name| folder.join(name)))
-        .find(|kustomization| lists(kustomization, file))
-        .map(|kustomization| kustomization.display().to_string())
+    folders.flat_map(|folder| KUSTOMIZATIONS.map(|name| folder.join(name)))
 }
 
-/// One that cannot be read lists nothing.
-fn lists(kustomization: &Path, patch: &Path) -> bool {
-    let name = kustomization.display().to_string();
-    if !io::is_there(&name) {
-        return false;
+impl Lists {
+    /// One that cannot be read lists nothing.
+    fn read(kustomization: &Path) -> Self {
+        let mut lists = Self::default();
+        let name = kustomization.display().to_string();
+        if !io::is_there(&name) {
+            return lists;
+        }
+        let document = io::read(&name).and_then(|source| Document::parse(&source));
+        let folder = kustomization.parent().unwrap_or(kustomization);
+        let path = |listed: Cow<'_, str>| without_detours(&folder.join(listed.as_ref()));
+        for root in document.iter().flat_map(Document::roots) {
+            let entries = |field| root.get(field).into_iter().flat_map(Cursor::children);
+            let texts = |field| entries(field).filter_map(|path| path.text().ok().flatten());
+            lists.resources.extend(texts("resources").map(path));
+            lists
+                .patches
+                .extend(texts("patchesStrategicMerge").map(path));
+            let patches = entries("patches").filter_map(|patch| patch.text_at(["path"]));
+            lists.patches.extend(patches.map(path));
+        }
+        lists
     }
-    let document = io::read(&name).and_then(|source| Document::parse(&source));
-    let folder = kustomization.parent().unwrap_or(kustomization);
-    document.is_ok_and(|document| {
-        let mut paths = document.roots().flat_map(patches);
-        paths.any(|listed| without_detours(&folder.join(listed)) == without_detours(patch))
-    })
-}
-
-/// The files of strategic merge patches.
-fn patches(root: Cursor<'_>) -> Vec<String> {
-    let entries = |field| root.get(field).into_iter().flat_map(Cursor::children);
-    let paths = entries("patches").filter_map(|patch| patch.text_at(["path"]));
-    let old = entries("patchesStrategicMerge").filter_map(|path| path.text().ok().flatten());
-    paths.chain(old).map(Cow::into_owned).collect()
 }
 
 /// A path without `.`, and without `..` behind a folder.

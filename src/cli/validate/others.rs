@@ -14,7 +14,7 @@ use super::kustomizations;
 use super::kustomizations::NO_PYTHON;
 #[cfg(feature = "deployment-manager")]
 use crate::cli::environment::environment;
-use crate::cli::kustomization;
+use crate::cli::kustomization::{Kustomizations, Listed};
 use crate::cli::object_check::with_items;
 use crate::composition::{GROUP, consolidate_node};
 use crate::files;
@@ -27,7 +27,7 @@ use crate::plan::{self, Crossings, Input, InputOrigin, Selection};
 use crate::template::{self, Assignment, Generation, OWN_GROUP, Options, Template, values_of_file};
 use krm_template_exec::console::Console;
 use krm_template_exec::disk::{Disk, LoadRestrictor};
-use krm_template_object_check::Checker;
+use krm_template_object_check::{Checker, Rule};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
@@ -94,7 +94,8 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(root: Cursor<'_>, file: &File) -> Option<Self> {
+    fn of(one: &Found<'_>) -> Option<Self> {
+        let (root, file) = (one.root, one.file);
         let kind = root.text_at(["kind"]).unwrap_or_default();
         let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
         let group = identity::group(&api_version);
@@ -112,16 +113,16 @@ impl Kind {
                 Some(Self::Values)
             }
             "Template" | "List" => None,
-            _ => is_object(root, file).then_some(Self::Object),
+            _ => is_object(one).then_some(Self::Object),
         }
     }
 }
 
-/// Whether a root is an object of Kubernetes, and not a patch that a Kustomization lists.
-fn is_object(root: Cursor<'_>, file: &File) -> bool {
-    let has = |key: &str| root.text_at([key]).is_some_and(|text| !text.is_empty());
+/// Whether it is an object of Kubernetes, and not a patch that a Kustomization lists.
+fn is_object(one: &Found<'_>) -> bool {
+    let has = |key: &str| one.root.text_at([key]).is_some_and(|text| !text.is_empty());
     let is_whole = has("apiVersion") && has("kind");
-    is_whole && (file.is_named || kustomization::that_patches_with(&file.path).is_none())
+    is_whole && (one.file.is_named || one.listed != Listed::Patch)
 }
 
 /// Adds the custom resources that a text defines.
@@ -141,6 +142,7 @@ struct Found<'d> {
     document: &'d Arc<Document>,
     root: Cursor<'d>,
     file: &'d File,
+    listed: Listed,
 }
 
 impl Found<'_> {
@@ -159,26 +161,26 @@ pub(super) fn check(
 ) -> Counts {
     let mut counts = Counts::default();
     let mut said = BTreeSet::new();
+    let mut kustomizations = Kustomizations::default();
     let read = files.iter().filter_map(|file| {
         let document = Document::parse(&file.source).ok()?;
-        Some((file, Arc::new(document)))
+        Some((file, Arc::new(document), kustomizations.listed(&file.path)))
     });
-    let read: Vec<(&File, Arc<Document>)> = read.collect();
-    let roots = read.iter().flat_map(|(file, document)| {
+    let read: Vec<(&File, Arc<Document>, Listed)> = read.collect();
+    let roots = read.iter().flat_map(|(file, document, listed)| {
         let roots = document.roots().flat_map(with_items);
         roots.map(|root| Found {
             document,
             root,
             file,
+            listed: *listed,
         })
     });
     let roots: Vec<Found<'_>> = roots.collect();
     let has_template = roots.iter().any(|one| is_template(one.root));
     for one in &roots {
         let is_beside = || beside(one, &roots).is_some();
-        let Some(kind) =
-            Kind::of(one.root, one.file).or_else(|| is_beside().then_some(Kind::Values))
-        else {
+        let Some(kind) = Kind::of(one).or_else(|| is_beside().then_some(Kind::Values)) else {
             continue;
         };
         let is_object = one.root.get("kind").is_some();
@@ -396,6 +398,10 @@ fn object(one: &Found<'_>, server: &Checker) -> Diagnostics {
     };
     let is_secret = value.str_at(&["kind"]) == Some("Secret");
     for finding in server.check(View::of(&value), &|_| false) {
+        // A patch of the Kustomization may add what is missing.
+        if one.listed == Listed::Resource && finding.rule == Rule::Refused {
+            continue;
+        }
         let node = finding.origin.map(|node| one.document.cursor(node));
         found.push(finding.diagnostic(Some(node.unwrap_or(one.root)), is_secret));
     }

@@ -139,7 +139,7 @@ struct Checked {
     templates: usize,
     others: Counts,
     findings: Diagnostics,
-    /// What was not checked, in a sentence.
+    /// A sentence about the checks that were left out.
     skipped: Option<String>,
 }
 

@@ -43,10 +43,10 @@ pub fn version(text: &str) -> Result<u8, String> {
         .ok_or_else(|| format!("expected 1.{} to 1.{}", schema::FIRST, schema::LAST))
 }
 
-/// What was found in an object.
+/// The result of a check of an object.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// What is wrong with it.
+    /// Its mistakes.
     pub findings: Vec<Finding>,
     /// How many rules in CEL were not run.
     pub rules_not_run: usize,

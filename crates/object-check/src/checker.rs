@@ -30,7 +30,7 @@ pub struct Checker {
     skipped: Mutex<Skipped>,
 }
 
-/// What was not checked.
+/// The counts of what was left out.
 #[derive(Default)]
 struct Skipped {
     kinds: BTreeMap<String, usize>,
@@ -98,7 +98,7 @@ impl Checker {
         self.ignored.iter().any(|one| one == name)
     }
 
-    /// What was not checked, in a sentence.
+    /// A sentence about the checks that were left out.
     #[must_use]
     pub fn not_checked(&self) -> Option<String> {
         let skipped = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);

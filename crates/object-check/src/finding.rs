@@ -1,4 +1,4 @@
-//! What is wrong with an object.
+//! The mistakes in an object.
 
 use krm_yaml::{FieldPath, NodeId};
 
@@ -43,8 +43,8 @@ pub struct Finding {
     pub path: FieldPath,
     /// The node of the field, or of the closest one around it that is there.
     pub origin: Option<NodeId>,
-    /// What is wrong, without the values.
+    /// The mistake, without the values.
     pub message: String,
-    /// What to do.
+    /// A hint: the next step for the user.
     pub hint: Option<String>,
 }

@@ -103,7 +103,7 @@ impl Format {
         }
     }
 
-    /// What a text of this format is.
+    /// A description of the texts of this format.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Subdomain => {

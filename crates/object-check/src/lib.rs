@@ -1,5 +1,5 @@
-//! What a Kubernetes API server would refuse: objects of built-in kinds, of OpenShift's, and custom
-//! resources, checked without a server.
+//! Finds what a Kubernetes API server would refuse: objects of built-in kinds, of OpenShift's,
+//! and custom resources, checked without a server.
 //!
 //! Decoding and the rules are those of a recorded kube-apiserver 1.36 and openshift-apiserver 4.21.
 //! `data/schemas` and `data/rules` make the tables; rules over several fields are functions. If it is

@@ -7,7 +7,7 @@ use krm_yaml::{FieldPath, View};
 use crate::finding::{Finding, Rule};
 use crate::schema::Schema;
 
-/// What was removed: the API version, its kinds, the minor version since which it is not served, the
+/// A removal: the API version, its kinds, the minor version since which it is not served, the
 /// one to use, and what else to change.
 const REMOVED: &[(&str, &str, u8, &str, &str)] = &[
     (

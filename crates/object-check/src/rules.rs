@@ -1,8 +1,8 @@
-//! What the value of one field must be: a line of `data/rules.txt`.
+//! Rules for the value of one field: a line of `data/rules.txt`.
 
 use crate::formats::Format;
 
-/// What a value must be.
+/// The values that are allowed.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,

@@ -12,7 +12,7 @@ pub(crate) const FIRST: u8 = 30;
 /// The newest of them.
 pub(crate) const LAST: u8 = 37;
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     Text,
@@ -46,9 +46,9 @@ pub(crate) struct Field {
     pub(crate) of: Type,
     since: u8,
     until: u8,
-    /// What its value must be.
+    /// The type of its value.
     pub(crate) rules: Rules,
-    /// What each item of it must be, or each value.
+    /// The type of each item of it, or of each value.
     pub(crate) item_rules: Rules,
 }
 

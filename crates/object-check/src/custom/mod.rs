@@ -344,7 +344,7 @@ fn fits(value: View<'_>, schema: &Schema, around: Option<&Schema>) -> bool {
             .is_none_or(|not| !fits(value, not, around))
 }
 
-/// What is wrong with a value itself, if something is.
+/// The mistake of a value itself, if it has one.
 fn wrong(value: View<'_>, schema: &Schema) -> Option<String> {
     if !schema.words.is_empty() && !schema.words.contains(&to_text(value)) {
         let more = schema.words.len() > schema.named.len();

@@ -251,7 +251,7 @@ pub(crate) fn key_selector<'v>(walk: &mut Walk<'v>, selector: View<'v>) {
     }
 }
 
-/// What the key of a ConfigMap must be.
+/// The form of a key of a ConfigMap.
 pub(crate) const KEY: &str = "must be a key of letters, digits, `-`, `_` and `.`";
 
 /// Whether a text is a key of a ConfigMap or Secret.

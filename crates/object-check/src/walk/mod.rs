@@ -561,7 +561,7 @@ impl<'v> Walk<'v> {
     }
 }
 
-/// What the API server expects, if it is not this value.
+/// The type that the API server expects, if this value has another one.
 fn mismatch(value: View<'_>, of: Type) -> Option<&'static str> {
     let scalar = value.scalar();
     let number = match &scalar {

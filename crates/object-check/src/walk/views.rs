@@ -72,7 +72,7 @@ pub(crate) fn one_of(words: &[String]) -> String {
     }
 }
 
-/// What a value is.
+/// The type of a value, in words.
 pub(crate) fn name_of(value: View<'_>) -> &'static str {
     match value.scalar() {
         Some(Scalar::String(_)) => "a text",

@@ -51,7 +51,7 @@ pub struct InstancePage {
     pub revisions: Option<Vec<RevisionRow>>,
     /// The parameters of an upgrade; `None` if the user may not change the instance.
     pub parameters: Option<Vec<ParameterRow>>,
-    /// What the entered values would change.
+    /// The changes that the entered values would make.
     pub preview: Option<PreviewView>,
 }
 
@@ -79,7 +79,7 @@ pub struct ParameterRow {
     pub value: String,
 }
 
-/// What an upgrade would change.
+/// The changes of an upgrade.
 #[derive(Clone, Debug, Serialize)]
 pub struct PreviewView {
     /// The generation of the instance that was compared.

@@ -12,7 +12,7 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    /// What was not checked, in a sentence.
+    /// A sentence about the checks that were left out.
     pub(super) fn not_checked(&self) -> Option<String> {
         self.checker.not_checked()
     }

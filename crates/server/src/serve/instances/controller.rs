@@ -52,7 +52,7 @@ pub struct Options {
     pub requester_max_age: Duration,
 }
 
-/// What is known of an instance in the queue.
+/// An instance in the queue.
 #[derive(Clone, Debug, Default)]
 struct Entry {
     /// Its uid, generation and whether it is being deleted, when it was last worked on.
@@ -76,7 +76,7 @@ enum Change {
     Template(String, String),
 }
 
-/// What [`Entry`] has of a written instance.
+/// The parts of a written instance that an [`Entry`] has.
 struct Seen {
     version: String,
     templates: Vec<String>,

@@ -40,7 +40,7 @@ const MAX_NOTES: usize = 200;
 /// The maximum length of the recorded objects in bytes: stores take objects of little more.
 const MAX_OBJECTS: usize = 1 << 20;
 
-/// What each object adds later: its uid and its readiness.
+/// The part that each object adds later: its uid and its readiness.
 const LATER: usize = 80;
 
 /// Works on an instance once.

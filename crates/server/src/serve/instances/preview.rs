@@ -1,4 +1,4 @@
-//! What a change of an instance would do to its objects: a dry run with the permissions of the user
+//! The effect of a change of an instance on its objects: a dry run with the permissions of the user
 //! who asks, as unified diffs. Values of Secrets are shown as hashes, which are new in each response.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What is stored about an instance: the object itself, and its plan.
+//! The records of an instance in the store: the object itself, and its plan.
 //!
 //! Each write expects the revision that was read, and the lease in its epoch: so a server that was
 //! stopped and wakes up changes nothing.
@@ -46,7 +46,7 @@ pub(super) enum Stop {
     Store(Box<Status>),
 }
 
-/// What follows a step of an instance.
+/// The outcome of a step of an instance, which says what follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// Nothing, until it changes or the resync.
@@ -59,7 +59,7 @@ pub(super) enum Outcome {
     Gone,
 }
 
-/// What a step of an instance is for.
+/// The purpose of a step of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     /// It has changed, or is looked at again.
@@ -68,7 +68,7 @@ pub(super) enum Cause {
     Poll,
 }
 
-/// What all steps share.
+/// The context that all steps share.
 #[derive(Clone)]
 pub(super) struct Context {
     pub(super) state: Arc<State>,
@@ -275,7 +275,7 @@ pub(super) fn prefix(group: Group) -> String {
     format!("/{}/{}/", group.name(), Kind::Instance.resource())
 }
 
-/// What a server needs to go on where another one has stopped.
+/// The state from which a server goes on where another one has stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Plan {
     /// The uid of the instance. A plan of another one counts for nothing.

@@ -79,3 +79,9 @@ pub(super) fn with_items(root: Cursor<'_>) -> impl Iterator<Item = Cursor<'_>> {
     let items = items.into_iter().flat_map(Cursor::children);
     std::iter::once(root).chain(items)
 }
+
+/// Whether a text has a placeholder of another tool, such as `envsubst`, Flux or a template language,
+/// which replaces it later.
+pub(super) fn has_placeholder(text: &str) -> bool {
+    ["${", "$(", "{{"].iter().any(|begin| text.contains(begin))
+}

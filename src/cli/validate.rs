@@ -50,7 +50,8 @@ pub(super) struct Arguments {
     #[arg(short = 'P', long = "parameter-file", value_name = "FILE")]
     parameter_files: Vec<String>,
 
-    /// Output format: `text` with excerpts, `json` for a list, `sarif` for SARIF 2.1.0
+    /// Output format: `text` with excerpts, `json` for a list, `sarif` for SARIF 2.1.0, `results` for
+    /// those of a ResourceList, `github` for workflow commands of GitHub Actions
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: OutputFormat,
 
@@ -85,6 +86,8 @@ enum OutputFormat {
     Text,
     Json,
     Sarif,
+    Results,
+    Github,
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
@@ -337,6 +340,8 @@ fn print(format: OutputFormat, findings: &Diagnostics) -> anyhow::Result<()> {
             let rules: Vec<SarifRule> = rules.collect();
             format!("{:#}\n", report::sarif(findings, &rules))
         }
+        OutputFormat::Results => format!("{:#}\n", report::results(findings)),
+        OutputFormat::Github => report::workflow_commands(findings),
     };
     io::print([text.as_str()])
 }

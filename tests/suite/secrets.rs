@@ -675,7 +675,7 @@ fn diff_against(case: &Case) -> Result<Vec<Said>, String> {
 
 fn validate(case: &Case) -> Result<Vec<Said>, String> {
     let mut said = Vec::new();
-    for format in ["text", "json", "sarif"] {
+    for format in ["text", "json", "sarif", "results", "github"] {
         said.extend(case.run(&["validate", "--strict", "-o", format, "t.yaml"], "")?);
     }
     Ok(said)

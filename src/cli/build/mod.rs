@@ -21,6 +21,7 @@ use self::clones::Git;
 use self::output::Output;
 use self::programs::Programs;
 use crate::cli::environment::environment;
+use crate::cli::object_check::has_placeholder;
 use crate::cli::process::diff;
 use crate::cli::process::mask::Secrets;
 use crate::composition::chain::{self, Stat};
@@ -246,7 +247,7 @@ fn check(resources: &[Resource<'_>], checker: &mut Checker, diagnostics: &mut Di
     for resource in resources {
         let value = resource.value();
         let is_secret = resource.str_at(&["kind"]) == Some("Secret");
-        for finding in checker.check(View::of(value), &|_| false) {
+        for finding in checker.check(View::of(value), &has_placeholder) {
             let node = resource.document().zip(finding.origin);
             let node = node.map(|(document, origin)| document.cursor(origin));
             let mut diagnostic = finding.diagnostic(node, is_secret);

@@ -15,7 +15,7 @@ use super::kustomizations::NO_PYTHON;
 #[cfg(feature = "deployment-manager")]
 use crate::cli::environment::environment;
 use crate::cli::kustomization::{Kustomizations, Listed};
-use crate::cli::object_check::with_items;
+use crate::cli::object_check::{has_placeholder, with_items};
 use crate::composition::{GROUP, consolidate_node};
 use crate::files;
 #[cfg(feature = "deployment-manager")]
@@ -397,7 +397,7 @@ fn object(one: &Found<'_>, server: &Checker) -> Diagnostics {
         return found;
     };
     let is_secret = value.str_at(&["kind"]) == Some("Secret");
-    for finding in server.check(View::of(&value), &|_| false) {
+    for finding in server.check(View::of(&value), &has_placeholder) {
         // A patch of the Kustomization may add what is missing.
         if one.listed == Listed::Resource && finding.rule == Rule::Refused {
             continue;

@@ -2,7 +2,7 @@
 //!
 //! [`text`] draws them for a terminal, as compilers do; [`results`] lists them as the `results` of
 //! a `ResourceList`. Findings of rules are drawn with the names of the rules by [`findings_text`],
-//! and listed by [`findings`] and [`sarif`].
+//! and listed by [`findings`], [`sarif`] and [`workflow_commands`].
 //!
 //! [`unified`] compares two texts.
 
@@ -14,6 +14,7 @@ mod sarif;
 mod shown;
 mod simple;
 mod unified;
+mod workflow;
 
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ pub use read::read_results;
 pub use results::results;
 pub use sarif::{SarifRule, sarif};
 pub use unified::unified;
+pub use workflow::workflow_commands;
 
 /// A related place this many lines away, or fewer, is shown in the same excerpt.
 const NEAR: usize = 6;

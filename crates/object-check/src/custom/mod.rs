@@ -11,6 +11,7 @@ mod definitions;
 mod formats;
 mod spelling;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{Scalar, View};
@@ -23,6 +24,9 @@ use spelling::to_text;
 
 pub use definitions::Definitions;
 
+/// How many comparisons the alternatives of an object may take; then they refuse nothing more.
+const MAX_STEPS: usize = 100_000;
+
 /// Checks a custom resource. Returns how many rules in CEL were not checked.
 pub(crate) fn check<'v>(walk: &mut Walk<'v>, custom: &Custom, object: View<'v>) -> usize {
     let mut cel = 0;
@@ -32,6 +36,7 @@ pub(crate) fn check<'v>(walk: &mut Walk<'v>, custom: &Custom, object: View<'v>) 
         cel: &mut cel,
         is_silent: false,
         keeps: false,
+        steps: Cell::new(MAX_STEPS),
     };
     run.object(object, &custom.schema, true, custom.has_status);
     cel
@@ -44,6 +49,8 @@ struct Run<'w, 'v> {
     is_silent: bool,
     /// Whether unknown fields of this item are kept.
     keeps: bool,
+    /// The comparisons of alternatives that are left.
+    steps: Cell<usize>,
 }
 
 impl<'v> Run<'_, 'v> {
@@ -237,39 +244,30 @@ impl<'v> Run<'_, 'v> {
         if is_plain || self.is_silent || self.walk.is_open(value) {
             return;
         }
-        if !schema.any.is_empty() && !schema.any.iter().any(|one| fits(value, one, Some(schema))) {
-            self.refuse(
-                value,
-                "fits none of the alternatives of its schema (`anyOf`)",
-            );
+        let fit = |one: &Schema| fits(value, one, Some(schema), &self.steps);
+        let mut problems = Vec::new();
+        if !schema.any.is_empty() && !schema.any.iter().any(fit) {
+            problems.push("fits none of the alternatives of its schema (`anyOf`)");
         }
         if !schema.one.is_empty() {
-            let count = schema
-                .one
-                .iter()
-                .filter(|one| fits(value, one, Some(schema)))
-                .count();
-            if count != 1 {
-                let what = if count == 0 {
-                    "fits none"
-                } else {
-                    "fits more than one"
-                };
-                self.refuse(
-                    value,
-                    &format!("{what} of the alternatives of its schema (`oneOf`)"),
-                );
+            match schema.one.iter().filter(|one| fit(one)).count() {
+                1 => {}
+                0 => problems.push("fits none of the alternatives of its schema (`oneOf`)"),
+                _ => {
+                    problems.push("fits more than one of the alternatives of its schema (`oneOf`)")
+                }
             }
         }
-        if schema.all.iter().any(|one| !fits(value, one, Some(schema))) {
-            self.refuse(value, "does not fit all parts of its schema (`allOf`)");
+        if !schema.all.iter().all(fit) {
+            problems.push("does not fit all parts of its schema (`allOf`)");
         }
-        if schema
-            .not
-            .as_ref()
-            .is_some_and(|not| fits(value, not, Some(schema)))
-        {
-            self.refuse(value, "has what its schema excludes (`not`)");
+        if schema.not.as_deref().is_some_and(fit) {
+            problems.push("has what its schema excludes (`not`)");
+        }
+        if self.steps.get() > 0 {
+            for problem in problems {
+                self.refuse(value, problem);
+            }
         }
     }
 }
@@ -285,9 +283,16 @@ fn is_of(value: View<'_>, of: Type) -> bool {
     }
 }
 
-/// Whether a value fits a schema among alternatives. Absent fields have the defaults of the schema
+/// Whether a value fits a schema among alternatives, or the steps are at an end. Absent fields have the defaults of the schema
 /// that it is an alternative of.
-fn fits(value: View<'_>, schema: &Schema, around: Option<&Schema>) -> bool {
+fn fits(value: View<'_>, schema: &Schema, around: Option<&Schema>, steps: &Cell<usize>) -> bool {
+    let entries = value.entries().map_or(0, Iterator::count);
+    let fields = schema.properties.len() + schema.required.len();
+    let cost = 1 + entries.saturating_mul(fields);
+    steps.set(steps.get().saturating_sub(cost));
+    if steps.get() == 0 {
+        return true;
+    }
     if schema.of.is_some_and(|of| !is_of(value, of)) || wrong(value, schema).is_some() {
         return false;
     }
@@ -300,10 +305,10 @@ fn fits(value: View<'_>, schema: &Schema, around: Option<&Schema>) -> bool {
         let has_all = schema.required.iter().all(|name| is_there(name));
         let fits_in = |name: &str, schema: &Schema| {
             let inner = inner_of(name);
-            let given = get(value, name).is_none_or(|value| fits(value, schema, inner));
+            let given = get(value, name).is_none_or(|value| fits(value, schema, inner, steps));
             let default = inner.and_then(|inner| inner.default.as_ref());
             let default = default.filter(|_| get(value, name).is_none());
-            given && default.is_none_or(|default| fits(View::of(default), schema, inner))
+            given && default.is_none_or(|default| fits(View::of(default), schema, inner, steps))
         };
         let fit = schema
             .properties
@@ -311,7 +316,7 @@ fn fits(value: View<'_>, schema: &Schema, around: Option<&Schema>) -> bool {
             .all(|(name, inner)| fits_in(name, inner));
         let others = schema.additional.as_ref().is_none_or(|inner| {
             value.entries().into_iter().flatten().all(|(key, value)| {
-                schema.properties.contains_key(key.as_ref()) || fits(value, inner, None)
+                schema.properties.contains_key(key.as_ref()) || fits(value, inner, None, steps)
             })
         });
         if !has_all || !fit || !others {
@@ -324,24 +329,24 @@ fn fits(value: View<'_>, schema: &Schema, around: Option<&Schema>) -> bool {
             .items()
             .into_iter()
             .flatten()
-            .all(|item| fits(item, items, inner))
+            .all(|item| fits(item, items, inner, steps))
         {
             return false;
         }
     }
-    schema.all.iter().all(|one| fits(value, one, around))
-        && (schema.any.is_empty() || schema.any.iter().any(|one| fits(value, one, around)))
+    schema.all.iter().all(|one| fits(value, one, around, steps))
+        && (schema.any.is_empty() || schema.any.iter().any(|one| fits(value, one, around, steps)))
         && (schema.one.is_empty()
             || schema
                 .one
                 .iter()
-                .filter(|one| fits(value, one, around))
+                .filter(|one| fits(value, one, around, steps))
                 .count()
                 == 1)
         && schema
             .not
             .as_ref()
-            .is_none_or(|not| !fits(value, not, around))
+            .is_none_or(|not| !fits(value, not, around, steps))
 }
 
 /// The mistake of a value itself, if it has one.

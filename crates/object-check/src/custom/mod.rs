@@ -254,7 +254,7 @@ impl<'v> Run<'_, 'v> {
                 1 => {}
                 0 => problems.push("fits none of the alternatives of its schema (`oneOf`)"),
                 _ => {
-                    problems.push("fits more than one of the alternatives of its schema (`oneOf`)")
+                    problems.push("fits more than one of the alternatives of its schema (`oneOf`)");
                 }
             }
         }

@@ -78,12 +78,12 @@ impl Disk {
 
 impl Files for Disk {
     fn entry(&self, path: &str) -> Option<Entry> {
-        let path = Path::new(path);
-        if path.is_dir() {
-            Some(Entry::Directory)
+        let there = fs::metadata(path).ok()?;
+        Some(if there.is_dir() {
+            Entry::Directory
         } else {
-            path.exists().then_some(Entry::File)
-        }
+            Entry::File
+        })
     }
 
     fn check(&self, path: &str, root: &str) -> Result<()> {
@@ -136,7 +136,9 @@ fn contents(name: &str, real: &Path) -> Result<Vec<u8>> {
         let problem = format!("`{name}` cannot be read: it is not a regular file");
         return Err(Diagnostic::error(problem).into());
     }
-    let mut bytes = Vec::new();
+    // With room for the end, which is read, too.
+    let room = usize::try_from(there.len().min(MAX_FILE)).unwrap_or_default();
+    let mut bytes = Vec::with_capacity(room.saturating_add(64));
     let file = File::open(real).map_err(unreadable)?;
     file.take(MAX_FILE + 1)
         .read_to_end(&mut bytes)

@@ -3,7 +3,7 @@
 //!
 //! Decoding and the rules are those of a recorded kube-apiserver 1.36 and openshift-apiserver 4.21.
 //! `data/schemas` and `data/rules` make the tables; rules over several fields are functions. If it is
-//! not certain that a server refuses a value, there is no finding.
+//! not certain that a server refuses a value, nothing is reported.
 
 mod check;
 mod checker;

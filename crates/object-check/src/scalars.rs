@@ -40,7 +40,7 @@ pub(crate) fn quantity(text: &str) -> Option<Quantity> {
     })
 }
 
-/// The number that a suffix stands for.
+/// The factor that a suffix means.
 fn factor(suffix: &str) -> Option<f64> {
     let power = |base: f64, exponent: i32| Some(base.powi(exponent));
     match suffix {

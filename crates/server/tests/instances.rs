@@ -91,7 +91,7 @@ fn nobody_becomes_somebody_else() {
         let body = instance(OPENSHIFT, &format!("i{number}"), &spec);
         ask(&program, "jane", "POST", &path(OPENSHIFT, ""), &body)
     };
-    // What the user is, and what it may impersonate.
+    // The user as it is, and with groups that it may impersonate.
     for own in [
         json!(null),
         json!({"username": "jane", "uid": "1", "groups": ["editors", "system:authenticated"]}),

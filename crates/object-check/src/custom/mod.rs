@@ -186,7 +186,7 @@ impl<'v> Run<'_, 'v> {
                 if item.is_null() && !items.is_nullable {
                     self.refuse(item, "must not be null");
                 }
-                // What keeps unknown fields keeps those of its items.
+                // A list that keeps unknown fields keeps those of its items.
                 let was_keeping = std::mem::replace(&mut self.keeps, schema.keeps_unknown);
                 self.value(item, items);
                 self.keeps = was_keeping;

@@ -17,7 +17,7 @@ pub(crate) fn object_meta<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
         labels(walk, meta);
         annotations(walk, meta);
     }
-    // What is only asked has no name.
+    // A review is a question, and needs no name.
     if !is_object || walk.kind.ends_with("Review") {
         return;
     }

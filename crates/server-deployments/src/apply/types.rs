@@ -124,7 +124,7 @@ pub enum Prune {
     All,
 }
 
-/// What to do with fields that other managers own.
+/// The treatment of fields that other managers own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conflicts {
     /// The change fails.

@@ -34,7 +34,7 @@ pub struct Draft {
     parsed: Map<String, Value>,
     /// The text of the body, if it was YAML.
     yaml: Option<String>,
-    /// What the user may not set, found by asking for permissions. It is reported with the errors of
+    /// The fields that the user may not set, found by asking for permissions. They are reported with the errors of
     /// validation.
     pub(crate) refused: Vec<Cause>,
 }

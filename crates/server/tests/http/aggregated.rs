@@ -202,7 +202,7 @@ async fn templates_are_created_in_namespaces_of_the_cluster_only() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     assert_eq!(create(&site, "processedtemplates", "shop").await.code, 403);
-    // What is there can be read and deleted.
+    // A Template that is stored can be read and deleted.
     let path = "/apis/template.openshift.io/v1/namespaces/shop/templates/web";
     assert_eq!(site.get(path).await.code, 200);
     assert_eq!(site.send("DELETE", path, &[], "").await.code, 200);

@@ -22,7 +22,7 @@ pub(crate) fn build<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             .iter()
             .filter(|field| get(strategy, field).is_some())
             .count();
-        // This type alone stands for an empty strategy.
+        // This type alone means an empty strategy.
         if count > 1 || (count == 0 && text(strategy, "type").as_deref() != Some("Docker")) {
             let what = "must have one of `sourceStrategy`, `dockerStrategy`, `customStrategy` and `jenkinsPipelineStrategy`";
             walk.refuse(spec, steps!["strategy"], what);
@@ -174,7 +174,7 @@ fn source<'v>(walk: &mut Walk<'v>, spec: View<'v>, strategy: Option<View<'v>>) {
             + list(source, "images").count().min(1)
     });
     let is_docker = strategy.is_some_and(|one| get(one, "dockerStrategy").is_some());
-    // A type alone stands for an empty source.
+    // A type alone means an empty source.
     let is_typed = source.is_none_or(|source| !source.is_mapping() || has(source, "type"));
     if is_docker && count == 0 && !is_typed {
         walk.refuse(

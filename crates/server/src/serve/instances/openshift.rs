@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::expansion;
 use super::objects::owner;
 use super::record::{Context, Instance, Outcome, Plan, Planned, Stop};
-use super::report::tell;
+use super::report::{tell, tell_ready};
 use super::status::Status;
 use krm_template_server_core::auth::User;
 use krm_template_server_deployments::apply::readiness::{self, State, is_awaited};
@@ -70,14 +70,7 @@ pub(super) async fn step(
         Ok(true) => {
             status.set("Ready", true, "Created", "");
             instance.save(context, &status.value()).await?;
-            tell(
-                cluster,
-                instance,
-                "Normal",
-                "Ready",
-                "all objects are ready",
-            )
-            .await;
+            tell_ready(cluster, instance).await;
             Ok(Outcome::Done)
         }
         Ok(false) => {

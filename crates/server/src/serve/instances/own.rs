@@ -16,7 +16,7 @@ use super::objects::{
     shown_object, wanted_of, with_uids, write,
 };
 use super::record::{Cause, Context, Instance, Outcome, Plan, Planned, Stop};
-use super::report::{fail, problem, tell};
+use super::report::{fail, problem, tell, tell_ready};
 use super::revisions;
 use super::status::Status;
 use krm_template_server_core::auth::User;
@@ -304,14 +304,7 @@ impl Work<'_> {
         instance.save(context, &status.value()).await?;
         revisions::end(context, instance, planned.plan.revision, "Applied").await?;
         if !was_ready {
-            tell(
-                cluster,
-                instance,
-                "Normal",
-                "Ready",
-                "all objects are ready",
-            )
-            .await;
+            tell_ready(cluster, instance).await;
         }
         Ok(Outcome::Done)
     }
@@ -366,7 +359,7 @@ impl Work<'_> {
         ))
     }
 
-    /// Deletes objects that the Template no longer creates.
+    /// Deletes objects that the Template does not create any more.
     async fn prune(
         &self,
         instance: &mut Instance,

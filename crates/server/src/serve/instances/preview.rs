@@ -101,7 +101,7 @@ pub(in crate::serve) async fn changes(
     let dropped = dropped(&spec, &recorded, &wanted, &owner.namespace);
     let mut key = [0; 32];
     let filled = getrandom::fill(&mut key);
-    filled.map_err(|_| Status::internal("there are no random numbers"))?;
+    filled.map_err(|_| Status::internal("cannot generate random numbers"))?;
     let compared = limited(state, move |limits| {
         let mut items = Vec::new();
         for preview in previews {

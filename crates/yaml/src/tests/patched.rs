@@ -226,3 +226,48 @@ fn a_view_sees_the_value_of_the_whole_node() {
     assert!(object.view().get("name").is_none());
     assert_eq!(object.view().entries().unwrap().count(), 2);
 }
+
+#[test]
+fn a_new_mapping_of_scalars_is_read_back_on_its_lines() {
+    let document = document("metadata:\n  labels:\n    app: web\nspec: {}\n");
+    let root = root(&document);
+    let texts = |entries: &[(&'static str, &'static str)]| {
+        let entries = entries
+            .iter()
+            .map(|(key, text)| ((*key).into(), (*text).into()));
+        Value::mapping(entries.collect())
+    };
+    let read_back = |added: Value<'static>| {
+        let mut value = Ordinary::of(root).unwrap().value();
+        let metadata = value.get_mut("metadata").unwrap();
+        metadata.insert("annotations".into(), added);
+        metadata.insert("name".into(), "web".into());
+        let (_, is_read_back) = Rewrite::moves(root, &value).unwrap();
+        (
+            render(&document, &value, Position::Document).unwrap(),
+            is_read_back,
+        )
+    };
+    let (text, is_read_back) = read_back(texts(&[("owner", "retail"), ("size", "1")]));
+    assert_eq!(
+        text,
+        "\
+metadata:
+  labels:
+    app: web
+  annotations:
+    owner: retail
+    size: \"1\"
+  name: web
+spec: {}
+"
+    );
+    assert!(is_read_back);
+    for others in [
+        texts(&[]),
+        texts(&[("lines", "a\nb\n")]),
+        Value::mapping(vec![("inner".into(), texts(&[("a", "b")]))]),
+    ] {
+        assert!(!read_back(others).1);
+    }
+}

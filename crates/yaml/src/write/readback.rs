@@ -10,11 +10,11 @@ use crate::read::parts::EntryLine;
 use crate::read::scan::{Memory, scan_into};
 use crate::scalar;
 use crate::scalar::data::{Scalar, Style};
-use crate::table::{Kind, Node, Table};
+use crate::table::{Flags, Kind, Node, Table};
 use crate::value::{Data, Value};
 use crate::words::is_printable_without;
 use crate::write::emit::Layout;
-use crate::write::rewrite::Rewrite;
+use crate::write::rewrite::{Rewrite, is_shallow};
 
 impl EntryLine {
     /// Writes an entry. `None` if it takes several lines, or a look at its line does not show that it
@@ -84,18 +84,16 @@ impl Rewrite<'_> {
             return;
         };
         let lines = edit.text.as_str();
+        // In an item, a mapping in a new entry is nested two levels deeper.
+        let may_nest = is_shallow(self.document.cursor(self.top), 2);
         let is_read = alone(lines, &mut self.memory).is_some_and(|table| {
-            let Some((root, entries)) = table.nodes.split_first() else {
-                return false;
-            };
-            let mut entries = entries.iter();
             let mut parts = parts;
-            root.kind == Kind::Mapping
-                && parts.all(|(key, value)| {
-                    let entry = entries.next();
-                    entry.is_some_and(|entry| is_entry(lines, entry, key, value))
-                })
-                && entries.next().is_none()
+            let is_mapping = table.nodes.first().map(|root| root.kind) == Some(Kind::Mapping);
+            let end = parts.try_fold(1, |at, (key, value)| {
+                let end = after_entry(lines, &table.nodes, at, key, value)?;
+                (may_nest || end == at + 1).then_some(end)
+            });
+            is_mapping && end == Some(table.nodes.len())
         });
         self.unread -= usize::from(is_read);
     }
@@ -144,6 +142,27 @@ fn is_entry(text: &str, node: &Node, key: Option<&str>, value: &Value<'_>) -> bo
         Data::Scalar(scalar) => own.is_some() && own == key && holds(text, node, scalar),
         Data::Sequence(_) | Data::Mapping(_) => false,
     }
+}
+
+/// The index after the entry at `at`, if that has this key, and this scalar or mapping of scalars.
+fn after_entry(
+    text: &str,
+    nodes: &[Node],
+    at: usize,
+    key: Option<&str>,
+    value: &Value<'_>,
+) -> Option<usize> {
+    let node = nodes.get(at)?;
+    let Data::Mapping(entries) = &value.data else {
+        return is_entry(text, node, key, value).then_some(at + 1);
+    };
+    let own = node.key_text().and_then(|own| text.get(own));
+    let is_block = node.kind == Kind::Mapping && !node.has(Flags::FLOW);
+    (is_block && own.is_some() && own == key).then_some(())?;
+    let end = entries.iter().try_fold(at + 1, |at, (key, value)| {
+        is_entry(text, nodes.get(at)?, Some(key), value).then_some(at + 1)
+    })?;
+    (end == node.next as usize).then_some(end)
 }
 
 /// Whether a node of a text is this scalar. False if that takes more than a look.

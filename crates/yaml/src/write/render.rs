@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::Result;
-use crate::limits::MAX_DEPTH;
 use crate::lines::{ends_line, lines, may_end_document, next_line};
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
@@ -17,7 +16,7 @@ use crate::write::comments;
 use crate::write::edited::Edit;
 use crate::write::emit::{self, Flow, Layout};
 use crate::write::guard::{difference, wrong};
-use crate::write::rewrite::Rewrite;
+use crate::write::rewrite::{Rewrite, is_shallow};
 use crate::write::shifted::Shifted;
 
 /// The position of a value's text, for [`render`] and [`render_new`].
@@ -70,7 +69,7 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
     };
     let (edits, is_read_back) = Rewrite::moves(node, value)?;
     match moved(node, edits, position) {
-        Some(moved) if moved.is_valid && is_read_back && is_shallow(node) && !FULL_GUARD => {
+        Some(moved) if moved.is_valid && is_read_back && is_shallow(node, 1) && !FULL_GUARD => {
             Ok(moved.text)
         }
         Some(moved) if moved.is_valid => check_moved(node, moved, value, position),
@@ -89,7 +88,7 @@ pub fn render_patched(patched: &Patched<'_>, position: Position) -> Option<Strin
     let (edits, is_read_back) = Rewrite::patches(patched.root(), patched.parts())?;
     let moved = moved(node, edits, position).filter(|moved| moved.is_valid)?;
     // As an item it is nested deeper, perhaps too deep.
-    let is_shallow = position == Position::Document || is_shallow(node);
+    let is_shallow = position == Position::Document || is_shallow(node, 1);
     if is_read_back && is_shallow && !FULL_GUARD {
         return Some(moved.text);
     }
@@ -221,11 +220,6 @@ fn can_move(node: Cursor<'_>) -> bool {
     let is_block = node.node().kind == Kind::Mapping && !node.is_flow();
     // A fast path reads no text with one.
     is_block && !document.has_tag_directives && (document.is_simple || !has_lone_return())
-}
-
-/// Whether nothing in a node is nested too deep, even one item deeper.
-fn is_shallow(node: Cursor<'_>) -> bool {
-    ((node.node().next - node.id().0) as usize) < MAX_DEPTH
 }
 
 /// Whether a line of a text may be read as the end of a document.

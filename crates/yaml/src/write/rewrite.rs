@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use crate::limits::MAX_DEPTH;
 use crate::read::document::{Cursor, Document};
 use crate::read::scan::Memory;
 use crate::table::{Flags, KeyKind, Kind, NodeId};
@@ -138,4 +139,9 @@ fn layout_of(node: Cursor<'_>) -> Layout {
     layout.unit = unit.unwrap_or(layout.unit);
     layout.sequence = sequence.unwrap_or(layout.sequence);
     layout
+}
+
+/// Whether nothing in a node is nested too deep, even so many levels deeper.
+pub(super) fn is_shallow(node: Cursor<'_>, levels: usize) -> bool {
+    (node.node().next - node.id().0) as usize + levels <= MAX_DEPTH
 }

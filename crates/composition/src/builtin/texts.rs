@@ -124,30 +124,27 @@ pub(crate) fn set_entries(
         });
     }
     context.outcome(resource, outcome);
-    warn_of_shared(resource, context);
+    let is_set = |shared: &Shared| entries.contains_key(&shared.key);
+    if resource.shared.iter().any(is_set) {
+        warn_of_shared(resource, context);
+    }
     created.retain(|_, paths| paths.len() > 1);
-    let texts = texts_of(resource.value(), &created.keys().copied().collect());
-    let mut shared = Vec::new();
-    for (key, Text(text)) in entries {
-        let paths = created.get(key.as_str()).map(Vec::as_slice);
-        let paths = paths.unwrap_or_default();
-        let mut mappings = ["labels", "annotations"].into_iter();
-        let mapping = mappings.find(|mapping| {
-            let mut own = paths
-                .iter()
-                .filter_map(|path| path.strip_prefix("metadata/"));
-            own.any(|own| own == *mapping)
+    for (key, paths) in created {
+        let mut own = paths.iter();
+        let own = own.find_map(|path| match path.strip_prefix("metadata/")? {
+            "labels" => Some("labels"),
+            "annotations" => Some("annotations"),
+            _ => None,
         });
-        if let Some(mapping) = mapping {
-            shared.push(Shared {
+        if let Some((mapping, Text(text))) = own.zip(entries.get(key)) {
+            resource.shared.push(Shared {
                 mapping,
-                key: key.clone(),
+                key: key.to_owned(),
                 value: text.clone(),
-                count: same(&texts, key, text).0,
+                count: paths.len(),
             });
         }
     }
-    resource.shared.append(&mut shared);
 }
 
 /// Warns if a label or annotation has changed in some fields, and stays in others: kustomize has one

@@ -137,7 +137,10 @@ pub(crate) fn with_slashes(path: &str) -> Option<String> {
 
 /// The first key of a path, and the rest; `\\/` does not end a key.
 fn first_key(path: &str) -> (Cow<'_, str>, Option<&str>) {
-    let Some((key, rest)) = path.split_once('/') else {
+    // Keys are too short for `split_once`, which looks for a slash in a long text.
+    let slash = path.bytes().position(|byte| byte == b'/');
+    let split = slash.and_then(|at| path.get(..at).zip(path.get(at + 1..)));
+    let Some((key, rest)) = split else {
         return (Cow::Borrowed(path), None);
     };
     let Some(key) = key.strip_suffix('\\') else {

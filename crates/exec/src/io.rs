@@ -283,8 +283,11 @@ pub fn print_text(text: &str) -> anyhow::Result<()> {
     write_all([shown(text, stdout_color())])
 }
 
+/// How much a pipe takes in at once.
+const PIPE: usize = 64 << 10;
+
 fn write_all<'t>(pieces: impl IntoIterator<Item = Cow<'t, str>>) -> anyhow::Result<()> {
-    let mut stdout = BufWriter::new(std::io::stdout().lock());
+    let mut stdout = BufWriter::with_capacity(PIPE, std::io::stdout().lock());
     let mut pieces = pieces.into_iter();
     let printed = pieces
         .try_for_each(|piece| stdout.write_all(piece.as_bytes()))

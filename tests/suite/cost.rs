@@ -209,6 +209,11 @@ const WORKS: &[Work] = &[
         count: 100,
         prepare: resources_of_a_kustomization,
     },
+    Work {
+        name: "configurations_of_a_kustomization",
+        count: 200,
+        prepare: configurations_of_a_kustomization,
+    },
 ];
 
 const CONTAINERS: &str = "apiVersion: v1\nkind: PodTemplate\nmetadata: {name: a}\ntemplate:\n  metadata: {labels: {a: a}}\n  spec:\n      containers:\n";
@@ -787,6 +792,26 @@ fn resources_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Fail
         writeln!(text, "- object-{index}.yaml")?;
         let object = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: o{index}}}\n");
         fs::write(folder.join(format!("object-{index}.yaml")), object)?;
+    }
+    fs::write(folder.join("kustomization.yaml"), text)?;
+    Ok(Run {
+        arguments: arguments(&["build"]),
+        stdin: String::new(),
+    })
+}
+
+/// As many files of `configurations`, with a field in each list of a table.
+fn configurations_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let mut text = "namePrefix: x-\nresources: [object.yaml]\nconfigurations:\n".to_owned();
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: o}\n";
+    fs::write(folder.join("object.yaml"), object)?;
+    for index in 0..count {
+        writeln!(text, "- table-{index}.yaml")?;
+        let field = format!("{{kind: Kind{index}, path: spec/field{index}}}");
+        let table = format!(
+            "namePrefix: [{field}]\nnameReference: [{{kind: Kind{index}, fieldSpecs: [{field}]}}]\n"
+        );
+        fs::write(folder.join(format!("table-{index}.yaml")), table)?;
     }
     fs::write(folder.join("kustomization.yaml"), text)?;
     Ok(Run {

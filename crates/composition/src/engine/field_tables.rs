@@ -249,6 +249,14 @@ impl FieldTables {
         Ok(())
     }
 
+    /// The number of entries.
+    pub(crate) fn count(&mut self) -> usize {
+        let references = self.name_reference.iter();
+        let references: usize = references.map(|one| one.field_specs.len() + 1).sum();
+        let fields: usize = self.tables().iter().map(|table| table.len()).sum();
+        references + fields
+    }
+
     const fn tables(&mut self) -> [&mut Vec<FieldSpec>; 10] {
         [
             &mut self.name_prefix,

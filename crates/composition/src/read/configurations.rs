@@ -13,7 +13,8 @@ use krm_core::typed;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::{Data, Document, DuplicateKeys, FieldPath, Value};
 
-/// How many fields the definitions of a file may lead to.
+/// How many fields the definitions of a file may lead to, and how many entries the files that a
+/// Composition or Kustomization names may have together: each is compared with the others.
 const MAX_FIELDS: usize = 10_000;
 
 /// Reads the entries that files in `directory` add to the tables.
@@ -32,7 +33,20 @@ pub(crate) fn additions(
     };
     // Only if there is a file, as most Kustomizations have none.
     let mut all = None;
-    let mut add = |named: &Named, tables: FieldTables, diagnostics: &mut Diagnostics| {
+    let mut count = 0;
+    let mut add = |named: &Named, mut tables: FieldTables, diagnostics: &mut Diagnostics| {
+        let before = count;
+        count += tables.count();
+        if count > MAX_FIELDS {
+            if before <= MAX_FIELDS {
+                let problem = format!(
+                    "`{}` has more than {MAX_FIELDS} fields, with the files above it",
+                    named.path
+                );
+                diagnostics.push(wrong(named, problem));
+            }
+            return;
+        }
         let all = all.get_or_insert_with(FieldTables::for_additions);
         let all = all.as_mut().map_err(|problem| problem.clone());
         if let Err(problem) = all.and_then(|all| all.merge(&tables, true)) {

@@ -117,6 +117,22 @@ fn fields_of_types_are_bounded() {
 }
 
 #[test]
+fn entries_of_tables_are_bounded() {
+    let tables = |count: usize| {
+        let fields = (0..count).map(|index| format!("- {{kind: K{index}, path: spec/a}}\n"));
+        format!("namespace:\n{}", fields.collect::<String>())
+    };
+    with_file("table.yaml", "configurations: [table.yaml]", tables(10_000)).unwrap();
+    let errors = with_file(
+        "table.yaml",
+        "configurations: [table.yaml, table.yaml]",
+        tables(5_001),
+    );
+    let problem = "`table.yaml` has more than 10000 fields, with the files above it";
+    assert_eq!(errors.unwrap_err(), [problem]);
+}
+
+#[test]
 fn references_of_a_schema_are_bounded() {
     let schema = |count: usize| {
         let list =

@@ -29,12 +29,12 @@ mod tests;
 mod values;
 
 pub use builtin::builtin_kinds;
-pub use engine::field_tables::{Kind, fields_of};
+pub use engine::field_tables::fields_of;
 pub use engine::functions::{Chart, FunctionOutput, Functions, HelmChart};
 pub use engine::program::{Container, Exec, Mount, Program};
 pub use engine::step::Step;
 pub use engine::transformer::{Transformer, TransformerId};
-pub use fields::field_spec::FieldSpec;
+pub use fields::field_spec::{FieldSpec, Kind};
 pub use kustomization::ending::Ending;
 pub use kustomization::fields as kustomization_fields;
 pub use names::references::{Referrer, Renames, Target};

@@ -3,13 +3,14 @@
 //! Source: kustomize 5.8, `api/internal/plugins/builtinconfig` and `api/types/fieldspec.go`.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
-use crate::fields::field_spec::FieldSpec;
+use crate::engine::merged_fields::{MergedFields, position};
+use crate::fields::field_spec::{FieldSpec, Kind};
 use crate::tables::fields as defaults;
-use crate::tables::kind_order::legacy_rank;
 use crate::tables::name_references::{NAME_REFERENCES, Named};
 use crate::tables::schema::Schema;
 use crate::tables::var_references::VAR_REFERENCES;
@@ -17,9 +18,6 @@ use krm_core::label_fields::{Field, LABEL_FIELDS};
 
 /// The tables without additions.
 static DEFAULT: LazyLock<Arc<Tables>> = LazyLock::new(|| Arc::new(Tables::kustomize()));
-
-/// The group, version and kind of objects that fields name; empty for any.
-pub type Kind<'n> = [&'n str; 3];
 
 /// The tables of a Composition.
 #[derive(Debug)]
@@ -102,8 +100,9 @@ impl Additions {
 
     /// Adds those of a Composition that is imported or built, once. The first schema counts.
     pub(crate) fn append(&mut self, other: &Self) {
+        let mut known: BTreeSet<_> = self.all().map(Arc::as_ptr).collect();
         for new in other.all() {
-            if self.all().any(|one| Arc::ptr_eq(one, new)) {
+            if !known.insert(Arc::as_ptr(new)) {
                 continue;
             }
             if self.is_based {
@@ -137,18 +136,18 @@ impl Tables {
         if additions.is_empty() {
             return Ok(Arc::clone(&DEFAULT));
         }
-        let mut fields = if additions.fields.is_empty() {
-            DEFAULT.fields.clone()
+        let mut merging = if additions.fields.is_empty() {
+            Merging::of(&DEFAULT.fields)
         } else {
-            FieldTables::for_additions()?
+            Merging::for_additions()?
         };
         for addition in &additions.fields {
-            fields.merge(addition, true)?;
+            merging.add(addition, true)?;
         }
         for addition in &additions.added {
-            fields.merge(addition, false)?;
+            merging.add(addition, false)?;
         }
-        fields.sort();
+        let fields = merging.sorted();
         Ok(Arc::new(Self {
             fields,
             schema: additions.schema.clone(),
@@ -219,80 +218,131 @@ impl NameReference {
 }
 
 impl FieldTables {
-    /// Those of kustomize, which it sorts and merges once more before it adds others.
-    pub(crate) fn for_additions() -> Result<Self, String> {
-        let mut sorted = DEFAULT.fields.clone();
-        sorted.sort();
-        let mut merged = Self::default();
-        merged.merge(&sorted, false)?;
-        Ok(merged)
-    }
-
-    /// Adds the entries of another table. With `hides`, an entry for one kind takes the place of one
-    /// for all kinds that would be sorted after it.
-    ///
-    /// # Errors
-    /// If two entries for one field differ in `create`.
-    pub(crate) fn merge(&mut self, other: &Self, hides: bool) -> Result<(), String> {
-        for (table, new) in self.tables().into_iter().zip(other.clone().tables()) {
-            for new in new.drain(..) {
-                add(table, new, hides)?;
-            }
-        }
-        for named in &other.name_reference {
-            let mut own = self.name_reference.iter_mut();
-            match own.find(|own| own.kind() == named.kind()) {
-                Some(own) => add_all(&mut own.field_specs, &named.field_specs)?,
-                None => self.name_reference.push(named.clone()),
-            }
-        }
-        Ok(())
-    }
-
     /// The number of entries.
-    pub(crate) fn count(&mut self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         let references = self.name_reference.iter();
         let references: usize = references.map(|one| one.field_specs.len() + 1).sum();
         let fields: usize = self.tables().iter().map(|table| table.len()).sum();
         references + fields
     }
 
-    const fn tables(&mut self) -> [&mut Vec<FieldSpec>; 10] {
+    const fn tables(&self) -> [&Vec<FieldSpec>; 10] {
         [
-            &mut self.name_prefix,
-            &mut self.name_suffix,
-            &mut self.namespace,
-            &mut self.common_labels,
-            &mut self.common_annotations,
-            &mut self.images,
-            &mut self.replicas,
-            &mut self.labels,
-            &mut self.template_labels,
-            &mut self.var_reference,
+            &self.name_prefix,
+            &self.name_suffix,
+            &self.namespace,
+            &self.common_labels,
+            &self.common_annotations,
+            &self.images,
+            &self.replicas,
+            &self.labels,
+            &self.template_labels,
+            &self.var_reference,
         ]
-    }
-
-    /// Sorts the tables of fields: those for a kind come before those for all kinds.
-    fn sort(&mut self) {
-        for table in self.tables() {
-            table.sort_by_cached_key(|one| position(kind_of(one)));
-        }
-        self.name_reference
-            .sort_by_cached_key(|named| position(named.kind()));
     }
 }
 
-/// The position of a kind in the tables. An empty part comes last, as `~`.
-fn position([group, version, kind]: Kind<'_>) -> (usize, String) {
-    let or = |text: &str, none: &str| {
-        if text.is_empty() {
-            none.to_owned()
-        } else {
-            text.to_owned()
+/// Tables that are merged.
+#[derive(Default)]
+pub(crate) struct Merging<'t> {
+    tables: [MergedFields<'t>; 10],
+    references: Vec<(Kind<'t>, MergedFields<'t>)>,
+    /// The indexes of these.
+    by_kind: BTreeMap<Kind<'t>, usize>,
+}
+
+impl<'t> Merging<'t> {
+    /// Begins with the tables of kustomize, which it sorts and merges once more before it adds
+    /// others.
+    pub(crate) fn for_additions() -> Result<Self, String> {
+        static SORTED: LazyLock<FieldTables> =
+            LazyLock::new(|| Merging::of(&DEFAULT.fields).sorted());
+        let mut merging = Merging::default();
+        merging.add(&SORTED, false)?;
+        Ok(merging)
+    }
+
+    fn of(tables: &'t FieldTables) -> Self {
+        let mut merging = Self::default();
+        for (own, fields) in merging.tables.iter_mut().zip(tables.tables()) {
+            own.extend(fields);
         }
-    };
-    let parts = [or(group, "~G"), or(version, "~V"), or(kind, "~K")];
-    (legacy_rank(kind), parts.join("_"))
+        for named in &tables.name_reference {
+            merging.name(named);
+        }
+        merging
+    }
+
+    /// Adds the entries of a table. With `hides`, an entry for one kind takes the place of one for all
+    /// kinds that would be sorted after it.
+    ///
+    /// # Errors
+    /// If two entries for one field differ in `create`.
+    pub(crate) fn add(&mut self, tables: &'t FieldTables, hides: bool) -> Result<(), String> {
+        for (own, fields) in self.tables.iter_mut().zip(tables.tables()) {
+            fields.iter().try_for_each(|field| own.add(field, hides))?;
+        }
+        for named in &tables.name_reference {
+            let own = self.by_kind.get(&named.kind());
+            match own.and_then(|index| self.references.get_mut(*index)) {
+                Some((_, own)) => own.add_all(&named.field_specs)?,
+                None => self.name(named),
+            }
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, named: &'t NameReference) {
+        let mut fields = MergedFields::default();
+        fields.extend(&named.field_specs);
+        let index = self.references.len();
+        self.by_kind.entry(named.kind()).or_insert(index);
+        self.references.push((named.kind(), fields));
+    }
+
+    /// The tables, in which the fields of a kind come before those of all kinds.
+    fn sorted(self) -> FieldTables {
+        let [
+            name_prefix,
+            name_suffix,
+            namespace,
+            common_labels,
+            common_annotations,
+            images,
+            replicas,
+            labels,
+            template_labels,
+            var_reference,
+        ] = self.tables.map(|table| {
+            let mut fields = table.fields();
+            fields.sort_by_cached_key(|one| position(one.kind()));
+            fields
+        });
+        let mut references = self.references;
+        references.sort_by_cached_key(|(kind, _)| position(*kind));
+        let name_reference = references.into_iter().map(|(kind, fields)| {
+            let [group, version, kind] = kind.map(str::to_owned);
+            NameReference {
+                group,
+                version,
+                kind,
+                field_specs: fields.fields(),
+            }
+        });
+        FieldTables {
+            name_prefix,
+            name_suffix,
+            namespace,
+            common_labels,
+            common_annotations,
+            images,
+            replicas,
+            name_reference: name_reference.collect(),
+            labels,
+            template_labels,
+            var_reference,
+        }
+    }
 }
 
 /// The labels of objects and of the templates in them.
@@ -300,57 +350,6 @@ fn template_labels() -> Vec<Field> {
     let all = defaults::LABELS.iter().chain(LABEL_FIELDS);
     let templates = all.filter(|field| field.path.ends_with("metadata/labels"));
     templates.copied().collect()
-}
-
-/// Adds fields to a table. A field is left out if the table has it for some of its kinds.
-pub(crate) fn add_all(table: &mut Vec<FieldSpec>, new: &[FieldSpec]) -> Result<(), String> {
-    new.iter()
-        .try_for_each(|new| add(table, new.clone(), false))
-}
-
-fn add(table: &mut Vec<FieldSpec>, new: FieldSpec, hides: bool) -> Result<(), String> {
-    if let Some(old) = table.iter().find(|old| is_for_all(&new, old)) {
-        return same_create(old, &new);
-    }
-    if hides {
-        let is_hidden = |old: &FieldSpec| {
-            is_for_all(old, &new) && position(kind_of(&new)) < position(kind_of(old))
-        };
-        if let Some(old) = table.iter().find(|old| is_hidden(old)) {
-            same_create(&new, old)?;
-            table.retain(|old| !is_hidden(old));
-        }
-    }
-    table.push(new);
-    Ok(())
-}
-
-/// Whether an entry is for the field of another one and all its kinds.
-fn is_for_all(one: &FieldSpec, other: &FieldSpec) -> bool {
-    let fits = |own: &str, found: &str| own.is_empty() || own == found;
-    other.path == one.path
-        && fits(&one.group, &other.group)
-        && fits(&one.version, &other.version)
-        && fits(&one.kind, &other.kind)
-}
-
-fn same_create(old: &FieldSpec, new: &FieldSpec) -> Result<(), String> {
-    if old.create == new.create {
-        return Ok(());
-    }
-    let kind = if new.kind.is_empty() {
-        "all kinds"
-    } else {
-        &new.kind
-    };
-    Err(format!(
-        "`{}` of {kind} has `create: {}` in one entry and `create: {}` in another",
-        new.path, old.create, new.create
-    ))
-}
-
-fn kind_of(field: &FieldSpec) -> Kind<'_> {
-    [&field.group, &field.version, &field.kind]
 }
 
 #[cfg(test)]

@@ -12,6 +12,9 @@ use krm_core::identity::group;
 use krm_core::label_fields::Field;
 use krm_yaml::{Data, Scalar, Value};
 
+/// The group, version and kind of objects; empty for any.
+pub type Kind<'n> = [&'n str; 3];
+
 /// A field in objects of some kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,6 +61,11 @@ impl From<&Field> for FieldSpec {
 }
 
 impl FieldSpec {
+    /// The kind of the objects that have it.
+    pub(crate) fn kind(&self) -> Kind<'_> {
+        [&self.group, &self.version, &self.kind]
+    }
+
     /// Whether it applies to an object.
     pub(crate) fn is_for(&self, object: &Value<'_>) -> bool {
         let text = |key| object.str_at(&[key]).unwrap_or_default();

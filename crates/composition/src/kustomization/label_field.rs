@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::builtin::labels::set;
 use crate::builtin::texts::Texts;
-use crate::engine::field_tables::add_all;
+use crate::engine::merged_fields::MergedFields;
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::FieldSpec;
 use crate::resources::resource::Resource;
@@ -28,22 +28,23 @@ impl LabelField {
     /// The fields to set.
     fn specs(&self, context: &Context<'_>) -> Result<Vec<FieldSpec>, String> {
         let tables = context.tables.fields();
-        let mut specs = self.fields.clone();
         let own = FieldSpec {
             path: "metadata/labels".to_owned(),
             create: true,
             ..FieldSpec::default()
         };
+        let mut specs = MergedFields::default();
+        specs.extend(&self.fields);
         if self.include_selectors {
-            add_all(&mut specs, &tables.common_labels)?;
-        } else if self.include_templates {
-            add_all(&mut specs, &tables.template_labels)?;
-            add_all(&mut specs, &[own])?;
+            specs.add_all(&tables.common_labels)?;
         } else {
-            add_all(&mut specs, &[own])?;
+            if self.include_templates {
+                specs.add_all(&tables.template_labels)?;
+            }
+            specs.add(&own, false)?;
         }
-        add_all(&mut specs, &tables.labels)?;
-        Ok(specs)
+        specs.add_all(&tables.labels)?;
+        Ok(specs.fields())
     }
 }
 

@@ -8,9 +8,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use crate::engine::field_tables::Kind;
 use crate::engine::step::Context;
-use crate::fields::field_spec::{FieldSpec, MissingField};
+use crate::fields::field_spec::{FieldSpec, Kind, MissingField};
 use crate::resources::resource::Resource;
 use krm_core::Identity;
 use krm_core::identity::group;

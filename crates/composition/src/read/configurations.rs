@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::field_tables::{Additions, FieldTables, NameReference};
+use crate::engine::field_tables::{Additions, FieldTables, Merging, NameReference};
 use crate::fields::field_spec::FieldSpec;
 use crate::read::model::{Added, Named};
 use crate::tables::schema::Schema;
@@ -14,7 +14,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::{Data, Document, DuplicateKeys, FieldPath, Value};
 
 /// How many fields the definitions of a file may lead to, and how many entries the files that a
-/// Composition or Kustomization names may have together: each is compared with the others.
+/// Composition or Kustomization names may have together: each is looked for in all objects.
 const MAX_FIELDS: usize = 10_000;
 
 /// Reads the entries that files in `directory` add to the tables.
@@ -31,45 +31,30 @@ pub(crate) fn additions(
     let read = |named: &Named, diagnostics: &mut Diagnostics| {
         diagnostics.take(file(named, files, directory))
     };
-    // Only if there is a file, as most Kustomizations have none.
-    let mut all = None;
-    let mut count = 0;
-    let mut add = |named: &Named, mut tables: FieldTables, diagnostics: &mut Diagnostics| {
-        let before = count;
-        count += tables.count();
-        if count > MAX_FIELDS {
-            if before <= MAX_FIELDS {
-                let problem = format!(
-                    "`{}` has more than {MAX_FIELDS} fields, with the files above it",
-                    named.path
-                );
-                diagnostics.push(wrong(named, problem));
-            }
-            return;
-        }
-        let all = all.get_or_insert_with(FieldTables::for_additions);
-        let all = all.as_mut().map_err(|problem| problem.clone());
-        if let Err(problem) = all.and_then(|all| all.merge(&tables, true)) {
-            let problem = format!("`{}` has conflicting fields: {problem}", named.path);
-            diagnostics.push(wrong(named, problem));
-        } else {
-            found.fields.push(Arc::new(tables));
-        }
-    };
+    let mut all = Vec::new();
     for named in &added.configurations {
         if let Some((document, value)) = read(named, diagnostics)
             && let Some(tables) = diagnostics.take(configuration(&document, &value))
         {
-            add(named, tables, diagnostics);
+            all.push((named, tables));
         }
     }
     for named in &added.crds {
         if let Some((_, value)) = read(named, diagnostics)
             && let Some(tables) = diagnostics.take(definitions(named, &value))
         {
-            add(named, tables, diagnostics);
+            all.push((named, tables));
         }
     }
+    let mut problems = Diagnostics::new();
+    check(&all, &mut problems);
+    if !problems.has_errors() {
+        found.fields = all
+            .into_iter()
+            .map(|(_, tables)| Arc::new(tables))
+            .collect();
+    }
+    diagnostics.append(problems);
     if let Some(named) = &added.openapi
         && let Some((_, value)) = read(named, diagnostics)
     {
@@ -83,6 +68,31 @@ pub(crate) fn additions(
         found.schema = schema.map(Arc::new);
     }
     found
+}
+
+/// Checks that the tables of files can be merged.
+fn check(all: &[(&Named, FieldTables)], diagnostics: &mut Diagnostics) {
+    // Most Kustomizations have no file.
+    if all.is_empty() {
+        return;
+    }
+    let mut merging = Merging::for_additions();
+    let mut count = 0;
+    for (named, tables) in all {
+        let path = &named.path;
+        count += tables.count();
+        if count > MAX_FIELDS {
+            let problem =
+                format!("`{path}` has more than {MAX_FIELDS} fields, with the files above it");
+            diagnostics.push(wrong(named, problem));
+            return;
+        }
+        let merging = merging.as_mut().map_err(|problem| problem.clone());
+        if let Err(problem) = merging.and_then(|merging| merging.add(tables, true)) {
+            let problem = format!("`{path}` has conflicting fields: {problem}");
+            diagnostics.push(wrong(named, problem));
+        }
+    }
 }
 
 fn wrong(named: &Named, problem: String) -> Diagnostic {

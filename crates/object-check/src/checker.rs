@@ -57,7 +57,9 @@ impl Checker {
         else {
             return Vec::new();
         };
-        if is_open(&api_version) || is_open(&kind) || self.is_ignored(&kind) {
+        // What SOPS has encrypted is another object when it is sent.
+        let is_encrypted = object.get("sops").is_some();
+        if is_encrypted || is_open(&api_version) || is_open(&kind) || self.is_ignored(&kind) {
             return Vec::new();
         }
         let options = Options {
@@ -154,6 +156,11 @@ impl Finding {
             } else {
                 node.place()
             };
+            let written = place.source.text().get(place.range.clone());
+            let written = written.unwrap_or_default().trim_matches(['"', '\'']);
+            // A parameter may have made the value.
+            let fix = self.fix.as_ref().filter(|fix| fix.old == written);
+            diagnostic.fix = fix.filter(|_| !is_secret).map(|fix| fix.new.clone());
             diagnostic = diagnostic.at(place);
         }
         let diagnostic = diagnostic.rule(self.rule.name()).conceal(is_secret);

@@ -47,4 +47,15 @@ pub struct Finding {
     pub message: String,
     /// A hint: the next step for the user.
     pub hint: Option<String>,
+    /// The edit that mends it, if that is clear.
+    pub fix: Option<Fix>,
+}
+
+/// An edit of the key of an unknown field, or else of the scalar that is wrong.
+#[derive(Clone, Debug)]
+pub struct Fix {
+    /// The text that is there, without quotes.
+    pub old: String,
+    /// The text to write.
+    pub new: String,
 }

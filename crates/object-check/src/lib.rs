@@ -23,4 +23,4 @@ mod tests;
 pub use check::{Checked, Options, check, version};
 pub use checker::Checker;
 pub use custom::Definitions;
-pub use finding::{Finding, Rule};
+pub use finding::{Finding, Fix, Rule};

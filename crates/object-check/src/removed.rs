@@ -4,7 +4,7 @@ use krm_core::visible::on_one_line;
 use krm_yaml::suggest::closest;
 use krm_yaml::{FieldPath, View};
 
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Fix, Rule};
 use crate::schema::Schema;
 
 /// A removal: the API version, its kinds, the minor version since which it is not served, the
@@ -288,7 +288,14 @@ pub(crate) fn finding(
     let known = REMOVED.iter().find(|(api, name, since, ..)| {
         *api == api_version && (*name == kind || *name == "*") && version >= *since
     });
+    let mut fix = None;
     let (message, hint) = if let Some((_, _, since, to, change)) = known {
+        if change.is_empty() && !to.is_empty() {
+            fix = Some(Fix {
+                old: api_version.to_owned(),
+                new: (*to).to_owned(),
+            });
+        }
         let to = (!to.is_empty()).then(|| format!("use {to}"));
         let change = (!change.is_empty()).then(|| (*change).to_owned());
         let hint: Vec<String> = to.into_iter().chain(change).collect();
@@ -315,6 +322,7 @@ pub(crate) fn finding(
         origin: at.or_else(|| object.origin()),
         message,
         hint,
+        fix,
     })
 }
 
@@ -340,5 +348,6 @@ fn misspelt(object: View<'_>, api_version: &str, kind: &str) -> Option<Finding> 
         origin: at.or_else(|| object.origin()),
         message: format!("{api_version} has no kind `{}`", on_one_line(kind)),
         hint: Some(hint),
+        fix: None,
     })
 }

@@ -76,6 +76,7 @@ fn syntax() -> Finding {
         origin: None,
         message: "duplicate key".to_owned(),
         hint: None,
+        fix: None,
     }
 }
 

@@ -131,6 +131,9 @@ pub struct Diagnostic {
     pub field: Option<String>,
     /// Suggestions for the next step.
     pub hints: Vec<String>,
+    /// The text to write at its place instead, if it is clear what mends it.
+    #[doc(hidden)]
+    pub fix: Option<String>,
     /// Suggestions that apply only if the program was run in this way.
     #[doc(hidden)]
     pub advice: Vec<(Way, String)>,
@@ -172,6 +175,7 @@ impl Diagnostic {
             object: None,
             field: None,
             hints: Vec::new(),
+            fix: None,
             advice: Vec::new(),
             of_success: false,
         }

@@ -42,6 +42,9 @@ fn finding(finding: &Diagnostic) -> Value {
         set("related", related.collect());
     }
     set("hints", finding.hints.as_slice().into());
+    if let Some(fix) = &finding.fix {
+        set("fix", fix.as_str().into());
+    }
     Value::Object(object)
 }
 

@@ -99,20 +99,35 @@ fn result(finding: &Diagnostic, rules: &[SarifRule]) -> Value {
         });
         set("relatedLocations", related.collect());
     }
+    if let Some((place, fix)) = finding.place.as_ref().zip(finding.fix.as_ref()) {
+        let replacement = json!({
+            "deletedRegion": region(place),
+            "insertedContent": { "text": fix },
+        });
+        let change = json!({
+            "artifactLocation": { "uri": uri(place.source.name()) },
+            "replacements": [replacement],
+        });
+        set("fixes", json!([{ "artifactChanges": [change] }]));
+    }
     result
 }
 
 fn physical(place: &Place) -> Value {
+    json!({
+        "artifactLocation": { "uri": uri(place.source.name()) },
+        "region": region(place),
+    })
+}
+
+fn region(place: &Place) -> Value {
     let (start_line, start_column) = place.line_column();
     let (end_line, end_column) = place.end_line_column();
     json!({
-        "artifactLocation": { "uri": uri(place.source.name()) },
-        "region": {
-            "startLine": start_line,
-            "startColumn": start_column,
-            "endLine": end_line,
-            "endColumn": end_column,
-        },
+        "startLine": start_line,
+        "startColumn": start_column,
+        "endLine": end_line,
+        "endColumn": end_column,
     })
 }
 
@@ -134,7 +149,29 @@ fn uri(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::uri;
+    use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+    use krm_yaml::source::{Place, Source};
+    use serde_json::json;
+
+    use super::{sarif, uri};
+
+    #[test]
+    fn an_edit_is_a_fix() {
+        let source = Source::new("a.yaml", "stdin: \"true\"\n");
+        let mut wrong = Diagnostic::error("wrong").at(Place {
+            source,
+            range: 7..13,
+        });
+        wrong.fix = Some("true".to_owned());
+        let log = sarif(&Diagnostics::from(wrong), &[]);
+        let region = json!({"startLine": 1, "startColumn": 8, "endLine": 1, "endColumn": 14});
+        let change = json!({
+            "artifactLocation": {"uri": "a.yaml"},
+            "replacements": [{"deletedRegion": region, "insertedContent": {"text": "true"}}],
+        });
+        let fixes = &log["runs"][0]["results"][0]["fixes"];
+        assert_eq!(*fixes, json!([{"artifactChanges": [change]}]));
+    }
 
     #[test]
     fn paths_become_uris() {

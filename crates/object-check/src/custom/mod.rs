@@ -14,6 +14,7 @@ mod spelling;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use krm_yaml::suggest::closest;
 use krm_yaml::{Scalar, View};
 
 use crate::scalars::integer;
@@ -134,7 +135,9 @@ impl<'v> Run<'_, 'v> {
             let Some(inner) = inner else {
                 if !schema.keeps_unknown && !keeps && schema.of == Some(Type::Object) {
                     let known = schema.properties.keys().map(String::as_str);
-                    self.walk.unknown_custom(key, value, known);
+                    let meant = closest(&key, known);
+                    self.walk
+                        .not_a_field(object, key, value, "its definition", meant);
                 }
                 continue;
             };

@@ -1,6 +1,7 @@
 //! Goes through an object along its definition: decodes each field as the API server does, applies the
 //! rules for single fields, and calls the functions over several.
 
+mod types;
 mod views;
 
 use std::borrow::Cow;
@@ -9,12 +10,13 @@ use krm_core::scope::is_namespaced;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, NodeId, Scalar, Step, Value, View};
 
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Fix, Rule};
 use crate::formats::Format;
 use crate::rules::Rules;
-use crate::scalars::{integer, is_base64, is_time, quantity};
+use crate::scalars::{integer, quantity};
 use crate::schema::{Definition, Field, Schema, Type};
 
+use types::{mismatch, respelled};
 pub(crate) use views::{
     at, entries, get, has, is_empty, is_true, list, name_of, number, one_of, text,
 };
@@ -121,7 +123,7 @@ impl<'v> Walk<'v> {
                 continue;
             }
             let Some(field) = definition.field(&key, self.version) else {
-                self.unknown(definition, key, value);
+                self.unknown(view, definition, key, value);
                 continue;
             };
             let was_in_status = self.in_status;
@@ -190,33 +192,6 @@ impl<'v> Walk<'v> {
         }
     }
 
-    /// Adds the finding about a field that the schema of a custom resource does not have.
-    pub(crate) fn unknown_custom<'k>(
-        &mut self,
-        key: Cow<'v, str>,
-        value: View<'v>,
-        known: impl Iterator<Item = &'k str>,
-    ) {
-        if self.found.len() >= MAX_FOUND {
-            return;
-        }
-        let hint = closest(&key, known).map(|meant| format!("did you mean `{meant}`?"));
-        let message = format!(
-            "`{}` is not a field of its definition",
-            krm_core::visible::on_one_line(&key)
-        );
-        let path = self.path_to(&[Part::Key(key)]);
-        self.found.push(Finding {
-            rule: Rule::UnknownField,
-            path,
-            origin: value
-                .origin()
-                .or_else(|| self.origins.last().copied().flatten()),
-            message,
-            hint,
-        });
-    }
-
     fn field(&mut self, value: View<'v>, field: &'static Field) {
         self.decode(value, field.of, &field.item_rules);
         if !self.in_status && !field.rules.is_none() {
@@ -264,7 +239,11 @@ impl<'v> Walk<'v> {
                     } else {
                         format!("is {}, the API server reads {expected}", name_of(value))
                     };
+                    let before = self.found.len();
                     self.add(Rule::WrongType, value, &[], &what);
+                    if let Some(found) = self.found.get_mut(before) {
+                        found.fix = respelled(value, of);
+                    }
                 }
             }
         }
@@ -402,23 +381,48 @@ impl<'v> Walk<'v> {
         self.refuse(value, &[], &what);
     }
 
-    fn unknown(&mut self, definition: &'static Definition, key: Cow<'v, str>, value: View<'v>) {
+    fn unknown(
+        &mut self,
+        object: View<'v>,
+        definition: &'static Definition,
+        key: Cow<'v, str>,
+        value: View<'v>,
+    ) {
+        let what = definition.name.rsplit('.').next().unwrap_or_default();
+        let mut fields = definition.fields.iter();
+        let before = self.found.len();
+        if fields.any(|field| field.name == key) {
+            self.not_a_field(object, key, value, what, None);
+            if let Some(found) = self.found.get_mut(before) {
+                found.hint = Some("another version of Kubernetes has it".to_owned());
+            }
+            return;
+        }
+        let fields = definition.fields.iter();
+        let fields = fields.filter(|field| field.is_in(self.version));
+        let meant = closest(&key, fields.map(|field| field.name));
+        self.not_a_field(object, key, value, what, meant);
+    }
+
+    /// Adds the finding about a field that an object does not have, for which another key may be
+    /// meant.
+    pub(crate) fn not_a_field(
+        &mut self,
+        object: View<'v>,
+        key: Cow<'v, str>,
+        value: View<'v>,
+        what: &str,
+        meant: Option<&str>,
+    ) {
         if self.found.len() >= MAX_FOUND {
             return;
         }
-        let fields = definition
-            .fields
-            .iter()
-            .filter(|field| field.is_in(self.version));
-        let meant = closest(&key, fields.map(|field| field.name));
-        let later = definition.fields.iter().any(|field| field.name == key);
-        let hint = if later {
-            Some("another version of Kubernetes has it".to_owned())
-        } else {
-            meant.map(|meant| format!("did you mean `{meant}`?"))
-        };
-        let origins = value.origin();
-        let what = definition.name.rsplit('.').next().unwrap_or_default();
+        let origin = value.origin();
+        let is_free = |meant: &&str| object.get(meant).is_none();
+        let fix = meant.filter(is_free).map(|meant| Fix {
+            old: key.clone().into_owned(),
+            new: meant.to_owned(),
+        });
         let message = format!(
             "`{}` is not a field of {what}",
             krm_core::visible::on_one_line(&key)
@@ -427,9 +431,10 @@ impl<'v> Walk<'v> {
         self.found.push(Finding {
             rule: Rule::UnknownField,
             path,
-            origin: origins.or_else(|| self.origins.last().copied().flatten()),
+            fix: origin.and(fix),
+            origin: origin.or_else(|| self.origins.last().copied().flatten()),
             message,
-            hint,
+            hint: meant.map(|meant| format!("did you mean `{meant}`?")),
         });
     }
 
@@ -455,10 +460,14 @@ impl<'v> Walk<'v> {
         let list: Vec<String> = known().map(|word| format!("`{word}`")).collect();
         let before = self.found.len();
         self.refuse(view, steps, &format!("must be {}", one_of(&list)));
-        if self.found.len() > before
-            && let Some(found) = self.found.last_mut()
+        if let Some(found) = self.found.get_mut(before)
+            && let Some(meant) = closest(text, known())
         {
-            found.hint = closest(text, known()).map(|meant| format!("did you mean `{meant}`?"));
+            found.hint = Some(format!("did you mean `{meant}`?"));
+            found.fix = Some(Fix {
+                old: text.to_owned(),
+                new: meant.to_owned(),
+            });
         }
     }
 
@@ -491,6 +500,7 @@ impl<'v> Walk<'v> {
                 origin,
                 message,
                 hint: None,
+                fix: None,
             });
         }
     }
@@ -559,52 +569,4 @@ impl<'v> Walk<'v> {
             None => self.is_unknown(value),
         }
     }
-}
-
-/// The type that the API server expects, if this value has another one.
-fn mismatch(value: View<'_>, of: Type) -> Option<&'static str> {
-    let scalar = value.scalar();
-    let number = match &scalar {
-        Some(Scalar::Number(digits)) => Some(digits),
-        _ => None,
-    };
-    let text = match &scalar {
-        Some(Scalar::String(text)) => Some(text),
-        _ => None,
-    };
-    let is_int32 = || {
-        number
-            .and_then(|digits| integer(digits))
-            .is_some_and(|number| i32::try_from(number).is_ok())
-    };
-    let (fits, expected) = match of {
-        Type::Any => (true, ""),
-        Type::Text => (text.is_some(), "a text"),
-        Type::Int32 => (is_int32(), "an integer of 32 bits"),
-        Type::Int64 => (
-            number.and_then(|digits| integer(digits)).is_some(),
-            "an integer",
-        ),
-        Type::Number => (number.is_some(), "a number"),
-        Type::Bool => (matches!(scalar, Some(Scalar::Bool(_))), "`true` or `false`"),
-        Type::Quantity => {
-            let digits = text.or(number);
-            let fits = digits.and_then(|digits| quantity(digits)).is_some();
-            (fits, "a quantity such as `500m` or `1.5Gi`")
-        }
-        Type::IntOrString => (text.is_some() || is_int32(), "an integer or a text"),
-        Type::Time => {
-            let fits = text.is_some_and(|text| is_time(text));
-            (fits, "a time such as `2026-01-31T12:00:00Z`")
-        }
-        Type::Bytes => (text.is_some_and(|text| is_base64(text)), "base64"),
-        Type::Object(_) | Type::Map(_) => (false, "a mapping"),
-        Type::ObjectOrBool(_) => (
-            matches!(scalar, Some(Scalar::Bool(_))),
-            "a mapping or a bool",
-        ),
-        Type::ObjectOrList(_) | Type::ObjectOrTexts(_) => (false, "a mapping or a list"),
-        Type::List(_) => (false, "a list"),
-    };
-    (!fits).then_some(expected)
 }

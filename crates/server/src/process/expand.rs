@@ -113,7 +113,7 @@ impl Work<'_> {
         let template = read::template(self.document, request.group, true, &mut diagnostics);
         // This check knows only the values in the Template.
         if is_upstream && self.values.is_none() {
-            self.refuse(upstream::values(root, &diagnostics))?;
+            self.refuse(upstream::values(root, &[], &diagnostics))?;
         }
         diagnostics.append(found);
         let Some(template) = template else {

@@ -9,13 +9,14 @@ use krm_template_engine::{
     Reading, Template, detect,
 };
 use krm_yaml::diagnostic::Diagnostics;
-use krm_yaml::{Document, SharedNode};
+use krm_yaml::{Cursor, Document, SharedNode};
 use serde_json::Value;
 
 use super::answer;
 use super::causes::{Hidden, Reporter};
 use super::read;
 use super::request::{Limits, Output, Request, Syntax, Text};
+use super::upstream;
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Cause, Result, Status};
 
@@ -173,10 +174,12 @@ impl Work<'_> {
         let mut diagnostics = Diagnostics::new();
         let template = Template::read_as(&node, reading, &mut diagnostics);
         let name = read::name(node.cursor());
+        let given = template.as_ref().map(|template| self.given(one, template));
+        let given = given.unwrap_or_default();
+        self.check_parameters(node.cursor(), &given, &diagnostics)?;
         let Some(template) = template else {
             return Err(self.invalid(&node, &name, &diagnostics, Hidden::default()));
         };
-        let given = self.given(one, &template);
         let request = Request {
             group,
             namespace: self.namespace,
@@ -189,8 +192,7 @@ impl Work<'_> {
             limits: self.limits,
         };
         let mut labels = one.labels.clone();
-        let wanted = self.found.labels.iter().cloned();
-        labels.extend(wanted.map(Label::from));
+        labels.extend(self.found.labels.iter().cloned().map(Label::from));
         let options = Options {
             labels,
             namespace: one.namespace.clone(),
@@ -223,6 +225,26 @@ impl Work<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Checks parameters in the way of OpenShift.
+    fn check_parameters(
+        &self,
+        root: Cursor<'_>,
+        given: &[Assignment],
+        diagnostics: &Diagnostics,
+    ) -> Result<()> {
+        if self.group != Group::OpenShift {
+            return Ok(());
+        }
+        let mut causes = upstream::names(root);
+        if causes.is_empty() {
+            causes = upstream::values(root, given, diagnostics);
+        }
+        if causes.is_empty() {
+            return Ok(());
+        }
+        Err(self.status(&read::name(root), causes))
     }
 
     /// Returns the Template of an instance, and the group of its dialect.
@@ -298,12 +320,15 @@ impl Work<'_> {
             documents: vec![node.document().as_ref(), self.document.as_ref()],
             hidden,
         };
-        Status::invalid(
-            self.group.name(),
-            Kind::Template.name(),
-            name,
-            reporter.causes(diagnostics),
-        )
+        let causes = match self.group {
+            Group::OpenShift => upstream::objects(node.cursor(), &reporter, diagnostics),
+            Group::Krm => reporter.causes(diagnostics),
+        };
+        self.status(name, causes)
+    }
+
+    fn status(&self, name: &str, causes: Vec<Cause>) -> Box<Status> {
+        Status::invalid(self.group.name(), Kind::Template.name(), name, causes)
     }
 
     fn check_budget(&self, name: &str) -> Result<()> {
@@ -320,9 +345,7 @@ impl Work<'_> {
                 ("FieldValueTooMany", message)
             }
         };
-        let causes = vec![Cause::new(reason, "objects", message)];
-        let (group, kind) = (self.group.name(), Kind::Template.name());
-        Err(Status::invalid(group, kind, name, causes))
+        Err(self.status(name, vec![Cause::new(reason, "objects", message)]))
     }
 }
 
@@ -385,6 +408,31 @@ mod tests {
         assert_eq!(needed.templates.into_iter().collect::<Vec<_>>(), ["t"]);
         assert!(!needed.objects[&("Secret", "s".to_owned())]);
         assert!(needed.objects[&("ConfigMap", "c".to_owned())]);
+    }
+
+    #[test]
+    fn openshift_has_its_own_messages() {
+        let text = r#"{"apiVersion": "template.openshift.io/v1", "kind": "TemplateInstance",
+            "metadata": {"name": "web"}, "spec": {"secret": {"name": "s"}, "template": {
+                "metadata": {"name": "t"}, "parameters": [{"name": "N", "required": true}],
+                "objects": [{"apiVersion": "v1", "kind": "ConfigMap",
+                    "metadata": {"name": "${N}"}}]}}}"#;
+        let with = |name: &str| {
+            let values = [(name.to_owned(), "given".to_owned())].into();
+            let objects = [(("Secret", "s".to_owned()), values)].into();
+            let found = Found {
+                objects,
+                ..Found::default()
+            };
+            let limits = Limits::of_server(&|| false);
+            expanded(Group::OpenShift, "shop", text, &found, limits)
+        };
+        let all = with("N").unwrap();
+        assert_eq!(all.objects[0]["metadata"]["name"], "given");
+        let refused = with("OTHER").unwrap_err();
+        let expected = "Template.template.openshift.io \"t\" is invalid: template.parameters[0]: \
+            Required value: template.parameters[0]: parameter N is required and must be specified";
+        assert_eq!(refused.message, expected);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use krm_template_engine::Assignment;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::shorten::{MAX_QUOTED, start};
 use krm_yaml::{Cursor, Kind, Scalar};
@@ -33,11 +34,18 @@ pub(super) fn names(root: Cursor<'_>) -> Vec<Cause> {
     causes
 }
 
-/// Returns the errors of parameters without a value. `diagnostics` come from reading the Template.
-pub(super) fn values(root: Cursor<'_>, diagnostics: &Diagnostics) -> Vec<Cause> {
+/// Returns the errors of parameters without a value, neither in the Template nor `given`.
+/// `diagnostics` come from reading the Template.
+pub(super) fn values(
+    root: Cursor<'_>,
+    given: &[Assignment],
+    diagnostics: &Diagnostics,
+) -> Vec<Cause> {
     let mut causes = Vec::new();
     for (index, parameter) in parameters(root).enumerate() {
-        if text(parameter, "value").is_empty() {
+        let name = text(parameter, "name");
+        let is_given = given.iter().any(|one| one.name == name);
+        if !is_given && text(parameter, "value").is_empty() {
             causes.extend(value(index, parameter, diagnostics));
         }
     }

@@ -2,10 +2,12 @@
 //! requester, then expanded.
 
 use std::collections::BTreeMap;
+#[cfg(not(feature = "deployments"))]
+use std::future::ready;
 
 use super::record::{Instance, Plan};
-use crate::object::Stored;
 use crate::object::answer as write;
+use crate::object::{Draft, Stored};
 use crate::process::Syntax;
 use crate::process::instance::{self, Expansion, Found, Named};
 use crate::serve::processing::limited;
@@ -13,10 +15,11 @@ use crate::serve::state::State;
 use krm_template_server_core::auth::{Attributes, User};
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::store::Revision;
 
 /// Why an instance has no objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Problem {
+pub(in crate::serve) struct Problem {
     /// The reason for the condition.
     pub(super) reason: &'static str,
     pub(super) message: String,
@@ -80,20 +83,44 @@ pub(super) async fn of(
     Ok(expanded.await?)
 }
 
-/// Reads a Template of the namespace of an instance, in the group of the instance first.
+/// Reads a Template of the namespace of an instance.
 async fn template(
     state: &State,
     instance: &Instance,
     user: &User,
     name: &str,
 ) -> Result<Named, Problem> {
-    let other = match instance.group() {
+    let (group, stored, revision) = stored(state, &instance.draft, user, name).await?;
+    if let Some(yaml) = stored.yaml() {
+        return Ok(Named {
+            group,
+            text: yaml.to_owned(),
+            syntax: Syntax::Yaml,
+        });
+    }
+    let mut json = Vec::new();
+    write::object((&stored, revision), &mut json);
+    Ok(Named {
+        group,
+        text: String::from_utf8_lossy(&json).into_owned(),
+        syntax: Syntax::Json,
+    })
+}
+
+/// Reads a Template of the namespace of an instance, in the group of the instance first.
+pub(in crate::serve) async fn stored(
+    state: &State,
+    instance: &Draft,
+    user: &User,
+    name: &str,
+) -> Result<(Group, Stored, Revision), Problem> {
+    let other = match instance.group {
         Group::Krm => Group::OpenShift,
         Group::OpenShift => Group::Krm,
     };
-    for group in [instance.group(), other] {
+    let namespace = instance.namespace();
+    for group in [instance.group, other] {
         let resource = Kind::Template.resource();
-        let namespace = instance.namespace();
         let key = format!("/{}/{resource}/{namespace}/{name}", group.name());
         let item = state.store.get(&key).await;
         let item = item.map_err(|error| Problem::new("TemplateNotFound", error.to_string()))?;
@@ -110,23 +137,8 @@ async fn template(
         if let Err(status) = state.authorize(user, &wanted).await {
             return Err(Problem::new("Forbidden", status.message));
         }
-        let stored = Stored::decode(&item.value)?;
-        if let Some(yaml) = stored.yaml() {
-            return Ok(Named {
-                group,
-                text: yaml.to_owned(),
-                syntax: Syntax::Yaml,
-            });
-        }
-        let mut json = Vec::new();
-        write::object((&stored, item.revision), &mut json);
-        return Ok(Named {
-            group,
-            text: String::from_utf8_lossy(&json).into_owned(),
-            syntax: Syntax::Json,
-        });
+        return Ok((group, Stored::decode(&item.value)?, item.revision));
     }
-    let namespace = instance.namespace();
     let message = format!("the namespace {namespace:?} has no Template {name:?}");
     Err(Problem::new("TemplateNotFound", message))
 }
@@ -167,14 +179,14 @@ async fn values(
 }
 
 #[cfg(not(feature = "deployments"))]
-async fn values(
+fn values(
     _: &State,
     _: &Instance,
     _: &User,
     (kind, name): (&'static str, &str),
     may_be_missing: bool,
-) -> Result<BTreeMap<String, String>, Problem> {
-    without_cluster(kind, name, may_be_missing)
+) -> impl Future<Output = Result<BTreeMap<String, String>, Problem>> {
+    ready(without_cluster(kind, name, may_be_missing))
 }
 
 fn without_cluster(

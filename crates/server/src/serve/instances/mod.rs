@@ -23,7 +23,7 @@
 
 mod controller;
 pub(super) mod deleter;
-mod expansion;
+pub(super) mod expansion;
 #[cfg(feature = "deployments")]
 mod journal;
 mod lease;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::answer::Answer;
 use super::super::call::{self, Call};
-use super::super::instances::{preview, revisions};
+use super::super::instances::{expansion, preview, revisions};
 use super::super::templates;
 use super::deployments::{changed, counted, moment};
 use super::visit::{Visit, encoded, html, redirect};
@@ -148,6 +148,11 @@ impl Subject<'_> {
         } else {
             None
         };
+        let parameters = if may_upgrade {
+            Some(self.parameters(draft).await)
+        } else {
+            None
+        };
         let page = InstancePage {
             row: row(draft),
             list: Crumb {
@@ -158,15 +163,15 @@ impl Subject<'_> {
             objects: objects.iter().take(MAX_ROWS).map(object).collect(),
             object_count: objects.len(),
             revisions,
-            parameters: may_upgrade.then(|| self.parameters(draft)),
+            parameters,
             preview,
         };
         let frame = visit.frame("instance", self.name, self.namespace);
         Ok(html(200, pages::instance(&frame, &page)?))
     }
 
-    /// Returns the parameters of the instance and its own Template, with their values.
-    fn parameters(&self, draft: &Draft) -> Vec<ParameterRow> {
+    /// Returns the parameters of the instance and its Template, with their values.
+    async fn parameters(&self, draft: &Draft) -> Vec<ParameterRow> {
         let spec = draft.value("spec");
         let given = spec.get("parameters").and_then(Value::as_object);
         let mut names: Vec<String> = given
@@ -174,10 +179,21 @@ impl Subject<'_> {
             .flatten()
             .map(|(name, _)| name.clone())
             .collect();
-        let declared = spec
-            .pointer("/template/parameters")
-            .and_then(Value::as_array);
-        for one in declared.into_iter().flatten() {
+        let declared = match spec.pointer("/templateRef/name").and_then(Value::as_str) {
+            Some(name) => {
+                let (state, user) = (self.visit.state, &self.visit.user);
+                let stored = expansion::stored(state, draft, user, name).await;
+                // The user may not read it, or it is gone.
+                stored.map_or(Value::Null, |(_, stored, revision)| {
+                    stored.draft(revision).value("parameters")
+                })
+            }
+            None => spec
+                .pointer("/template/parameters")
+                .cloned()
+                .unwrap_or_default(),
+        };
+        for one in declared.as_array().into_iter().flatten() {
             let name = text(one, "name");
             if !names.contains(&name) {
                 names.push(name);

@@ -175,21 +175,21 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     ));
     let audit = Audit::start(&args.audit, Arc::clone(&metrics))?;
     let is_standalone = !auth.authorizer.is_delegated();
-    let aggregation = aggregation(&args.auth).await?;
     let is_alone = store.name() != "etcd";
     let store = Arc::new(Measured::new(store, Arc::clone(&metrics)));
     #[cfg(feature = "deployments")]
     let (deployments, cluster) = deployments(&args, &store, &admission, &metrics, is_alone).await?;
+    #[cfg(not(feature = "deployments"))]
+    let cluster = None;
     let app = App::new(State {
         store,
         #[cfg(feature = "deployments")]
         deployments: Arc::clone(&deployments),
-        #[cfg(feature = "deployments")]
         cluster,
         authenticator: auth.authenticator,
         is_standalone,
         is_aggregated: args.auth.has(&auth::Way::FrontProxy),
-        aggregation,
+        aggregation: aggregation(&args.auth).await?,
         documents: Documents::new(is_standalone),
         authorizer: auth.authorizer,
         limits: args.limits,

@@ -1,5 +1,8 @@
 //! The state that all requests share.
 
+// Only deployments know how to use a cluster.
+#[cfg(not(feature = "deployments"))]
+use std::convert::Infallible as Cluster;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,7 +53,6 @@ pub struct State {
     #[cfg(feature = "deployments")]
     pub deployments: Arc<Deployments>,
     /// The cluster in which instances are installed, if any.
-    #[cfg(feature = "deployments")]
     pub cluster: Option<Arc<Cluster>>,
     /// The `OpenAPI` documents of the served groups.
     pub documents: Documents,
@@ -59,10 +61,7 @@ pub struct State {
 impl State {
     /// Returns `true` if instances are installed in a cluster.
     pub(super) const fn installs(&self) -> bool {
-        #[cfg(feature = "deployments")]
-        return self.cluster.is_some();
-        #[cfg(not(feature = "deployments"))]
-        return false;
+        self.cluster.is_some()
     }
 
     /// Authorizes a request and measures the duration.
@@ -77,6 +76,7 @@ impl State {
     ///
     /// # Errors
     /// If the authorization check fails.
+    #[cfg(feature = "deployments")]
     pub(super) async fn allows(&self, user: &User, wanted: &Attributes<'_>) -> Result<bool> {
         match self.authorize(user, wanted).await {
             Ok(()) => Ok(true),

@@ -4,12 +4,13 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::http::program::{PAUSE, Program, TEMPLATE, TEMPLATES, head};
 
 tests!(
     bookmarks_are_sent_only_if_the_client_asks,
+    bookmarks_have_the_kind_of_their_objects,
     a_watch_goes_over_websocket
 );
 
@@ -51,6 +52,39 @@ fn bookmarks_are_sent_only_if_the_client_asks() {
         let marked = marked.join().unwrap();
         assert!(!marked.is_empty());
         assert!(marked.iter().all(|kind| kind == "BOOKMARK"), "{marked:?}");
+    });
+}
+
+fn bookmarks_have_the_kind_of_their_objects() {
+    let program = Program::start(&[]);
+    let partial = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+    let query = "?watch=true&allowWatchBookmarks=true&sendInitialEvents=true\
+        &resourceVersionMatch=NotOlderThan&timeoutSeconds=1";
+    let check = |version: &str, kind: &str| {
+        let resources = format!("{}s", kind.to_lowercase());
+        let path = format!("/apis/{version}/namespaces/shop/{resources}{query}");
+        let first = |accept: &str| {
+            let answer = program.send("GET", &path, &[("Accept", accept)], b"");
+            let text = String::from_utf8(answer.body).unwrap();
+            let event: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+            let annotation = &event["object"]["metadata"]["annotations"];
+            assert_eq!(annotation["k8s.io/initial-events-end"], "true", "{event}");
+            let [kind, version] = ["kind", "apiVersion"].map(|key| &event["object"][key]);
+            json!([event["type"], version, kind])
+        };
+        assert_eq!(
+            first("application/json"),
+            json!(["BOOKMARK", version, kind])
+        );
+        let expected = json!(["BOOKMARK", "meta.k8s.io/v1", "PartialObjectMetadata"]);
+        assert_eq!(first(partial), expected);
+    };
+    std::thread::scope(|scope| {
+        for version in ["template.krm.dev/v1alpha1", "template.openshift.io/v1"] {
+            for kind in ["Template", "TemplateInstance"] {
+                scope.spawn(move || check(version, kind));
+            }
+        }
     });
 }
 

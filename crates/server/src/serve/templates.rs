@@ -47,16 +47,9 @@ pub(super) async fn store(call: &Call<'_>) -> Result<String> {
 
 async fn created(call: &Call<'_>) -> Result<(Written, Vec<String>)> {
     let options = WriteOptions::create(call.query)?;
-    let format = content::of_object(call.content_type())?;
     let manager = call.manager(options.field_manager.as_deref());
     let read = call.work(call.body.len(), || -> Result<_> {
-        let (mut draft, warnings) = decode::object(
-            call.group,
-            call.kind,
-            format,
-            &call.body,
-            options.field_validation,
-        )?;
+        let (mut draft, warnings) = decoded(call, &options)?;
         call.check_length(draft.name(), draft.length())?;
         own(call, None, &mut draft, &manager);
         Ok((draft, warnings))
@@ -67,6 +60,13 @@ async fn created(call: &Call<'_>) -> Result<(Written, Vec<String>)> {
     Ok((written, warnings))
 }
 
+/// Returns the object in the request body, and warnings about it.
+fn decoded(call: &Call<'_>, options: &WriteOptions) -> Result<(Draft, Vec<String>)> {
+    let format = content::of_object(call.content_type())?;
+    let validation = options.field_validation;
+    decode::object(call.group, call.kind, format, &call.body, validation)
+}
+
 /// Stores a new object. Generates its name if it has only `generateName`.
 async fn insert(call: &Call<'_>, draft: Draft, dry_run: bool) -> Result<Written> {
     let attempts = if draft.name().is_empty() {
@@ -74,7 +74,8 @@ async fn insert(call: &Call<'_>, draft: Draft, dry_run: bool) -> Result<Written>
     } else {
         1
     };
-    call.check_namespace("templates", draft.name()).await?;
+    call.check_namespace(call.kind.resource(), draft.name())
+        .await?;
     // The last attempt does not copy it.
     let mut drafts = iter::repeat_n(draft, attempts);
     while let Some(mut draft) = drafts.next() {
@@ -120,15 +121,8 @@ pub(super) async fn get(call: &Call<'_>, name: &str) -> Result<Answer> {
 pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let options = WriteOptions::update(call.query)?;
-    let format = content::of_object(call.content_type())?;
     let read = call.work(call.body.len(), || -> Result<_> {
-        let (mut draft, warnings) = decode::object(
-            call.group,
-            call.kind,
-            format,
-            &call.body,
-            options.field_validation,
-        )?;
+        let (mut draft, warnings) = decoded(call, &options)?;
         meta::named(&mut draft, call.namespace, name)?;
         call.check_length(name, draft.length())?;
         Ok((draft, warnings))

@@ -152,7 +152,10 @@ fn namespace(name: &str, is_deleted: bool) -> Value {
 
 async fn create(site: &Site, resource: &str, namespace: &str) -> Page {
     let path = format!("/apis/template.openshift.io/v1/namespaces/{namespace}/{resource}");
-    let body = json!({"kind": "Template", "metadata": {"name": "web"}, "objects": []});
+    let body = match resource {
+        "templateinstances" => json!({"kind": "TemplateInstance", "metadata": {"name": "web"}}),
+        _ => json!({"kind": "Template", "metadata": {"name": "web"}, "objects": []}),
+    };
     let headers = [("content-type", "application/json")];
     site.send("POST", &path, &headers, &body.to_string()).await
 }
@@ -173,7 +176,7 @@ async fn templates_are_created_in_namespaces_of_the_cluster_only() {
     let (cluster, site) = Cluster::start(known).await;
     assert_eq!(create(&site, "templates", "shop").await.code, 201);
     // As recorded (#100, #592).
-    for resource in ["templates", "processedtemplates"] {
+    for resource in ["templates", "processedtemplates", "templateinstances"] {
         let page = create(&site, resource, "nowhere").await;
         let status = page.json();
         assert_eq!(page.code, 404, "{status}");
@@ -181,6 +184,7 @@ async fn templates_are_created_in_namespaces_of_the_cluster_only() {
         let page = create(&site, resource, "old").await;
         let status = page.json();
         assert_eq!(page.code, 403, "{status}");
+        assert_eq!(status["details"]["kind"], resource);
         assert_eq!(
             status["details"]["causes"][0]["reason"],
             "NamespaceTerminating"

@@ -11,22 +11,25 @@ tests!(
     a_namespace_is_for_users_with_rights_in_it
 );
 
-/// Returns a site with a deployment of two manifests, whose user has some rights: verbs and a
-/// resource.
-async fn restricted(rights: &[(&str, &str)]) -> Site {
+/// Returns the rules for a user with some rights: verbs and a resource.
+pub(super) fn rules(rights: &[(&str, &str)]) -> String {
     let rule = |(verbs, resource): &(&str, &str)| {
         format!("- {{apiGroups: [template.krm.dev], resources: [{resource}], verbs: [{verbs}]}}\n")
     };
     let rules: String = rights.iter().map(rule).collect();
-    let rules = format!(
+    format!(
         "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: a}}\n\
          rules:\n{rules}- {{nonResourceURLs: [\"*\"], verbs: [\"*\"]}}\n---\n\
          apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n\
          metadata: {{name: a}}\n\
          roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: a}}\n\
          subjects: [{{apiGroup: rbac.authorization.k8s.io, kind: User, name: ada}}]\n"
-    );
-    let site = Site::with_rights(&rules).await;
+    )
+}
+
+/// Returns a site with a deployment of two manifests, whose user has some rights.
+async fn restricted(rights: &[(&str, &str)]) -> Site {
+    let site = Site::with_rights(&rules(rights)).await;
     let admin = admin();
     let admin = [
         ("content-type", "application/json"),
@@ -40,7 +43,7 @@ async fn restricted(rights: &[(&str, &str)]) -> Site {
 }
 
 /// Returns the `Authorization` header of the administrator.
-fn admin() -> String {
+pub(super) fn admin() -> String {
     format!("Bearer {ADMIN}")
 }
 

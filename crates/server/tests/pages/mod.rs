@@ -1,9 +1,10 @@
-//! The web pages, without a browser: forms, results, deployments, login, and protection from other
-//! sites.
+//! The web pages, without a browser: forms, results, deployments, instances, login, and protection
+//! from other sites.
 
 mod deployment_rights;
 mod deployments;
 mod forms;
+mod instances;
 mod login;
 mod manifests;
 mod real;
@@ -19,6 +20,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         deployment_rights::trials(),
         deployments::trials(),
         forms::trials(),
+        instances::trials(),
         login::trials(),
         manifests::trials(),
         real::trials(),

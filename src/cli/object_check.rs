@@ -3,11 +3,12 @@
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
+use crate::composition::Resource;
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
 use krm_template_object_check::{Checker, version};
-use krm_yaml::diagnostic::{Diagnostics, Result};
-use krm_yaml::{Cursor, Document};
+use krm_yaml::diagnostic::{Diagnostics, ObjectReference, Result};
+use krm_yaml::{Cursor, Document, View};
 
 /// Whether and how printed objects are checked.
 #[derive(Debug, Args)]
@@ -71,6 +72,40 @@ fn add_definitions(file: &str, console: Console, checker: &mut Checker) -> Resul
         checker.define(root);
     }
     Ok(())
+}
+
+/// Checks the resources as an API server does.
+pub(super) fn check_built(
+    resources: &[Resource<'_>],
+    checker: &mut Checker,
+    diagnostics: &mut Diagnostics,
+) {
+    for resource in resources {
+        if resource.str_at(&["kind"]) == Some("CustomResourceDefinition") {
+            checker.definitions.add(View::of(resource.value()));
+        }
+    }
+    for resource in resources {
+        let value = resource.value();
+        let is_secret = resource.str_at(&["kind"]) == Some("Secret");
+        for finding in checker.check(View::of(value), &has_placeholder) {
+            let node = resource.document().zip(finding.origin);
+            let node = node.map(|(document, origin)| document.cursor(origin));
+            let mut diagnostic = finding.diagnostic(node, is_secret);
+            diagnostic.place = diagnostic
+                .place
+                .or_else(|| resource.place_of(&finding.path));
+            let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default().to_owned();
+            diagnostic.object = Some(ObjectReference {
+                api_version: text(&["apiVersion"]),
+                kind: text(&["kind"]),
+                namespace: text(&["metadata", "namespace"]),
+                name: text(&["metadata", "name"]),
+                ..ObjectReference::default()
+            });
+            diagnostics.push(diagnostic);
+        }
+    }
 }
 
 /// A document and, if it is a list, its items.

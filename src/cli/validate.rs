@@ -168,26 +168,20 @@ fn check_all(
             }
         }
     }
-    let mut built = Diagnostics::new();
-    let disk = others::disk(console, "the Kustomization");
-    let read = kustomizations::check(&mut kustomizations, disk, &mut built);
     let known = files.iter().map(|(file, _)| join(".", file));
     let known: BTreeSet<String> = known.collect();
+    let mut read = Vec::new();
+    read_files(files, console, &mut server, &mut read, trouble);
+    let mut built = Diagnostics::new();
+    let disk = others::disk(console, "the Kustomization");
+    let named = kustomizations::check(&mut kustomizations, disk, &mut server, &mut built);
+    // The files hold the same objects.
+    server.forget_skipped();
     let is_new = |file: &String| {
         io::is_yaml(Path::new(file)) && !is_kustomization(file) && !known.contains(file)
     };
-    files.extend(read.into_iter().filter(is_new).map(|file| (file, false)));
-    let mut read = Vec::new();
-    for (path, is_named) in files {
-        if let Some(source) = trouble.take(console.read(&path)) {
-            others::add_definitions(&source, &mut server);
-            read.push(File {
-                path,
-                source,
-                is_named,
-            });
-        }
-    }
+    let named = named.into_iter().filter(is_new).map(|file| (file, false));
+    read_files(named, console, &mut server, &mut read, trouble);
     let mut check = Check {
         disabled: &arguments.disable,
         console,
@@ -208,6 +202,27 @@ fn check_all(
     check.checked.findings.address(Way::Objects);
     check.checked.skipped = server.not_checked();
     check.checked
+}
+
+/// Reads files, of which each may be named by an argument, and adds the custom resources that they
+/// define.
+fn read_files(
+    files: impl IntoIterator<Item = (String, bool)>,
+    console: Console,
+    server: &mut Checker,
+    read: &mut Vec<File>,
+    trouble: &mut Diagnostics,
+) {
+    for (path, is_named) in files {
+        if let Some(source) = trouble.take(console.read(&path)) {
+            others::add_definitions(&source, server);
+            read.push(File {
+                path,
+                source,
+                is_named,
+            });
+        }
+    }
 }
 
 /// A check of several files.

@@ -210,6 +210,11 @@ const WORKS: &[Work] = &[
         prepare: resources_of_a_kustomization,
     },
     Work {
+        name: "overlays_that_are_validated",
+        count: 50,
+        prepare: overlays_that_are_validated,
+    },
+    Work {
         name: "configurations_of_a_kustomization",
         count: 200,
         prepare: configurations_of_a_kustomization,
@@ -796,6 +801,28 @@ fn resources_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Fail
     fs::write(folder.join("kustomization.yaml"), text)?;
     Ok(Run {
         arguments: arguments(&["build"]),
+        stdin: String::new(),
+    })
+}
+
+/// As many Kustomizations of the same base.
+fn overlays_that_are_validated(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let service =
+        "apiVersion: v1\nkind: Service\nmetadata: {name: o}\nspec: {ports: [{port: 80}]}\n";
+    fs::create_dir_all(folder.join("base"))?;
+    fs::write(folder.join("base/object.yaml"), service)?;
+    fs::write(
+        folder.join("base/kustomization.yaml"),
+        "resources: [object.yaml]\n",
+    )?;
+    for index in 0..count {
+        let overlay = folder.join(format!("overlay-{index}"));
+        fs::create_dir_all(&overlay)?;
+        let text = format!("namePrefix: x{index}-\nresources: [../base]\n");
+        fs::write(overlay.join("kustomization.yaml"), text)?;
+    }
+    Ok(Run {
+        arguments: arguments(&["validate", "."]),
         stdin: String::new(),
     })
 }

@@ -96,6 +96,11 @@ impl Checker {
         }
     }
 
+    /// Forgets what was left out so far, because it will be counted again.
+    pub fn forget_skipped(&mut self) {
+        self.skipped = Mutex::default();
+    }
+
     fn is_ignored(&self, name: &str) -> bool {
         self.ignored.iter().any(|one| one == name)
     }

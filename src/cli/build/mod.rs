@@ -21,7 +21,7 @@ use self::clones::Git;
 use self::output::Output;
 use self::programs::Programs;
 use crate::cli::environment::environment;
-use crate::cli::object_check::has_placeholder;
+use crate::cli::object_check::check_built;
 use crate::cli::process::diff;
 use crate::cli::process::mask::Secrets;
 use crate::composition::chain::{self, Stat};
@@ -35,8 +35,8 @@ use krm_template_exec::interruption::Interruption;
 use krm_template_exec::io;
 use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_template_object_check::Checker;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
-use krm_yaml::{Document, View};
+use krm_yaml::Document;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
 /// The output, and what to know about it.
 struct Made {
@@ -237,36 +237,6 @@ fn objects<'d>(documents: &'d [Arc<Document>], diagnostics: &mut Diagnostics) ->
     all
 }
 
-/// Checks the resources as an API server does.
-fn check(resources: &[Resource<'_>], checker: &mut Checker, diagnostics: &mut Diagnostics) {
-    for resource in resources {
-        if resource.str_at(&["kind"]) == Some("CustomResourceDefinition") {
-            checker.definitions.add(View::of(resource.value()));
-        }
-    }
-    for resource in resources {
-        let value = resource.value();
-        let is_secret = resource.str_at(&["kind"]) == Some("Secret");
-        for finding in checker.check(View::of(value), &has_placeholder) {
-            let node = resource.document().zip(finding.origin);
-            let node = node.map(|(document, origin)| document.cursor(origin));
-            let mut diagnostic = finding.diagnostic(node, is_secret);
-            diagnostic.place = diagnostic
-                .place
-                .or_else(|| resource.place_of(&finding.path));
-            let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default().to_owned();
-            diagnostic.object = Some(ObjectReference {
-                api_version: text(&["apiVersion"]),
-                kind: text(&["kind"]),
-                namespace: text(&["metadata", "namespace"]),
-                name: text(&["metadata", "name"]),
-                ..ObjectReference::default()
-            });
-            diagnostics.push(diagnostic);
-        }
-    }
-}
-
 /// Runs the transformers on the given resources. Returns the output.
 fn make<'d>(
     arguments: &Arguments,
@@ -298,7 +268,7 @@ fn make<'d>(
     }
     resources.retain(|resource| !resource.is_local());
     if let Some(checker) = checker {
-        check(&resources, checker, diagnostics);
+        check_built(&resources, checker, diagnostics);
     }
     let output = Output::of(&resources, arguments, diagnostics)?;
     // The program ends here, so freeing all resources would be wasted time.

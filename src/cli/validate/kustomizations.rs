@@ -1,7 +1,8 @@
 //! Checks the Kustomizations and Components that `validate` reads.
 //!
 //! Each is built once: by itself, or as a part of another one. A Component by itself is only read,
-//! with the paths in it, as it changes the objects of others.
+//! with the paths in it, as it changes the objects of others. What a Kustomization builds that no
+//! other one names is also checked as an API server does: any other may still be completed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use crate::cli::environment::environment;
 use crate::cli::no_programs::{NOT_RUN, NoPrograms};
+use crate::cli::object_check::check_built;
 use crate::composition::{
     COMPOSITIONS, Ending, Step, chain, consolidate_kustomization, consolidate_root,
 };
@@ -18,6 +20,7 @@ use crate::files::{Entry, Files, directory_of, join};
 use crate::function::{Environment, InProcess};
 use crate::krm::identity::group;
 use krm_template_exec::disk::Disk;
+use krm_template_object_check::Checker;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::{Cursor, Document};
 
@@ -81,8 +84,15 @@ impl Noted {
         }
     }
 
-    /// Runs the steps of a build, unless they cannot be used. Those of a Component do not run.
-    fn run(&self, mut steps: Vec<Step>, is_component: bool, mut own: Diagnostics) -> Diagnostics {
+    /// Runs the steps of a build, unless they cannot be used, and checks what it builds with
+    /// `server`. The steps of a Component do not run.
+    fn run(
+        &self,
+        mut steps: Vec<Step>,
+        is_component: bool,
+        server: Option<&mut Checker>,
+        mut own: Diagnostics,
+    ) -> Diagnostics {
         if is_component {
             chain::report_unread(&steps, self, &mut own);
         } else if !own.has_errors() {
@@ -93,7 +103,11 @@ impl Noted {
                 ..environment(&self.disk)
             };
             let functions = InProcess::new(&environment, &NoPrograms);
-            let count = chain::check(&mut steps, self, &functions, &mut own);
+            let (mut built, count) = chain::check(&mut steps, self, &functions, &mut own);
+            if let Some(server) = server.filter(|_| !own.has_errors()) {
+                built.retain(|resource| !resource.is_local());
+                check_built(&built, server, &mut own);
+            }
             self.count.set(self.count.get().saturating_add(count));
         }
         let mut found = Diagnostics::new();
@@ -122,14 +136,15 @@ pub(super) fn check_node(document: &Arc<Document>, root: Cursor<'_>, disk: Disk)
     let directory = directory_of(document.source().name());
     let steps = consolidate_kustomization(&files, document, root.id(), directory, &mut own);
     let is_component = root.text_at(["kind"]).as_deref() == Some(COMPONENT);
-    files.run(steps, is_component, own)
+    files.run(steps, is_component, None, own)
 }
 
-/// Checks the Kustomizations in these files, except objects of Flux, which it takes out. Returns the
-/// files that were read.
+/// Checks the Kustomizations in these files, and with `server` what they build, except objects of
+/// Flux, which it takes out. Returns the files that were read.
 pub(super) fn check(
     paths: &mut Vec<String>,
     disk: Disk,
+    server: &mut Checker,
     found: &mut Diagnostics,
 ) -> BTreeSet<String> {
     let files = Noted::of(disk);
@@ -163,7 +178,9 @@ pub(super) fn check(
             found.push(warning.rule("kustomization"));
             continue;
         }
-        found.append(directory.check(&files));
+        let is_root = !named.contains(&directory.path);
+        let server = is_root.then_some(&mut *server);
+        found.append(directory.check(&files, server));
     }
     files.names.take()
 }
@@ -205,8 +222,9 @@ impl Directory {
         }
     }
 
-    /// Builds it, or reads it if it is a Component. Returns what is wrong.
-    fn check(&self, files: &Noted) -> Diagnostics {
+    /// Builds it and checks the result with `server`, or reads it if it is a Component. Returns what
+    /// is wrong.
+    fn check(&self, files: &Noted, server: Option<&mut Checker>) -> Diagnostics {
         let mut own = Diagnostics::new();
         // A function may be configured by a Composition beside it.
         let is_beside = |name: &&str| files.entry(&join(&self.path, name)) == Some(Entry::File);
@@ -220,6 +238,6 @@ impl Directory {
             }
             None => consolidate_root(files, &self.path, &Ending::default(), &mut own),
         };
-        files.run(steps, self.is_component, own)
+        files.run(steps, self.is_component, server, own)
     }
 }

@@ -120,17 +120,17 @@ pub fn run_with_history<'d>(
     around.run(steps, Vec::new(), diagnostics).0
 }
 
-/// Runs steps as [`run`] does, without resources. Returns only the number of objects and
+/// Runs steps as [`run`] does, without resources. Also returns the number of objects and
 /// directories that were read.
-pub fn check(
-    steps: &mut [Step],
+pub fn check<'d>(
+    steps: &'d mut [Step],
     files: &dyn Files,
     functions: &dyn Functions,
     diagnostics: &mut Diagnostics,
-) -> usize {
+) -> (Vec<Resource<'d>>, usize) {
     let mut around = surroundings(files, functions);
-    around.run(steps, Vec::new(), diagnostics);
-    around.objects.saturating_add(around.builds)
+    let resources = around.run(steps, Vec::new(), diagnostics).0;
+    (resources, around.objects.saturating_add(around.builds))
 }
 
 fn surroundings<'c>(files: &'c dyn Files, functions: &'c dyn Functions) -> Surroundings<'c> {

@@ -14,7 +14,6 @@ mod spelling;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_yaml::suggest::closest;
 use krm_yaml::{Scalar, View};
 
 use crate::scalars::integer;
@@ -135,9 +134,8 @@ impl<'v> Run<'_, 'v> {
             let Some(inner) = inner else {
                 if !schema.keeps_unknown && !keeps && schema.of == Some(Type::Object) {
                     let known = schema.properties.keys().map(String::as_str);
-                    let meant = closest(&key, known);
                     self.walk
-                        .not_a_field(object, key, value, "its definition", meant);
+                        .not_a_field(object, key, value, "its definition", known);
                 }
                 continue;
             };

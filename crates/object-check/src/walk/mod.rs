@@ -392,31 +392,32 @@ impl<'v> Walk<'v> {
         let mut fields = definition.fields.iter();
         let before = self.found.len();
         if fields.any(|field| field.name == key) {
-            self.not_a_field(object, key, value, what, None);
+            self.not_a_field(object, key, value, what, std::iter::empty());
             if let Some(found) = self.found.get_mut(before) {
                 found.hint = Some("another version of Kubernetes has it".to_owned());
             }
             return;
         }
-        let fields = definition.fields.iter();
-        let fields = fields.filter(|field| field.is_in(self.version));
-        let meant = closest(&key, fields.map(|field| field.name));
-        self.not_a_field(object, key, value, what, meant);
+        let (fields, version) = (definition.fields.iter(), self.version);
+        let fields = fields.filter(|field| field.is_in(version));
+        let known = fields.map(|field| field.name);
+        self.not_a_field(object, key, value, what, known);
     }
 
-    /// Adds the finding about a field that an object does not have, for which another key may be
+    /// Adds the finding about a field that an object does not have, for which one of the `known` may be
     /// meant.
-    pub(crate) fn not_a_field(
+    pub(crate) fn not_a_field<'k>(
         &mut self,
         object: View<'v>,
         key: Cow<'v, str>,
         value: View<'v>,
         what: &str,
-        meant: Option<&str>,
+        known: impl Iterator<Item = &'k str>,
     ) {
         if self.found.len() >= MAX_FOUND {
             return;
         }
+        let meant = closest(&key, known);
         let origin = value.origin();
         let is_free = |meant: &&str| object.get(meant).is_none();
         let fix = meant.filter(is_free).map(|meant| Fix {

@@ -3,12 +3,12 @@
 //! Source: kustomize 5.8, `api/internal/plugins/builtinconfig` and `api/types/fieldspec.go`.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
-use crate::engine::merged_fields::{MergedFields, position};
+use crate::engine::merged_fields::{ByKind, MergedFields, position};
 use crate::fields::field_spec::{FieldSpec, Kind};
 use crate::tables::fields as defaults;
 use crate::tables::name_references::{NAME_REFERENCES, Named};
@@ -100,9 +100,10 @@ impl Additions {
 
     /// Adds those of a Composition that is imported or built, once. The first schema counts.
     pub(crate) fn append(&mut self, other: &Self) {
-        let mut known: BTreeSet<_> = self.all().map(Arc::as_ptr).collect();
+        let address = |one: &Arc<FieldTables>| Arc::as_ptr(one).addr();
+        let mut known: BTreeSet<usize> = self.all().map(address).collect();
         for new in other.all() {
-            if !known.insert(Arc::as_ptr(new)) {
+            if !known.insert(address(new)) {
                 continue;
             }
             if self.is_based {
@@ -248,7 +249,7 @@ pub(crate) struct Merging<'t> {
     tables: [MergedFields<'t>; 10],
     references: Vec<(Kind<'t>, MergedFields<'t>)>,
     /// The indexes of these.
-    by_kind: BTreeMap<Kind<'t>, usize>,
+    by_kind: ByKind<'t>,
 }
 
 impl<'t> Merging<'t> {
@@ -283,7 +284,7 @@ impl<'t> Merging<'t> {
             fields.iter().try_for_each(|field| own.add(field, hides))?;
         }
         for named in &tables.name_reference {
-            let own = self.by_kind.get(&named.kind());
+            let own = self.by_kind.get(&("", named.kind()));
             match own.and_then(|index| self.references.get_mut(*index)) {
                 Some((_, own)) => own.add_all(&named.field_specs)?,
                 None => self.name(named),
@@ -296,7 +297,7 @@ impl<'t> Merging<'t> {
         let mut fields = MergedFields::default();
         fields.extend(&named.field_specs);
         let index = self.references.len();
-        self.by_kind.entry(named.kind()).or_insert(index);
+        self.by_kind.entry(("", named.kind())).or_insert(index);
         self.references.push((named.kind(), fields));
     }
 

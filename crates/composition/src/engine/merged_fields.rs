@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use crate::fields::field_spec::{FieldSpec, Kind};
 use crate::tables::kind_order::legacy_rank;
 
-/// A path, and the kind of the objects that have it.
-type Key<'t> = (&'t str, Kind<'t>);
+/// Places by a path and the kind of the objects that have it.
+pub(crate) type ByKind<'t> = BTreeMap<(&'t str, Kind<'t>), usize>;
 
 /// A list of fields in the making.
 #[derive(Default)]
@@ -16,9 +16,9 @@ pub(crate) struct MergedFields<'t> {
     /// None where another field has taken the place of one.
     fields: Vec<Option<&'t FieldSpec>>,
     /// The field for exactly a kind.
-    exact: BTreeMap<Key<'t>, usize>,
+    exact: ByKind<'t>,
     /// The first field for some of a kind.
-    first: BTreeMap<Key<'t>, usize>,
+    first: ByKind<'t>,
 }
 
 impl<'t> MergedFields<'t> {
@@ -43,6 +43,7 @@ impl<'t> MergedFields<'t> {
             let place = position(kind);
             let wider = wider(kind).filter_map(|wide| {
                 let index = *self.exact.get(&(new.path.as_str(), wide))?;
+                self.at(Some(&index))?;
                 (place < position(wide)).then_some(index)
             });
             let mut hidden: Vec<usize> = wider.collect();
@@ -51,8 +52,8 @@ impl<'t> MergedFields<'t> {
                 same_create(new, old)?;
             }
             for index in hidden {
-                if let Some(old) = self.fields.get_mut(index).and_then(Option::take) {
-                    self.exact.remove(&(old.path.as_str(), old.kind()));
+                if let Some(old) = self.fields.get_mut(index) {
+                    *old = None;
                 }
             }
         }

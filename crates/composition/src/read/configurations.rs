@@ -28,35 +28,21 @@ pub(crate) fn additions(
         names_built_in: added.names_built_in,
         ..Additions::default()
     };
-    let read = |named: &Named, diagnostics: &mut Diagnostics| {
-        diagnostics.take(file(named, files, directory))
-    };
-    let mut all = Vec::new();
-    for named in &added.configurations {
-        if let Some((document, value)) = read(named, diagnostics)
-            && let Some(tables) = diagnostics.take(configuration(&document, &value))
-        {
-            all.push((named, tables));
-        }
-    }
-    for named in &added.crds {
-        if let Some((_, value)) = read(named, diagnostics)
-            && let Some(tables) = diagnostics.take(definitions(named, &value))
-        {
-            all.push((named, tables));
-        }
-    }
-    let mut problems = Diagnostics::new();
-    check(&all, &mut problems);
-    if !problems.has_errors() {
-        found.fields = all
-            .into_iter()
-            .map(|(_, tables)| Arc::new(tables))
-            .collect();
-    }
-    diagnostics.append(problems);
+    let configurations = added.configurations.iter().map(|named| {
+        let read = file(named, files, directory);
+        let tables = read.and_then(|(document, value)| configuration(&document, &value));
+        (named, tables)
+    });
+    let crds = added.crds.iter().map(|named| {
+        let read = file(named, files, directory);
+        (
+            named,
+            read.and_then(|(_, value)| definitions(named, &value)),
+        )
+    });
+    found.fields = tables(configurations.chain(crds).collect(), diagnostics);
     if let Some(named) = &added.openapi
-        && let Some((_, value)) = read(named, diagnostics)
+        && let Some((_, value)) = diagnostics.take(file(named, files, directory))
     {
         let schema = Schema::of_document(&value);
         if schema.is_none() {
@@ -70,29 +56,39 @@ pub(crate) fn additions(
     found
 }
 
-/// Checks that the tables of files can be merged.
-fn check(all: &[(&Named, FieldTables)], diagnostics: &mut Diagnostics) {
-    // Most Kustomizations have no file.
-    if all.is_empty() {
-        return;
-    }
-    let mut merging = Merging::for_additions();
+/// The tables of files. Reports those that cannot be read, or merged with the ones before.
+fn tables(
+    read: Vec<(&Named, Result<FieldTables>)>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Arc<FieldTables>> {
+    // Only if there is a file, as most Kustomizations have none.
+    let mut merging = None;
     let mut count = 0;
-    for (named, tables) in all {
+    for (named, tables) in &read {
         let path = &named.path;
+        let tables = match tables {
+            Ok(tables) => tables,
+            Err(problem) => {
+                diagnostics.push(Diagnostic::clone(problem));
+                continue;
+            }
+        };
         count += tables.count();
         if count > MAX_FIELDS {
             let problem =
                 format!("`{path}` has more than {MAX_FIELDS} fields, with the files above it");
             diagnostics.push(wrong(named, problem));
-            return;
+            break;
         }
+        let merging = merging.get_or_insert_with(Merging::for_additions);
         let merging = merging.as_mut().map_err(|problem| problem.clone());
         if let Err(problem) = merging.and_then(|merging| merging.add(tables, true)) {
             let problem = format!("`{path}` has conflicting fields: {problem}");
             diagnostics.push(wrong(named, problem));
         }
     }
+    let tables = read.into_iter().filter_map(|(_, tables)| tables.ok());
+    tables.map(Arc::new).collect()
 }
 
 fn wrong(named: &Named, problem: String) -> Diagnostic {

@@ -57,7 +57,7 @@ impl Checker {
         else {
             return Vec::new();
         };
-        // What SOPS has encrypted is another object when it is sent.
+        // SOPS decrypts the object before it is sent.
         let is_encrypted = object.get("sops").is_some();
         if is_encrypted || is_open(&api_version) || is_open(&kind) || self.is_ignored(&kind) {
             return Vec::new();

@@ -711,7 +711,7 @@ impl Editor<'_> {
             let column = line.len() - line.trim_start_matches(' ').len();
             range.start = comments::lead_comments(text, range.start, column, 0);
             if line.trim_start_matches(' ').starts_with('-') {
-                // What follows moves up to the dash, past blank lines.
+                // The text below moves up to the dash, past blank lines.
                 range.end = comments::skip_blank_lines(text, range.end);
             }
             range.end = next_line(text, range.end);

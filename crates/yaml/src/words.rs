@@ -57,7 +57,7 @@ pub(super) fn is_printable_without<const N: usize>(text: &str, escapes: [u8; N])
     if rest.is_empty() {
         return true;
     }
-    // What is left is looked at with bytes before it, or in two halves that may overlap.
+    // The rest is looked at with bytes before it, or in two halves that may overlap.
     if let Some(last) = bytes.last_chunk() {
         return !is_other(u64::from_le_bytes(*last));
     }

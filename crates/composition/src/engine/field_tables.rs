@@ -269,7 +269,7 @@ impl<'t> Merging<'t> {
             own.extend(fields);
         }
         for named in &tables.name_reference {
-            merging.name(named);
+            merging.add_references(named);
         }
         merging
     }
@@ -287,13 +287,13 @@ impl<'t> Merging<'t> {
             let own = self.by_kind.get(&("", named.kind()));
             match own.and_then(|index| self.references.get_mut(*index)) {
                 Some((_, own)) => own.add_all(&named.field_specs)?,
-                None => self.name(named),
+                None => self.add_references(named),
             }
         }
         Ok(())
     }
 
-    fn name(&mut self, named: &'t NameReference) {
+    fn add_references(&mut self, named: &'t NameReference) {
         let mut fields = MergedFields::default();
         fields.extend(&named.field_specs);
         let index = self.references.len();

@@ -62,22 +62,40 @@ pub(super) fn respelled(value: View<'_>, of: Type) -> Option<Fix> {
         (Type::Bool, Scalar::String(text)) if matches!(text.as_ref(), "true" | "false") => {
             (text.into_owned(), "")
         }
-        (Type::Int32, Scalar::String(text))
-            if text
-                .parse::<i32>()
-                .is_ok_and(|number| number.to_string() == text) =>
-        {
-            (text.into_owned(), "")
-        }
-        (Type::Int64, Scalar::String(text))
-            if text
-                .parse::<i64>()
-                .is_ok_and(|number| number.to_string() == text) =>
-        {
+        (Type::Int32 | Type::Int64, Scalar::String(text)) => {
+            let number: i64 = text.parse().ok()?;
+            let is_in_range = matches!(of, Type::Int64) || i32::try_from(number).is_ok();
+            (is_in_range && number.to_string() == text).then_some(())?;
             (text.into_owned(), "")
         }
         _ => return None,
     };
     let new = format!("{quotes}{old}{quotes}");
     Some(Fix { old, new })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::respelled;
+    use crate::schema::Type;
+    use krm_yaml::{Data, Scalar, Value, View};
+
+    #[test]
+    fn only_quotes_change() {
+        let string = |text: &'static str| Value::string(text);
+        let number = |digits: &'static str| Data::Scalar(Scalar::Number(digits.into())).into();
+        for (value, of, expected) in [
+            (string("80"), Type::Int32, Some("80")),
+            (string("3000000000"), Type::Int64, Some("3000000000")),
+            (string("3000000000"), Type::Int32, None),
+            (string("080"), Type::Int32, None),
+            (string("http"), Type::Int32, None),
+            (string("true"), Type::Bool, Some("true")),
+            (string("yes"), Type::Bool, None),
+            (number("1.10"), Type::Text, Some("\"1.10\"")),
+        ] {
+            let fix = respelled(View::of(&value), of).map(|fix| fix.new);
+            assert_eq!(fix.as_deref(), expected, "{value:?}");
+        }
+    }
 }

@@ -34,8 +34,8 @@ pub struct Draft {
     parsed: Map<String, Value>,
     /// The text of the body, if it was YAML.
     yaml: Option<String>,
-    /// The fields that the user may not set, found by asking for permissions. They are reported with the errors of
-    /// validation.
+    /// The fields that the user may not set, found by asking for permissions. They are reported with
+    /// the errors of validation.
     pub(crate) refused: Vec<Cause>,
 }
 

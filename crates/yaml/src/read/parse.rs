@@ -50,7 +50,7 @@ impl Document {
         };
         match Self::parse_as(source, &respelled.text) {
             Ok(document) if respelled.is_confirmed(&document) => Ok(document),
-            // What is wrong further down is the real error.
+            // The real error is further down.
             Err(other) if start_of(&other) > start_of(&error) => Err(other),
             _ => Err(error),
         }

@@ -103,7 +103,7 @@ pub(super) fn printed(text: &str) -> Result<String, String> {
     let document = Document::parse(&source).map_err(|error| error.message.clone())?;
     let mut edits = Vec::new();
     for root in document.roots() {
-        // What Kubernetes does not hold cannot be written, and so is not touched.
+        // Values that Kubernetes does not hold cannot be written, and so are not touched.
         let Some(value) = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new()) else {
             continue;
         };

@@ -22,7 +22,7 @@ fn update_first(text: &str, json: &str) -> Result<String> {
 
 #[test]
 fn a_value_with_an_alias_elsewhere_stays() {
-    // What is not anchored may change.
+    // Values without an anchor may change.
     let text = "- {a: &x {k: 1}, b: 2}\n- c: *x\n";
     let updated = update_first(text, r#"{"a": {"k": 1}, "b": 3}"#).unwrap();
     assert_eq!(updated, "- {a: &x {k: 1}, b: 3}\n- c: *x\n");

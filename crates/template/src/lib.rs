@@ -47,7 +47,7 @@ pub use show::source_map::{Mapping, SetBy, SourceMap};
 pub use show::survey;
 pub use show::trace::{Cause, Field, Reference, Section, Trace, Traced, TracedParameter, trace};
 pub use show::visit::visit;
-pub use values::budget::{Budget, Overrun};
+pub use values::budget::{Budget, MAX_BYTES, Overrun};
 pub use values::given::{AssignedValue, Assignment, read_value_list, read_values};
 pub use values::given::{from_mapping as values_from_mapping, from_node as values_of_file};
 pub use values::{env_file, generate, pattern, random};

@@ -103,11 +103,11 @@ fn add(
         }
         let mut is_renamed = false;
         for field in fields {
-            if !field.is_for_resource(resource) {
+            if !field.is_for_resource(resource) || !context.budget.take(affix.len()) {
                 continue;
             }
             // Others must follow only a rename of the object itself.
-            if field.path == "metadata/name" {
+            if &*field.path == "metadata/name" {
                 is_renamed = true;
                 resource.remember();
                 let affixes = match end {

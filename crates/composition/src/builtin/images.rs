@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::resources::resource::{Resource, changeable};
+use crate::values::budget::Budget;
 use crate::values::expression;
 use krm_core::typed::backticked;
 use krm_yaml::diagnostic::Diagnostic;
@@ -59,6 +60,7 @@ impl Transform for ImagesConfig {
             }
         };
         let change = ImageChange {
+            budget: context.budget,
             image_tag,
             names,
             seen: RefCell::default(),
@@ -86,6 +88,7 @@ impl Transform for ImagesConfig {
 }
 
 struct ImageChange<'c> {
+    budget: &'c Budget,
     image_tag: &'c ImageTag,
     names: Names,
     seen: RefCell<Seen>,
@@ -196,7 +199,7 @@ impl ImageChange<'_> {
             return;
         }
         let new = self.changed(old);
-        if new != old {
+        if new != old && self.budget.take(new.len()) {
             image.set(Value::string(new).data);
         }
     }

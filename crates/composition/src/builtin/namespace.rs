@@ -9,6 +9,7 @@ use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::names::references;
 use crate::resources::resource::{Resource, changeable};
+use crate::values::budget::Budget;
 use krm_core::identity::group;
 use krm_core::names;
 use krm_core::scope::is_namespaced;
@@ -56,7 +57,14 @@ impl Transform for NamespaceConfig {
             context.warn_of(&field, problem);
         }
         let tables = context.tables.fields();
+        let own = FieldSpec {
+            path: "metadata/namespace".into(),
+            create: true,
+            ..FieldSpec::default()
+        };
         let mover = Mover {
+            own,
+            budget: context.budget,
             namespace,
             unset_only: self.unset_only,
             subjects: self.set_role_binding_subjects,
@@ -72,6 +80,9 @@ impl Transform for NamespaceConfig {
 }
 
 struct Mover<'c> {
+    /// The field of the object itself.
+    own: FieldSpec,
+    budget: &'c Budget,
     namespace: &'c str,
     unset_only: bool,
     subjects: Subjects,
@@ -87,18 +98,13 @@ impl Mover<'_> {
         // A `Namespace` of another group does not define a namespace.
         let is_core = api_version == "v1";
         if is_namespaced {
-            let own = FieldSpec {
-                path: "metadata/namespace".to_owned(),
-                create: true,
-                ..FieldSpec::default()
-            };
-            self.visit(&own, object)?;
+            self.visit(&self.own, object)?;
         }
         if is_binding {
             self.set_subjects(object)?;
         }
         let fields = self.fields.iter().filter(|field| {
-            let path = field.path.as_str();
+            let path = &*field.path;
             let is_done = path == "metadata/namespace"
                 || (path == "metadata/name" && !is_core)
                 || (is_binding && path == "subjects/namespace" && !field.kind.is_empty());
@@ -121,7 +127,7 @@ impl Mover<'_> {
             return Err("a namespace is a string, found a list or mapping".to_owned());
         }
         let is_set = !namespace.is_null() && namespace.as_str() != Some("");
-        if !(is_set && self.unset_only) {
+        if !(is_set && self.unset_only) && self.budget.take(self.namespace.len()) {
             namespace.set(Value::string(self.namespace.to_owned()).data);
         }
         Ok(())

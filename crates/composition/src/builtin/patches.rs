@@ -13,6 +13,7 @@ use crate::patch::merge::{Fate, Merging, Problem, merge};
 use crate::resources::end_block::{end_block, ends_in_block};
 use crate::resources::resource::Resource;
 use crate::tables::merge_keys::{self, Known};
+use crate::values::budget::Extent;
 use crate::values::quote::quote;
 use krm_core::Identity;
 use krm_core::annotations::remove_empty;
@@ -255,10 +256,14 @@ impl MergePatch<'_> {
             context.builder.need_built_in_schema();
         }
         let mut gone = Vec::new();
+        let size = Extent::of(&self.value).bytes;
         for &target in targets {
             let Some(resource) = resources.get_mut(target) else {
                 continue;
             };
+            if !context.budget.take(size) {
+                break;
+            }
             let known = self.known(resource, context);
             let mut losses = Vec::new();
             match merge_into(resource, &self.value, allowed, known, &mut losses) {
@@ -542,7 +547,7 @@ impl Operations<'_> {
                         }
                         error.maybe_hint(hint)
                     };
-                if let Err(problem) = operation.apply(resource.value_mut()) {
+                if let Err(problem) = operation.apply(resource.value_mut(), context.budget) {
                     let error = report(&problem, operation.hint(), resource, context);
                     context.diagnostics.push(error);
                     break;

@@ -12,6 +12,7 @@ use crate::fields::replacement_path::ReplacementPath;
 use crate::fields::selector::{Matcher, Selector, version};
 use crate::names::conflicts;
 use crate::resources::resource::Resource;
+use crate::values::budget::{Budget, Extent};
 use crate::values::quote::{quote, written};
 use krm_core::Identity;
 use krm_core::scalar::text_of;
@@ -172,6 +173,9 @@ impl ReplacementOrigin<'_> {
         resources: &mut [Resource<'_>],
         context: &mut Context<'_>,
     ) {
+        if context.budget.is_exceeded() {
+            return;
+        }
         let root = FieldPath::root;
         if replacement.targets.is_empty() {
             let error = self.error(&root(), "the replacement has no `targets`", context);
@@ -306,7 +310,9 @@ impl ReplacementOrigin<'_> {
             }
             let before = resource.identity();
             for (index, path) in paths.iter().enumerate() {
-                if let Err(problem) = set_field(resource, path, value, &target.options) {
+                if let Err(problem) =
+                    set_field(resource, path, value, &target.options, context.budget)
+                {
                     let field = field.clone().key("fieldPaths").index(index);
                     self.report(resource, &field, problem, context);
                 }
@@ -419,6 +425,7 @@ const SCALARS_ONLY: &str = "`delimiter` needs a string";
 /// A value to copy, with its spelling.
 struct Copied {
     value: Value<'static>,
+    extent: Extent,
     /// The text of a scalar, as it is written.
     text: Option<String>,
 }
@@ -426,7 +433,11 @@ struct Copied {
 impl Copied {
     fn new(value: Value<'static>, text: Option<String>) -> Self {
         let text = text.or_else(|| text_of(&value).map(str::to_owned));
-        Self { value, text }
+        Self {
+            extent: Extent::of(&value),
+            value,
+            text,
+        }
     }
 }
 
@@ -459,9 +470,14 @@ fn set_field(
     path: &ReplacementPath,
     value: &Copied,
     options: &Options,
+    budget: &Budget,
 ) -> Result<(), (String, Option<String>)> {
     let is_text = path.is_text();
     let mut set = |target: &mut Value<'_>| {
+        let own = text_of(target).map_or(0, str::len);
+        if !budget.take(value.extent.bytes + own) {
+            return Ok(());
+        }
         let text = assign(target, value, options)?;
         if !is_text {
             return Ok(());
@@ -478,7 +494,8 @@ fn set_field(
             data => Err(format!("the value is {}, expected a string", name_of(data))),
         }
     };
-    let outcome = path.visit(resource.value_mut(), options.create, &mut set);
+    let outcome = value.extent.check_below(path.len());
+    let outcome = outcome.and_then(|()| path.visit(resource.value_mut(), options.create, &mut set));
     if path.is_for_texts() {
         let document = resource.document().cloned();
         quote(resource.value_mut(), document.as_deref());

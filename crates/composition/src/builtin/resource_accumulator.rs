@@ -210,6 +210,7 @@ impl Accumulation<'_, '_> {
     }
 
     fn documents<'d>(&mut self, document: &'d Arc<Document>) -> Vec<Resource<'d>> {
+        self.context.budget.take(document.text().len());
         let named = self.context.transformer.place_of(&self.field);
         let read = objects(document, named.as_ref(), self.context.diagnostics);
         let counted = self.context.builder.count(read.len());

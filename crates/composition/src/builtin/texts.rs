@@ -103,15 +103,25 @@ pub(crate) fn set_entries(
     context: &mut Context<'_>,
 ) {
     let mut created: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let object = resource.value_mut();
-    let fields = fields.iter().filter(|field| field.is_for(object));
+    let sizes = entries
+        .iter()
+        .map(|(key, Text(text))| key.len() + text.len());
+    let size: usize = sizes.sum();
+    let text = |key| resource.str_at(&[key]).unwrap_or_default();
+    let (api_version, kind) = (text("apiVersion"), text("kind"));
+    let fields = fields.iter();
+    let fields = fields.filter(|field| field.is_for_type(api_version, kind));
     let fields: Vec<&FieldSpec> = fields.collect();
+    let object = resource.value_mut();
     let mut outcome = Ok(());
     for field in fields {
         outcome = outcome.and_then(|()| {
             field.visit(object, MissingField::Mapping, &mut |mapping| {
                 if !matches!(mapping.data, Data::Mapping(_)) {
                     return Err("expected a mapping there".to_owned());
+                }
+                if !context.budget.take(size) {
+                    return Ok(());
                 }
                 for (key, Text(text)) in entries {
                     if mapping.get(key).is_none() {

@@ -141,7 +141,13 @@ fn add(
             continue;
         }
         let before = resource.identity();
-        let mut set = |found: &mut Value<'_>| set(found, value, position);
+        let mut set = |found: &mut Value<'_>| {
+            if context.budget.take(value.len()) {
+                set(found, value, position)
+            } else {
+                Ok(())
+            }
+        };
         let outcome = match path.visit(resource.value_mut(), true, &mut set) {
             Ok(0) => Err(format!("`{path}` leads nowhere")),
             Ok(_) => Ok(()),

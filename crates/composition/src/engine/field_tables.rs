@@ -361,7 +361,7 @@ mod tests {
 
     fn labels(kind: &str, create: bool) -> Additions {
         let field = FieldSpec {
-            path: "metadata/labels".to_owned(),
+            path: "metadata/labels".into(),
             kind: kind.to_owned(),
             create,
             ..FieldSpec::default()
@@ -382,7 +382,7 @@ mod tests {
         let tables = Tables::of(&labels("Foo", true)).unwrap();
         let with_labels = tables.fields().common_labels.iter();
         let kinds: Vec<&str> = with_labels
-            .filter(|field| field.path == "metadata/labels")
+            .filter(|field| &*field.path == "metadata/labels")
             .map(|field| field.kind.as_str())
             .collect();
         assert_eq!(kinds, ["Foo"]);

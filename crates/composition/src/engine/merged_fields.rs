@@ -36,13 +36,13 @@ impl<'t> MergedFields<'t> {
     /// If two entries for one field differ in `create`.
     pub(crate) fn add(&mut self, new: &'t FieldSpec, hides: bool) -> Result<(), String> {
         let kind = new.kind();
-        if let Some(old) = self.at(self.first.get(&(new.path.as_str(), kind))) {
+        if let Some(old) = self.at(self.first.get(&(&*new.path, kind))) {
             return same_create(old, new);
         }
         if hides {
             let place = position(kind);
             let wider = wider(kind).filter_map(|wide| {
-                let index = *self.exact.get(&(new.path.as_str(), wide))?;
+                let index = *self.exact.get(&(&*new.path, wide))?;
                 self.at(Some(&index))?;
                 (place < position(wide)).then_some(index)
             });

@@ -11,6 +11,7 @@ use crate::engine::var::Var;
 use crate::resources::positions::Positions;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
+use crate::values::budget::Budget;
 use krm_core::files::{Files, join};
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
@@ -162,6 +163,8 @@ pub(crate) struct Context<'c> {
     pub(crate) functions: &'c dyn Functions,
     /// Collects messages; after an error, the chain ends with this transformer.
     pub(crate) diagnostics: &'c mut Diagnostics,
+    /// Counts what the transformer reads and adds.
+    pub(crate) budget: &'c Budget,
     /// Builds Compositions and Kustomizations that the transformer refers to.
     pub(crate) builder: &'c mut dyn Builder,
     /// Whether the transformer is part of a Kustomization: references are updated at its end.
@@ -172,7 +175,9 @@ impl Context<'_> {
     /// The bytes of the file that a field names, which is in or below the directory of the field.
     pub(crate) fn read(&self, field: &FieldPath, path: &str) -> Result<Vec<u8>> {
         let root = self.transformer.directory_of(field);
-        self.files.read(&join(root, path), root)
+        let bytes = self.files.read(&join(root, path), root)?;
+        self.budget.take(bytes.len());
+        Ok(bytes)
     }
 
     /// The text of the file that a field names.

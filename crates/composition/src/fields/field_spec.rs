@@ -3,6 +3,9 @@
 //! Source: kustomize 5.8, `api/filters/fieldspec` and `api/filters/filtersutil`.
 
 use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::{fmt, iter};
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -12,6 +15,9 @@ use krm_core::identity::group;
 use krm_core::label_fields::Field;
 use krm_yaml::{Data, Scalar, Value};
 
+/// The maximum number of keys in a path.
+const MAX_KEYS: usize = 256;
+
 /// The group, version and kind of objects; empty for any.
 pub type Kind<'n> = [&'n str; 3];
 
@@ -19,10 +25,8 @@ pub type Kind<'n> = [&'n str; 3];
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FieldSpec {
-    /// Keys with slashes between them. `\/` is a slash in a key, and `[]` after a key marks a list.
-    /// Lists without the mark are also searched.
-    #[serde(deserialize_with = "path")]
-    pub path: String,
+    /// The path of the field in an object.
+    pub path: FieldSpecPath,
     /// The API group; any if empty.
     #[serde(default)]
     pub group: String,
@@ -35,6 +39,22 @@ pub struct FieldSpec {
     /// Whether a missing field is added.
     #[serde(default)]
     pub create: bool,
+}
+
+/// Keys with slashes between them. `\/` is a slash in a key, and `[]` after a key marks a list. Lists
+/// without the mark are also searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldSpecPath {
+    text: Arc<str>,
+    /// Split once, since the path is followed in every object.
+    keys: Arc<[Key]>,
+}
+
+/// A key of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Key {
+    name: Box<str>,
+    is_list: bool,
 }
 
 /// The treatment of a field that is missing or null.
@@ -51,7 +71,7 @@ pub(crate) enum MissingField {
 impl From<&Field> for FieldSpec {
     fn from(field: &Field) -> Self {
         Self {
-            path: field.path.to_owned(),
+            path: field.path.into(),
             group: field.group.to_owned(),
             version: field.version.to_owned(),
             kind: field.kind.to_owned(),
@@ -115,24 +135,80 @@ impl FieldSpec {
         missing: MissingField,
         set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
     ) -> Result<(), String> {
-        descend(
-            object,
-            Some(self.path.trim_start_matches('/')),
-            missing,
-            set,
-        )
+        descend(object, &self.path.keys, missing, set)
+    }
+}
+
+impl From<&str> for FieldSpecPath {
+    fn from(text: &str) -> Self {
+        let mut rest = Some(text.trim_start_matches('/'));
+        let keys = iter::from_fn(|| {
+            let (key, others) = first_key(rest?);
+            rest = others;
+            Some(Key::of(&key))
+        });
+        Self {
+            keys: keys.collect(),
+            text: text.into(),
+        }
+    }
+}
+
+impl Deref for FieldSpecPath {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for FieldSpecPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
     }
 }
 
 /// Reads a path, which must not have dots between its keys.
-fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let path = String::deserialize(deserializer)?;
-    match with_slashes(&path) {
-        Some(meant) => Err(D::Error::custom(format!(
-            "`{path}` has dots between its keys: write `{meant}`"
-        ))),
-        None => Ok(path),
+impl<'de> Deserialize<'de> for FieldSpecPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let path = String::deserialize(deserializer)?;
+        if let Some(meant) = with_slashes(&path) {
+            return Err(D::Error::custom(format!(
+                "`{path}` has dots between its keys: write `{meant}`"
+            )));
+        }
+        let path = Self::from(path.as_str());
+        check_keys(path.keys.len()).map_err(D::Error::custom)?;
+        Ok(path)
     }
+}
+
+impl Key {
+    fn of(key: &str) -> Self {
+        let list = key.strip_suffix("[]");
+        Self {
+            name: list.unwrap_or(key).into(),
+            is_list: list.is_some(),
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = if self.is_list { "[]" } else { "" };
+        write!(f, "{}{list}", self.name)
+    }
+}
+
+/// Refuses a path of too many keys: an object is not nested so deep.
+///
+/// # Errors
+/// The message.
+pub(crate) fn check_keys(count: usize) -> Result<(), String> {
+    if count <= MAX_KEYS {
+        return Ok(());
+    }
+    Err(format!("the path has more than {MAX_KEYS} keys"))
 }
 
 /// The correct spelling of a path with dots instead of slashes. No object has a field of such a
@@ -144,62 +220,55 @@ pub(crate) fn with_slashes(path: &str) -> Option<String> {
 }
 
 /// The first key of a path, and the rest; `\\/` does not end a key.
-fn first_key(path: &str) -> (Cow<'_, str>, Option<&str>) {
-    // Keys are too short for `split_once`, which looks for a slash in a long text.
-    let slash = path.bytes().position(|byte| byte == b'/');
-    let split = slash.and_then(|at| path.get(..at).zip(path.get(at + 1..)));
-    let Some((key, rest)) = split else {
-        return (Cow::Borrowed(path), None);
-    };
-    let Some(key) = key.strip_suffix('\\') else {
-        return (Cow::Borrowed(key), Some(rest));
-    };
-    let (more, rest) = first_key(rest);
-    (Cow::Owned(format!("{key}/{more}")), rest)
+fn first_key(path: &str) -> (String, Option<&str>) {
+    let mut key = String::new();
+    let mut rest = path;
+    while let Some((part, others)) = rest.split_once('/') {
+        let Some(escaped) = part.strip_suffix('\\') else {
+            return (key + part, Some(others));
+        };
+        key.extend([escaped, "/"]);
+        rest = others;
+    }
+    (key + rest, None)
 }
 
-/// Calls `set` with each value at a path; no path means the value itself.
+/// Calls `set` with each value below these keys.
 fn descend<'s>(
     value: &mut Value<'s>,
-    path: Option<&str>,
+    keys: &[Key],
     missing: MissingField,
     set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
 ) -> Result<(), String> {
-    let Some(way) = path else {
+    let Some((key, rest)) = keys.split_first() else {
         return set(value);
     };
-    if let Data::Sequence(items) = &mut value.data {
-        return items
-            .iter_mut()
-            .try_for_each(|item| descend(item, path, missing, set));
-    }
-    let (key, rest) = first_key(way);
     match &mut value.data {
+        Data::Sequence(items) => items
+            .iter_mut()
+            .try_for_each(|item| descend(item, keys, missing, set)),
         Data::Mapping(entries) => {
-            let (key, is_list) = match key.strip_suffix("[]") {
-                Some(key) => (key, true),
-                None => (key.as_ref(), false),
-            };
-            if key.is_empty() {
+            let name = &*key.name;
+            if name.is_empty() {
                 return Err("the path has an empty key".to_owned());
             }
-            let creates = missing != MissingField::Nothing && !is_list;
-            if creates && entries.iter().all(|(name, _)| name != key) {
-                entries.push((Cow::Owned(key.to_owned()), null()));
+            let creates = missing != MissingField::Nothing && !key.is_list;
+            if creates && entries.iter().all(|(known, _)| known != name) {
+                entries.push((Cow::Owned(name.to_owned()), null()));
             }
-            let Some((_, field)) = entries.iter_mut().find(|(name, _)| name == key) else {
+            let Some((_, field)) = entries.iter_mut().find(|(known, _)| known == name) else {
                 return Ok(());
             };
             if field.is_null() {
                 match (rest, missing) {
                     _ if !creates => return Ok(()),
-                    (None, MissingField::Scalar) => {}
+                    ([], MissingField::Scalar) => {}
                     _ => field.data = Data::Mapping(Vec::new()),
                 }
             }
             descend(field, rest, missing, set)
         }
-        Data::Scalar(Scalar::Null) | Data::Sequence(_) => Ok(()),
+        Data::Scalar(Scalar::Null) => Ok(()),
         Data::Scalar(_) => Err(format!("`{key}` is looked for in a scalar")),
     }
 }

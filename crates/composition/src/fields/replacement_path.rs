@@ -6,6 +6,7 @@
 //! a target, `[name=web]` is a regular expression that may match a part of the name; in a source it
 //! is the name. A path may lead into a string that holds YAML or JSON, which keeps its layout.
 
+use crate::fields::field_spec::check_keys;
 use crate::values::expression;
 use krm_core::scalar::text_of;
 use krm_yaml::source::Source;
@@ -46,6 +47,11 @@ impl ReplacementPath {
             text: text.to_owned(),
             parts: parts.into_iter().map(part).collect(),
         }
+    }
+
+    /// The number of its parts.
+    pub(crate) const fn len(&self) -> usize {
+        self.parts.len()
     }
 
     /// Whether it leads to labels or annotations, or to one of them.
@@ -112,6 +118,7 @@ impl ReplacementPath {
         creates: bool,
         set: &mut Set<'_>,
     ) -> Result<usize, String> {
+        check_keys(self.parts.len())?;
         visit(object, &self.parts, creates, set)
     }
 

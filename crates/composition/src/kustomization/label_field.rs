@@ -29,7 +29,7 @@ impl LabelField {
     fn specs(&self, context: &Context<'_>) -> Result<Vec<FieldSpec>, String> {
         let tables = context.tables.fields();
         let own = FieldSpec {
-            path: "metadata/labels".to_owned(),
+            path: "metadata/labels".into(),
             create: true,
             ..FieldSpec::default()
         };

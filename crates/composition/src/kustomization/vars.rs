@@ -13,6 +13,7 @@ use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::fields::replacement_path::ReplacementPath;
 use crate::fields::selector::version;
 use crate::resources::resource::Resource;
+use crate::values::budget::{Budget, Extent};
 use krm_core::Identity;
 use krm_core::identity::group;
 use krm_core::scalar::text_of;
@@ -183,7 +184,7 @@ impl Transform for Resolution {
                 let is_text = is_text(field);
                 let outcome =
                     field.visit(resource.value_mut(), MissingField::Nothing, &mut |value| {
-                        replace_in(value, &values, is_text, &mut used);
+                        replace_in(value, &values, is_text, context.budget, &mut used);
                         Ok(())
                     });
                 context.outcome(resource, outcome);
@@ -291,11 +292,12 @@ fn replace_in(
     value: &mut Value<'_>,
     values: &BTreeMap<&str, Value<'static>>,
     is_text: bool,
+    budget: &Budget,
     used: &mut BTreeSet<String>,
 ) {
     let mut replace = |value: &mut Value<'_>| {
         if let Some(text) = value.as_str()
-            && let Some(new) = replaced(text, values, is_text, used)
+            && let Some(new) = replaced(text, values, is_text, budget, used)
         {
             value.set(new);
         }
@@ -313,6 +315,7 @@ fn replaced(
     text: &str,
     values: &BTreeMap<&str, Value<'static>>,
     is_text: bool,
+    budget: &Budget,
     used: &mut BTreeSet<String>,
 ) -> Option<Data<'static>> {
     let mut rest = text;
@@ -331,6 +334,9 @@ fn replaced(
             new.push('$');
             continue;
         };
+        if !budget.take(Extent::of(value).bytes) {
+            return None;
+        }
         used.insert(name.to_owned());
         if text.len() == name.len() + 3 && !is_text {
             return Some(value.data.clone());
@@ -352,6 +358,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::replaced;
+    use crate::values::budget::Budget;
     use krm_yaml::Value;
 
     #[test]
@@ -365,11 +372,11 @@ mod tests {
             ("$$(A) $", Some("\"$(A) $\"")),
             ("$(B) $(A $A", Some("\"$(B) $(A $A\"")),
         ] {
-            let found = replaced(text, &values, false, &mut BTreeSet::new());
+            let found = replaced(text, &values, false, &Budget::new(), &mut BTreeSet::new());
             let found = found.map(|data| Value::from(data).to_json());
             assert_eq!(found.as_deref(), expected, "{text}");
         }
-        let found = replaced("$(N)", &values, true, &mut BTreeSet::new()).unwrap();
+        let found = replaced("$(N)", &values, true, &Budget::new(), &mut BTreeSet::new()).unwrap();
         assert_eq!(Value::from(found).to_json(), "\"80\"");
     }
 }

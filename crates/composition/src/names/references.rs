@@ -11,6 +11,7 @@ use std::rc::Rc;
 use crate::engine::step::Context;
 use crate::fields::field_spec::{FieldSpec, Kind, MissingField};
 use crate::resources::resource::Resource;
+use crate::values::budget::Budget;
 use krm_core::Identity;
 use krm_core::identity::group;
 use krm_core::scope::{effective_namespace, is_namespaced, or_default};
@@ -40,6 +41,7 @@ pub(crate) fn follow<'f>(
         return;
     }
     renames.is_at_end = context.is_of_kustomization;
+    renames.budget = Some(context.budget);
     for resource in resources {
         let text = |key| resource.str_at(&[key]).unwrap_or_default();
         let links = renames.links_from(text("apiVersion"), text("kind"));
@@ -63,6 +65,8 @@ pub struct Renames<'t> {
     by_kind: BTreeMap<String, BTreeMap<String, Rc<[usize]>>>,
     /// Whether references are updated only once, so that none has a namespace from the middle.
     is_at_end: bool,
+    /// What the new names may take.
+    budget: Option<&'t Budget>,
 }
 
 impl<'t> Renames<'t> {
@@ -77,6 +81,7 @@ impl<'t> Renames<'t> {
             targets,
             by_kind: BTreeMap::new(),
             is_at_end: false,
+            budget: None,
         }
     }
 
@@ -113,6 +118,7 @@ impl<'t> Renames<'t> {
                 referrer,
                 link,
                 is_at_end: self.is_at_end,
+                budget: self.budget,
             };
             let update = &mut |value: &mut Value<'_>| lookup.update(value);
             let outcome = link.from.descend(object, MissingField::Nothing, update);
@@ -374,9 +380,14 @@ struct Lookup<'l> {
     referrer: &'l Referrer,
     link: &'l Link<'l>,
     is_at_end: bool,
+    budget: Option<&'l Budget>,
 }
 
 impl Lookup<'_> {
+    fn may_add(&self, text: &str) -> bool {
+        self.budget.is_none_or(|budget| budget.take(text.len()))
+    }
+
     /// The new name of an object.
     fn renamed(&self, name: &str) -> Result<Option<String>, String> {
         let identity = |target: &Target<'_>| target.now.name.clone();
@@ -402,7 +413,9 @@ impl Lookup<'_> {
         let Some(name) = value.as_str() else {
             return Ok(());
         };
-        if let Some(renamed) = self.renamed(name)? {
+        if let Some(renamed) = self.renamed(name)?
+            && self.may_add(&renamed)
+        {
             value.set(Value::string(renamed).data);
         }
         Ok(())
@@ -432,7 +445,8 @@ impl Lookup<'_> {
             ("namespace", &target.now.namespace),
         ] {
             // An empty namespace may be set later, so it says nothing.
-            if !text.is_empty() && mapping.str_at(&[key]) != Some(text) {
+            let is_new = !text.is_empty() && mapping.str_at(&[key]) != Some(text);
+            if is_new && self.may_add(text) {
                 mapping.insert(key.into(), Value::string(text.clone()));
             }
         }

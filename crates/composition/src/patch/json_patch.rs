@@ -7,6 +7,7 @@
 //! always has annotations, because kustomize keeps its place in them; so annotations, and labels
 //! too, are added where the patch needs them.
 
+use crate::values::budget::{Budget, Extent};
 use krm_core::pointer;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Value, name_of};
@@ -246,12 +247,18 @@ impl Operation {
         Some(format!("write `/` in a key as `~1`: `{way}/{key}`"))
     }
 
-    /// Applies it.
+    /// Applies it, unless it takes more than the budget.
     ///
     /// # Errors
     /// If it cannot be applied; the message follows after the path.
-    pub(crate) fn apply(&self, object: &mut Value<'_>) -> Result<(), String> {
+    pub(crate) fn apply(&self, object: &mut Value<'_>, budget: &Budget) -> Result<(), String> {
+        let takes = |value: &Value<'_>| {
+            let extent = Extent::of(value);
+            extent.check_below(self.path.parents.len() + 1)?;
+            Ok::<bool, String>(budget.take(extent.bytes))
+        };
         match &self.action {
+            Action::Add(value) | Action::Replace(value) if !takes(value)? => Ok(()),
             Action::Add(value) => self.path.add(object, value.clone()),
             Action::Replace(value) => self.path.replace(object, value),
             Action::Remove => self.path.remove(object).map(drop),
@@ -259,7 +266,11 @@ impl Operation {
             Action::Copy(from) => {
                 let found = from.find(object);
                 let found = found.map_err(|problem| format!("{}: {problem}", from.missing()))?;
-                let value = found.cloned().ok_or_else(|| from.missing())?;
+                let found = found.ok_or_else(|| from.missing())?;
+                if !takes(found)? {
+                    return Ok(());
+                }
+                let value = found.clone();
                 self.path.add(object, value.without_origin())
             }
             Action::Move(from) if from == &self.path => self
@@ -281,6 +292,7 @@ impl Operation {
                     ));
                 }
                 let value = from.remove(object)?;
+                Extent::of(&value).check_below(self.path.parents.len() + 1)?;
                 self.path.add(object, value)
             }
         }
@@ -475,6 +487,7 @@ fn is_equal(a: &Value<'_>, b: &Value<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::read;
+    use crate::values::budget::Budget;
     use krm_yaml::Value;
 
     fn value(json: &str) -> Value<'static> {
@@ -488,7 +501,7 @@ mod tests {
         let patch = value(&format!("[{operation}]"));
         let mut object = value(object);
         let outcome = match read(&patch) {
-            Ok(operations) => operations[0].apply(&mut object),
+            Ok(operations) => operations[0].apply(&mut object, &Budget::new()),
             Err(malformed) => Err(malformed.message),
         };
         assert_eq!(

@@ -199,7 +199,7 @@ impl<'v> Definitions<'v> {
             let slash = if path.is_empty() { "" } else { "/" };
             let path = format!("{path}{slash}{}", name.replace('/', "\\/"));
             let field = |path: &str| FieldSpec {
-                path: path.to_owned(),
+                path: path.into(),
                 kind: kind.to_owned(),
                 ..FieldSpec::default()
             };

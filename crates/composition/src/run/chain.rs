@@ -1,5 +1,6 @@
 //! Passes resources through transformers, from the first to the last.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
 use crate::run::call::{call, invalid};
 use crate::tables::schema::Schema;
+use crate::values::budget::Budget;
 use krm_core::files::{Entry, Files, join};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::source::Place;
@@ -42,6 +44,8 @@ pub(crate) struct Surroundings<'c> {
     builds: usize,
     /// The number of objects that were read and generated.
     objects: usize,
+    /// What is left for them.
+    budget: Rc<Budget>,
     /// The state that the Kustomizations of one build share.
     pub(crate) shared: Shared,
     /// Whether the step that runs is part of a Kustomization.
@@ -141,6 +145,7 @@ fn surroundings<'c>(files: &'c dyn Files, functions: &'c dyn Functions) -> Surro
         building: Vec::new(),
         builds: 0,
         objects: 0,
+        budget: Rc::new(Budget::new()),
         shared: Shared::default(),
         is_of_kustomization: false,
         keeps_history: false,
@@ -285,12 +290,14 @@ impl Surroundings<'_> {
         };
         let is_of_kustomization = self.is_of_kustomization;
         let is_generator = runner.is_generator();
+        let budget = Rc::clone(&self.budget);
         let mut context = Context {
             transformer,
             tables: &tables,
             files: self.files,
             functions: self.functions,
             diagnostics,
+            budget: &budget,
             builder: self,
             is_of_kustomization,
         };
@@ -298,6 +305,12 @@ impl Surroundings<'_> {
             Runner::Builtin(builtin) => {
                 let before = (!is_generator).then(|| conflicts::renames(resources));
                 builtin.apply(resources, &mut context);
+                if let Some(problem) = budget.report() {
+                    let error = transformer.error(&FieldPath::root(), problem);
+                    let hint = "what a directory holds counts each time it is built, and so does each copy that a patch or replacement makes";
+                    context.diagnostics.push(error.hint(hint));
+                    return;
+                }
                 let Some(before) = before else {
                     return;
                 };

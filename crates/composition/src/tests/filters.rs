@@ -20,6 +20,7 @@ use crate::names::references;
 use crate::resources::positions::Positions;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
+use crate::values::budget::Budget;
 use krm_core::Identity;
 use krm_core::files::InMemory;
 use krm_core::label_fields::Field;
@@ -428,6 +429,7 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
         files: &InMemory::default(),
         functions: &NoFunctions,
         diagnostics: &mut diagnostics,
+        budget: &Budget::new(),
         builder: &mut NoBuilder,
         is_of_kustomization: false,
     };

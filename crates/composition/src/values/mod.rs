@@ -1,5 +1,6 @@
-//! The spelling of scalar values.
+//! The spelling of scalar values, and the size of all values.
 
+pub(crate) mod budget;
 pub(crate) mod expression;
 pub(crate) mod go_yaml;
 pub(crate) mod quote;

@@ -22,7 +22,7 @@ use crate::resolve::earlier::Namespaces;
 use crate::resolve::generation::{Generation, Generator};
 use crate::resolve::parameters::Parameters;
 use crate::resolve::resolver;
-use crate::values::budget::{self, Budget};
+use crate::values::budget::{self, Budget, MAX_BYTES};
 use crate::values::given::Assignment;
 use krm_core::pods::pod;
 use krm_core::{scope, selection};
@@ -57,7 +57,7 @@ pub struct Options<'o> {
     pub generation: Generation<'o>,
     /// Inspects each object before it is handed out.
     pub inspect: Option<&'o dyn Inspect>,
-    /// The limits of the expansion; `None` for no limits.
+    /// The limits of the expansion; `None` for [`MAX_BYTES`](crate::MAX_BYTES) alone.
     pub budget: Option<&'o Budget<'o>>,
 }
 
@@ -206,15 +206,17 @@ fn prepare<'d, R>(
     let mut generate = |parameter: &'d Parameter, from: &str, known: &Parameters<'d>| {
         generator.generate(parameter, from, known)
     };
+    let default = Budget::new(usize::MAX, MAX_BYTES, &|| false);
+    let budget = options.budget.unwrap_or(&default);
     let parameters = resolver::resolve(
         template,
         given,
         options.ignore_unknown_parameters,
-        options.budget,
+        Some(budget),
         &mut generate,
         diagnostics,
     );
-    report_overrun(options, diagnostics);
+    report_overrun(budget, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
@@ -225,14 +227,14 @@ fn prepare<'d, R>(
         strict: options.strict,
         advice: Advice::default(),
         dollars: Dollars::default(),
-        budget: options.budget,
+        budget: Some(budget),
         diagnostics,
     };
     let message = template.message().and_then(|message| {
         let text = message.text().ok()??;
         Some(substitution.text(&text, Some(message.id()), &Path::Root("message")))
     });
-    let labels = template_labels(template, &options.labels, options.budget, &mut substitution);
+    let labels = template_labels(template, &options.labels, Some(budget), &mut substitution);
     let expansion = Expansion {
         template,
         parameters: &parameters,
@@ -248,16 +250,16 @@ fn prepare<'d, R>(
             .objects()
             .is_some_and(|objects| has_braces(objects.raw())),
         inspect: options.inspect,
-        budget: options.budget,
+        budget: Some(budget),
     };
     let result = run(&expansion, diagnostics);
-    report_overrun(options, diagnostics);
+    report_overrun(budget, diagnostics);
     Some((message, result))
 }
 
 /// Reports that the expansion used up its budget, once.
-fn report_overrun(options: &Options<'_>, diagnostics: &mut Diagnostics) {
-    if let Some(overrun) = options.budget.and_then(Budget::overrun) {
+fn report_overrun(budget: &Budget<'_>, diagnostics: &mut Diagnostics) {
+    if let Some(overrun) = budget.overrun() {
         diagnostics.push(overrun.diagnostic());
     }
 }

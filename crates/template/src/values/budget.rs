@@ -19,6 +19,8 @@ pub struct Budget<'b> {
     overrun: OnceLock<Overrun>,
 }
 
+/// The maximum number of bytes of an expansion without limits of its own.
+pub const MAX_BYTES: usize = 512 * 1024 * 1024;
 /// After so many steps, the time is looked at. A step is about a byte or a comparison.
 const STEPS: usize = 64 * 1024;
 

@@ -136,7 +136,8 @@ impl<O: Objects> Stamping<'_, O> {
                 expander.expand(&instance.given, &options, &mut found, &mut |object, _| {
                     if let (Some(checker), Some(template)) = (&checker, expander.template()) {
                         let look = object.look();
-                        lint::check_refusals(checker, &look, template, &|_| false, &mut refused);
+                        let findings = checker.check(look.view, &|_| false);
+                        lint::report_refusals(&findings, &look, template, &mut refused);
                     }
                     placing.object(index, instance, object, &mut placed);
                 });
@@ -238,7 +239,9 @@ fn hide_secrets(
         options,
         &mut Diagnostics::new(),
         |values| {
-            refused.retain(|one| values.may_show(&one.message));
+            let may_show = |text: &str| values.may_show(text);
+            refused
+                .retain(|one| may_show(&one.message) && one.field.as_deref().is_none_or(may_show));
         },
     );
     refused.conceal(&template.secrets(given));

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use krm_core::visible::on_one_line;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::{Cursor, DuplicateKeys, View};
+use krm_yaml::{Cursor, DuplicateKeys, Step, View};
 
 use crate::check::{Options, check};
 use crate::custom::Definitions;
@@ -34,7 +34,28 @@ pub struct Checker {
 #[derive(Default)]
 struct Skipped {
     kinds: BTreeMap<String, usize>,
+    encrypted: usize,
     rules: usize,
+}
+
+impl Skipped {
+    fn add(&mut self, left: Left) {
+        match left {
+            Left::Kind(name) => *self.kinds.entry(name).or_default() += 1,
+            Left::Encrypted => self.encrypted += 1,
+            Left::Rules(count) => self.rules += count,
+        }
+    }
+}
+
+/// What the check of one object left out.
+enum Left {
+    /// The object, as its kind is not known.
+    Kind(String),
+    /// The object, as SOPS decrypts it before it is sent.
+    Encrypted,
+    /// So many rules in CEL.
+    Rules(usize),
 }
 
 impl Default for Checker {
@@ -52,39 +73,54 @@ impl Checker {
     /// Checks an object, of which texts that `is_open` are only known later.
     #[must_use]
     pub fn check(&self, object: View<'_>, is_open: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+        let (found, left) = self.run(object, is_open);
+        if let Some(left) = left {
+            let mut skipped = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+            skipped.add(left);
+        }
+        found
+    }
+
+    /// Checks an object again, of which more is known. What is left out was counted before.
+    #[must_use]
+    pub fn check_again(&self, object: View<'_>, is_open: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+        self.run(object, is_open).0
+    }
+
+    fn run(
+        &self,
+        object: View<'_>,
+        is_open: &dyn Fn(&str) -> bool,
+    ) -> (Vec<Finding>, Option<Left>) {
         let (Some(api_version), Some(kind)) =
             (object.str_at(&["apiVersion"]), object.str_at(&["kind"]))
         else {
-            return Vec::new();
+            return (Vec::new(), None);
         };
-        // SOPS decrypts the object before it is sent.
-        let is_encrypted = object.get("sops").is_some();
-        if is_encrypted || is_open(&api_version) || is_open(&kind) || self.is_ignored(&kind) {
-            return Vec::new();
+        if is_open(&api_version) || is_open(&kind) || self.is_ignored(&kind) {
+            return (Vec::new(), None);
+        }
+        if object.get("sops").is_some() {
+            return (Vec::new(), Some(Left::Encrypted));
         }
         let options = Options {
             version: self.version,
             is_open,
         };
-        let skipped = || self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(checked) = check(object, &self.definitions, options) else {
             let name = format!("{} {}", on_one_line(&api_version), on_one_line(&kind));
-            *skipped().kinds.entry(name).or_default() += 1;
-            return Vec::new();
+            return (Vec::new(), Some(Left::Kind(name)));
         };
-        if checked.rules_not_run > 0 {
-            skipped().rules += checked.rules_not_run;
-        }
+        let left = (checked.rules_not_run > 0).then_some(Left::Rules(checked.rules_not_run));
         let mut found = checked.findings;
-        if found.is_empty() {
-            return found;
+        if !found.is_empty() {
+            let annotation = object
+                .str_at(&["metadata", "annotations", DISABLE])
+                .unwrap_or_default();
+            let is_disabled = |rule: &str| annotation.split(',').any(|name| name.trim() == rule);
+            found.retain(|one| !is_disabled(one.rule.name()) && !self.is_ignored(one.rule.name()));
         }
-        let annotation = object
-            .str_at(&["metadata", "annotations", DISABLE])
-            .unwrap_or_default();
-        let is_disabled = |rule: &str| annotation.split(',').any(|name| name.trim() == rule);
-        found.retain(|one| !is_disabled(one.rule.name()) && !self.is_ignored(one.rule.name()));
-        found
+        (found, left)
     }
 
     /// Adds the custom resource that an object defines, if it is a CustomResourceDefinition.
@@ -123,19 +159,18 @@ impl Checker {
             } else {
                 ""
             };
-            let objects = if count == 1 {
-                "1 object"
-            } else {
-                &format!("{count} objects")
-            };
             parts.push(format!(
-                "{objects} of unknown kinds ({}{more})",
+                "{} of unknown kinds ({}{more})",
+                counted(count, "object"),
                 names.join(", ")
             ));
         }
+        if skipped.encrypted > 0 {
+            let objects = counted(skipped.encrypted, "object");
+            parts.push(format!("{objects} that SOPS has encrypted"));
+        }
         if skipped.rules > 0 {
-            let noun = if skipped.rules == 1 { "rule" } else { "rules" };
-            parts.push(format!("{} {noun} in CEL", skipped.rules));
+            parts.push(format!("{} in CEL", counted(skipped.rules, "rule")));
         }
         if parts.is_empty() {
             return None;
@@ -146,7 +181,21 @@ impl Checker {
     }
 }
 
+/// `1 rule` or `2 rules`.
+fn counted(count: usize, noun: &str) -> String {
+    let end = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{end}")
+}
+
 impl Finding {
+    /// Whether its texts may all be shown: the message, and each key of the path.
+    #[must_use]
+    pub fn shows_only(&self, may_show: &dyn Fn(&str) -> bool) -> bool {
+        let mut steps = self.path.steps().iter();
+        may_show(&self.message)
+            && steps.all(|step| !matches!(step, Step::Key(key) if !may_show(key)))
+    }
+
     /// The finding as a diagnostic at a node of the document, which is its origin or the object.
     #[must_use]
     pub fn diagnostic(&self, node: Option<Cursor<'_>>, is_secret: bool) -> Diagnostic {

@@ -36,7 +36,7 @@ use facts::Facts;
 
 pub use annotations::{warn_about_annotations, warn_about_annotations_of};
 pub use identifiers::warn_about_names;
-pub use refusals::{Refusals, check_refusals};
+pub use refusals::{Refusals, report_refusals};
 pub use rules::{RULES, Rule};
 
 use rules::Check;
@@ -202,8 +202,8 @@ fn check_content(template: &Template, server: Option<&Checker>, found: &mut Diag
         let look = object.look();
         warn_about_annotations_of(&look, look.view.get("metadata"), found);
         if let Some(server) = server {
-            let is_open = |text: &str| !context.is_known(text);
-            check_refusals(server, &look, template, &is_open, &mut refusals);
+            let findings = server.check(look.view, &|text| !context.is_known(text));
+            report_refusals(&findings, &look, template, &mut refusals);
         }
         for rule in RULES {
             if let Check::Object(check) = rule.check {
@@ -211,6 +211,15 @@ fn check_content(template: &Template, server: Option<&Checker>, found: &mut Diag
             }
         }
     });
+    if let Some((server, survey)) = server.zip(survey.with_secrets()) {
+        // Other findings would be the same, or could show a secret.
+        survey.objects(&mut Diagnostics::new(), &mut |object, _| {
+            let look = object.look();
+            let mut findings = server.check_again(look.view, &|text| !context.is_known(text));
+            findings.retain(|one| one.shows_only(&|text| survey.may_show(text)));
+            report_refusals(&findings, &look, template, &mut refusals);
+        });
+    }
     expanding.attribute_to_rule("structure");
     if template.dialect() == Dialect::Proposal {
         // A reference for a shell is written `$$(NAME)`.

@@ -1,7 +1,7 @@
 //! Objects that an API server would refuse: findings of `object-check`, at the lines of the Template.
 
 use krm_template_engine::{Inspect, Look, Parameters, Template};
-use krm_template_object_check::{Checker, Rule};
+use krm_template_object_check::{Checker, Finding, Rule};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// Rules that find some of the same.
@@ -36,36 +36,36 @@ impl Inspect for Refusals<'_> {
         if let Some(before) = self.before {
             before.object(object, template, values, diagnostics);
         }
-        let mut found = Diagnostics::new();
-        check_refusals(self.checker, object, template, &|_| false, &mut found);
+        let mut findings = self.checker.check(object.view, &|_| false);
         // A key in the path may be a secret.
-        found.retain(|one| values.may_show(&one.message));
-        diagnostics.append(found);
+        findings.retain(|one| one.shows_only(&|text| values.may_show(text)));
+        report_refusals(&findings, object, template, diagnostics);
     }
 }
 
-/// Checks an object of a Template, of which texts that `is_open` are only known later.
-pub fn check_refusals(
-    checker: &Checker,
+/// Reports what a check found in an object of a Template.
+pub fn report_refusals(
+    findings: &[Finding],
     object: &Look<'_>,
     template: &Template,
-    is_open: &dyn Fn(&str) -> bool,
     found: &mut Diagnostics,
 ) {
     let is_secret = object.view.str_at(&["kind"]).as_deref() == Some("Secret");
-    for finding in checker.check(object.view, is_open) {
+    for finding in findings {
         let origin = finding.origin.or(object.view.origin());
         let node = origin.map(|node| object.document.cursor(node));
         let text = node.and_then(|node| node.text().ok().flatten());
-        let names = text
-            .map(|text| template.names_in(&text))
-            .unwrap_or_default();
+        let text = text.as_deref().unwrap_or_default();
         let mut diagnostic = finding.diagnostic(node, is_secret);
         diagnostic.field = Some(format!("{}.{}", object.field, finding.path));
-        if finding.rule != Rule::UnknownField
-            && let Some(name) = names.first()
-        {
-            diagnostic = diagnostic.hint(format!("the parameter `{name}` decides the value"));
+        if finding.rule != Rule::UnknownField {
+            if template.hides(text) {
+                // A word that is close to the secret.
+                diagnostic.hints.clear();
+            }
+            if let Some(name) = template.names_in(text).first() {
+                diagnostic = diagnostic.hint(format!("the parameter `{name}` decides the value"));
+            }
         }
         found.push(diagnostic);
     }

@@ -489,7 +489,8 @@ impl<'v> Walk<'v> {
             at = next;
             origin = next.origin().or(origin);
         }
-        if self.is_open_in(at) {
+        let is_open_key = |step: &Part<'v>| matches!(step, Part::Key(key) if (self.is_open)(key));
+        if steps.iter().any(is_open_key) || self.is_open_in(at) {
             return;
         }
         let path = self.path_to(steps);

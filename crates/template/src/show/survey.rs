@@ -26,6 +26,8 @@ pub struct Survey<'t> {
     parameters: Parameters<'t>,
     /// The parameters without a value.
     unknown: BTreeSet<&'t str>,
+    /// The fields of the parameters with invalid values; `None` if an error has no field.
+    wrong: Option<BTreeSet<String>>,
 }
 
 impl<'t> Survey<'t> {
@@ -37,20 +39,45 @@ impl<'t> Survey<'t> {
             unknown.contains(parameter.name.as_str())
         });
         resolve(template, &given, false, &mut found);
-        let wrong = wrong(&found);
+        diagnostics.append(found.clone());
+        Self::with(template, unknown, wrong(&found), Parameter::may_show)
+    }
+
+    /// Returns a survey that also knows the values of secrets; `None` if there are none. Lists and
+    /// mappings stay unknown: the path of a field in them shows keys.
+    #[must_use]
+    pub fn with_secrets(&self) -> Option<Self> {
+        let is_text = |one: &Parameter| one.may_show() || !one.kind.is_structured();
+        let (unknown, wrong) = (self.unknown.clone(), self.wrong.clone());
+        let mut parameters = self.template.parameters.iter();
+        parameters
+            .any(|one| !one.may_show() && is_text(one) && is_known(one, &unknown, wrong.as_ref()))
+            .then(|| Self::with(self.template, unknown, wrong, is_text))
+    }
+
+    /// Creates a survey with the known values of the matching parameters.
+    fn with(
+        template: &'t Template,
+        unknown: BTreeSet<&'t str>,
+        wrong: Option<BTreeSet<String>>,
+        is_meant: impl Fn(&Parameter) -> bool,
+    ) -> Self {
         let given = references(template, |parameter| {
-            let field = format!("parameters[{}]", parameter.index);
-            !parameter.may_show()
-                || unknown.contains(parameter.name.as_str())
-                || wrong.as_ref().is_none_or(|wrong| wrong.contains(&field))
+            !is_meant(parameter) || !is_known(parameter, &unknown, wrong.as_ref())
         });
-        diagnostics.append(found);
         Self {
             template,
             parameters: resolve(template, &given, true, &mut Diagnostics::new()),
             given,
             unknown,
+            wrong,
         }
+    }
+
+    /// Whether a text contains no secret value.
+    #[must_use]
+    pub fn may_show(&self, text: &str) -> bool {
+        self.parameters.may_show(text)
     }
 
     /// Returns `true` if the parameter has no value until one is given or generated.
@@ -89,6 +116,16 @@ impl<'t> Survey<'t> {
             },
         );
     }
+}
+
+/// Whether a parameter has a value, which is valid.
+fn is_known(
+    parameter: &Parameter,
+    unknown: &BTreeSet<&str>,
+    wrong: Option<&BTreeSet<String>>,
+) -> bool {
+    let field = format!("parameters[{}]", parameter.index);
+    !unknown.contains(parameter.name.as_str()) && wrong.is_some_and(|wrong| !wrong.contains(&field))
 }
 
 /// Returns the fields of the parameters with invalid values; `None` if an error has no field.

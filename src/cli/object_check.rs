@@ -1,13 +1,17 @@
 //! The options of `--check`: objects that an API server would refuse.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
-use crate::composition::Resource;
+use crate::composition::{OUTPUT, Resource};
+use crate::krm::identity::Identity;
+use crate::template::Traced;
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
 use krm_template_object_check::{Checker, version};
-use krm_yaml::diagnostic::{Diagnostics, ObjectReference, Result};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
 use krm_yaml::{Cursor, Document, View};
 
 /// Whether and how printed objects are checked.
@@ -74,9 +78,11 @@ fn add_definitions(file: &str, console: Console, checker: &mut Checker) -> Resul
     Ok(())
 }
 
-/// Checks the resources as an API server does.
+/// Checks the resources as an API server does. A finding in an object of a Template among `traced`
+/// is at its line there.
 pub(super) fn check_built(
     resources: &[Resource<'_>],
+    traced: &[Traced],
     checker: &mut Checker,
     diagnostics: &mut Diagnostics,
 ) {
@@ -85,6 +91,9 @@ pub(super) fn check_built(
             checker.definitions.add(View::of(resource.value()));
         }
     }
+    let traced = traced.iter();
+    let traced = traced.filter_map(|one| Some((Identity::of(&one.value)?, one)));
+    let traced: BTreeMap<Identity, &Traced> = traced.collect();
     for resource in resources {
         let value = resource.value();
         let is_secret = resource.str_at(&["kind"]) == Some("Secret");
@@ -95,6 +104,18 @@ pub(super) fn check_built(
             diagnostic.place = diagnostic
                 .place
                 .or_else(|| resource.place_of(&finding.path));
+            if is_output(&diagnostic) {
+                // The text has the values of secrets.
+                diagnostic.conceals = true;
+                diagnostic.fix = None;
+                let identity = resource.first_identity();
+                if let Some(object) = identity.and_then(|identity| traced.get(&identity)) {
+                    if object.hides(&finding.path) {
+                        continue;
+                    }
+                    diagnostic.place = object.place(&finding.path).cloned();
+                }
+            }
             let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default().to_owned();
             diagnostic.object = Some(ObjectReference {
                 api_version: text(&["apiVersion"]),
@@ -106,6 +127,12 @@ pub(super) fn check_built(
             diagnostics.push(diagnostic);
         }
     }
+}
+
+/// Whether it is at the text of a function.
+fn is_output(diagnostic: &Diagnostic) -> bool {
+    let place = diagnostic.place.as_ref();
+    place.is_some_and(|place| place.source.name().starts_with(OUTPUT))
 }
 
 /// A document and, if it is a list, its items.

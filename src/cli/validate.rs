@@ -174,18 +174,22 @@ fn check_all(
     read_files(files, console, &mut server, &mut read, trouble);
     let mut built = Diagnostics::new();
     let disk = others::disk(console, "the Kustomization");
-    let named = kustomizations::check(&mut kustomizations, disk, &mut server, &mut built);
+    let built_of = kustomizations::check(&mut kustomizations, &read, disk, &mut server, &mut built);
     // The files hold the same objects.
     server.forget_skipped();
+    let named = built_of.others.union(&built_of.composed).cloned();
     let is_new = |file: &String| {
         io::is_yaml(Path::new(file)) && !is_kustomization(file) && !known.contains(file)
     };
-    let named = named.into_iter().filter(is_new).map(|file| (file, false));
+    let named = named.filter(is_new).map(|file| (file, false));
     read_files(named, console, &mut server, &mut read, trouble);
+    for file in &mut read {
+        file.is_composed = built_of.composed.contains(&join(".", &file.path));
+    }
     let mut check = Check {
         disabled: &arguments.disable,
         console,
-        server: &server,
+        server: &mut server,
         checked: Checked::default(),
         others: Vec::new(),
         without_template: Vec::new(),
@@ -200,7 +204,7 @@ fn check_all(
     check.report_missing(trouble);
     check.checked.findings.dedup();
     check.checked.findings.address(Way::Objects);
-    check.checked.skipped = server.not_checked();
+    check.checked.skipped = check.server.not_checked();
     check.checked
 }
 
@@ -220,6 +224,7 @@ fn read_files(
                 path,
                 source,
                 is_named,
+                is_composed: false,
             });
         }
     }
@@ -229,7 +234,7 @@ fn read_files(
 struct Check<'a> {
     disabled: &'a [String],
     console: Console,
-    server: &'a Checker,
+    server: &'a mut Checker,
     checked: Checked,
     /// Files that may contain objects other than Templates.
     others: Vec<File>,
@@ -289,15 +294,20 @@ impl Check<'_> {
 
     /// Adds findings, except those of disabled rules and what is said already of the same place.
     fn add_unsaid(&mut self, found: &Diagnostics) {
-        let key = |one: &Diagnostic| {
+        let place = |one: &Diagnostic| {
             let place = one.place.as_ref();
-            let place = place.map(|at| (join(".", at.source.name()), at.range.start));
-            (one.message.clone(), place)
+            place.map(|at| (join(".", at.source.name()), at.range.start))
         };
-        let mut said: BTreeSet<_> = self.checked.findings.iter().map(key).collect();
+        let key = |one: &Diagnostic| (one.message.clone(), place(one));
+        let known = self.checked.findings.iter();
+        let mut said: BTreeSet<_> = known.clone().map(key).collect();
+        let same = known.filter(|one| one.rule.is_some_and(lint::finds_refusals));
+        let same: BTreeSet<_> = same.filter_map(place).collect();
         for one in found {
             let is_disabled = self.disabled.iter().any(|name| one.rule == Some(name));
-            if !is_disabled && said.insert(key(one)) {
+            let is_refusal = matches!(one.rule, Some("object-type" | "object-refused"));
+            let is_found = is_refusal && place(one).is_some_and(|place| same.contains(&place));
+            if !is_disabled && !is_found && said.insert(key(one)) {
                 self.checked.findings.push(one.clone());
             }
         }

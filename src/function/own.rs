@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use crate::composition::{Resource, Transformer};
+use crate::composition::{OUTPUT, Resource, Transformer};
 use crate::function::imported;
 use crate::function::items::Items;
 use crate::function::objects::Objects;
@@ -106,7 +106,7 @@ pub(super) fn run(
     let changed = decision.changed.iter().map(|change| change.text.as_str());
     let texts = changed.chain(decision.added.iter().map(String::as_str));
     let source = Source::new(
-        format!("output of {}", transformer.id),
+        format!("{OUTPUT}{}", transformer.id),
         texts.collect::<String>(),
     );
     let Some(new) = read(&source, diagnostics) else {

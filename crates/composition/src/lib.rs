@@ -30,7 +30,7 @@ mod values;
 
 pub use builtin::builtin_kinds;
 pub use engine::field_tables::fields_of;
-pub use engine::functions::{Chart, FunctionOutput, Functions, HelmChart};
+pub use engine::functions::{Chart, FunctionOutput, Functions, HelmChart, OUTPUT};
 pub use engine::program::{Container, Exec, Mount, Program};
 pub use engine::step::Step;
 pub use engine::transformer::{Transformer, TransformerId};

@@ -268,7 +268,7 @@ fn make<'d>(
     }
     resources.retain(|resource| !resource.is_local());
     if let Some(checker) = checker {
-        check_built(&resources, checker, diagnostics);
+        check_built(&resources, &[], checker, diagnostics);
     }
     let output = Output::of(&resources, arguments, diagnostics)?;
     // The program ends here, so freeing all resources would be wasted time.

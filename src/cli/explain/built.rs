@@ -8,7 +8,7 @@ use crate::cli::explain::object::{Candidate, Query};
 use crate::cli::no_programs::NoPrograms;
 use crate::cli::process::mask::Secrets;
 use crate::cli::table;
-use crate::composition::{Ending, Resource, chain, consolidate_root};
+use crate::composition::{Ending, OUTPUT, Resource, chain, consolidate_root};
 use crate::function::{Environment, InProcess};
 use crate::krm::identity::Identity;
 use crate::report;
@@ -23,8 +23,6 @@ use krm_yaml::{Cursor, Data, Document, FieldPath, Step, Value};
 
 /// The replacement for a secret.
 const MASK: &str = "***";
-/// How the source of an object is called that a function has made.
-const OUTPUT: &str = "output of ";
 
 /// The explanation of the requested object or field of what is built in a directory; none after an
 /// error, which is reported.

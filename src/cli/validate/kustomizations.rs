@@ -1,28 +1,33 @@
-//! Checks the Kustomizations and Components that `validate` reads.
+//! Builds the Kustomizations, Components and Compositions that `validate` reads.
 //!
-//! Each is built once: by itself, or as a part of another one. A Component by itself is only read,
-//! with the paths in it, as it changes the objects of others. What a Kustomization builds that no
-//! other one names is also checked as an API server does: any other may still be completed.
+//! Each Kustomization is built once: by itself, or as a part of another one. A Component by itself is
+//! only read, with the paths in it, as it changes the objects of others. What a Kustomization builds
+//! that no other one names is also checked as an API server does: any other may still be completed.
+//! So is what such a Composition builds, but its errors are not reported: a function or `build` may
+//! give it objects.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::others::File;
 use crate::cli::environment::environment;
 use crate::cli::no_programs::{NOT_RUN, NoPrograms};
 use crate::cli::object_check::check_built;
 use crate::composition::{
-    COMPOSITIONS, Ending, Step, chain, consolidate_kustomization, consolidate_root,
+    COMPOSITIONS, Ending, GROUP, Step, chain, consolidate_kustomization, consolidate_node,
+    consolidate_root,
 };
 #[cfg(feature = "deployment-manager")]
 use crate::deployment_manager::python::Forbidden;
 use crate::files::{Entry, Files, directory_of, join};
 use crate::function::{Environment, InProcess};
 use crate::krm::identity::group;
+use crate::template::Trace;
 use krm_template_exec::disk::Disk;
 use krm_template_object_check::Checker;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
-use krm_yaml::{Cursor, Document};
+use krm_yaml::{Cursor, Document, NodeId};
 
 /// The maximum number of objects and directories that are read to build Kustomizations; what is
 /// read twice counts twice.
@@ -30,14 +35,16 @@ const MAX_READ: usize = 500_000;
 const COMPONENT: &str = "Component";
 /// The group in which a Kustomization is an object for the controllers of Flux.
 const FLUX: &str = "kustomize.toolkit.fluxcd.io";
-/// The fields with directories.
-const DIRECTORIES: [&str; 6] = [
+/// The fields with files and directories, also of the transformers of a Composition.
+const NAMES: [&str; 8] = [
     "resources",
     "bases",
     "components",
     "generators",
     "transformers",
     "validators",
+    "transformersFrom",
+    "paths",
 ];
 
 /// Hints where a configuration needs Python, which `validate` does not run.
@@ -84,111 +91,165 @@ impl Noted {
         }
     }
 
+    /// Whether there may be another build. Reports that there were too many.
+    fn may_read(&self, target: &Target, found: &mut Diagnostics) -> bool {
+        if self.count.get() <= MAX_READ {
+            return true;
+        }
+        let problem = format!(
+            "`{}` is not checked: more than {MAX_READ} objects were read to build others",
+            target.file
+        );
+        let hint = "check it with a command of its own";
+        let warning = Diagnostic::warning(problem).hint(hint);
+        found.push(warning.rule("kustomization"));
+        false
+    }
+
     /// Runs the steps of a build, unless they cannot be used, and checks what it builds with
-    /// `server`. The steps of a Component do not run.
+    /// `server`. The steps of a Component do not run. Returns what an API server refuses; the other
+    /// mistakes are added to `own`.
     fn run(
         &self,
         mut steps: Vec<Step>,
         is_component: bool,
         server: Option<&mut Checker>,
-        mut own: Diagnostics,
+        own: &mut Diagnostics,
     ) -> Diagnostics {
+        let mut refused = Diagnostics::new();
         if is_component {
-            chain::report_unread(&steps, self, &mut own);
+            chain::report_unread(&steps, self, own);
         } else if !own.has_errors() {
+            let traced = RefCell::new(Vec::new());
+            let trace = |mut trace: Trace| traced.borrow_mut().append(&mut trace.objects);
             let environment = Environment {
                 files: Some(self),
+                trace: server.is_some().then_some(&trace),
                 #[cfg(feature = "deployment-manager")]
                 python: Some(Arc::new(NO_PYTHON)),
                 ..environment(&self.disk)
             };
             let functions = InProcess::new(&environment, &NoPrograms);
-            let (mut built, count) = chain::check(&mut steps, self, &functions, &mut own);
+            let (mut built, count) = chain::check(&mut steps, self, &functions, own);
             if let Some(server) = server.filter(|_| !own.has_errors()) {
                 built.retain(|resource| !resource.is_local());
-                check_built(&built, server, &mut own);
+                check_built(&built, &traced.borrow(), server, &mut refused);
             }
             self.count.set(self.count.get().saturating_add(count));
         }
-        let mut found = Diagnostics::new();
-        for mut one in own.iter().cloned() {
-            match one.severity {
-                // It is about what the build would print.
-                Severity::Info => continue,
-                _ if one.rule == Some(NOT_RUN) => {
-                    one.rule = None;
-                    one.severity = Severity::Info;
-                    one.hints = vec!["what comes after it is not checked".to_owned()];
-                }
-                _ => {}
-            }
-            found.push(one);
-        }
-        found.attribute_to_rule("kustomization");
-        found
+        refused
     }
 }
 
-/// Checks the Kustomization or Component in a file of another name, or in standard input.
-pub(super) fn check_node(document: &Arc<Document>, root: Cursor<'_>, disk: Disk) -> Diagnostics {
+/// The mistakes in a Kustomization, of those in its build.
+fn own_mistakes(built: &Diagnostics) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    for mut one in built.iter().cloned() {
+        match one.severity {
+            // It is about what the build would print.
+            Severity::Info => continue,
+            _ if one.rule == Some(NOT_RUN) => {
+                one.rule = None;
+                one.severity = Severity::Info;
+                one.hints = vec!["what comes after it is not checked".to_owned()];
+            }
+            _ => {}
+        }
+        found.push(one);
+    }
+    found.attribute_to_rule("kustomization");
+    found
+}
+
+/// Checks the Kustomization or Component in a file of another name, or in standard input, and with
+/// `server` what it builds.
+pub(super) fn check_node(
+    document: &Arc<Document>,
+    root: Cursor<'_>,
+    disk: Disk,
+    server: &mut Checker,
+) -> Diagnostics {
     let files = Noted::of(disk);
     let mut own = Diagnostics::new();
     let directory = directory_of(document.source().name());
     let steps = consolidate_kustomization(&files, document, root.id(), directory, &mut own);
     let is_component = root.text_at(["kind"]).as_deref() == Some(COMPONENT);
-    files.run(steps, is_component, None, own)
+    let refused = files.run(steps, is_component, Some(server), &mut own);
+    let mut found = own_mistakes(&own);
+    found.append(refused);
+    found
 }
 
-/// Checks the Kustomizations in these files, and with `server` what they build, except objects of
-/// Flux, which it takes out. Returns the files that were read.
+/// The files that were read to build others.
+pub(super) struct Read {
+    /// Those of Compositions.
+    pub(super) composed: BTreeSet<String>,
+    /// Those of Kustomizations.
+    pub(super) others: BTreeSet<String>,
+}
+
+/// Checks what the Compositions among `others` build, then the Kustomizations in files, with what
+/// they build. Objects of Flux are no Kustomizations: it takes them out.
 pub(super) fn check(
     paths: &mut Vec<String>,
+    others: &[File],
     disk: Disk,
     server: &mut Checker,
     found: &mut Diagnostics,
-) -> BTreeSet<String> {
+) -> Read {
     let files = Noted::of(disk);
-    let mut directories: Vec<Directory> = Vec::new();
+    let mut targets: Vec<Target> = Vec::new();
     paths.retain(|path| {
-        let directory = join(".", directory_of(path));
-        let last = directories.last();
-        if last.is_some_and(|last| last.path == directory) {
+        let target = Target::read(path, &files.disk);
+        let last = targets.last();
+        if last.is_some_and(|last| last.directory == target.directory) {
             return true;
         }
-        let directory = Directory::read(path, directory, &files.disk);
-        let is_kept = !directory.is_of_flux;
-        directories.extend(is_kept.then_some(directory));
+        let is_kept = !target.is_of_flux;
+        targets.extend(is_kept.then_some(target));
         is_kept
     });
-    let named = directories.iter().flat_map(|one| one.names.iter().cloned());
-    let named: BTreeSet<String> = named.collect();
-    // Those that others name are built on the way, unless an error keeps the build from them.
-    directories.sort_by_key(|one| one.is_component || named.contains(&one.path));
-    for directory in &directories {
-        if files.names.borrow().contains(&directory.file) {
-            continue;
+    let compositions: Vec<Target> = others.iter().filter_map(Target::of_composition).collect();
+    let mut named = names(&targets);
+    named.append(&mut names(&compositions));
+    let mut composed = BTreeSet::new();
+    for target in compositions.iter().filter(|one| !one.is_in(&named)) {
+        if files.may_read(target, found) {
+            let refused = target.compose(&files, server);
+            let read = files.names.take();
+            if let Some(refused) = refused {
+                composed.extend(read);
+                found.append(refused);
+            }
         }
-        if files.count.get() > MAX_READ {
-            let problem = format!(
-                "`{}` is not checked: more than {MAX_READ} objects were read to build others",
-                directory.file
-            );
-            let hint = "check it with a command of its own";
-            let warning = Diagnostic::warning(problem).hint(hint);
-            found.push(warning.rule("kustomization"));
-            continue;
-        }
-        let is_root = !named.contains(&directory.path);
-        let server = is_root.then_some(&mut *server);
-        found.append(directory.check(&files, server));
     }
-    files.names.take()
+    let named = names(&targets);
+    // Those that others name are built on the way, unless an error keeps the build from them.
+    targets.sort_by_key(|one| one.is_component || one.is_in(&named));
+    for target in &targets {
+        if files.names.borrow().contains(&target.file) || !files.may_read(target, found) {
+            continue;
+        }
+        let is_root = !target.is_in(&named) && !composed.contains(&target.file);
+        let server = is_root.then_some(&mut *server);
+        found.append(target.check(&files, server));
+    }
+    Read {
+        composed,
+        others: files.names.take(),
+    }
 }
 
-/// A directory with a Kustomization or Component.
-struct Directory {
-    path: String,
+/// The directories and files that these name.
+fn names(targets: &[Target]) -> BTreeSet<String> {
+    let named = targets.iter().flat_map(|one| &one.names);
+    named.cloned().collect()
+}
+
+/// A file with a Kustomization, Component or Composition.
+struct Target {
     file: String,
+    directory: String,
     /// Its text, if that can be read.
     document: Option<Arc<Document>>,
     is_component: bool,
@@ -197,19 +258,40 @@ struct Directory {
     names: Vec<String>,
 }
 
-impl Directory {
-    /// Reads as much as possible of the file.
-    fn read(file: &str, path: String, disk: &Disk) -> Self {
+impl Target {
+    /// Reads as much as possible of the file of a Kustomization or Component.
+    fn read(file: &str, disk: &Disk) -> Self {
         let source = disk.source(file, directory_of(file));
-        let document = source.and_then(|source| Document::parse(&source)).ok();
+        let document = source.and_then(|source| Document::parse(&source));
+        Self::of(file, document.ok())
+    }
+
+    /// Reads a file that may hold a Composition.
+    fn of_composition(file: &File) -> Option<Self> {
+        memchr::memmem::find(file.source.text().as_bytes(), b"Composition")?;
+        let document = Document::parse(&file.source).ok()?;
+        let root = document.roots().next()?;
+        let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
+        let is_one = root.text_at(["kind"]).as_deref() == Some("Composition")
+            && (api_version.is_empty() || group(&api_version) == GROUP);
+        is_one.then(|| Self::of(&file.path, Some(document)))
+    }
+
+    fn of(file: &str, document: Option<Document>) -> Self {
+        let directory = join(".", directory_of(file));
         let document = document.map(Arc::new);
         let root = document.as_ref().and_then(|one| one.roots().next());
-        let items = |field| root.and_then(|root| root.get(field));
-        let items = DIRECTORIES.into_iter().filter_map(items);
-        let items = items
-            .filter(|list| list.is_sequence())
-            .flat_map(Cursor::children);
-        let names = items.filter_map(|item| Some(join(&path, &item.text().ok()??)));
+        let transformers = root.and_then(|root| root.get("transformers"));
+        let transformers = transformers.into_iter().flat_map(Cursor::children);
+        let items = root.into_iter().chain(transformers).flat_map(|one| {
+            let lists = NAMES.into_iter().filter_map(move |field| one.get(field));
+            let lists = lists.filter(|list| list.is_sequence());
+            lists.flat_map(Cursor::children)
+        });
+        let names = items.filter_map(|item| {
+            let text = item.text().ok().flatten();
+            Some(join(&directory, &text.or_else(|| item.text_at(["path"]))?))
+        });
         let kind = root.and_then(|root| root.text_at(["kind"]));
         let api_version = root.and_then(|root| root.text_at(["apiVersion"]));
         Self {
@@ -217,27 +299,47 @@ impl Directory {
             is_component: kind.as_deref() == Some(COMPONENT),
             file: join(".", file),
             names: names.collect(),
-            path,
+            directory,
             document: document.clone(),
         }
     }
 
-    /// Builds it and checks the result with `server`, or reads it if it is a Component. Returns what
-    /// is wrong.
+    /// Whether its file or its directory is among these.
+    fn is_in(&self, named: &BTreeSet<String>) -> bool {
+        named.contains(&self.directory) || named.contains(&self.file)
+    }
+
+    fn root(&self) -> Option<(&Arc<Document>, NodeId)> {
+        let document = self.document.as_ref()?;
+        Some((document, document.roots().next()?.id()))
+    }
+
+    /// Builds a Composition. Returns what `server` refuses of it; `None` after an error, as its
+    /// configuration is checked where it is read.
+    fn compose(&self, files: &Noted, server: &mut Checker) -> Option<Diagnostics> {
+        let mut own = Diagnostics::new();
+        let (document, root) = self.root()?;
+        let steps = consolidate_node(files, document, root, &self.directory, &mut own);
+        let refused = files.run(steps, false, Some(server), &mut own);
+        (!own.has_errors()).then_some(refused)
+    }
+
+    /// Builds a Kustomization and checks the result with `server`, or reads a Component. Returns
+    /// what is wrong.
     fn check(&self, files: &Noted, server: Option<&mut Checker>) -> Diagnostics {
         let mut own = Diagnostics::new();
         // A function may be configured by a Composition beside it.
-        let is_beside = |name: &&str| files.entry(&join(&self.path, name)) == Some(Entry::File);
-        let root = self
-            .document
-            .as_ref()
-            .and_then(|one| Some((one, one.roots().next()?.id())));
-        let steps = match root.filter(|_| COMPOSITIONS.iter().any(is_beside)) {
+        let is_beside =
+            |name: &&str| files.entry(&join(&self.directory, name)) == Some(Entry::File);
+        let steps = match self.root().filter(|_| COMPOSITIONS.iter().any(is_beside)) {
             Some((document, root)) => {
-                consolidate_kustomization(files, document, root, &self.path, &mut own)
+                consolidate_kustomization(files, document, root, &self.directory, &mut own)
             }
-            None => consolidate_root(files, &self.path, &Ending::default(), &mut own),
+            None => consolidate_root(files, &self.directory, &Ending::default(), &mut own),
         };
-        files.run(steps, self.is_component, server, own)
+        let refused = files.run(steps, self.is_component, server, &mut own);
+        let mut found = own_mistakes(&own);
+        found.append(refused);
+        found
     }
 }

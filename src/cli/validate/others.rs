@@ -49,6 +49,8 @@ pub(super) struct File {
     pub(super) source: Arc<Source>,
     /// Whether the arguments name it.
     pub(super) is_named: bool,
+    /// Whether a Composition was built with it.
+    pub(super) is_composed: bool,
 }
 
 /// How many of each there are.
@@ -154,7 +156,7 @@ impl Found<'_> {
 /// Checks what is in `files` besides Templates. Tells of each file whether there is something.
 pub(super) fn check(
     files: &[File],
-    server: &Checker,
+    server: &mut Checker,
     console: Console,
     findings: &mut Diagnostics,
     is_checked: &mut dyn FnMut(&File),
@@ -164,7 +166,11 @@ pub(super) fn check(
     let mut kustomizations = Kustomizations::default();
     let read = files.iter().filter_map(|file| {
         let document = Document::parse(&file.source).ok()?;
-        Some((file, Arc::new(document), kustomizations.listed(&file.path)))
+        let listed = match kustomizations.listed(&file.path) {
+            Listed::No if file.is_composed => Listed::Resource,
+            listed => listed,
+        };
+        Some((file, Arc::new(document), listed))
     });
     let read: Vec<(&File, Arc<Document>, Listed)> = read.collect();
     let roots = read.iter().flat_map(|(file, document, listed)| {
@@ -196,7 +202,7 @@ pub(super) fn check(
             Kind::Deployment => deployment(one, &roots),
             Kind::Kustomization => {
                 let disk = disk(console, "the Kustomization");
-                kustomizations::check_node(one.document, one.root, disk)
+                kustomizations::check_node(one.document, one.root, disk, server)
             }
             Kind::Object => object(one, server),
         };

@@ -36,7 +36,7 @@ use facts::Facts;
 
 pub use annotations::{warn_about_annotations, warn_about_annotations_of};
 pub use identifiers::warn_about_names;
-pub use refusals::{Refusals, report_refusals};
+pub use refusals::{Refusals, finds_refusals, report_refusals};
 pub use rules::{RULES, Rule};
 
 use rules::Check;

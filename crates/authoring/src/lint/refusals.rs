@@ -71,11 +71,17 @@ pub fn report_refusals(
     }
 }
 
+/// Whether a rule finds some of what an API server refuses.
+#[must_use]
+pub fn finds_refusals(rule: &str) -> bool {
+    SAME.contains(&rule)
+}
+
 /// Adds what other rules have not found.
 pub(super) fn add_unfound(refusals: &Diagnostics, found: &mut Diagnostics) {
     let is_known = |one: &Diagnostic| {
         found.iter().any(|other| {
-            other.rule.is_some_and(|rule| SAME.contains(&rule)) && is_same_place(one, other)
+            other.rule.is_some_and(finds_refusals) && is_same_place(one, other)
                 || other.rule == Some("invalid-label")
                     && one
                         .field

@@ -129,6 +129,31 @@ impl Traced {
         field.is_literal && self.is_of_secret(field)
     }
 
+    /// Returns `true` if a field path in the object shows a secret: a key, or a part of a value.
+    #[must_use]
+    pub fn hides(&self, path: &FieldPath) -> bool {
+        self.fields.iter().any(|field| {
+            let steps = field.path.steps().iter().zip(path.steps());
+            let common = steps.take_while(|(one, other)| one == other).count();
+            field.shown.steps().get(..common) != path.steps().get(..common)
+        })
+    }
+
+    /// The place of a field in the Template, or of the closest one around it.
+    #[must_use]
+    pub fn place(&self, path: &FieldPath) -> Option<&Place> {
+        let mut path = path.clone();
+        loop {
+            let field = self.fields.iter().find(|field| field.path == path);
+            let section = self.sections.iter().find(|section| section.path == path);
+            let place = field.and_then(|field| field.place.as_ref());
+            if let Some(place) = place.or(section.map(|section| &section.place)) {
+                return Some(place);
+            }
+            path.pop()?;
+        }
+    }
+
     fn is_of_secret(&self, field: &Field) -> bool {
         let [data, string_data] = ["data", "stringData"].map(|key| FieldPath::root().key(key));
         self.value.str_at(&["kind"]) == Some("Secret")

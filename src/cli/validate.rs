@@ -1,5 +1,6 @@
 //! `krm-template validate`: finds mistakes in Templates and Kustomizations.
 
+mod file;
 mod kustomizations;
 mod others;
 
@@ -25,7 +26,8 @@ use krm_template_object_check::Checker;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::Source;
 
-use others::{Counts, File};
+use file::File;
+use others::Counts;
 
 /// Find mistakes in Templates and Kustomizations, without values and without a cluster
 ///

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::others::File;
+use super::file::File;
 use crate::cli::environment::environment;
 use crate::cli::no_programs::{NOT_RUN, NoPrograms};
 use crate::cli::object_check::check_built;

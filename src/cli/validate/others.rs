@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::file::File;
 use super::kustomizations;
 #[cfg(feature = "deployment-manager")]
 use super::kustomizations::NO_PYTHON;
@@ -42,16 +43,6 @@ const VALUES_FIELDS: [&str; 6] = [
     "values",
     "data",
 ];
-
-/// A file that was read.
-pub(super) struct File {
-    pub(super) path: String,
-    pub(super) source: Arc<Source>,
-    /// Whether the arguments name it.
-    pub(super) is_named: bool,
-    /// Whether a Composition was built with it.
-    pub(super) is_composed: bool,
-}
 
 /// How many of each there are.
 #[derive(Default)]

@@ -215,6 +215,11 @@ const WORKS: &[Work] = &[
         prepare: overlays_that_are_validated,
     },
     Work {
+        name: "compositions_that_are_validated",
+        count: 50,
+        prepare: compositions_that_are_validated,
+    },
+    Work {
         name: "configurations_of_a_kustomization",
         count: 200,
         prepare: configurations_of_a_kustomization,
@@ -771,78 +776,104 @@ fn transformers_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, F
     })
 }
 
+/// Writes files below a folder, in which a command runs.
+fn in_files(
+    folder: &Path,
+    words: &[&str],
+    files: impl IntoIterator<Item = (String, String)>,
+) -> Result<Run, Failed> {
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        fs::write(path, text)?;
+    }
+    Ok(Run {
+        arguments: arguments(words),
+        stdin: String::new(),
+    })
+}
+
+/// Writes an object, as many files as `file` returns, and a Kustomization that lists each of them
+/// after `head`.
+fn list_of_files(
+    folder: &Path,
+    head: &str,
+    count: usize,
+    file: impl Fn(usize) -> (String, String),
+) -> Result<Run, Failed> {
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: o}\n";
+    let mut text = head.to_owned();
+    let mut files = vec![("object.yaml".to_owned(), object.to_owned())];
+    for index in 0..count {
+        let (path, content) = file(index);
+        writeln!(text, "- {}", path.trim_end_matches("/kustomization.yaml"))?;
+        files.push((path, content));
+    }
+    files.push(("kustomization.yaml".to_owned(), text));
+    in_files(folder, &["build"], files)
+}
+
 /// As many Components, for one object.
 fn components_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Failed> {
-    let mut text = "resources: [object.yaml]\ncomponents:\n".to_owned();
-    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: o}\n";
-    fs::write(folder.join("object.yaml"), object)?;
-    for index in 0..count {
-        writeln!(text, "- component-{index}")?;
-        let component = folder.join(format!("component-{index}"));
-        fs::create_dir_all(&component)?;
-        let text = "kind: Component\nnamePrefix: x\n";
-        fs::write(component.join("kustomization.yaml"), text)?;
-    }
-    fs::write(folder.join("kustomization.yaml"), text)?;
-    Ok(Run {
-        arguments: arguments(&["build"]),
-        stdin: String::new(),
+    let head = "resources: [object.yaml]\ncomponents:\n";
+    list_of_files(folder, head, count, |index| {
+        let path = format!("component-{index}/kustomization.yaml");
+        (path, "kind: Component\nnamePrefix: x\n".to_owned())
     })
 }
 
 /// As many files of objects.
 fn resources_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Failed> {
-    let mut text = "namePrefix: x-\nresources:\n".to_owned();
-    for index in 0..count {
-        writeln!(text, "- object-{index}.yaml")?;
+    let head = "namePrefix: x-\nresources:\n";
+    list_of_files(folder, head, count, |index| {
         let object = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: o{index}}}\n");
-        fs::write(folder.join(format!("object-{index}.yaml")), object)?;
-    }
-    fs::write(folder.join("kustomization.yaml"), text)?;
-    Ok(Run {
-        arguments: arguments(&["build"]),
-        stdin: String::new(),
-    })
-}
-
-/// As many Kustomizations of the same base.
-fn overlays_that_are_validated(folder: &Path, count: usize) -> Result<Run, Failed> {
-    let service =
-        "apiVersion: v1\nkind: Service\nmetadata: {name: o}\nspec: {ports: [{port: 80}]}\n";
-    fs::create_dir_all(folder.join("base"))?;
-    fs::write(folder.join("base/object.yaml"), service)?;
-    fs::write(
-        folder.join("base/kustomization.yaml"),
-        "resources: [object.yaml]\n",
-    )?;
-    for index in 0..count {
-        let overlay = folder.join(format!("overlay-{index}"));
-        fs::create_dir_all(&overlay)?;
-        let text = format!("namePrefix: x{index}-\nresources: [../base]\n");
-        fs::write(overlay.join("kustomization.yaml"), text)?;
-    }
-    Ok(Run {
-        arguments: arguments(&["validate", "."]),
-        stdin: String::new(),
+        (format!("object-{index}.yaml"), object)
     })
 }
 
 /// As many files of `configurations`, with a field in each list of a table.
 fn configurations_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Failed> {
-    let mut text = "namePrefix: x-\nresources: [object.yaml]\nconfigurations:\n".to_owned();
-    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: o}\n";
-    fs::write(folder.join("object.yaml"), object)?;
-    for index in 0..count {
-        writeln!(text, "- table-{index}.yaml")?;
+    let head = "namePrefix: x-\nresources: [object.yaml]\nconfigurations:\n";
+    list_of_files(folder, head, count, |index| {
         let field = format!("{{kind: Kind{index}, path: spec/field{index}}}");
         let table = format!(
             "namePrefix: [{field}]\nnameReference: [{{kind: Kind{index}, fieldSpecs: [{field}]}}]\n"
         );
-        fs::write(folder.join(format!("table-{index}.yaml")), table)?;
-    }
-    fs::write(folder.join("kustomization.yaml"), text)?;
-    Ok(Run {
-        arguments: arguments(&["build"]),
-        stdin: String::new(),
+        (format!("table-{index}.yaml"), table)
+    })
+}
+
+/// Writes a Service and as many files that build it.
+fn overlays(
+    folder: &Path,
+    base: (&str, &str),
+    count: usize,
+    overlay: impl Fn(usize) -> (String, String),
+) -> Result<Run, Failed> {
+    let service =
+        "apiVersion: v1\nkind: Service\nmetadata: {name: o}\nspec: {ports: [{port: 80}]}\n";
+    let shared = [("base/object.yaml", service), base];
+    let shared = shared.map(|(path, text)| (path.to_owned(), text.to_owned()));
+    let files = shared.into_iter().chain((0..count).map(overlay));
+    in_files(folder, &["validate", "."], files)
+}
+
+/// As many Kustomizations of the same base.
+fn overlays_that_are_validated(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let base = ("base/kustomization.yaml", "resources: [object.yaml]\n");
+    overlays(folder, base, count, |index| {
+        let text = format!("namePrefix: x{index}-\nresources: [../base]\n");
+        (format!("overlay-{index}/kustomization.yaml"), text)
+    })
+}
+
+/// As many Compositions that import the same one.
+fn compositions_that_are_validated(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let accumulator = "transformers:\n- {kind: ResourceAccumulator, paths: [object.yaml]}\n";
+    let base = format!("kind: Composition\n{accumulator}");
+    overlays(folder, ("base/composition.yaml", &base), count, |index| {
+        let prefix = format!("transformers:\n- {{kind: PrefixTransformer, prefix: x{index}-}}\n");
+        let text = format!("kind: Composition\ntransformersFrom: [{{path: ../base}}]\n{prefix}");
+        (format!("overlay-{index}/composition.yaml"), text)
     })
 }

@@ -46,6 +46,24 @@ pub(crate) struct FieldTables {
     pub(crate) var_reference: Vec<FieldSpec>,
 }
 
+/// Borrows all tables of fields, in the same order.
+macro_rules! tables {
+    ($own:ident, $($borrow:tt)+) => {
+        [
+            $($borrow)+ $own.name_prefix,
+            $($borrow)+ $own.name_suffix,
+            $($borrow)+ $own.namespace,
+            $($borrow)+ $own.common_labels,
+            $($borrow)+ $own.common_annotations,
+            $($borrow)+ $own.images,
+            $($borrow)+ $own.replicas,
+            $($borrow)+ $own.labels,
+            $($borrow)+ $own.template_labels,
+            $($borrow)+ $own.var_reference,
+        ]
+    };
+}
+
 /// The fields that name the objects of a kind.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -228,18 +246,7 @@ impl FieldTables {
     }
 
     const fn tables(&self) -> [&Vec<FieldSpec>; 10] {
-        [
-            &self.name_prefix,
-            &self.name_suffix,
-            &self.namespace,
-            &self.common_labels,
-            &self.common_annotations,
-            &self.images,
-            &self.replicas,
-            &self.labels,
-            &self.template_labels,
-            &self.var_reference,
-        ]
+        tables!(self, &)
     }
 }
 
@@ -303,22 +310,11 @@ impl<'t> Merging<'t> {
 
     /// The tables, in which the fields of a kind come before those of all kinds.
     fn sorted(self) -> FieldTables {
-        let [
-            name_prefix,
-            name_suffix,
-            namespace,
-            common_labels,
-            common_annotations,
-            images,
-            replicas,
-            labels,
-            template_labels,
-            var_reference,
-        ] = self.tables.map(|table| {
-            let mut fields = table.fields();
-            fields.sort_by_cached_key(|one| position(one.kind()));
-            fields
-        });
+        let mut sorted = FieldTables::default();
+        for (own, merged) in tables!(sorted, &mut).into_iter().zip(self.tables) {
+            *own = merged.fields();
+            own.sort_by_cached_key(|one| position(one.kind()));
+        }
         let mut references = self.references;
         references.sort_by_cached_key(|(kind, _)| position(*kind));
         let name_reference = references.into_iter().map(|(kind, fields)| {
@@ -330,19 +326,8 @@ impl<'t> Merging<'t> {
                 field_specs: fields.fields(),
             }
         });
-        FieldTables {
-            name_prefix,
-            name_suffix,
-            namespace,
-            common_labels,
-            common_annotations,
-            images,
-            replicas,
-            name_reference: name_reference.collect(),
-            labels,
-            template_labels,
-            var_reference,
-        }
+        sorted.name_reference = name_reference.collect();
+        sorted
     }
 }
 

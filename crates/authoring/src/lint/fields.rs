@@ -39,17 +39,17 @@ fn check(expected: Type, context: &Context<'_>, object: &Object<'_>, found: &mut
             } else {
                 shown(context, value, actual)
             };
-            found.push(
-                Diagnostic::error(format!(
-                    "`{}` must be {}, found {shown}",
-                    path.key().unwrap_or_else(|| parent_key(path)),
-                    kind.with_article(),
-                ))
-                .at(place(&object.look(), value))
-                .conceal(is_secret)
-                .field(path.to_string())
-                .maybe_hint(hint(context, object, value, expected)),
-            );
+            let mut wrong = Diagnostic::error(format!(
+                "`{}` must be {}, found {shown}",
+                path.key().unwrap_or_else(|| parent_key(path)),
+                kind.with_article(),
+            ))
+            .at(place(&object.look(), value))
+            .conceal(is_secret)
+            .field(path.to_string())
+            .maybe_hint(hint(context, object, value, expected));
+            wrong.fix = fix(context, object, value, expected).filter(|_| !is_secret);
+            found.push(wrong);
         }
     });
 }
@@ -165,6 +165,69 @@ fn hint(
             Some(format!("write it without quotes: `{text}`"))
         }
         _ => None,
+    }
+}
+
+/// The text to write instead, if it is clear: another reference, or the value with or without quotes.
+fn fix(
+    context: &Context<'_>,
+    object: &Object<'_>,
+    value: View<'_>,
+    expected: Type,
+) -> Option<String> {
+    let node = object.document.cursor(value.origin()?);
+    // A field with an alias may need another type, and a tag sets one.
+    if node.value_start() != node.place().range.start {
+        return None;
+    }
+    let (raw, written) = (node.raw(), node.text().ok()??);
+    let dialect = context.template.dialect();
+    let parts: Vec<Part<'_>> = parts(&written, dialect).collect();
+    match (parts.as_slice(), expected) {
+        ([Part::Raw { name, .. }], Type::String) => {
+            referring(raw, &written, &dialect.string_reference(name))
+        }
+        ([Part::String { name, .. }], Type::Number | Type::Bool) => {
+            let known = value.as_str().filter(|text| context.is_known(text));
+            let is_clear = known.is_none_or(|text| is_spelled_as(&text, expected));
+            let text = referring(raw, &written, &dialect.raw_reference(name));
+            text.filter(|_| is_clear)
+        }
+        ([Part::Text(_)], Type::String) => {
+            let is_clear = match value.scalar()? {
+                Scalar::Number(_) => raw
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b".+-_".contains(&b)),
+                _ => is_spelled_as(raw, Type::Bool),
+            };
+            is_clear.then(|| format!("\"{raw}\""))
+        }
+        ([Part::Text(text)], _) => {
+            let is_clear = raw.starts_with(['"', '\'']) && is_spelled_as(text, expected);
+            is_clear.then(|| (*text).to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Another reference in the place of the one that is written, with its quotes.
+fn referring(raw: &str, written: &str, reference: &str) -> Option<String> {
+    if raw == written {
+        return Some(reference.to_owned());
+    }
+    let quote = raw.get(..1).filter(|quote| matches!(*quote, "'" | "\""))?;
+    let inner = raw.strip_prefix(quote)?.strip_suffix(quote)?;
+    (inner == written).then(|| [quote, reference.trim_matches('"'), quote].concat())
+}
+
+/// Whether a text without quotes is a value of this type, and nothing else is meant.
+fn is_spelled_as(text: &str, expected: Type) -> bool {
+    match expected {
+        Type::Number => text
+            .parse::<i32>()
+            .is_ok_and(|number| number.to_string() == text),
+        Type::Bool => matches!(text, "true" | "false"),
+        _ => false,
     }
 }
 

@@ -248,12 +248,17 @@ fn make<'d>(
     diagnostics: &mut Diagnostics,
 ) -> Option<Made> {
     let secrets = RefCell::new(Secrets::default());
-    let trace = |trace: Trace| {
-        let mut secrets = secrets.borrow_mut();
-        trace.objects.iter().for_each(|object| secrets.add(object));
+    let traced = RefCell::new(Vec::new());
+    let has_diff = arguments.diff_against.is_some();
+    let trace = |mut trace: Trace| {
+        if has_diff {
+            let mut secrets = secrets.borrow_mut();
+            trace.objects.iter().for_each(|object| secrets.add(object));
+        }
+        traced.borrow_mut().append(&mut trace.objects);
     };
     let environment = Environment {
-        trace: arguments.diff_against.is_some().then_some(&trace),
+        trace: (has_diff || checker.is_some()).then_some(&trace),
         ..environment(disk)
     };
     #[cfg(feature = "deployment-manager")]
@@ -268,7 +273,7 @@ fn make<'d>(
     }
     resources.retain(|resource| !resource.is_local());
     if let Some(checker) = checker {
-        check_built(&resources, &[], checker, diagnostics);
+        check_built(&resources, &traced.borrow(), checker, diagnostics);
     }
     let output = Output::of(&resources, arguments, diagnostics)?;
     // The program ends here, so freeing all resources would be wasted time.

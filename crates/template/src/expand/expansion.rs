@@ -178,7 +178,9 @@ pub(crate) fn expand<'d, R>(
     run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,
 ) -> Option<(Option<String>, R)> {
     let mut found = Diagnostics::new();
-    let done = prepare(template, given, options, &mut found, run);
+    let default = Budget::new(usize::MAX, MAX_BYTES, &|| false);
+    let budget = options.budget.unwrap_or(&default);
+    let done = prepare(template, given, options, budget, &mut found, run);
     found.attribute_to(&template.reference);
     diagnostics.append(found);
     if !template.conceals_values && diagnostics.iter().next().is_some() {
@@ -191,6 +193,7 @@ fn prepare<'d, R>(
     template: &'d Template,
     given: &[Assignment],
     options: &Options<'_>,
+    budget: &Budget<'_>,
     diagnostics: &mut Diagnostics,
     run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,
 ) -> Option<(Option<String>, R)> {
@@ -206,8 +209,6 @@ fn prepare<'d, R>(
     let mut generate = |parameter: &'d Parameter, from: &str, known: &Parameters<'d>| {
         generator.generate(parameter, from, known)
     };
-    let default = Budget::new(usize::MAX, MAX_BYTES, &|| false);
-    let budget = options.budget.unwrap_or(&default);
     let parameters = resolver::resolve(
         template,
         given,

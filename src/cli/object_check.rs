@@ -91,9 +91,12 @@ pub(super) fn check_built(
             checker.definitions.add(View::of(resource.value()));
         }
     }
-    let traced = traced.iter();
-    let traced = traced.filter_map(|one| Some((Identity::of(&one.value)?, one)));
-    let traced: BTreeMap<Identity, &Traced> = traced.collect();
+    let mut by_identity = BTreeMap::new();
+    for (index, one) in traced.iter().enumerate() {
+        if let Some(identity) = Identity::of(&one.value) {
+            by_identity.insert(identity.to_string(), index);
+        }
+    }
     for resource in resources {
         let value = resource.value();
         let is_secret = resource.str_at(&["kind"]) == Some("Secret");
@@ -109,7 +112,8 @@ pub(super) fn check_built(
                 diagnostic.conceals = true;
                 diagnostic.fix = None;
                 let identity = resource.first_identity();
-                if let Some(object) = identity.and_then(|identity| traced.get(&identity)) {
+                let index = identity.and_then(|one| by_identity.get(&one.to_string()));
+                if let Some(object) = index.and_then(|index| traced.get(*index)) {
                     if object.hides(&finding.path) {
                         continue;
                     }

@@ -298,9 +298,9 @@ impl Check<'_> {
     fn add_unsaid(&mut self, found: &Diagnostics) {
         let place = |one: &Diagnostic| {
             let place = one.place.as_ref();
-            place.map(|at| (join(".", at.source.name()), at.range.start))
+            place.map(|at| format!("{}:{}", join(".", at.source.name()), at.range.start))
         };
-        let key = |one: &Diagnostic| (one.message.clone(), place(one));
+        let key = |one: &Diagnostic| format!("{} {}", place(one).unwrap_or_default(), one.message);
         let known = self.checked.findings.iter();
         let mut said: BTreeSet<_> = known.clone().map(key).collect();
         let same = known.filter(|one| one.rule.is_some_and(lint::finds_refusals));

@@ -225,8 +225,9 @@ pub(super) fn check(
     }
     let named = names(&targets);
     // Those that others name are built on the way, unless an error keeps the build from them.
-    targets.sort_by_key(|one| one.is_component || one.is_in(&named));
-    for target in &targets {
+    let is_last = |one: &&Target| one.is_component || one.is_in(&named);
+    let last = targets.iter().filter(is_last);
+    for target in targets.iter().filter(|one| !is_last(one)).chain(last) {
         if files.names.borrow().contains(&target.file) || !files.may_read(target, found) {
             continue;
         }

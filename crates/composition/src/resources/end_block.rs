@@ -19,7 +19,7 @@ pub(crate) fn end_block(value: &mut Value<'_>, node: Cursor<'_>) {
         && let Some(text) = block.as_str()
     {
         let text = text.strip_suffix('\n').unwrap_or(text).to_owned();
-        *block = Value::from(text);
+        block.set(Value::from(text).data);
     }
 }
 

@@ -206,8 +206,9 @@ pub fn lines_of_root(root: Cursor<'_>) -> Range<usize> {
     document.line_start(root.start())..next_line(document.text(), root.end())
 }
 
-/// Whether a node is a mapping whose text means the same elsewhere. Braces may contain lines left of their
-/// column; lone carriage returns and tags of a directive depend on the rest of the text.
+/// Whether a node is a mapping whose text means the same elsewhere. Braces may contain lines left of
+/// their column, unless they are at the margin; lone carriage returns and tags of a directive depend on
+/// the rest of the text. JSON becomes a block.
 fn can_move(node: Cursor<'_>) -> bool {
     let document = node.document();
     let has_lone_return = || {
@@ -217,9 +218,11 @@ fn can_move(node: Cursor<'_>) -> bool {
             .as_bytes();
         memchr::memchr_iter(b'\r', text).any(|at| text.get(at + 1) != Some(&b'\n'))
     };
-    let is_block = node.node().kind == Kind::Mapping && !node.is_flow();
+    let is_at_margin = || document.column(node.node().value.start as usize) == 0;
+    let keeps_lines = !node.is_flow() || (is_at_margin() && !document.is_json);
+    let is_movable = node.node().kind == Kind::Mapping && keeps_lines;
     // A fast path reads no text with one.
-    is_block && !document.has_tag_directives && (document.is_simple || !has_lone_return())
+    is_movable && !document.has_tag_directives && (document.is_simple || !has_lone_return())
 }
 
 /// Whether a line of a text may be read as the end of a document.

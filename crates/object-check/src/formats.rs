@@ -66,7 +66,8 @@ impl Format {
                     && !text.contains("--")
             }
             Self::Ip => is_ip(text),
-            Self::Cidr => cidr(text).is_some(),
+            // An API server takes the source ranges of a load balancer with spaces around them.
+            Self::Cidr => cidr(text.trim()).is_some(),
             Self::CountOrPercent => {
                 let digits = text.strip_suffix('%').unwrap_or_default();
                 !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

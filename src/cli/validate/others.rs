@@ -395,8 +395,14 @@ fn object(one: &Found<'_>, server: &Checker) -> Diagnostics {
     };
     let is_secret = value.str_at(&["kind"]) == Some("Secret");
     for finding in server.check(View::of(&value), &has_placeholder) {
-        // A patch of the Kustomization may add what is missing.
-        if one.listed == Listed::Resource && finding.rule == Rule::Refused {
+        // The Kustomization may add what is missing and replace a placeholder; what it builds is
+        // checked.
+        let is_completed = match finding.rule {
+            Rule::Refused => one.listed == Listed::Resource,
+            Rule::WrongType => one.listed == Listed::Resource && !one.file.is_named,
+            Rule::RemovedApi | Rule::UnknownField => false,
+        };
+        if is_completed {
             continue;
         }
         let node = finding.origin.map(|node| one.document.cursor(node));

@@ -265,6 +265,13 @@ pub(crate) fn absorb<'d>(
     if config.options.immutable {
         made.fields.insert(0, ("immutable", Value::from(true)));
     }
+    let is_field = !context.transformer.written_as.is_empty();
+    if is_field && config.name.is_empty() {
+        let problem = format!("the {} has no `name`", made.kind);
+        let error = context.transformer.error(&FieldPath::root(), problem);
+        context.diagnostics.push(error.hint("add `name: NAME`"));
+        return;
+    }
     let own = |key| context.transformer.config.str_at(&["metadata", key]);
     let given = |text: &str, key| match text {
         "" => own(key).unwrap_or_default().to_owned(),

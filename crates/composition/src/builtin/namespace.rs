@@ -52,7 +52,10 @@ impl Transform for NamespaceConfig {
             context.diagnostics.push(diagnostic);
             return;
         };
-        if let Some(problem) = names::check_namespace(namespace) {
+        // A variable may be in it, whose value comes at the end.
+        if !namespace.contains("$(")
+            && let Some(problem) = names::check_namespace(namespace)
+        {
             let field = FieldPath::root().key("metadata").key("namespace");
             context.warn_of(&field, problem);
         }

@@ -102,6 +102,9 @@ pub(crate) fn set_entries(
     entries: &Texts,
     context: &mut Context<'_>,
 ) {
+    if entries.is_empty() {
+        return;
+    }
     let mut created: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let sizes = entries
         .iter()

@@ -487,7 +487,8 @@ fn is_true(finding: &Diagnostic, judged: &Judged) -> bool {
             // The text that the message names stays in a field that Kubernetes checks.
             let spelling = finding.message.split('`').nth(1).unwrap_or_default();
             match value {
-                Some(value) => value.to_string().contains(spelling),
+                // It may be in a key, which then is part of the path that was found.
+                Some(value) => value.to_string().contains(spelling) || field.contains(spelling),
                 // A label of the Template is in each object.
                 None => judged
                     .objects

@@ -265,11 +265,8 @@ pub(crate) fn absorb<'d>(
     if config.options.immutable {
         made.fields.insert(0, ("immutable", Value::from(true)));
     }
-    let is_field = !context.transformer.written_as.is_empty();
-    if is_field && config.name.is_empty() {
-        let problem = format!("the {} has no `name`", made.kind);
-        let error = context.transformer.error(&FieldPath::root(), problem);
-        context.diagnostics.push(error.hint("add `name: NAME`"));
+    if let Some(error) = nameless(made.kind, config, context) {
+        context.diagnostics.push(error);
         return;
     }
     let own = |key| context.transformer.config.str_at(&["metadata", key]);
@@ -323,6 +320,17 @@ pub(crate) fn absorb<'d>(
     let same = same.filter_map(|at| resources.get(at));
     let problem = same.fold(problem, with_place);
     context.diagnostics.push(problem);
+}
+
+/// The error for a generator that gives its object no name. One that a field of a Kustomization holds
+/// has no name of its own.
+fn nameless(kind: &str, config: &GeneratorConfig, context: &Context<'_>) -> Option<Diagnostic> {
+    let is_field = !context.transformer.written_as.is_empty();
+    (is_field && config.name.is_empty()).then(|| {
+        let problem = format!("the {kind} has no `name`");
+        let error = context.transformer.error(&FieldPath::root(), problem);
+        error.hint("add `name: NAME`")
+    })
 }
 
 fn with_place(diagnostic: Diagnostic, resource: &Resource<'_>) -> Diagnostic {

@@ -61,9 +61,10 @@ struct Field {
 
 impl Object {
     fn group(&self) -> &str {
-        match self.api_version.as_str() {
-            "" => &self.group,
-            api_version => group(api_version),
+        if self.api_version.contains('/') {
+            group(&self.api_version)
+        } else {
+            &self.group
         }
     }
 

@@ -314,13 +314,19 @@ impl<'d> Resource<'d> {
 
     /// The required field that it has lost by a change since it was last asked: why it is no object
     /// any more.
-    pub(crate) fn take_damage(&mut self) -> Option<String> {
+    /// In a Kustomization, the prefix of a name does not replace it.
+    pub(crate) fn take_damage(&mut self, is_of_kustomization: bool) -> Option<String> {
         if !std::mem::take(&mut self.is_touched) {
             return None;
         }
         // An object may have none from the beginning.
         let is_lost = self.node.is_some() && self.str_at(API_VERSION).is_none_or(str::is_empty);
-        let keys = self.missing().or(is_lost.then_some(API_VERSION))?;
+        let is_nameless = is_of_kustomization && self.node.is_some() && self.is_named_by_server();
+        let lost = is_lost.then_some(API_VERSION);
+        let keys = self
+            .missing()
+            .or(lost)
+            .or(is_nameless.then_some(&["metadata", "name"]))?;
         if self.node().is_some_and(|node| !holds_text(node, keys)) {
             return None;
         }

@@ -335,7 +335,7 @@ impl Surroundings<'_> {
             Runner::Program(program) => call(program, resources, &mut context),
         }
         self.positions = Positions::default();
-        refuse_damaged(transformer, resources, diagnostics);
+        refuse_damaged(transformer, is_of_kustomization, resources, diagnostics);
     }
 
     /// Notes where new resources come from, or that all have passed a transformer.
@@ -600,11 +600,12 @@ pub(crate) fn named_by(found: Diagnostics, place: Option<Place>) -> Diagnostics 
 /// Reports the resources that a transformer has changed so that they are no objects any more.
 fn refuse_damaged(
     transformer: &Transformer,
+    is_of_kustomization: bool,
     resources: &mut [Resource<'_>],
     diagnostics: &mut Diagnostics,
 ) {
     for resource in resources {
-        let Some(problem) = resource.take_damage() else {
+        let Some(problem) = resource.take_damage(is_of_kustomization) else {
             continue;
         };
         let mut wrong = invalid(transformer, resource, &problem);

@@ -10,7 +10,7 @@ use krm_core::typed::backticked;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar, Value, name_of};
+use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar, Step, Value, name_of, space_hint};
 
 /// A part of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,9 +167,7 @@ impl Checker<'_> {
         let found = match &value.data {
             Data::Scalar(Scalar::Number(_)) => format!("the number `{raw}`"),
             Data::Scalar(Scalar::Bool(_)) => format!("the boolean `{raw}`"),
-            Data::Scalar(Scalar::String(text)) if !text.contains('\n') && text.len() < 60 => {
-                format!("the string `{text}`")
-            }
+            Data::Scalar(Scalar::String(text)) if is_short(text) => format!("the string `{text}`"),
             data => name_of(data).to_owned(),
         };
         let is_plain = matches!(
@@ -179,6 +177,11 @@ impl Checker<'_> {
         let hint = match expected {
             "a string" if is_plain => Some(format!("put it in quotes: `\"{raw}\"`")),
             "a list" => Some("begin each item with `- `".to_owned()),
+            "a mapping" => value
+                .as_str()
+                .filter(|_| names_files(at))
+                .filter(|text| is_short(text))
+                .map(|path| space_hint(path).unwrap_or_else(|| format!("write `path: {path}`"))),
             _ => None,
         };
         let mut wrong = Diagnostic::error(format!("expected {expected}, found {found}"));
@@ -186,5 +189,21 @@ impl Checker<'_> {
         let wrong = wrong.field(at.to_string()).maybe_hint(hint);
         self.diagnostics.push(wrong);
         value
+    }
+}
+
+/// Whether a message repeats a string.
+fn is_short(text: &str) -> bool {
+    !text.contains('\n') && text.len() < 60
+}
+
+/// Whether the value at a path is a mapping that may have the `path` of a file.
+fn names_files(at: &FieldPath) -> bool {
+    match at.steps() {
+        [Step::Key(key)] => key == "openapi",
+        [Step::Key(key), Step::Index(_)] => {
+            matches!(key.as_str(), "patches" | "patchesJson6902" | "replacements")
+        }
+        _ => false,
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::builtin::texts::warn_of_shared;
+use crate::builtin::texts::{own_error, warn_of_shared};
 use crate::engine::step::Context;
 use crate::fields::selector::{Matcher, Selector, version};
 use crate::patch::json_patch::{self, Operation};
@@ -267,7 +267,7 @@ impl MergePatch<'_> {
             let known = self.known(resource, context);
             let mut losses = Vec::new();
             match merge_into(resource, &self.value, allowed, known, &mut losses) {
-                Ok(Fate::Stays) => warn_of_shared(resource, context),
+                Ok(Fate::Stays) => warn_of_shared(resource, context, &own_error),
                 Ok(Fate::Goes) => gone.push(target),
                 Err(problem) => {
                     let error = self.problem(text, resource, problem, context);
@@ -589,17 +589,14 @@ pub(crate) fn select(
     let selected = resources.iter().enumerate().filter(selects);
     let selected: Vec<usize> = selected.map(|(index, _)| index).collect();
     if selected.is_empty() {
-        warn_of_nothing(selector, field, resources, context);
+        let warning = selects_nothing(selector, field, resources, context);
+        context.diagnostics.push(warning);
     }
     Some(selected)
 }
 
 /// Compiles a selector; none if it is malformed, which is reported.
-pub(crate) fn compile(
-    selector: &Selector,
-    field: &FieldPath,
-    context: &mut Context<'_>,
-) -> Option<Matcher> {
+fn compile(selector: &Selector, field: &FieldPath, context: &mut Context<'_>) -> Option<Matcher> {
     match selector.compile() {
         Ok(matcher) => Some(matcher),
         Err((key, problem)) => {
@@ -610,19 +607,18 @@ pub(crate) fn compile(
     }
 }
 
-pub(crate) fn warn_of_nothing(
+/// The warning that a field of the configuration selects no resources.
+pub(crate) fn selects_nothing(
     selector: &Selector,
     field: &FieldPath,
     resources: &[Resource<'_>],
-    context: &mut Context<'_>,
-) {
+    context: &Context<'_>,
+) -> Diagnostic {
     let mut warning = Diagnostic::warning(format!(
         "{}: `{field}` selects nothing",
         context.transformer.id
     ));
     warning.place = context.transformer.place_of(field);
     warning.field = Some(field.to_string());
-    context
-        .diagnostics
-        .push(warning.maybe_hint(selector.suggestion(resources)));
+    warning.maybe_hint(selector.suggestion(resources))
 }

@@ -6,7 +6,8 @@
 
 use serde::Deserialize;
 
-use crate::builtin::patches::{PatchText, below, compile, place_in, warn_of_nothing};
+use crate::builtin::patches::{PatchText, below, place_in, selects_nothing};
+use crate::builtin::texts::warn_of_shared;
 use crate::engine::step::{Context, Transform};
 use crate::fields::replacement_path::ReplacementPath;
 use crate::fields::selector::{Matcher, Selector, version};
@@ -292,8 +293,8 @@ impl ReplacementOrigin<'_> {
             context.diagnostics.push(error);
             return;
         };
-        let select_field = below(&self.inner, &field.clone().key("select"));
-        let Some(selected) = compile(select, &select_field, context).map(Matcher::literally) else {
+        let select_field = field.clone().key("select");
+        let Some(selected) = self.compile(select, &select_field, context) else {
             return;
         };
         let rejected = self.rejected(target, field, context);
@@ -320,10 +321,20 @@ impl ReplacementOrigin<'_> {
             if resource.identity() != before {
                 renamed.push(at);
             }
+            warn_of_shared(resource, context, &|problem, context| {
+                self.error(field, problem, context)
+            });
         }
         conflicts::refuse_renamed(&renamed, resources, context);
         if count == 0 {
-            warn_of_nothing(select, &select_field, resources, context);
+            let field = below(&self.inner, &select_field);
+            let mut warning = selects_nothing(select, &field, resources, context);
+            if self.node.is_some() {
+                let placed = self.error(&select_field, "", context);
+                warning.place = placed.place;
+                warning.related = placed.related;
+            }
+            context.diagnostics.push(warning);
         }
     }
 
@@ -336,12 +347,29 @@ impl ReplacementOrigin<'_> {
     ) -> Vec<Matcher> {
         let mut rejected = Vec::new();
         for (index, reject) in target.reject.iter().enumerate() {
-            let field = below(&self.inner, &field.clone().key("reject").index(index));
+            let field = field.clone().key("reject").index(index);
             if !reject.is_empty() {
-                rejected.extend(compile(reject, &field, context).map(Matcher::literally));
+                rejected.extend(self.compile(reject, &field, context));
             }
         }
         rejected
+    }
+
+    /// Compiles a selector; none if it is malformed, which is reported.
+    fn compile(
+        &self,
+        selector: &Selector,
+        field: &FieldPath,
+        context: &mut Context<'_>,
+    ) -> Option<Matcher> {
+        match selector.compile() {
+            Ok(matcher) => Some(matcher.literally()),
+            Err((key, problem)) => {
+                let error = self.error(&field.clone().key(key), problem, context);
+                context.diagnostics.push(error);
+                None
+            }
+        }
     }
 
     /// Reports why a field of a target cannot be set.

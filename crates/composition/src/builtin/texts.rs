@@ -139,7 +139,7 @@ pub(crate) fn set_entries(
     context.outcome(resource, outcome);
     let is_set = |shared: &Shared| entries.contains_key(&shared.key);
     if resource.shared.iter().any(is_set) {
-        warn_of_shared(resource, context);
+        warn_of_shared(resource, context, &own_error);
     }
     created.retain(|_, paths| paths.len() > 1);
     for (key, paths) in created {
@@ -161,8 +161,12 @@ pub(crate) fn set_entries(
 }
 
 /// Warns if a label or annotation has changed in some fields, and stays in others: kustomize has one
-/// value for all fields in which one transformer has created it.
-pub(crate) fn warn_of_shared(resource: &mut Resource<'_>, context: &mut Context<'_>) {
+/// value for all fields in which one transformer has created it. `error` places a message.
+pub(crate) fn warn_of_shared(
+    resource: &mut Resource<'_>,
+    context: &mut Context<'_>,
+    error: &dyn Fn(String, &Context<'_>) -> Diagnostic,
+) {
     let all = std::mem::take(&mut resource.shared);
     let texts = texts_of(
         resource.value(),
@@ -197,13 +201,18 @@ pub(crate) fn warn_of_shared(resource: &mut Resource<'_>, context: &mut Context<
         if now.is_some() && left > 0 && context.is_of_kustomization {
             let warning = Diagnostic {
                 severity: Severity::Warning,
-                ..context.transformer.error(&FieldPath::root(), problem)
+                ..error(problem, context)
             };
             let hint = "to change it in all fields, change it in the Kustomization that adds it";
             context.diagnostics.push(warning.hint(hint));
         }
     }
     resource.shared = kept;
+}
+
+/// An error at the transformer itself.
+pub(crate) fn own_error(problem: String, context: &Context<'_>) -> Diagnostic {
+    context.transformer.error(&FieldPath::root(), problem)
 }
 
 /// The texts of the entries of an object that have one of these keys, by key.

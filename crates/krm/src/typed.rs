@@ -6,6 +6,8 @@
 //! It is a serde `Deserializer` of our own, because its errors must be data that have places.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::value::StrDeserializer;
@@ -39,7 +41,76 @@ pub fn read_without<'v, T: Deserialize<'v>>(
     keys: &'v [&'v str],
     value: &'v Value<'_>,
 ) -> Result<T, Mismatch> {
-    T::deserialize(Typed { value, keys })
+    let lenient = None;
+    T::deserialize(Typed {
+        value,
+        keys,
+        lenient,
+    })
+}
+
+/// The fields that Go may take for one another, because it ignores the case of keys: the one that
+/// `key` means.
+pub fn in_any_case<'f>(
+    key: &str,
+    fields: impl Iterator<Item = &'f str> + Clone,
+) -> Option<&'f str> {
+    let mut exact = fields.clone().filter(|name| *name == key);
+    let mut all = fields.filter(|name| name.eq_ignore_ascii_case(key));
+    exact.next().or_else(|| all.next())
+}
+
+/// Reads a mapping as a type, as Go does: the case of keys does not matter. Also returns the keys
+/// that are not written as the fields of the type, from the outside in. If unknown keys are ignored,
+/// they are among these.
+pub fn read_in_any_case<'v, T: Deserialize<'v>>(
+    keys: &'v [&'v str],
+    value: &'v Value<'_>,
+    ignores_unknown: bool,
+) -> (Result<T, Mismatch>, Vec<OddKey>) {
+    let lenient = Lenient {
+        ignores_unknown,
+        found: RefCell::default(),
+    };
+    let read = T::deserialize(Typed {
+        value,
+        keys,
+        lenient: Some(&lenient),
+    });
+    (read, lenient.found.into_inner().keys)
+}
+
+/// A key that is not written as a field of its type.
+#[derive(Debug)]
+pub struct OddKey {
+    /// The key.
+    pub key: String,
+    /// The path of its mapping, in the spelling of the types.
+    pub mapping: FieldPath,
+    /// The path of its value, as it is written.
+    pub written: FieldPath,
+    /// The field that it means; none if it is unknown.
+    pub field: Option<&'static str>,
+    /// Whether another key means the same field, and counts.
+    pub is_hidden: bool,
+    known: &'static [&'static str],
+}
+
+impl OddKey {
+    /// The message and the hint.
+    #[must_use]
+    pub fn in_words(&self) -> (String, Option<String>) {
+        match self.field {
+            Some(field) => (spelled(&self.key, field), None),
+            None => unknown_field(&self.key, self.known),
+        }
+    }
+}
+
+/// The message for a key in another case.
+#[must_use]
+pub fn spelled(key: &str, field: &str) -> String {
+    format!("`{key}` is spelled `{field}`")
 }
 
 /// Reads a field that may be null: then it has its default, as if it were absent.
@@ -150,10 +221,7 @@ impl Mismatch {
             _ => "",
         };
         match &self.problem {
-            Problem::UnknownField(name, known) => (
-                format!("unknown field `{name}`"),
-                Some(known_fields(name, known)),
-            ),
+            Problem::UnknownField(name, known) => unknown_field(name, known),
             Problem::MissingField(name) => (format!("`{name}` is missing"), None),
             Problem::DuplicateField(name) => (
                 format!("`{name}` is given under both of its names"),
@@ -179,13 +247,14 @@ impl Mismatch {
     }
 }
 
-fn known_fields(name: &str, known: &[&str]) -> String {
-    match meant(name, known.iter().copied()) {
+fn unknown_field(name: &str, known: &[&str]) -> (String, Option<String>) {
+    let hint = match meant(name, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None if matches!(name, "name" | "namespace") => format!("did you mean `metadata.{name}`?"),
         None if known.is_empty() => "it has no fields of its own".to_owned(),
         None => format!("its fields are {}", backticked(known)),
-    }
+    };
+    (format!("unknown field `{name}`"), Some(hint))
 }
 
 fn hint_for_type(last: &str, expected: &Expected, found: &str) -> Option<String> {
@@ -252,17 +321,45 @@ impl de::Error for Mismatch {
 
 /// Deserializes a type from a value that was read before.
 #[derive(Clone, Copy)]
-struct Typed<'v, 's> {
+struct Typed<'v, 's, 'l> {
     value: &'v Value<'s>,
     /// Keys of the mapping that are not part of the type.
     keys: &'v [&'v str],
+    /// If the case of keys does not matter.
+    lenient: Option<&'l Lenient>,
 }
 
-impl<'v, 's> Typed<'v, 's> {
-    const fn of(value: &'v Value<'s>) -> Self {
-        Self { value, keys: &[] }
+/// How keys are read if their case does not matter.
+struct Lenient {
+    ignores_unknown: bool,
+    found: RefCell<Found>,
+}
+
+/// The keys found so far, and the path of the value that is being read: in the spelling of the
+/// types, and as it is written.
+#[derive(Default)]
+struct Found {
+    keys: Vec<OddKey>,
+    path: FieldPath,
+    written: FieldPath,
+}
+
+impl Lenient {
+    /// The value of an entry or item is read from now on.
+    fn enter(&self, step: Step, written: Step) {
+        let mut found = self.found.borrow_mut();
+        found.path.push(step);
+        found.written.push(written);
     }
 
+    fn leave(&self) {
+        let mut found = self.found.borrow_mut();
+        found.path.pop();
+        found.written.pop();
+    }
+}
+
+impl<'v> Typed<'v, '_, '_> {
     fn mismatch(self, expected: Expected) -> Mismatch {
         let found = match &self.value.data {
             Data::Scalar(Scalar::Number(digits)) if expected == Expected::Text => {
@@ -296,7 +393,7 @@ impl<'v, 's> Typed<'v, 's> {
     }
 }
 
-impl<'v> Deserializer<'v> for Typed<'v, '_> {
+impl<'v> Deserializer<'v> for Typed<'v, '_, '_> {
     type Error = Mismatch;
 
     fn deserialize_any<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
@@ -320,11 +417,17 @@ impl<'v> Deserializer<'v> for Typed<'v, '_> {
             Data::Scalar(Scalar::Bool(flag)) => visitor.visit_bool(*flag),
             Data::Scalar(Scalar::Number(digits)) => number(digits, visitor),
             Data::Scalar(Scalar::String(text)) => visitor.visit_str(text),
-            Data::Sequence(items) => visitor.visit_seq(Items { items, index: 0 }),
+            Data::Sequence(items) => visitor.visit_seq(Items {
+                all: items,
+                index: 0,
+                lenient: self.lenient,
+            }),
             Data::Mapping(entries) => visitor.visit_map(Entries {
                 left: entries,
                 keys: self.keys,
                 entry: None,
+                lenient: self.lenient,
+                fields: None,
             }),
         }
     }
@@ -378,7 +481,7 @@ impl<'v> Deserializer<'v> for Typed<'v, '_> {
 
     fn deserialize_seq<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         match self.value.items() {
-            Some(items) => visitor.visit_seq(Items { items, index: 0 }),
+            Some(_) => self.deserialize_any(visitor),
             None => Err(self.mismatch(Expected::List)),
         }
     }
@@ -393,18 +496,24 @@ impl<'v> Deserializer<'v> for Typed<'v, '_> {
     fn deserialize_struct<V: Visitor<'v>>(
         self,
         name: &'static str,
-        _: &'static [&'static str],
+        known: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Mismatch> {
-        if self.value.entries().is_none() {
+        let Some(left) = self.value.entries() else {
             let mut expected = (&visitor as &dyn de::Expected).to_string();
             // The default description of a type.
             if expected == format!("struct {name}") {
                 "a mapping".clone_into(&mut expected);
             }
             return Err(self.mismatch(Expected::Mapping(expected)));
-        }
-        self.deserialize_any(visitor)
+        };
+        visitor.visit_map(Entries {
+            left,
+            keys: self.keys,
+            entry: None,
+            lenient: self.lenient,
+            fields: self.lenient.map(|_| Fields::of(left, known)),
+        })
     }
 
     fn deserialize_enum<V: Visitor<'v>>(
@@ -431,12 +540,13 @@ impl<'v> Deserializer<'v> for Typed<'v, '_> {
 }
 
 /// The items of a list.
-struct Items<'v, 's> {
-    items: &'v [Value<'s>],
+struct Items<'v, 's, 'l> {
+    all: &'v [Value<'s>],
     index: usize,
+    lenient: Option<&'l Lenient>,
 }
 
-impl<'v> SeqAccess<'v> for Items<'v, '_> {
+impl<'v> SeqAccess<'v> for Items<'v, '_, '_> {
     type Error = Mismatch;
 
     fn next_element_seed<S: DeserializeSeed<'v>>(
@@ -444,25 +554,85 @@ impl<'v> SeqAccess<'v> for Items<'v, '_> {
         seed: S,
     ) -> Result<Option<S::Value>, Mismatch> {
         let index = self.index;
-        let Some(item) = self.items.get(index) else {
+        let Some(value) = self.all.get(index) else {
             return Ok(None);
         };
         self.index += 1;
-        let read = seed.deserialize(Typed::of(item));
+        let lenient = self.lenient;
+        if let Some(lenient) = lenient {
+            lenient.enter(Step::Index(index), Step::Index(index));
+        }
+        let read = seed.deserialize(Typed {
+            value,
+            keys: &[],
+            lenient,
+        });
+        if let Some(lenient) = lenient {
+            lenient.leave();
+        }
         read.map(Some)
             .map_err(|mismatch| mismatch.within(Step::Index(index)))
     }
 }
 
 /// The entries of a mapping.
-struct Entries<'v, 's> {
+struct Entries<'v, 's, 'l> {
     left: &'v [(Cow<'s, str>, Value<'s>)],
     keys: &'v [&'v str],
-    /// The entry after its key was read.
-    entry: Option<(&'v str, &'v Value<'s>)>,
+    /// The entry after its key was read: its field, its key and its value.
+    entry: Option<(&'v str, &'v str, &'v Value<'s>)>,
+    lenient: Option<&'l Lenient>,
+    /// If the case of keys does not matter; none if any keys are allowed.
+    fields: Option<Fields<'v>>,
 }
 
-impl<'v> MapAccess<'v> for Entries<'v, '_> {
+/// The fields of a mapping whose keys may have another case.
+struct Fields<'v> {
+    known: &'static [&'static str],
+    /// The key that counts for each of them: Go sorts the keys, and the last one counts.
+    keys: BTreeMap<&'static str, &'v str>,
+}
+
+impl<'v> Fields<'v> {
+    fn of(entries: &'v [(Cow<'_, str>, Value<'_>)], known: &'static [&'static str]) -> Self {
+        let mut keys = BTreeMap::new();
+        for (key, _) in entries {
+            if let Some(field) = in_any_case(key, known.iter().copied()) {
+                let last = keys.entry(field).or_insert(key.as_ref());
+                *last = (*last).max(key);
+            }
+        }
+        Self { known, keys }
+    }
+}
+
+impl<'v> Entries<'v, '_, '_> {
+    /// The field that a key means; none if it is ignored. Notes a key that is not written so.
+    fn field(&self, key: &'v str) -> Option<&'v str> {
+        let Some((lenient, fields)) = self.lenient.zip(self.fields.as_ref()) else {
+            return Some(key);
+        };
+        let field = in_any_case(key, fields.known.iter().copied());
+        let is_hidden = field.is_some_and(|field| fields.keys.get(field) != Some(&key));
+        if field.is_none() && !lenient.ignores_unknown {
+            return Some(key);
+        }
+        if field != Some(key) {
+            let found = &mut *lenient.found.borrow_mut();
+            found.keys.push(OddKey {
+                key: key.to_owned(),
+                mapping: found.path.clone(),
+                written: found.written.clone().key(key),
+                field,
+                is_hidden,
+                known: fields.known,
+            });
+        }
+        field.filter(|_| !is_hidden)
+    }
+}
+
+impl<'v> MapAccess<'v> for Entries<'v, '_, '_> {
     type Error = Mismatch;
 
     fn next_key_seed<S: DeserializeSeed<'v>>(
@@ -474,18 +644,32 @@ impl<'v> MapAccess<'v> for Entries<'v, '_> {
             if self.keys.contains(&key.as_ref()) {
                 continue;
             }
-            self.entry = Some((key, value));
-            let key: StrDeserializer<'_, Mismatch> = key.as_ref().into_deserializer();
+            let Some(field) = self.field(key) else {
+                continue;
+            };
+            self.entry = Some((field, key, value));
+            let key: StrDeserializer<'_, Mismatch> = field.into_deserializer();
             return seed.deserialize(key).map(Some);
         }
         Ok(None)
     }
 
     fn next_value_seed<S: DeserializeSeed<'v>>(&mut self, seed: S) -> Result<S::Value, Mismatch> {
-        let Some((key, value)) = self.entry.take() else {
+        let Some((field, key, value)) = self.entry.take() else {
             return Err(de::Error::custom("a value is read after its key"));
         };
-        let read = seed.deserialize(Typed::of(value));
+        let lenient = self.lenient;
+        if let Some(lenient) = lenient {
+            lenient.enter(Step::Key(field.to_owned()), Step::Key(key.to_owned()));
+        }
+        let read = seed.deserialize(Typed {
+            value,
+            keys: &[],
+            lenient,
+        });
+        if let Some(lenient) = lenient {
+            lenient.leave();
+        }
         read.map_err(|mismatch| mismatch.within(Step::Key(key.to_owned())))
     }
 }

@@ -322,11 +322,9 @@ pub(crate) fn absorb<'d>(
     context.diagnostics.push(problem);
 }
 
-/// The error for a generator that gives its object no name. One that a field of a Kustomization holds
-/// has no name of its own.
+/// The error for a generator that gives its object no name.
 fn nameless(kind: &str, config: &GeneratorConfig, context: &Context<'_>) -> Option<Diagnostic> {
-    let is_field = !context.transformer.written_as.is_empty();
-    (is_field && config.name.is_empty()).then(|| {
+    (context.transformer.is_field() && config.name.is_empty()).then(|| {
         let problem = format!("the {kind} has no `name`");
         let error = context.transformer.error(&FieldPath::root(), problem);
         error.hint("add `name: NAME`")

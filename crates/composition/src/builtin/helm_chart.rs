@@ -24,7 +24,7 @@ const MERGES: [&str; 3] = ["override", "merge", "replace"];
 
 impl Transform for HelmChart {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        if self.namespace.is_empty() && !context.transformer.written_as.is_empty() {
+        if self.namespace.is_empty() && context.transformer.is_field() {
             let namespace = context.builder.namespace();
             namespace
                 .unwrap_or_default()

@@ -156,7 +156,18 @@ impl ReplacementOrigin<'_> {
 
     fn read(&self, node: Cursor<'_>, context: &mut Context<'_>) -> Option<Replacement> {
         let value = node.value_with(DuplicateKeys::Refuse, Words::Texts, context.diagnostics)?;
-        match typed::read(&value) {
+        // Kustomize ignores unknown keys of a file.
+        let ignores_unknown = context.is_of_kustomization;
+        let (read, keys) = typed::read_in_any_case(&[], &value, ignores_unknown);
+        for key in keys {
+            let (problem, hint) = key.in_words();
+            let mut warning = self.error(&key.written, problem, context).maybe_hint(hint);
+            warning.severity = Severity::Warning;
+            let node = node.lookup(&key.written);
+            warning.place = node.map(Cursor::key_place).or(warning.place);
+            context.diagnostics.push(warning);
+        }
+        match read {
             Ok(replacement) => Some(replacement),
             Err(mismatch) => {
                 let path = mismatch.field(&FieldPath::root());

@@ -10,6 +10,7 @@ use crate::builtin::{
 use crate::engine::functions::HelmChart;
 use crate::engine::step::Transform;
 use crate::engine::transformer::{Transformer, TransformerId};
+use krm_core::typed::OddKey;
 use krm_yaml::diagnostic::Result;
 
 /// A transformer that is built in.
@@ -18,6 +19,8 @@ pub(crate) struct Builtin {
     pub(crate) kinds: &'static [&'static str],
     /// Reads the configuration of one.
     pub(crate) read: fn(&Transformer) -> Result<Box<dyn Transform>>,
+    /// The keys of a configuration that are not written as its fields.
+    pub(crate) odd_keys: fn(&Transformer) -> Vec<OddKey>,
 }
 
 const fn builtin<T: DeserializeOwned + Transform + 'static>(
@@ -26,6 +29,7 @@ const fn builtin<T: DeserializeOwned + Transform + 'static>(
     Builtin {
         kinds,
         read: read::<T>,
+        odd_keys: Transformer::odd_keys::<T>,
     }
 }
 

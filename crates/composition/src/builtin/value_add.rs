@@ -16,7 +16,8 @@ use krm_core::identity::group;
 use krm_core::scalar::text_of;
 use krm_core::scope::is_namespaced;
 use krm_core::typed;
-use krm_yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, Words, name_of};
+use krm_yaml::diagnostic::Severity;
+use krm_yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, name_of};
 
 const NAMESPACE: &str = "metadata/namespace";
 
@@ -84,7 +85,14 @@ fn read(path: &str, context: &mut Context<'_>) -> Option<Vec<Target>> {
     let text = PatchText::from_file(path, field, context)?;
     let node = text.documents().next()?;
     let value = node.value_with(DuplicateKeys::Refuse, Words::Texts, context.diagnostics)?;
-    match typed::read::<TargetFile>(&value) {
+    let (read, keys) = typed::read_in_any_case::<TargetFile>(&[], &value, false);
+    for key in keys {
+        let place = node.lookup(&key.written).map(Cursor::key_place);
+        let mut warning = text.error(context, place, key.in_words().0);
+        warning.severity = Severity::Warning;
+        context.diagnostics.push(warning);
+    }
+    match read {
         Ok(file) => Some(file.targets),
         Err(mismatch) => {
             let path = mismatch.field(&FieldPath::root());

@@ -1,13 +1,14 @@
 //! One transformer of a consolidated list: its id, its configuration, and where each part of that
 //! was written.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
 use krm_core::files;
-use krm_core::typed::{self, Mismatch, Problem};
+use krm_core::typed::{self, Mismatch, OddKey, Problem};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, SharedNode, Step, Value};
@@ -354,6 +355,47 @@ impl Transformer {
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         let read = typed::read_without(&Self::COMMON_FIELDS, &self.config);
         read.map_err(|mismatch| self.mismatch(&FieldPath::root(), &mismatch))
+    }
+
+    /// Whether a field of a Kustomization is this transformer, which then has no name of its own.
+    pub(crate) fn is_field(&self) -> bool {
+        self.read_from.is_none() && !self.written_as.is_empty()
+    }
+
+    /// The keys of the configuration that are not written as the fields of a type.
+    pub(crate) fn odd_keys<T: DeserializeOwned>(&self) -> Vec<OddKey> {
+        typed::read_in_any_case::<T>(&Self::COMMON_FIELDS, &self.config, true).1
+    }
+
+    /// Gives a key the spelling of its field, and takes out one that is unknown, as Go ignores it.
+    /// Returns a warning at the key.
+    pub(crate) fn mend(&mut self, key: &OddKey) -> Diagnostic {
+        let (problem, hint) = key.in_words();
+        let mut warning = Diagnostic::warning(format!("{}: {problem}", self.id))
+            .field(key.written.to_string())
+            .maybe_hint(hint);
+        // Not by `place_of`, as each key may add a layer.
+        let written = self.layers.first().and_then(|layer| {
+            let node = layer.find(&key.written)?;
+            warning.place = Some(node.key_place());
+            Some((Arc::clone(&layer.document), node.id()))
+        });
+        let mapping = self.config.lookup_mut(&key.mapping);
+        let Some((mapping, value)) = mapping.and_then(|mapping| {
+            let value = mapping.remove(&key.key)?;
+            Some((mapping, value))
+        }) else {
+            return warning;
+        };
+        if let Some(field) = key.field.filter(|_| !key.is_hidden) {
+            mapping.remove(field);
+            mapping.insert(Cow::Borrowed(field), value);
+            let at = key.mapping.clone().key(field);
+            self.written_as.push((at.clone(), key.written.clone()));
+            let layer = written.map(|(document, node)| Layer { document, node, at });
+            self.layers.extend(layer);
+        }
+        warning
     }
 
     /// Reads a part of the configuration as a type.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::kustomization::fields::{Field, Type};
-use krm_core::typed::backticked;
+use krm_core::typed::{backticked, in_any_case, spelled};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -67,16 +67,12 @@ impl Checker<'_> {
         fields: &'static [Field],
         at: &FieldPath,
     ) -> Option<&'static Field> {
-        let mut all = fields.iter();
-        let exact = all.find(|(name, _)| *name == key);
-        let known = exact.or_else(|| {
-            let mut all = fields.iter();
-            all.find(|(name, _)| name.eq_ignore_ascii_case(key))
-        });
-        if exact.is_none() {
+        let name = in_any_case(key, fields.iter().map(|(name, _)| *name));
+        let known = fields.iter().find(|(known, _)| Some(*known) == name);
+        if name != Some(key) {
             let path = at.clone().key(key);
             let mut diagnostic = match known {
-                Some((name, _)) => Diagnostic::warning(format!("`{key}` is spelled `{name}`")),
+                Some((name, _)) => Diagnostic::warning(spelled(key, name)),
                 None => self.unknown(key, fields, at),
             };
             diagnostic.place = (self.places)(value, &path, Part::Key);

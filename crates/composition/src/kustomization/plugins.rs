@@ -5,11 +5,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::builtin::table;
 use crate::engine::transformer::{Layer, Transformer, TransformerId};
 use crate::read::model::{self, BUILTIN};
 use crate::resources::resource::Resource;
 use krm_core::scope::unless_default;
-use krm_yaml::diagnostic::Result;
+use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, FieldPath, Value};
 
@@ -52,13 +53,6 @@ pub(crate) fn transformer(resource: &Resource<'_>, directory: &str) -> Result<Tr
         namespace: unless_default(&text(&["metadata", "namespace"])).to_owned(),
         name: text(&["metadata", "name"]),
     };
-    let mut config = resource.value().clone().into_owned();
-    if id.is_builtin()
-        && WITHOUT_DEFAULTS.contains(&id.kind.as_str())
-        && config.get("fieldSpecs").is_none()
-    {
-        config.insert(Cow::Borrowed("fieldSpecs"), Value::sequence(Vec::new()));
-    }
     // A patched object has a text of its own.
     let node = resource.current(&format!("{} {}", id.kind, id.name))?;
     let layer = Layer {
@@ -68,10 +62,28 @@ pub(crate) fn transformer(resource: &Resource<'_>, directory: &str) -> Result<Tr
     };
     Ok(Transformer {
         id,
-        config,
+        config: resource.value().clone().into_owned(),
         directory: directory.to_owned(),
         layers: vec![layer],
         written_as: Vec::new(),
         read_from: resource.place().map(|place| place.source.name().to_owned()),
     })
+}
+
+/// The configuration of a built-in plugin as kustomize reads it: in any case of the keys, without
+/// those that it does not have, and without default fields.
+pub(crate) fn as_read(mut transformer: Transformer, found: &mut Diagnostics) -> Transformer {
+    let Some(builtin) = table::find(&transformer.id) else {
+        return transformer;
+    };
+    for key in (builtin.odd_keys)(&transformer) {
+        found.push(transformer.mend(&key));
+    }
+    if WITHOUT_DEFAULTS.contains(&transformer.id.kind.as_str())
+        && transformer.config.get("fieldSpecs").is_none()
+    {
+        let none = Value::sequence(Vec::new());
+        transformer.config.insert(Cow::Borrowed("fieldSpecs"), none);
+    }
+    transformer
 }

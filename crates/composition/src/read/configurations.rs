@@ -30,7 +30,8 @@ pub(crate) fn additions(
     };
     let configurations = added.configurations.iter().map(|named| {
         let read = file(named, files, directory);
-        let tables = read.and_then(|(document, value)| configuration(&document, &value));
+        let tables =
+            read.and_then(|(document, value)| configuration(&document, &value, diagnostics));
         (named, tables)
     });
     let crds = added.crds.iter().map(|named| {
@@ -117,28 +118,39 @@ fn file(named: &Named, files: &dyn Files, directory: &str) -> Result<(Document, 
     Ok((document, value))
 }
 
-/// The tables in a file under `configurations`.
-fn configuration(document: &Document, value: &Value<'static>) -> Result<FieldTables> {
+/// The tables in a file under `configurations`. Warns of keys in another case.
+fn configuration(
+    document: &Document,
+    value: &Value<'static>,
+    diagnostics: &mut Diagnostics,
+) -> Result<FieldTables> {
     let mut value = value.clone();
     if let Data::Mapping(entries) = &mut value.data {
         entries.retain(|(_, table)| !table.is_null());
     }
-    typed::read(&value).map_err(|mismatch| {
-        let path = mismatch.field(&FieldPath::root());
-        let (problem, hint) = mismatch.in_words();
-        let mut wrong = Diagnostic::error(problem).maybe_hint(hint);
+    let placed = |mut found: Diagnostic, path: &FieldPath| {
         let mut way = path.clone();
         let root = document.roots().next();
-        while wrong.place.is_none()
+        while found.place.is_none()
             && let Some(root) = root
         {
-            wrong.place = root.lookup(&way).map(krm_yaml::Cursor::key_place);
+            found.place = root.lookup(&way).map(krm_yaml::Cursor::key_place);
             match way.split_last() {
                 Some((parent, _)) => way = parent,
                 None => break,
             }
         }
-        wrong.field(path.to_string()).into()
+        found.field(path.to_string())
+    };
+    let (read, keys) = typed::read_in_any_case(&[], &value, false);
+    for key in keys {
+        let warning = Diagnostic::warning(key.in_words().0);
+        diagnostics.push(placed(warning, &key.written));
+    }
+    read.map_err(|mismatch| {
+        let (problem, hint) = mismatch.in_words();
+        let wrong = Diagnostic::error(problem).maybe_hint(hint);
+        placed(wrong, &mismatch.field(&FieldPath::root())).into()
     })
 }
 

@@ -524,7 +524,7 @@ impl Builder for Surroundings<'_> {
 /// The `namespace` of a Kustomization, if the step is that.
 fn namespace(step: &Step) -> Option<&str> {
     let transformer = &step.transformer;
-    let is_field = step.is_of_kustomization && !transformer.written_as.is_empty();
+    let is_field = step.is_of_kustomization && transformer.is_field();
     let is_field = is_field && transformer.id.kind == "NamespaceTransformer";
     let namespace = &["metadata", "namespace"];
     is_field.then(|| transformer.config.str_at(namespace))?
@@ -548,7 +548,7 @@ fn configured(transformer: &Transformer, (repository, file): &(String, String)) 
         "{repository}configuredIn: {file}\nconfiguredBy:\n  apiVersion: {api_version}\n  kind: {kind}\n"
     );
     // One that a field of the Kustomization is has no name of its own.
-    if transformer.written_as.is_empty() {
+    if !transformer.is_field() {
         for (key, name) in [("name", &id.name), ("namespace", &id.namespace)] {
             if !name.is_empty() {
                 text.extend(["  ", key, ": ", name, "\n"]);

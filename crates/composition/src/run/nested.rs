@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::builtin::generator::absorb_made;
 use crate::builtin::known::Known;
-use crate::builtin::table;
 use crate::engine::step::{Base, Builder as _, Nested, Runner, Step};
 use crate::engine::transformer::Transformer;
 use crate::kustomization::ending::Ending;
@@ -19,7 +18,7 @@ use crate::run::chain::{Surroundings, named_by};
 use crate::run::runner::step;
 use crate::run::steps::{build, consolidate, consolidate_node};
 use krm_core::files::Entry;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, Value};
 
@@ -243,7 +242,7 @@ impl Surroundings<'_> {
         found: &mut Diagnostics,
     ) {
         for one in self.configured(transformer, found) {
-            let one = without_unknown(one, found);
+            let one = plugins::as_read(one, found);
             let step = step(one, &Arc::default()).map(|step| Step {
                 is_of_kustomization: true,
                 ..step
@@ -389,32 +388,6 @@ fn without_local(resources: Vec<Resource<'_>>) -> (Vec<(usize, Resource<'_>)>, V
         held,
         sent.into_iter().map(|(_, resource)| resource).collect(),
     )
-}
-
-/// The configuration of a plugin without the fields that it does not have: kustomize ignores them.
-fn without_unknown(mut transformer: Transformer, found: &mut Diagnostics) -> Transformer {
-    while transformer.id.is_builtin()
-        && let Some(builtin) = table::find(&transformer.id)
-        && let Err(problem) = (builtin.read)(&transformer)
-        && problem.message.contains("unknown field")
-        && take(&mut transformer.config, problem.field.as_deref()).is_some()
-    {
-        found.push(Diagnostic {
-            severity: Severity::Warning,
-            ..*problem
-        });
-    }
-    transformer
-}
-
-/// Takes a field out of a configuration.
-fn take(config: &mut Value<'static>, field: Option<&str>) -> Option<Value<'static>> {
-    let field: FieldPath = field?.parse().ok()?;
-    let (parent, last) = field.split_last()?;
-    let krm_yaml::Step::Key(key) = last else {
-        return None;
-    };
-    config.lookup_mut(&parent)?.remove(key)
 }
 
 /// Messages about entries that are written in the Kustomization, at their places in its file.

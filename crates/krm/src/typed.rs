@@ -30,22 +30,23 @@ const MAX_SHOWN: usize = 60;
 /// # Errors
 /// If a field is unknown, missing, or of another type.
 pub fn read<'v, T: Deserialize<'v>>(value: &'v Value<'_>) -> Result<T, Mismatch> {
-    read_without(&[], value)
+    read_without(&[], value, None)
 }
 
-/// Reads a mapping as a type, without some keys that are not part of the type.
+/// Reads a mapping as a type, without some keys that are not part of the type, and perhaps in any
+/// case of the keys.
 ///
 /// # Errors
 /// As [`read`].
 pub fn read_without<'v, T: Deserialize<'v>>(
     keys: &'v [&'v str],
     value: &'v Value<'_>,
+    any_case: Option<&AnyCase>,
 ) -> Result<T, Mismatch> {
-    let lenient = None;
     T::deserialize(Typed {
         value,
         keys,
-        lenient,
+        any_case,
     })
 }
 
@@ -61,23 +62,14 @@ pub fn in_any_case<'f>(
 }
 
 /// Reads a mapping as a type, as Go does: the case of keys does not matter. Also returns the keys
-/// that are not written as the fields of the type, from the outside in. If unknown keys are ignored,
-/// they are among these.
+/// that are not written as the fields of the type.
 pub fn read_in_any_case<'v, T: Deserialize<'v>>(
-    keys: &'v [&'v str],
     value: &'v Value<'_>,
     ignores_unknown: bool,
 ) -> (Result<T, Mismatch>, Vec<OddKey>) {
-    let lenient = Lenient {
-        ignores_unknown,
-        found: RefCell::default(),
-    };
-    let read = T::deserialize(Typed {
-        value,
-        keys,
-        lenient: Some(&lenient),
-    });
-    (read, lenient.found.into_inner().keys)
+    let any_case = AnyCase::new(ignores_unknown);
+    let read = read_without(&[], value, Some(&any_case));
+    (read, any_case.into_keys())
 }
 
 /// A key that is not written as a field of its type.
@@ -326,11 +318,11 @@ struct Typed<'v, 's, 'l> {
     /// Keys of the mapping that are not part of the type.
     keys: &'v [&'v str],
     /// If the case of keys does not matter.
-    lenient: Option<&'l Lenient>,
+    any_case: Option<&'l AnyCase>,
 }
 
-/// How keys are read if their case does not matter.
-struct Lenient {
+/// Notes the keys that are not written as fields, while a value is read as Go reads it.
+pub struct AnyCase {
     ignores_unknown: bool,
     found: RefCell<Found>,
 }
@@ -344,14 +336,42 @@ struct Found {
     written: FieldPath,
 }
 
-impl Lenient {
-    /// The value of an entry or item is read from now on.
-    fn enter(&self, step: Step, written: Step) {
-        let mut found = self.found.borrow_mut();
-        found.path.push(step);
-        found.written.push(written);
+impl AnyCase {
+    /// Unknown keys are errors, unless they are ignored.
+    #[must_use]
+    pub fn new(ignores_unknown: bool) -> Self {
+        Self {
+            ignores_unknown,
+            found: RefCell::default(),
+        }
     }
 
+    /// The keys that are not written as the fields of their types, from the outside in. If unknown
+    /// keys are ignored, they are among these.
+    #[must_use]
+    pub fn into_keys(self) -> Vec<OddKey> {
+        self.found.into_inner().keys
+    }
+
+    // These are cold, as they would otherwise be part of the code for each type.
+
+    /// The value of an entry is read from now on.
+    #[cold]
+    fn enter(&self, field: &str, key: &str) {
+        let mut found = self.found.borrow_mut();
+        found.path.push(Step::Key(field.to_owned()));
+        found.written.push(Step::Key(key.to_owned()));
+    }
+
+    /// An item is read from now on.
+    #[cold]
+    fn enter_item(&self, index: usize) {
+        let mut found = self.found.borrow_mut();
+        found.path.push(Step::Index(index));
+        found.written.push(Step::Index(index));
+    }
+
+    #[cold]
     fn leave(&self) {
         let mut found = self.found.borrow_mut();
         found.path.pop();
@@ -420,13 +440,13 @@ impl<'v> Deserializer<'v> for Typed<'v, '_, '_> {
             Data::Sequence(items) => visitor.visit_seq(Items {
                 all: items,
                 index: 0,
-                lenient: self.lenient,
+                any_case: self.any_case,
             }),
             Data::Mapping(entries) => visitor.visit_map(Entries {
                 left: entries,
                 keys: self.keys,
                 entry: None,
-                lenient: self.lenient,
+                any_case: self.any_case,
                 fields: None,
             }),
         }
@@ -511,8 +531,8 @@ impl<'v> Deserializer<'v> for Typed<'v, '_, '_> {
             left,
             keys: self.keys,
             entry: None,
-            lenient: self.lenient,
-            fields: self.lenient.map(|_| Fields::of(left, known)),
+            any_case: self.any_case,
+            fields: self.any_case.map(|_| Box::new(Fields::of(left, known))),
         })
     }
 
@@ -543,7 +563,7 @@ impl<'v> Deserializer<'v> for Typed<'v, '_, '_> {
 struct Items<'v, 's, 'l> {
     all: &'v [Value<'s>],
     index: usize,
-    lenient: Option<&'l Lenient>,
+    any_case: Option<&'l AnyCase>,
 }
 
 impl<'v> SeqAccess<'v> for Items<'v, '_, '_> {
@@ -558,17 +578,17 @@ impl<'v> SeqAccess<'v> for Items<'v, '_, '_> {
             return Ok(None);
         };
         self.index += 1;
-        let lenient = self.lenient;
-        if let Some(lenient) = lenient {
-            lenient.enter(Step::Index(index), Step::Index(index));
+        let any_case = self.any_case;
+        if let Some(any_case) = any_case {
+            any_case.enter_item(index);
         }
         let read = seed.deserialize(Typed {
             value,
             keys: &[],
-            lenient,
+            any_case,
         });
-        if let Some(lenient) = lenient {
-            lenient.leave();
+        if let Some(any_case) = any_case {
+            any_case.leave();
         }
         read.map(Some)
             .map_err(|mismatch| mismatch.within(Step::Index(index)))
@@ -581,9 +601,9 @@ struct Entries<'v, 's, 'l> {
     keys: &'v [&'v str],
     /// The entry after its key was read: its field, its key and its value.
     entry: Option<(&'v str, &'v str, &'v Value<'s>)>,
-    lenient: Option<&'l Lenient>,
+    any_case: Option<&'l AnyCase>,
     /// If the case of keys does not matter; none if any keys are allowed.
-    fields: Option<Fields<'v>>,
+    fields: Option<Box<Fields<'v>>>,
 }
 
 /// The fields of a mapping whose keys may have another case.
@@ -594,6 +614,7 @@ struct Fields<'v> {
 }
 
 impl<'v> Fields<'v> {
+    #[cold]
     fn of(entries: &'v [(Cow<'_, str>, Value<'_>)], known: &'static [&'static str]) -> Self {
         let mut keys = BTreeMap::new();
         for (key, _) in entries {
@@ -609,23 +630,30 @@ impl<'v> Fields<'v> {
 impl<'v> Entries<'v, '_, '_> {
     /// The field that a key means; none if it is ignored. Notes a key that is not written so.
     fn field(&self, key: &'v str) -> Option<&'v str> {
-        let Some((lenient, fields)) = self.lenient.zip(self.fields.as_ref()) else {
-            return Some(key);
-        };
-        let field = in_any_case(key, fields.known.iter().copied());
-        let is_hidden = field.is_some_and(|field| fields.keys.get(field) != Some(&key));
-        if field.is_none() && !lenient.ignores_unknown {
+        match self.any_case.zip(self.fields.as_deref()) {
+            Some((any_case, fields)) => fields.meant(key, any_case),
+            None => Some(key),
+        }
+    }
+}
+
+impl Fields<'_> {
+    #[cold]
+    fn meant<'v>(&self, key: &'v str, any_case: &AnyCase) -> Option<&'v str> {
+        let field = in_any_case(key, self.known.iter().copied());
+        let is_hidden = field.is_some_and(|field| self.keys.get(field) != Some(&key));
+        if field.is_none() && !any_case.ignores_unknown {
             return Some(key);
         }
         if field != Some(key) {
-            let found = &mut *lenient.found.borrow_mut();
+            let found = &mut *any_case.found.borrow_mut();
             found.keys.push(OddKey {
                 key: key.to_owned(),
                 mapping: found.path.clone(),
                 written: found.written.clone().key(key),
                 field,
                 is_hidden,
-                known: fields.known,
+                known: self.known,
             });
         }
         field.filter(|_| !is_hidden)
@@ -658,17 +686,17 @@ impl<'v> MapAccess<'v> for Entries<'v, '_, '_> {
         let Some((field, key, value)) = self.entry.take() else {
             return Err(de::Error::custom("a value is read after its key"));
         };
-        let lenient = self.lenient;
-        if let Some(lenient) = lenient {
-            lenient.enter(Step::Key(field.to_owned()), Step::Key(key.to_owned()));
+        let any_case = self.any_case;
+        if let Some(any_case) = any_case {
+            any_case.enter(field, key);
         }
         let read = seed.deserialize(Typed {
             value,
             keys: &[],
-            lenient,
+            any_case,
         });
-        if let Some(lenient) = lenient {
-            lenient.leave();
+        if let Some(any_case) = any_case {
+            any_case.leave();
         }
         read.map_err(|mismatch| mismatch.within(Step::Key(key.to_owned())))
     }

@@ -158,7 +158,7 @@ impl ReplacementOrigin<'_> {
         let value = node.value_with(DuplicateKeys::Refuse, Words::Texts, context.diagnostics)?;
         // Kustomize ignores unknown keys of a file.
         let ignores_unknown = context.is_of_kustomization;
-        let (read, keys) = typed::read_in_any_case(&[], &value, ignores_unknown);
+        let (read, keys) = typed::read_in_any_case(&value, ignores_unknown);
         for key in keys {
             let (problem, hint) = key.in_words();
             let mut warning = self.error(&key.written, problem, context).maybe_hint(hint);

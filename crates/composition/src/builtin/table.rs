@@ -10,17 +10,18 @@ use crate::builtin::{
 use crate::engine::functions::HelmChart;
 use crate::engine::step::Transform;
 use crate::engine::transformer::{Transformer, TransformerId};
-use krm_core::typed::OddKey;
+use krm_core::typed::AnyCase;
 use krm_yaml::diagnostic::Result;
+
+/// Reads a configuration, perhaps in any case of its keys.
+type Read = fn(&Transformer, Option<&AnyCase>) -> Result<Box<dyn Transform>>;
 
 /// A transformer that is built in.
 pub(crate) struct Builtin {
     /// Its kinds: its name, then aliases.
     pub(crate) kinds: &'static [&'static str],
     /// Reads the configuration of one.
-    pub(crate) read: fn(&Transformer) -> Result<Box<dyn Transform>>,
-    /// The keys of a configuration that are not written as its fields.
-    pub(crate) odd_keys: fn(&Transformer) -> Vec<OddKey>,
+    pub(crate) read: Read,
 }
 
 const fn builtin<T: DeserializeOwned + Transform + 'static>(
@@ -29,7 +30,6 @@ const fn builtin<T: DeserializeOwned + Transform + 'static>(
     Builtin {
         kinds,
         read: read::<T>,
-        odd_keys: Transformer::odd_keys::<T>,
     }
 }
 
@@ -81,6 +81,7 @@ pub(crate) fn find(id: &TransformerId) -> Option<&'static Builtin> {
 /// Reads a configuration of this type.
 fn read<T: Transform + DeserializeOwned + 'static>(
     transformer: &Transformer,
+    any_case: Option<&AnyCase>,
 ) -> Result<Box<dyn Transform>> {
-    Ok(Box::new(transformer.read::<T>()?))
+    Ok(Box::new(transformer.read_as::<T>(any_case)?))
 }

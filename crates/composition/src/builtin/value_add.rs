@@ -85,7 +85,7 @@ fn read(path: &str, context: &mut Context<'_>) -> Option<Vec<Target>> {
     let text = PatchText::from_file(path, field, context)?;
     let node = text.documents().next()?;
     let value = node.value_with(DuplicateKeys::Refuse, Words::Texts, context.diagnostics)?;
-    let (read, keys) = typed::read_in_any_case::<TargetFile>(&[], &value, false);
+    let (read, keys) = typed::read_in_any_case::<TargetFile>(&value, false);
     for key in keys {
         let place = node.lookup(&key.written).map(Cursor::key_place);
         let mut warning = text.error(context, place, key.in_words().0);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use krm_core::files;
-use krm_core::typed::{self, Mismatch, OddKey, Problem};
+use krm_core::typed::{self, AnyCase, Mismatch, OddKey, Problem};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, SharedNode, Step, Value};
@@ -353,18 +353,21 @@ impl Transformer {
     /// # Errors
     /// If a field is unknown, missing, or of another type; the error has the place of the field.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        let read = typed::read_without(&Self::COMMON_FIELDS, &self.config);
+        self.read_as(None)
+    }
+
+    /// As [`read`](Self::read), perhaps in any case of the keys.
+    ///
+    /// # Errors
+    /// As `read`.
+    pub(crate) fn read_as<T: DeserializeOwned>(&self, any_case: Option<&AnyCase>) -> Result<T> {
+        let read = typed::read_without(&Self::COMMON_FIELDS, &self.config, any_case);
         read.map_err(|mismatch| self.mismatch(&FieldPath::root(), &mismatch))
     }
 
     /// Whether a field of a Kustomization is this transformer, which then has no name of its own.
     pub(crate) fn is_field(&self) -> bool {
         self.read_from.is_none() && !self.written_as.is_empty()
-    }
-
-    /// The keys of the configuration that are not written as the fields of a type.
-    pub(crate) fn odd_keys<T: DeserializeOwned>(&self) -> Vec<OddKey> {
-        typed::read_in_any_case::<T>(&Self::COMMON_FIELDS, &self.config, true).1
     }
 
     /// Gives a key the spelling of its field, and takes out one that is unknown, as Go ignores it.

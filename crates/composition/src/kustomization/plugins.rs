@@ -10,6 +10,7 @@ use crate::engine::transformer::{Layer, Transformer, TransformerId};
 use crate::read::model::{self, BUILTIN};
 use crate::resources::resource::Resource;
 use krm_core::scope::unless_default;
+use krm_core::typed::AnyCase;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, FieldPath, Value};
@@ -76,7 +77,10 @@ pub(crate) fn as_read(mut transformer: Transformer, found: &mut Diagnostics) -> 
     let Some(builtin) = table::find(&transformer.id) else {
         return transformer;
     };
-    for key in (builtin.odd_keys)(&transformer) {
+    let any_case = AnyCase::new(true);
+    // Errors are reported when the mended configuration is read.
+    drop((builtin.read)(&transformer, Some(&any_case)));
+    for key in any_case.into_keys() {
         found.push(transformer.mend(&key));
     }
     if WITHOUT_DEFAULTS.contains(&transformer.id.kind.as_str())

@@ -267,7 +267,7 @@ impl Steps<'_> {
         let Some(builtin) = table::find(&transformer.id) else {
             return;
         };
-        let read = (builtin.read)(&transformer);
+        let read = (builtin.read)(&transformer, None);
         self.push(transformer, read.map(Runner::Builtin));
     }
 

@@ -142,7 +142,7 @@ fn configuration(
         }
         found.field(path.to_string())
     };
-    let (read, keys) = typed::read_in_any_case(&[], &value, false);
+    let (read, keys) = typed::read_in_any_case(&value, false);
     for key in keys {
         let warning = Diagnostic::warning(key.in_words().0);
         diagnostics.push(placed(warning, &key.written));

@@ -60,7 +60,7 @@ fn internal(transformer: &Transformer) -> Result<Runner> {
         };
     }
     if let Some(builtin) = table::find(id) {
-        return (builtin.read)(transformer).map(Runner::Builtin);
+        return (builtin.read)(transformer, None).map(Runner::Builtin);
     }
     if id.group == GROUP && id.kind == "Composition" {
         return Ok(Runner::Nested(Nested::Composition, Vec::new()));

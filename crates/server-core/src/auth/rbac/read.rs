@@ -263,7 +263,7 @@ impl Object<'_> {
 
     /// Reads the object, without some of its fields, as a type.
     fn typed<T: DeserializeOwned>(self, without: &[&str]) -> Result<T> {
-        typed::read_without(without, self.value).map_err(|mismatch| {
+        typed::read_without(without, self.value, None).map_err(|mismatch| {
             let path = mismatch.field(&FieldPath::root());
             let (mut message, hint) = mismatch.in_words();
             let key = path.steps().iter().rev().find_map(|step| match step {

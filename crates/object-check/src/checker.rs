@@ -48,11 +48,11 @@ impl Skipped {
     }
 }
 
-/// What the check of one object left out.
+/// A part of an object that was not checked.
 enum Left {
-    /// The object, as its kind is not known.
+    /// All of it, as its kind is unknown.
     Kind(String),
-    /// The object, as SOPS decrypts it before it is sent.
+    /// All of it, as SOPS decrypts it before it is sent.
     Encrypted,
     /// So many rules in CEL.
     Rules(usize),

@@ -65,7 +65,7 @@ pub struct Renames<'t> {
     by_kind: BTreeMap<String, BTreeMap<String, Rc<[usize]>>>,
     /// Whether references are updated only once, so that none has a namespace from the middle.
     is_at_end: bool,
-    /// What the new names may take.
+    /// The budget of the new names.
     budget: Option<&'t Budget>,
 }
 

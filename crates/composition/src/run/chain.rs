@@ -44,7 +44,7 @@ pub(crate) struct Surroundings<'c> {
     builds: usize,
     /// The number of objects that were read and generated.
     objects: usize,
-    /// What is left for them.
+    /// Their budget.
     budget: Rc<Budget>,
     /// The state that the Kustomizations of one build share.
     pub(crate) shared: Shared,

@@ -50,7 +50,7 @@ impl Budget {
 /// The size of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// What the [`Budget`] counts.
+    /// The bytes that the [`Budget`] counts.
     pub(crate) bytes: usize,
     /// The levels of collections.
     depth: usize,

@@ -547,7 +547,7 @@ fn objects_are_checked_if_asked() {
     assert_eq!(
         done(&request, body).warnings,
         [
-            "objects[0].spec.type: `spec.type` must be `ClusterIP`, `ExternalName`, `LoadBalancer` or `NodePort`; did you mean `NodePort`?; the parameter `TYPE` decides the value",
+            "objects[0].spec.type: `spec.type` must be `ClusterIP`, `ExternalName`, `LoadBalancer` or `NodePort`; the parameter `TYPE` decides the value",
             "objects[0].spec.port: `port` is not a field of ServiceSpec; did you mean `ports`?",
             "objects[0].spec.ports: `spec.ports` is required",
             "not checked: 1 object of unknown kinds (example.com/v1 Shop)",

@@ -7,6 +7,7 @@ pub mod fields;
 pub mod files;
 pub mod identity;
 pub mod item_keys;
+mod keys;
 pub mod kind_names;
 pub mod label_fields;
 pub mod label_selector;

@@ -6,8 +6,6 @@
 //! It is a serde `Deserializer` of our own, because its errors must be data that have places.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::value::StrDeserializer;
@@ -17,10 +15,12 @@ use serde::de::{
 };
 use serde::{Deserialize, forward_to_deserialize_any};
 
-use crate::fields::meant;
+use crate::keys::{Fields, unknown_field};
 use krm_yaml::scalar::resolve;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Step, Value, is_word, name_of, space_hint};
+
+pub use crate::keys::{AnyCase, OddKey, backticked, in_any_case, spelled};
 
 /// The maximum length of a string that a message repeats.
 const MAX_SHOWN: usize = 60;
@@ -50,17 +50,6 @@ pub fn read_without<'v, T: Deserialize<'v>>(
     })
 }
 
-/// The fields that Go may take for one another, because it ignores the case of keys: the one that
-/// `key` means.
-pub fn in_any_case<'f>(
-    key: &str,
-    fields: impl Iterator<Item = &'f str> + Clone,
-) -> Option<&'f str> {
-    let mut exact = fields.clone().filter(|name| *name == key);
-    let mut all = fields.filter(|name| name.eq_ignore_ascii_case(key));
-    exact.next().or_else(|| all.next())
-}
-
 /// Reads a mapping as a type, as Go does: the case of keys does not matter. Also returns the keys
 /// that are not written as the fields of the type.
 pub fn read_in_any_case<'v, T: Deserialize<'v>>(
@@ -72,39 +61,6 @@ pub fn read_in_any_case<'v, T: Deserialize<'v>>(
     (read, any_case.into_keys())
 }
 
-/// A key that is not written as a field of its type.
-#[derive(Debug)]
-pub struct OddKey {
-    /// The key.
-    pub key: String,
-    /// The path of its mapping, in the spelling of the types.
-    pub mapping: FieldPath,
-    /// The path of its value, as it is written.
-    pub written: FieldPath,
-    /// The field that it means; none if it is unknown.
-    pub field: Option<&'static str>,
-    /// Whether another key means the same field, and counts.
-    pub is_hidden: bool,
-    known: &'static [&'static str],
-}
-
-impl OddKey {
-    /// The message and the hint.
-    #[must_use]
-    pub fn in_words(&self) -> (String, Option<String>) {
-        match self.field {
-            Some(field) => (spelled(&self.key, field), None),
-            None => unknown_field(&self.key, self.known),
-        }
-    }
-}
-
-/// The message for a key in another case.
-#[must_use]
-pub fn spelled(key: &str, field: &str) -> String {
-    format!("`{key}` is spelled `{field}`")
-}
-
 /// Reads a field that may be null: then it has its default, as if it were absent.
 ///
 /// # Errors
@@ -113,13 +69,6 @@ pub fn or_default<'v, D: Deserializer<'v>, T: Default + Deserialize<'v>>(
     field: D,
 ) -> Result<T, D::Error> {
     Option::deserialize(field).map(Option::unwrap_or_default)
-}
-
-/// Writes names as `` `a`, `b`, `c` ``.
-#[must_use]
-pub fn backticked(names: &[&str]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
 }
 
 /// A value that does not fit its type.
@@ -239,16 +188,6 @@ impl Mismatch {
     }
 }
 
-fn unknown_field(name: &str, known: &[&str]) -> (String, Option<String>) {
-    let hint = match meant(name, known.iter().copied()) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None if matches!(name, "name" | "namespace") => format!("did you mean `metadata.{name}`?"),
-        None if known.is_empty() => "it has no fields of its own".to_owned(),
-        None => format!("its fields are {}", backticked(known)),
-    };
-    (format!("unknown field `{name}`"), Some(hint))
-}
-
 fn hint_for_type(last: &str, expected: &Expected, found: &str) -> Option<String> {
     let is_parted = matches!(found, "a list" | "a mapping");
     match expected {
@@ -319,64 +258,6 @@ struct Typed<'v, 's, 'l> {
     keys: &'v [&'v str],
     /// If the case of keys does not matter.
     any_case: Option<&'l AnyCase>,
-}
-
-/// Notes the keys that are not written as fields, while a value is read as Go reads it.
-pub struct AnyCase {
-    ignores_unknown: bool,
-    found: RefCell<Found>,
-}
-
-/// The keys found so far, and the path of the value that is being read: in the spelling of the
-/// types, and as it is written.
-#[derive(Default)]
-struct Found {
-    keys: Vec<OddKey>,
-    path: FieldPath,
-    written: FieldPath,
-}
-
-impl AnyCase {
-    /// Unknown keys are errors, unless they are ignored.
-    #[must_use]
-    pub fn new(ignores_unknown: bool) -> Self {
-        Self {
-            ignores_unknown,
-            found: RefCell::default(),
-        }
-    }
-
-    /// The keys that are not written as the fields of their types, from the outside in. If unknown
-    /// keys are ignored, they are among these.
-    #[must_use]
-    pub fn into_keys(self) -> Vec<OddKey> {
-        self.found.into_inner().keys
-    }
-
-    // These are cold, as they would otherwise be part of the code for each type.
-
-    /// The value of an entry is read from now on.
-    #[cold]
-    fn enter(&self, field: &str, key: &str) {
-        let mut found = self.found.borrow_mut();
-        found.path.push(Step::Key(field.to_owned()));
-        found.written.push(Step::Key(key.to_owned()));
-    }
-
-    /// An item is read from now on.
-    #[cold]
-    fn enter_item(&self, index: usize) {
-        let mut found = self.found.borrow_mut();
-        found.path.push(Step::Index(index));
-        found.written.push(Step::Index(index));
-    }
-
-    #[cold]
-    fn leave(&self) {
-        let mut found = self.found.borrow_mut();
-        found.path.pop();
-        found.written.pop();
-    }
 }
 
 impl<'v> Typed<'v, '_, '_> {
@@ -606,27 +487,6 @@ struct Entries<'v, 's, 'l> {
     fields: Option<Box<Fields<'v>>>,
 }
 
-/// The fields of a mapping whose keys may have another case.
-struct Fields<'v> {
-    known: &'static [&'static str],
-    /// The key that counts for each of them: Go sorts the keys, and the last one counts.
-    keys: BTreeMap<&'static str, &'v str>,
-}
-
-impl<'v> Fields<'v> {
-    #[cold]
-    fn of(entries: &'v [(Cow<'_, str>, Value<'_>)], known: &'static [&'static str]) -> Self {
-        let mut keys = BTreeMap::new();
-        for (key, _) in entries {
-            if let Some(field) = in_any_case(key, known.iter().copied()) {
-                let last = keys.entry(field).or_insert(key.as_ref());
-                *last = (*last).max(key);
-            }
-        }
-        Self { known, keys }
-    }
-}
-
 impl<'v> Entries<'v, '_, '_> {
     /// The field that a key means; none if it is ignored. Notes a key that is not written so.
     fn field(&self, key: &'v str) -> Option<&'v str> {
@@ -634,29 +494,6 @@ impl<'v> Entries<'v, '_, '_> {
             Some((any_case, fields)) => fields.meant(key, any_case),
             None => Some(key),
         }
-    }
-}
-
-impl Fields<'_> {
-    #[cold]
-    fn meant<'v>(&self, key: &'v str, any_case: &AnyCase) -> Option<&'v str> {
-        let field = in_any_case(key, self.known.iter().copied());
-        let is_hidden = field.is_some_and(|field| self.keys.get(field) != Some(&key));
-        if field.is_none() && !any_case.ignores_unknown {
-            return Some(key);
-        }
-        if field != Some(key) {
-            let found = &mut *any_case.found.borrow_mut();
-            found.keys.push(OddKey {
-                key: key.to_owned(),
-                mapping: found.path.clone(),
-                written: found.written.clone().key(key),
-                field,
-                is_hidden,
-                known: self.known,
-            });
-        }
-        field.filter(|_| !is_hidden)
     }
 }
 

@@ -127,7 +127,7 @@ fn build(
     ))
 }
 
-/// What runs other programs, as far as the arguments allow it.
+/// The runner of other programs, as far as the arguments allow it.
 fn programs(
     arguments: &Arguments,
     console: Console,
@@ -146,7 +146,7 @@ fn programs(
     })
 }
 
-/// What is built: the path, or the directory in a copy of the repository that it is the URL of.
+/// The directory to build: the path, or the one in a copy of the repository that it is the URL of.
 fn root(path: &str, programs: &Programs) -> Result<String> {
     if io::is_there(path) {
         return Ok(path.to_owned());
@@ -174,7 +174,7 @@ fn consolidated(list: &[Step], path: &str, diagnostics: &mut Diagnostics) -> Opt
     })
 }
 
-/// What is built in a directory, in messages.
+/// The kind of file that is built in a directory, in messages.
 fn owner(directory: &str) -> &'static str {
     let mut files = KUSTOMIZATIONS.iter().map(|name| join(directory, name));
     if files.any(|file| io::is_there(&file)) {

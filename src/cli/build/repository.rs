@@ -245,7 +245,7 @@ fn duration(text: &str) -> Option<Duration> {
 mod tests {
     use super::{Repository, duration};
 
-    /// What kubectl 1.37 has git fetch for a URL: the URL of the repository, the reference, and the
+    /// URLs, and for each what kubectl 1.37 has git fetch: the URL of the repository, the reference, and the
     /// directory in it.
     const FETCHED: &[(&str, [&str; 3])] = &[
         (

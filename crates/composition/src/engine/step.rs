@@ -183,7 +183,9 @@ impl Context<'_> {
     /// The text of the file that a field names.
     pub(crate) fn source(&self, field: &FieldPath, path: &str) -> Result<Arc<Source>> {
         let root = self.transformer.directory_of(field);
-        self.files.source(&join(root, path), root)
+        let source = self.files.source(&join(root, path), root)?;
+        self.budget.take(source.text().len());
+        Ok(source)
     }
 
     /// Warns about a field of the configuration that the transformer accepts.

@@ -238,7 +238,7 @@ pub fn paragraphs_above(root: Cursor<'_>, apart: bool) -> Vec<String> {
                 paragraph.push_str(line);
             }
             None if is_comment => paragraphs.push(line.to_owned()),
-            // What is before it belongs to the document before.
+            // The text before it belongs to the document before.
             None if before.is_some() && !line.is_empty() => paragraphs.clear(),
             None => {}
         }

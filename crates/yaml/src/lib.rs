@@ -78,6 +78,7 @@ pub use crate::{
     read::patched::Patched,
     read::values::is_word,
     read::view::View,
+    read::view_mut::ViewMut,
     write::comments::{comments_below, end_with_comments, paragraphs_above},
     write::edited::close_text,
     write::emit::json,

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::diagnostic::Diagnostics;
 use crate::edit::pairing::{ItemKey, ItemKeys};
@@ -17,6 +18,7 @@ use crate::read::patched::Patched;
 use crate::read::text::{check_text, fast, is_json};
 use crate::read::values::DuplicateKeys;
 use crate::read::view::View;
+use crate::read::view_mut::ViewMut;
 use crate::scalar::Style;
 use crate::scalar::data::Scalar;
 use crate::source::Source;
@@ -346,7 +348,7 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
     parts.sort_unstable();
     let lines = [("new", "x"), ("on", "1"), ("a b", "a: b"), ("1", "#")];
     let line = |(key, value): (&str, &'static str)| EntryLine::of(key, Value::string(value));
-    let lines: Vec<EntryLine> = lines.into_iter().filter_map(line).collect();
+    let lines: Vec<Arc<EntryLine>> = lines.into_iter().filter_map(line).map(Arc::new).collect();
     let mut object = Patched::new(root);
     for _ in 0..editor.choose(3) {
         let id = nodes.get(editor.choose(nodes.len())).copied();
@@ -361,11 +363,12 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
     for id in parts.into_iter().rev() {
         editor.change(object.value_mut(document.cursor(id)), id);
     }
-    let (mut seen, whole) = (String::new(), object.clone().into_value());
+    let (mut seen, mut whole) = (String::new(), object.clone().into_value());
     json(&mut seen, object.view(), None, 0);
     if seen != whole.to_json() || walked(object.view()) != whole {
         return Err(format!("{object:?} is seen as {seen}, not as {whole:?}"));
     }
+    changed_alike(&mut object, &mut whole, &mut editor, &lines)?;
     for position in [Position::Document, Position::Item { column: 2 }] {
         let Some(text) = render_patched(&object, position) else {
             continue;
@@ -378,6 +381,55 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Changes a patched node and its value through views of their parts, and compares what they hold.
+fn changed_alike<'d>(
+    object: &mut Patched<'d>,
+    whole: &mut Value<'d>,
+    editor: &mut Editor<'_>,
+    lines: &[Arc<EntryLine>],
+) -> Result<(), String> {
+    for _ in 0..editor.choose(4) {
+        let choices = [(); 8].map(|()| editor.choose(8));
+        change_part(ViewMut::from(&mut *object), &choices, lines);
+        change_part(ViewMut::from(&mut *whole), &choices, lines);
+        if object.clone().into_value() != *whole {
+            return Err(format!("{object:?} is not changed as {whole:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Goes down to a part that the choices name, and changes it.
+fn change_part(part: ViewMut<'_, '_>, choices: &[usize], lines: &[Arc<EntryLine>]) {
+    let [what, rest @ ..] = choices else { return };
+    let keys = part
+        .view()
+        .entries()
+        .map(|entries| entries.map(|(key, _)| key.into_owned()));
+    let key = keys.and_then(|mut keys| keys.nth(*what));
+    let line = lines.get(*what);
+    let change = &mut |mut part: ViewMut<'_, '_>| {
+        if part.view().scalar().is_some() {
+            part.reborrow().value_mut().set(Value::string("seen").data);
+        }
+        change_part(part, rest, lines);
+    };
+    if let Some(key) = key {
+        part.get_mut(&key).into_iter().for_each(change);
+    } else if *what > 5 {
+        part.each_collection(|_, part| change(part));
+    } else if *what > 3 {
+        let _ = part.try_each_item(|part| {
+            change(part);
+            Ok::<(), ()>(())
+        });
+    } else if part.view().items().is_some() {
+        part.item_mut(*what).into_iter().for_each(change);
+    } else if let Some(line) = line {
+        part.insert(line);
+    }
 }
 
 /// The data of a view, one part after the other.

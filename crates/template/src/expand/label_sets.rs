@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::declare::dialect::Dialect;
 use crate::declare::label::{Label, Scope};
@@ -138,9 +139,9 @@ fn others<'l>(labels: &'l Labels, others: &Labels) -> Vec<&'l (String, String)> 
 
 /// The same, as lines.
 pub(super) struct Lines {
-    pub(super) all: Vec<EntryLine>,
-    templates: Vec<EntryLine>,
-    selectors: Vec<EntryLine>,
+    pub(super) all: Vec<Arc<EntryLine>>,
+    templates: Vec<Arc<EntryLine>>,
+    selectors: Vec<Arc<EntryLine>>,
 }
 
 impl Lines {

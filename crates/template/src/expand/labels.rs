@@ -1,6 +1,7 @@
 //! Puts the labels of a Template on its objects, on their pods and on the selectors of these.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::expand::pods::{KnownPods, Labels};
 use crate::values::budget::Budget;
@@ -44,13 +45,13 @@ impl<'l> Set<'l> {
 }
 
 /// The labels as lines, to be added to objects that are not read as a whole.
-pub(crate) type Lines = [EntryLine];
+pub(crate) type Lines = [Arc<EntryLine>];
 
 /// The lines of labels; `None` if one of them takes several.
-pub(crate) fn lines(labels: &Labels) -> Option<Vec<EntryLine>> {
+pub(crate) fn lines(labels: &Labels) -> Option<Vec<Arc<EntryLine>>> {
     let labels = labels.iter();
     labels
-        .map(|(key, value)| EntryLine::of(key, Value::string(value.clone())))
+        .map(|(key, value)| EntryLine::of(key, Value::string(value.clone())).map(Arc::new))
         .collect()
 }
 

@@ -34,3 +34,4 @@ pub(crate) mod text;
 pub(crate) mod tokens;
 pub(crate) mod values;
 pub(crate) mod view;
+pub(crate) mod view_mut;

@@ -1,6 +1,7 @@
 //! The changed parts of a node.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::read::document::Cursor;
 use crate::table::NodeId;
@@ -12,14 +13,14 @@ pub(crate) struct Parts<'d> {
     /// The changed parts, none of which is inside another.
     pub(super) values: Vec<(NodeId, Value<'d>)>,
     /// The entries added to mappings. No mapping is a changed part or inside one.
-    pub(super) added: Vec<Added<'d>>,
+    pub(super) added: Vec<Added>,
 }
 
 /// An entry added at the end of a mapping.
 #[derive(Clone, Debug)]
-pub(crate) struct Added<'d> {
+pub(crate) struct Added {
     pub(crate) mapping: NodeId,
-    pub(crate) entry: &'d EntryLine,
+    pub(crate) entry: Arc<EntryLine>,
 }
 
 /// An entry of a block mapping on one line, written and read back once, to be added to many mappings.
@@ -56,7 +57,7 @@ impl<'d> Parts<'d> {
     }
 
     /// The entries added to mappings; those of one mapping are together.
-    pub(crate) fn added(&self) -> &[Added<'d>] {
+    pub(crate) fn added(&self) -> &[Added] {
         &self.added
     }
 
@@ -67,7 +68,7 @@ impl<'d> Parts<'d> {
     }
 
     /// The entries added to a mapping.
-    pub(crate) fn added_to(&self, mapping: NodeId) -> &[Added<'d>] {
+    pub(crate) fn added_to(&self, mapping: NodeId) -> &[Added] {
         let range = self.range_added(mapping..NodeId(mapping.0.saturating_add(1)));
         self.added.get(range).unwrap_or_default()
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::iter::Peekable;
+use std::sync::Arc;
 
 use crate::read::document::Cursor;
 use crate::read::ordinary::Ordinary;
@@ -22,15 +23,10 @@ pub struct Patched<'d> {
 impl<'d> Patched<'d> {
     /// Creates a node without changes.
     #[must_use]
-    pub fn new(root: Ordinary<'d>) -> Self {
-        /// The number of parts that suffices for most objects.
-        const PARTS: usize = 12;
+    pub const fn new(root: Ordinary<'d>) -> Self {
         Self {
             root,
-            parts: Parts {
-                values: Vec::with_capacity(PARTS),
-                ..Parts::NONE
-            },
+            parts: Parts::NONE,
         }
     }
 
@@ -48,12 +44,22 @@ impl<'d> Patched<'d> {
     pub fn set(&mut self, part: Cursor<'d>, data: Data<'d>) {
         let (id, at) = (part.id(), self.parts.first(part.id()));
         let origin = Some(id);
-        self.parts.values.insert(at, (id, Value { origin, data }));
+        self.put_part(at, id, Value { origin, data });
+    }
+
+    fn put_part(&mut self, at: usize, id: NodeId, value: Value<'d>) -> &mut Value<'d> {
+        /// The number of parts that suffices for most objects.
+        const PARTS: usize = 12;
+        let values = &mut self.parts.values;
+        if values.capacity() == 0 {
+            values.reserve_exact(PARTS);
+        }
+        &mut values.insert_mut(at, (id, value)).1
     }
 
     /// Sets an entry of a mapping, as [`Value::insert`] does. Neither the mapping nor a node around
     /// it may have changed.
-    pub fn insert(&mut self, mapping: Cursor<'d>, entry: &'d EntryLine) {
+    pub fn insert(&mut self, mapping: Cursor<'d>, entry: &Arc<EntryLine>) {
         let mut entries = mapping.document.children(mapping.id());
         let old = entries.find(|old| old.has_key(&entry.key));
         if let Some(old) = old {
@@ -63,7 +69,7 @@ impl<'d> Patched<'d> {
         let is_filled_block = !mapping.is_flow() && mapping.node().next > mapping.id().0 + 1;
         // An object in braces keeps no layout: its new entries need no lines.
         if !is_filled_block && !self.root.cursor().is_flow() {
-            let key = Cow::Borrowed(entry.key.as_str());
+            let key = Cow::Owned(entry.key.clone());
             self.value_mut(mapping).insert(key, entry.value.clone());
             return;
         }
@@ -76,14 +82,27 @@ impl<'d> Patched<'d> {
             .unwrap_or_default()
             .iter_mut();
         if let Some(added) = own.find(|added| added.entry.key == entry.key) {
-            added.entry = entry;
+            added.entry = Arc::clone(entry);
             return;
         }
+        let entry = Arc::clone(entry);
         let added = Added { mapping: id, entry };
         self.parts.added.insert(range.end, added);
     }
 
     /// The value of a changed part.
+    #[must_use]
+    pub fn changed(&self, part: Cursor<'_>) -> Option<&Value<'d>> {
+        self.parts.get(part.id())
+    }
+
+    /// Whether lines were added to a mapping.
+    #[must_use]
+    pub fn is_extended(&self, mapping: Cursor<'_>) -> bool {
+        !self.parts.added_to(mapping.id()).is_empty()
+    }
+
+    /// The value of a changed part, to be changed further.
     pub fn changed_mut(&mut self, part: Cursor<'d>) -> Option<&mut Value<'d>> {
         let at = self.parts.first(part.id());
         let (id, value) = self.parts.values.get_mut(at)?;
@@ -105,13 +124,19 @@ impl<'d> Patched<'d> {
             put(part, &mut value, &mut values.drain(at..end).peekable());
             for added in self.parts.added.drain(added) {
                 if let Some(mapping) = read_from(&mut value, added.mapping) {
-                    let EntryLine { key, value, .. } = added.entry;
-                    mapping.insert(Cow::Borrowed(key), value.clone());
+                    let EntryLine { key, value, .. } = &*added.entry;
+                    mapping.insert(Cow::Owned(key.clone()), value.clone());
                 }
             }
             value
         };
-        &mut values.insert_mut(at, (id, value)).1
+        self.put_part(at, id, value)
+    }
+
+    /// Whether no part has another value, or has had one.
+    #[must_use]
+    pub const fn is_unchanged(&self) -> bool {
+        self.parts.values.is_empty() && self.parts.added.is_empty()
     }
 
     /// Reads the node with all changes.

@@ -123,6 +123,11 @@ impl<'v> View<'v> {
     /// The text, if this is a string.
     #[must_use]
     pub fn as_str(self) -> Option<Cow<'v, str>> {
+        if let Seen::Node(node, _) = self.0
+            && let Some(text) = node.literal()
+        {
+            return Some(Cow::Borrowed(text));
+        }
         match self.scalar()? {
             Scalar::String(text) => Some(text),
             Scalar::Number(_) | Scalar::Bool(_) | Scalar::Null => None,

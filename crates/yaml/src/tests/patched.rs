@@ -1,6 +1,7 @@
 //! Parts of a node that have other values, written without a look at the others.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
@@ -109,7 +110,8 @@ fn entries_are_added_to_a_mapping_that_is_not_read() {
     let labels = root.get("labels").unwrap();
     let mut object = Patched::new(Ordinary::of(root).unwrap());
     let lines = [("unit", "one"), ("tier", "y"), ("on", "1"), ("unit", "two")];
-    let lines = lines.map(|(key, value)| EntryLine::of(key, Value::string(value)).unwrap());
+    let lines =
+        lines.map(|(key, value)| Arc::new(EntryLine::of(key, Value::string(value)).unwrap()));
     for line in &lines {
         object.insert(labels, line);
     }
@@ -126,6 +128,21 @@ fn entries_are_added_to_a_mapping_that_is_not_read() {
     assert_eq!(json, r#"{"app":"web","tier":"y","unit":"two","on":"1"}"#);
     assert_eq!(object.value_mut(labels).str_at(&["on"]), Some("1"));
     assert_eq!(object.into_value().str_at(&["labels", "unit"]), Some("two"));
+}
+
+#[test]
+fn entries_of_mappings_that_end_together_are_added_to_the_inner_one_first() {
+    let document = document("a:\n  b:\n    c: 1 # one\n    # below\n");
+    let root = root(&document);
+    let line = Arc::new(EntryLine::of("new", Value::string("x")).unwrap());
+    let mut object = Patched::new(Ordinary::of(root).unwrap());
+    for mapping in [root, root.get("a").unwrap(), root.at(["a", "b"]).unwrap()] {
+        object.insert(mapping, &line);
+    }
+    let c = root.at(["a", "b", "c"]).unwrap();
+    object.value_mut(c).set(Value::string("d").data);
+    let added = "a:\n  b:\n    c: d # one\n    # below\n\n    new: x\n  new: x\nnew: x\n";
+    assert_eq!(written(&object), (added.to_owned(), true));
 }
 
 #[test]

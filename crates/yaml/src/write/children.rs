@@ -199,7 +199,7 @@ impl<'d> Rewrite<'d> {
 
     /// Writes entries at the end of a block mapping that is not empty. They were read back when they
     /// were made.
-    pub(super) fn append(&mut self, entries: &[Added<'_>]) {
+    pub(super) fn append(&mut self, entries: &[Added]) {
         let mapping = entries.first().map(|first| first.mapping);
         let last = mapping.and_then(|id| self.document.children(id).last());
         let Some(last) = last else { return };

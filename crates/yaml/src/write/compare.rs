@@ -90,7 +90,9 @@ impl<'d> Rewrite<'d> {
                 rewrite.renew(*id, value).then_some(())?;
             }
         }
-        for added in parts.added().chunk_by(|a, b| a.mapping == b.mapping) {
+        // Where two mappings end on one line, the entries of the inner one come first.
+        let added = parts.added().chunk_by(|a, b| a.mapping == b.mapping);
+        for added in added.rev() {
             rewrite.append(added);
         }
         rewrite.clear_tabs();

@@ -77,7 +77,7 @@ impl Rescanned<'_> {
             return false;
         }
         let mut added = parts.added_to(old.id()).iter();
-        let mut is_added = |added: &Added<'_>| {
+        let mut is_added = |added: &Added| {
             children.next().is_some_and(|id| {
                 let key = self.cursor(id).key();
                 key.is_ok_and(|key| key == added.entry.key) && self.holds(id, &added.entry.value)

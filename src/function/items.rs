@@ -14,7 +14,7 @@ use crate::krm::identity::{self, Head, Identity, Kept};
 use crate::plan::Input;
 use crate::threads;
 use krm_yaml::diagnostic::Diagnostics;
-use krm_yaml::{Cursor, SharedNode, Value};
+use krm_yaml::{Cursor, SharedNode, Value, View};
 
 /// The objects that a function works on: the items of a ResourceList, or the resources of a
 /// Composition.
@@ -106,13 +106,13 @@ impl Items {
         Self::of(nodes.len(), chunks, Read::of(config))
     }
 
-    /// Reads items that are values, in a Composition.
-    pub(super) fn of_values<'v>(
-        values: impl ExactSizeIterator<Item = &'v Value<'v>>,
+    /// Reads items that are the resources of a Composition.
+    pub(super) fn of_views<'v>(
+        views: impl ExactSizeIterator<Item = View<'v>>,
         config: &Value<'_>,
     ) -> Self {
-        let count = values.len();
-        Self::of(count, values.map(Read::of_value), Read::of_value(config))
+        let config = Read::of_view(config.into());
+        Self::of(views.len(), views.map(Read::of_view), config)
     }
 
     fn of(count: usize, objects: impl Iterator<Item = Read>, config: Read) -> Self {
@@ -297,16 +297,17 @@ impl Read {
         }
     }
 
-    fn of_value(object: &Value<'_>) -> Self {
-        let annotation = |key| object.str_at(&["metadata", "annotations", key]);
-        let kept = Kept::ANNOTATIONS.map(|key| annotation(key).map(Cow::Borrowed));
-        let kept = Kept::from_annotations(kept);
+    fn of_view(object: View<'_>) -> Self {
+        let metadata = object.get("metadata");
+        let annotations = metadata.and_then(|metadata| metadata.get("annotations"));
+        let annotation = |key| annotations?.get(key)?.as_str();
+        let kept = Kept::from_annotations(Kept::ANNOTATIONS.map(annotation));
         Self {
             identity: Identity::of_kind(object),
             path: kept.path.map(Cow::into_owned),
             package_path: annotation(PACKAGE_PATH).map(Into::into),
             index: kept.index,
-            is_local: is_local(object.get("metadata")),
+            is_local: is_local(metadata),
             owner: annotation(OWNER).map(Into::into),
             origin: annotation(ORIGIN).map(Into::into),
             is_selected: false,

@@ -80,10 +80,8 @@ pub(super) fn run(
         return;
     };
     let mut found = Diagnostics::new();
-    let values = resources
-        .iter()
-        .map(|resource| -> &Value<'_> { resource.value() });
-    let items = Items::of_values(values, &transformer.config);
+    let views = resources.iter().map(Resource::view);
+    let items = Items::of_views(views, &transformer.config);
     let objects = Resources::of(resources, &name);
     let decision = stamp::decide(
         &objects,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::scalar::text_of;
-use krm_yaml::Value;
+use crate::scalar::into_text;
+use krm_yaml::{Value, View};
 
 /// The file an object is kept in, relative to the package, slash-separated.
 pub const PATH: &str = "internal.config.kubernetes.io/path";
@@ -54,9 +54,10 @@ pub fn is_internal(key: &str) -> bool {
 
 /// Whether an object with this metadata is kept out of the cluster.
 #[must_use]
-pub fn is_local(metadata: Option<&Value<'_>>) -> bool {
+pub fn is_local(metadata: Option<View<'_>>) -> bool {
     let annotation = metadata.and_then(|metadata| metadata.at(&["annotations", LOCAL_CONFIG]));
-    annotation.is_some_and(|value| text_of(value) != Some("false"))
+    let text = annotation.map(|annotation| annotation.scalar().and_then(into_text));
+    text.is_some_and(|text| text.as_deref() != Some("false"))
 }
 
 /// The file that an object is kept in by its annotations, and its index there.

@@ -23,22 +23,26 @@ pub struct Identity {
 impl Identity {
     /// The identity of a value, if it has a kind and a name.
     pub fn of<'v>(object: impl Into<View<'v>>) -> Option<Self> {
-        let object = object.into();
-        Self::of_kind(object).filter(|_| object.str_at(&["metadata", "name"]).is_some())
+        identity_of(object.into(), None)
     }
 
     /// The identity of a value, if it has a kind; without a name that is empty.
     pub fn of_kind<'v>(object: impl Into<View<'v>>) -> Option<Self> {
-        let object = object.into();
-        let kind = object.str_at(&["kind"])?.into_owned();
-        let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
-        Some(Self {
-            group: group(&text(&["apiVersion"])).to_owned(),
-            kind,
-            namespace: text(&["metadata", "namespace"]).into_owned(),
-            name: text(&["metadata", "name"]).into_owned(),
-        })
+        identity_of(object.into(), Some(Cow::Borrowed("")))
     }
+}
+
+/// The identity of an object with a kind and a name; without one it has this name.
+fn identity_of(object: View<'_>, name: Option<Cow<'_, str>>) -> Option<Identity> {
+    let kind = object.str_at(&["kind"])?.into_owned();
+    let metadata = object.get("metadata");
+    let text = |key| metadata?.get(key)?.as_str();
+    Some(Identity {
+        name: text("name").or(name)?.into_owned(),
+        namespace: text("namespace").unwrap_or_default().into_owned(),
+        group: group(&object.str_at(&["apiVersion"]).unwrap_or_default()).to_owned(),
+        kind,
+    })
 }
 
 /// The API version, the kind and the metadata of an object, each looked up once.

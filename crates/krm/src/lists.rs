@@ -1,7 +1,7 @@
 //! Objects from a `List`, which is not an object of its own: its comments move with them.
 
 use krm_yaml::diagnostic::Result;
-use krm_yaml::{Cursor, Document, Enclosing, Position, Value};
+use krm_yaml::{Cursor, Document, Enclosing, Patched, Position, Value};
 
 /// Writes an object as [`krm_yaml::render`] does. The first object of a `List` gets the
 /// comments above the list, and the last those below.
@@ -10,14 +10,27 @@ use krm_yaml::{Cursor, Document, Enclosing, Position, Value};
 /// As [`krm_yaml::render`].
 pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
     let text = krm_yaml::render(document, value, position)?;
-    let Some(object) = value.origin.map(|origin| document.cursor(origin)) else {
-        return Ok(text);
-    };
+    let object = value.origin.map(|origin| document.cursor(origin));
+    Ok(match object {
+        Some(object) => with_comments(text, object, position),
+        None => text,
+    })
+}
+
+/// As [`render`], of an object that was changed in parts. None if it must be read as a whole.
+#[must_use]
+pub fn render_patched(object: &Patched<'_>, position: Position) -> Option<String> {
+    let text = krm_yaml::render_patched(object, position)?;
+    Some(with_comments(text, object.root().cursor(), position))
+}
+
+/// The text of an object with the comments of the list around it.
+fn with_comments(text: String, object: Cursor<'_>, position: Position) -> String {
     let (above, below) = (above(object), below(object));
     if above.is_empty() && below.is_empty() {
-        return Ok(text);
+        return text;
     }
-    Ok(around(&text, &above, &below, position))
+    around(&text, &above, &below, position)
 }
 
 fn above(object: Cursor<'_>) -> Vec<&str> {

@@ -7,13 +7,14 @@ use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, MissingField};
+use crate::fields::field_tree::FieldTrees;
 use crate::names::references;
 use crate::resources::resource::{Resource, changeable};
 use krm_core::identity::group;
 use krm_core::names;
 use krm_core::scalar::text_of;
 use krm_yaml::diagnostic::Diagnostic;
-use krm_yaml::{Data, FieldPath, Scalar};
+use krm_yaml::{Data, FieldPath, Scalar, ViewMut};
 
 /// `PrefixTransformer`: adds a prefix to the names of objects, and updates references to them.
 #[derive(Debug, Deserialize)]
@@ -97,39 +98,40 @@ fn add(
         return;
     }
     let mut refused = None;
+    let mut trees = FieldTrees::default();
     for resource in changeable(resources) {
         if keeps_its_name(resource) {
             continue;
         }
-        let mut is_renamed = false;
-        for field in fields {
-            if !field.is_for_resource(resource) || !context.budget.take(affix.len()) {
-                continue;
-            }
-            // Others must follow only a rename of the object itself.
-            if &*field.path == "metadata/name" {
-                is_renamed = true;
-                resource.remember();
-                let affixes = match end {
-                    End::Front => &mut resource.prefixes,
-                    End::Back => &mut resource.suffixes,
-                };
-                affixes.push(affix.to_owned());
-            }
-            let outcome = field.visit(resource.value_mut(), MissingField::Scalar, &mut |name| {
-                if !matches!(name.data, Data::Scalar(_)) {
-                    return Err("expected a string there".to_owned());
-                }
-                let old = text_of(name).unwrap_or_default();
-                let new = match end {
-                    End::Front => format!("{affix}{old}"),
-                    End::Back => format!("{old}{affix}"),
-                };
-                name.set(Data::Scalar(Scalar::String(new.into())));
-                Ok(())
-            });
-            context.outcome(resource, outcome);
+        let tree = trees.of_resource(resource, fields.iter());
+        // Others must follow only a rename of the object itself.
+        let is_renamed = tree.has("metadata/name");
+        if is_renamed {
+            resource.remember();
+            let affixes = match end {
+                End::Front => &mut resource.prefixes,
+                End::Back => &mut resource.suffixes,
+            };
+            affixes.push(affix.to_owned());
         }
+        let set = &mut |_, name: ViewMut<'_, '_>| {
+            if !context.budget.take(affix.len()) {
+                return Ok(());
+            }
+            let name = name.value_mut();
+            if !matches!(name.data, Data::Scalar(_)) {
+                return Err("expected a string there".to_owned());
+            }
+            let old = text_of(name).unwrap_or_default();
+            let new = match end {
+                End::Front => format!("{affix}{old}"),
+                End::Back => format!("{old}{affix}"),
+            };
+            name.set(Data::Scalar(Scalar::String(new.into())));
+            Ok(())
+        };
+        let problems = tree.visit(resource.view_mut(), MissingField::Scalar, set);
+        context.problems(resource, problems);
         if is_renamed && refused.is_none() {
             refused = refused_name(resource);
         }

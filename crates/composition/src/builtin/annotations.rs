@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::builtin::texts::{Texts, keep_spelling, set_entries};
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::FieldSpec;
-use crate::resources::resource::{Resource, changeable};
+use crate::resources::resource::Resource;
 use krm_core::names;
 use krm_yaml::FieldPath;
 
@@ -40,8 +40,6 @@ impl Transform for AnnotationsConfig {
                 }
             }
         }
-        for resource in changeable(resources) {
-            set_entries(resource, fields, &self.annotations, context);
-        }
+        set_entries(resources, fields, &self.annotations, context);
     }
 }

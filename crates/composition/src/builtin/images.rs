@@ -12,13 +12,14 @@ use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, MissingField};
+use crate::fields::field_tree::FieldTrees;
 use crate::resources::resource::{Resource, changeable};
 use crate::values::budget::Budget;
 use crate::values::expression;
 use krm_core::typed::backticked;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Data, FieldPath, Value};
+use krm_yaml::{FieldPath, Value, ViewMut};
 
 /// The maximum number of images in a message.
 const MAX_LISTED: usize = 10;
@@ -66,22 +67,17 @@ impl Transform for ImagesConfig {
             seen: RefCell::default(),
         };
         let tables = context.tables.fields();
+        let mut trees = FieldTrees::default();
         let fields = self.field_specs.as_deref().unwrap_or(&tables.images);
         for resource in changeable(resources) {
             if resource.str_at(&["kind"]) == Some("CustomResourceDefinition") {
                 continue;
             }
-            change.in_containers(resource.value_mut());
-            for field in fields {
-                if !field.is_for_resource(resource) {
-                    continue;
-                }
-                let outcome =
-                    field.visit(resource.value_mut(), MissingField::Nothing, &mut |image| {
-                        change.set(image)
-                    });
-                context.outcome(resource, outcome);
-            }
+            change.in_containers(resource.view_mut());
+            let tree = trees.of_resource(resource, fields.iter());
+            let set = &mut |_, image: ViewMut<'_, '_>| change.set(image);
+            let problems = tree.visit(resource.view_mut(), MissingField::Nothing, set);
+            context.problems(resource, problems);
         }
         change.warn_of_no_image(context);
     }
@@ -165,42 +161,39 @@ fn is_tag_and_digest(text: &str) -> bool {
 }
 
 impl ImageChange<'_> {
-    fn in_containers(&self, value: &mut Value<'_>) {
-        match &mut value.data {
-            Data::Scalar(_) => {}
-            Data::Sequence(items) => items.iter_mut().for_each(|item| self.in_containers(item)),
-            Data::Mapping(entries) => {
-                for (key, value) in entries {
-                    self.in_containers(value);
-                    if matches!(key.as_ref(), "containers" | "initContainers")
-                        && let Data::Sequence(containers) = &mut value.data
-                    {
-                        let images = containers.iter_mut().filter_map(|one| one.get_mut("image"));
-                        images.for_each(|image| self.set_text(image));
+    fn in_containers(&self, mut part: ViewMut<'_, '_>) {
+        part.reborrow().each_item(|item| self.in_containers(item));
+        part.each_collection(|key, mut part| {
+            self.in_containers(part.reborrow());
+            if matches!(key, "containers" | "initContainers") {
+                part.each_item(|container| {
+                    if let Some(image) = container.get_mut("image") {
+                        self.set_text(image);
                     }
-                }
+                });
             }
-        }
+        });
     }
 
-    fn set(&self, image: &mut Value<'_>) -> Result<(), String> {
-        if !matches!(image.data, Data::Scalar(_)) {
+    fn set(&self, image: ViewMut<'_, '_>) -> Result<(), String> {
+        if image.view().scalar().is_none() {
             return Err("an image is a string, found a list or mapping".to_owned());
         }
         self.set_text(image);
         Ok(())
     }
 
-    fn set_text(&self, image: &mut Value<'_>) {
-        let Some(old) = image.as_str() else { return };
-        let is_meant = self.names.contain(old);
-        self.see(old, is_meant);
+    fn set_text(&self, image: ViewMut<'_, '_>) {
+        let view = image.view();
+        let Some(old) = view.as_str() else { return };
+        let is_meant = self.names.contain(&old);
+        self.see(&old, is_meant);
         if !is_meant {
             return;
         }
-        let new = self.changed(old);
+        let new = self.changed(&old);
         if new != old && self.budget.take(new.len()) {
-            image.set(Value::string(new).data);
+            image.value_mut().set(Value::string(new).data);
         }
     }
 

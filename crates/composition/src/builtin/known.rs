@@ -17,10 +17,11 @@ pub(crate) struct Known {
 /// The identity of a resource for kustomize: unlike in a cluster, the version counts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Id {
-    api_version: String,
-    kind: String,
-    namespace: String,
+    // Names differ most often, so they are compared first.
     name: String,
+    namespace: String,
+    kind: String,
+    api_version: String,
 }
 
 impl Id {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::builtin::texts::{Text, Texts, keep_spelling, set_entries};
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::FieldSpec;
-use crate::resources::resource::{Resource, changeable};
+use crate::resources::resource::Resource;
 use krm_core::names;
 use krm_yaml::FieldPath;
 
@@ -41,9 +41,7 @@ pub(crate) fn set(
     if fields.iter().any(holds_labels) {
         warn_about(labels, context);
     }
-    for resource in changeable(resources) {
-        set_entries(resource, fields, labels, context);
-    }
+    set_entries(resources, fields, labels, context);
 }
 
 /// Whether a field holds labels for Kubernetes.

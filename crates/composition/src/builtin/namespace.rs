@@ -7,13 +7,14 @@ use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, MissingField};
+use crate::fields::field_tree::{FieldTrees, Problem};
 use crate::names::references;
 use crate::resources::resource::{Resource, changeable};
 use crate::values::budget::Budget;
 use krm_core::identity::group;
 use krm_core::names;
 use krm_core::scope::is_namespaced;
-use krm_yaml::{Data, FieldPath, Value};
+use krm_yaml::{Data, FieldPath, Value, ViewMut};
 
 /// The configuration; the namespace is its own.
 #[derive(Debug, Deserialize)]
@@ -65,8 +66,9 @@ impl Transform for NamespaceConfig {
             create: true,
             ..FieldSpec::default()
         };
-        let mover = Mover {
+        let mut mover = Mover {
             own,
+            trees: FieldTrees::default(),
             budget: context.budget,
             namespace,
             unset_only: self.unset_only,
@@ -75,8 +77,8 @@ impl Transform for NamespaceConfig {
         };
         for resource in changeable(resources).filter(|resource| !resource.is_of_helm) {
             resource.remember();
-            let outcome = mover.change(resource.value_mut());
-            context.outcome(resource, outcome);
+            let problems = mover.change(resource.view_mut());
+            context.problems(resource, problems);
         }
         references::update(resources, context);
     }
@@ -85,6 +87,7 @@ impl Transform for NamespaceConfig {
 struct Mover<'c> {
     /// The field of the object itself.
     own: FieldSpec,
+    trees: FieldTrees,
     budget: &'c Budget,
     namespace: &'c str,
     unset_only: bool,
@@ -93,36 +96,34 @@ struct Mover<'c> {
 }
 
 impl Mover<'_> {
-    fn change(&self, object: &mut Value<'_>) -> Result<(), String> {
-        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
-        let kind = object.str_at(&["kind"]).unwrap_or_default();
-        let is_namespaced = is_namespaced(group(api_version), kind);
-        let is_binding = matches!(kind, "RoleBinding" | "ClusterRoleBinding");
+    fn change(&mut self, mut object: ViewMut<'_, '_>) -> Vec<Problem> {
+        let view = object.view();
+        let api_version = view.str_at(&["apiVersion"]).unwrap_or_default();
+        let kind = view.str_at(&["kind"]).unwrap_or_default();
+        let is_binding = matches!(&*kind, "RoleBinding" | "ClusterRoleBinding");
         // A `Namespace` of another group does not define a namespace.
         let is_core = api_version == "v1";
-        if is_namespaced {
-            self.visit(&self.own, object)?;
-        }
-        if is_binding {
-            self.set_subjects(object)?;
-        }
+        let own = is_namespaced(group(&api_version), &kind).then_some(&self.own);
         let fields = self.fields.iter().filter(|field| {
             let path = &*field.path;
             let is_done = path == "metadata/namespace"
                 || (path == "metadata/name" && !is_core)
                 || (is_binding && path == "subjects/namespace" && !field.kind.is_empty());
-            !is_done && field.is_for(object)
+            !is_done
         });
-        for field in fields.collect::<Vec<_>>() {
-            self.visit(field, object)?;
+        let fields = own.into_iter().chain(fields);
+        let tree = self.trees.of_kind(&api_version, &kind, fields);
+        let mut problems = Vec::new();
+        if is_binding
+            && let Some(subjects) = object.reborrow().get_mut("subjects")
+            && let Err(text) = self.set_subjects(subjects)
+        {
+            let path = "subjects/namespace".into();
+            problems.push(Problem { path, text });
         }
-        Ok(())
-    }
-
-    fn visit(&self, field: &FieldSpec, object: &mut Value<'_>) -> Result<(), String> {
-        field.visit(object, MissingField::Scalar, &mut |namespace| {
-            self.set(namespace)
-        })
+        let set = &mut |_, namespace: ViewMut<'_, '_>| self.set(namespace.value_mut());
+        problems.extend(tree.visit(object, MissingField::Scalar, set));
+        problems
     }
 
     fn set(&self, namespace: &mut Value<'_>) -> Result<(), String> {
@@ -136,34 +137,28 @@ impl Mover<'_> {
         Ok(())
     }
 
-    fn set_subjects(&self, binding: &mut Value<'_>) -> Result<(), String> {
-        let subjects = binding
-            .get_mut("subjects")
-            .map(|subjects| &mut subjects.data);
-        let Some(Data::Sequence(subjects)) = subjects else {
-            return Ok(());
-        };
-        for subject in subjects {
-            let kind = subject.str_at(&["kind"]);
+    fn set_subjects(&self, subjects: ViewMut<'_, '_>) -> Result<(), String> {
+        subjects.try_each_item(|subject| {
+            let view = subject.view();
+            let kind = view.str_at(&["kind"]);
             let is_moved = match self.subjects {
                 // Kubernetes refuses a User or Group in a namespace.
                 Subjects::DefaultOnly => {
-                    subject.str_at(&["name"]) == Some("default")
+                    view.str_at(&["name"]).as_deref() == Some("default")
                         && kind.is_none_or(|kind| kind == "ServiceAccount")
                 }
-                Subjects::AllServiceAccounts => kind == Some("ServiceAccount"),
+                Subjects::AllServiceAccounts => kind.as_deref() == Some("ServiceAccount"),
                 Subjects::None => false,
             };
             if !is_moved {
-                continue;
+                return Ok(());
             }
+            let subject = subject.value_mut();
             if subject.get("namespace").is_none() {
                 subject.insert("namespace".into(), Value::string(""));
             }
-            if let Some(namespace) = subject.get_mut("namespace") {
-                self.set(namespace)?;
-            }
-        }
-        Ok(())
+            let namespace = subject.get_mut("namespace");
+            namespace.map_or(Ok(()), |namespace| self.set(namespace))
+        })
     }
 }

@@ -16,12 +16,11 @@ use crate::tables::merge_keys::{self, Known};
 use crate::values::budget::Extent;
 use crate::values::quote::quote;
 use krm_core::Identity;
-use krm_core::annotations::remove_empty;
 use krm_core::scope::effective_namespace;
 use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, Words, name_of};
+use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, View, Words, name_of};
 
 /// The text of patches, and its field in the configuration.
 #[derive(Debug)]
@@ -118,7 +117,7 @@ impl PatchText {
             if ends_in_block(node) {
                 end_block(&mut value, node);
             }
-            quote(&mut value, Some(node.document()));
+            quote((&mut value).into(), Some(node.document()));
             let value = value.without_origin();
             read.push(MergePatch { node, value });
         }
@@ -469,8 +468,12 @@ fn merge_into(
 
 /// As kustomize does after a patch removes the last one.
 fn drop_empty_annotations(resource: &mut Resource<'_>) {
-    if let Some(metadata) = resource.value_mut().get_mut("metadata") {
-        remove_empty(metadata, "annotations");
+    let annotations = resource.view().at(&["metadata", "annotations"]);
+    let entries = annotations.and_then(View::entries);
+    if entries.is_some_and(|mut entries| entries.next().is_none())
+        && let Some(metadata) = resource.view_mut().get_mut("metadata")
+    {
+        metadata.value_mut().remove("annotations");
     }
 }
 
@@ -547,7 +550,7 @@ impl Operations<'_> {
                         }
                         error.maybe_hint(hint)
                     };
-                if let Err(problem) = operation.apply(resource.value_mut(), context.budget) {
+                if let Err(problem) = operation.apply(resource.view_mut(), context.budget) {
                     let error = report(&problem, operation.hint(), resource, context);
                     context.diagnostics.push(error);
                     break;
@@ -556,14 +559,14 @@ impl Operations<'_> {
                     // Kustomize notes in annotations where an object comes from.
                     resource.trace = None;
                 }
-                if let Some((problem, hint)) = operation.stray_dash(resource.value_mut()) {
+                if let Some((problem, hint)) = operation.stray_dash(resource.view_mut()) {
                     let mut warning = report(problem, Some(hint), resource, context);
                     warning.severity = Severity::Warning;
                     context.diagnostics.push(warning);
                 }
             }
             let document = resource.document().cloned();
-            quote(resource.value_mut(), document.as_deref());
+            quote(resource.view_mut(), document.as_deref());
             // A JSON patch gives each field a value of its own, also in kustomize.
             resource.shared.clear();
             drop_empty_annotations(resource);

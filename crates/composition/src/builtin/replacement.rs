@@ -537,7 +537,7 @@ fn set_field(
     let outcome = outcome.and_then(|()| path.visit(resource.value_mut(), options.create, &mut set));
     if path.is_for_texts() {
         let document = resource.document().cloned();
-        quote(resource.value_mut(), document.as_deref());
+        quote(resource.view_mut(), document.as_deref());
     }
     match outcome {
         Ok(0) => {

@@ -7,9 +7,10 @@ use serde::Deserialize;
 
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::{FieldSpec, MissingField};
+use crate::fields::field_tree::FieldTrees;
 use crate::resources::resource::{Resource, changeable};
 use krm_yaml::suggest::closest;
-use krm_yaml::{FieldPath, Value};
+use krm_yaml::{FieldPath, Value, ViewMut};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,29 +33,27 @@ impl Transform for ReplicasConfig {
         let tables = context.tables.fields();
         let fields = self.field_specs.as_deref().unwrap_or(&tables.replicas);
         let mut found = false;
+        let mut trees = FieldTrees::default();
         for resource in changeable(resources) {
-            if !resource.is_or_was(|identity| identity.name == *name) {
+            let is_former = || resource.previous.iter().any(|former| former.name == *name);
+            if resource.str_at(&["metadata", "name"]) != Some(name) && !is_former() {
                 continue;
             }
-            for field in fields {
-                if !field.is_for_resource(resource) {
-                    continue;
-                }
-                found = true;
-                let outcome = field.visit(
-                    resource.value_mut(),
-                    MissingField::Scalar,
-                    &mut |replicas| {
-                        replicas.set(Value::from(*count).data);
-                        Ok(())
-                    },
-                );
-                context.outcome(resource, outcome);
+            let tree = trees.of_resource(resource, fields.iter());
+            if tree.is_empty() {
+                continue;
             }
+            found = true;
+            let set = &mut |_, replicas: ViewMut<'_, '_>| {
+                replicas.value_mut().set(Value::from(*count).data);
+                Ok(())
+            };
+            let problems = tree.visit(resource.view_mut(), MissingField::Scalar, set);
+            context.problems(resource, problems);
         }
         if !found {
             let scalable = changeable(resources)
-                .filter(|resource| fields.iter().any(|field| field.is_for_resource(resource)))
+                .filter(|resource| fields.iter().any(|field| field.is_for(resource.view())))
                 .filter_map(|resource| resource.str_at(&["metadata", "name"]));
             let field = FieldPath::root().key("replica").key("name");
             let problem = format!("no object with replicas is named `{name}`");

@@ -3,16 +3,18 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
 use crate::engine::step::Context;
 use crate::fields::field_spec::{FieldSpec, MissingField};
-use crate::resources::resource::{Resource, Shared};
+use crate::fields::field_tree::FieldTrees;
+use crate::resources::resource::{Resource, Shared, changeable};
 use crate::values::quote::{text_of_float, text_of_number};
 use krm_yaml::diagnostic::{Diagnostic, Severity};
-use krm_yaml::{Data, FieldPath, Scalar, Value};
+use krm_yaml::{Data, EntryLine, FieldPath, Scalar, Value, ViewMut};
 
 /// Strings by their keys; numbers and bools are spelled as kustomize spells them.
 pub(crate) type Texts = BTreeMap<String, Text>;
@@ -20,6 +22,12 @@ pub(crate) type Texts = BTreeMap<String, Text>;
 /// A string that may be written as a number or bool.
 #[derive(Clone, Debug)]
 pub(crate) struct Text(pub(crate) String);
+
+impl Text {
+    fn value(&self) -> Value<'static> {
+        Value::string(self.0.clone())
+    }
+}
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
@@ -95,9 +103,9 @@ pub(crate) fn keep_spelling(key: &'static str, texts: &mut Texts, context: &mut 
     }
 }
 
-/// Sets entries of the mappings at `fields`.
+/// Sets entries of the mappings at `fields` of all resources that may be changed.
 pub(crate) fn set_entries(
-    resource: &mut Resource<'_>,
+    resources: &mut [Resource<'_>],
     fields: &[FieldSpec],
     entries: &Texts,
     context: &mut Context<'_>,
@@ -105,61 +113,99 @@ pub(crate) fn set_entries(
     if entries.is_empty() {
         return;
     }
-    let mut created: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let sizes = entries
-        .iter()
-        .map(|(key, Text(text))| key.len() + text.len());
-    let size: usize = sizes.sum();
-    let text = |key| resource.str_at(&[key]).unwrap_or_default();
-    let (api_version, kind) = (text("apiVersion"), text("kind"));
-    let fields = fields.iter();
-    let fields = fields.filter(|field| field.is_for_type(api_version, kind));
-    let fields: Vec<&FieldSpec> = fields.collect();
-    let object = resource.value_mut();
-    let mut outcome = Ok(());
-    for field in fields {
-        outcome = outcome.and_then(|()| {
-            field.visit(object, MissingField::Mapping, &mut |mapping| {
-                if !matches!(mapping.data, Data::Mapping(_)) {
-                    return Err("expected a mapping there".to_owned());
-                }
-                if !context.budget.take(size) {
-                    return Ok(());
-                }
-                for (key, Text(text)) in entries {
-                    if mapping.get(key).is_none() {
-                        created.entry(key).or_default().push(&field.path);
-                    }
-                    mapping.insert(Cow::Owned(key.clone()), Value::string(text.clone()));
-                }
-                Ok(())
-            })
-        });
+    let line = |(key, text): (&String, &Text)| EntryLine::of(key, text.value()).map(Arc::new);
+    let mut entries = Entries {
+        fields,
+        trees: FieldTrees::default(),
+        lines: entries.iter().map(line).collect(),
+        bytes: entries
+            .iter()
+            .map(|(key, Text(text))| key.len() + text.len())
+            .sum(),
+        texts: entries,
+    };
+    for resource in changeable(resources) {
+        entries.set(resource, context);
     }
-    context.outcome(resource, outcome);
-    let is_set = |shared: &Shared| entries.contains_key(&shared.key);
-    if resource.shared.iter().any(is_set) {
-        warn_of_shared(resource, context, &own_error);
-    }
-    created.retain(|_, paths| paths.len() > 1);
-    for (key, paths) in created {
-        let mut own = paths.iter();
-        let own = own.find_map(|path| match path.strip_prefix("metadata/")? {
-            "labels" => Some("labels"),
-            "annotations" => Some("annotations"),
-            _ => None,
-        });
-        if let Some((mapping, Text(text))) = own.zip(entries.get(key)) {
-            resource.shared.push(Shared {
-                mapping,
-                key: key.to_owned(),
-                value: text.clone(),
-                count: paths.len(),
-            });
+}
+
+/// Entries to be set in many objects.
+struct Entries<'t> {
+    fields: &'t [FieldSpec],
+    trees: FieldTrees,
+    texts: &'t Texts,
+    /// Each as a line, if it takes one.
+    lines: Vec<Option<Arc<EntryLine>>>,
+    /// What they take of the budget.
+    bytes: usize,
+}
+
+impl Entries<'_> {
+    fn set(&mut self, resource: &mut Resource<'_>, context: &mut Context<'_>) {
+        let tree = self.trees.of_resource(resource, self.fields.iter());
+        let mut created = vec![Created::default(); self.texts.len()];
+        let set = &mut |index: usize, mut mapping: ViewMut<'_, '_>| {
+            if !mapping.view().is_mapping() {
+                return Err("expected a mapping there".to_owned());
+            }
+            if !context.budget.take(self.bytes) {
+                return Ok(());
+            }
+            let entries = self.texts.iter().zip(&self.lines);
+            for (((key, text), line), created) in entries.zip(&mut created) {
+                if mapping.view().get(key).is_none() {
+                    created.count += 1;
+                    let field = self.fields.get(index);
+                    let own = field.and_then(|field| in_metadata(&field.path));
+                    created.mapping = created.mapping.or(own);
+                }
+                let mapping = mapping.reborrow();
+                if let Some(line) = line {
+                    mapping.insert(line);
+                } else {
+                    let key = Cow::Owned(key.clone());
+                    mapping.value_mut().insert(key, text.value());
+                }
+            }
+            Ok(())
+        };
+        let problems = tree.visit(resource.view_mut(), MissingField::Mapping, set);
+        context.problems(resource, problems);
+        let is_set = |shared: &Shared| self.texts.contains_key(&shared.key);
+        if resource.shared.iter().any(is_set) {
+            warn_of_shared(resource, context, &own_error);
+        }
+        for ((key, Text(text)), created) in self.texts.iter().zip(created) {
+            if created.count > 1
+                && let Some(mapping) = created.mapping
+            {
+                resource.shared.push(Shared {
+                    mapping,
+                    key: key.clone(),
+                    value: text.clone(),
+                    count: created.count,
+                });
+            }
         }
     }
 }
 
+/// Fields of an object in which an entry was created.
+#[derive(Clone, Copy, Default)]
+struct Created {
+    count: usize,
+    /// The mapping in `metadata`, if it is one of them.
+    mapping: Option<&'static str>,
+}
+
+/// The mapping in `metadata` that a path names.
+fn in_metadata(path: &str) -> Option<&'static str> {
+    match path {
+        "metadata/labels" => Some("labels"),
+        "metadata/annotations" => Some("annotations"),
+        _ => None,
+    }
+}
 /// Warns if a label or annotation has changed in some fields, and stays in others: kustomize has one
 /// value for all fields in which one transformer has created it. `error` places a message.
 pub(crate) fn warn_of_shared(

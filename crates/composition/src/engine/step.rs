@@ -8,6 +8,7 @@ use crate::engine::functions::Functions;
 use crate::engine::program::Program;
 use crate::engine::transformer::Transformer;
 use crate::engine::var::Var;
+use crate::fields::field_tree::Problem;
 use crate::resources::positions::Positions;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
@@ -207,6 +208,13 @@ impl Context<'_> {
                 diagnostic = diagnostic.related(place, "of this object");
             }
             self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Reports the fields of a resource that could not be changed.
+    pub(crate) fn problems(&mut self, resource: &Resource<'_>, problems: Vec<Problem>) {
+        for Problem { path, text } in problems {
+            self.outcome(resource, Err(format!("fieldSpec `{path}`: {text}")));
         }
     }
 

@@ -2,7 +2,6 @@
 //!
 //! Source: kustomize 5.8, `api/filters/fieldspec` and `api/filters/filtersutil`.
 
-use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::{fmt, iter};
@@ -10,10 +9,9 @@ use std::{fmt, iter};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::resources::resource::Resource;
 use krm_core::identity::group;
 use krm_core::label_fields::Field;
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::View;
 
 /// The maximum number of keys in a path.
 const MAX_KEYS: usize = 256;
@@ -52,7 +50,7 @@ pub struct FieldSpecPath {
 
 /// A key of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Key {
+pub(crate) struct Key {
     name: Box<str>,
     is_list: bool,
 }
@@ -87,15 +85,9 @@ impl FieldSpec {
     }
 
     /// Whether it applies to an object.
-    pub(crate) fn is_for(&self, object: &Value<'_>) -> bool {
+    pub(crate) fn is_for(&self, object: View<'_>) -> bool {
         let text = |key| object.str_at(&[key]).unwrap_or_default();
-        self.is_for_type(text("apiVersion"), text("kind"))
-    }
-
-    /// Whether it applies to a resource.
-    pub(crate) fn is_for_resource(&self, resource: &Resource<'_>) -> bool {
-        let text = |key| resource.str_at(&[key]).unwrap_or_default();
-        self.is_for_type(text("apiVersion"), text("kind"))
+        self.is_for_type(&text("apiVersion"), &text("kind"))
     }
 
     /// Whether it applies to the objects of an API version and kind.
@@ -108,34 +100,17 @@ impl FieldSpec {
         let version = api_version.rsplit('/').next().unwrap_or_default();
         fits(&self.group, group(api_version)) && fits(&self.version, version)
     }
+}
 
-    /// Calls `set` with each value at the path.
-    ///
-    /// # Errors
-    /// Those of `set`, and one if the path leads through a scalar.
-    pub(crate) fn visit<'s>(
-        &self,
-        object: &mut Value<'s>,
-        missing: MissingField,
-        set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let missing = if self.create {
-            missing
-        } else {
-            MissingField::Nothing
-        };
-        self.descend(object, missing, set)
-            .map_err(|problem| format!("fieldSpec `{}`: {problem}", self.path))
+impl FieldSpecPath {
+    /// Its keys, in order.
+    pub(crate) fn keys(&self) -> &[Key] {
+        &self.keys
     }
 
-    /// Calls `set` with each value at the path, and adds missing fields.
-    pub(crate) fn descend<'s>(
-        &self,
-        object: &mut Value<'s>,
-        missing: MissingField,
-        set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        descend(object, &self.path.keys, missing, set)
+    /// The path as it is written.
+    pub(crate) fn text(&self) -> Arc<str> {
+        Arc::clone(&self.text)
     }
 }
 
@@ -191,6 +166,15 @@ impl Key {
             is_list: list.is_some(),
         }
     }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it is marked as that of a list.
+    pub(crate) const fn is_list(&self) -> bool {
+        self.is_list
+    }
 }
 
 impl fmt::Display for Key {
@@ -231,48 +215,4 @@ fn first_key(path: &str) -> (String, Option<&str>) {
         rest = others;
     }
     (key + rest, None)
-}
-
-/// Calls `set` with each value below these keys.
-fn descend<'s>(
-    value: &mut Value<'s>,
-    keys: &[Key],
-    missing: MissingField,
-    set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
-) -> Result<(), String> {
-    let Some((key, rest)) = keys.split_first() else {
-        return set(value);
-    };
-    match &mut value.data {
-        Data::Sequence(items) => items
-            .iter_mut()
-            .try_for_each(|item| descend(item, keys, missing, set)),
-        Data::Mapping(entries) => {
-            let name = &*key.name;
-            if name.is_empty() {
-                return Err("the path has an empty key".to_owned());
-            }
-            let creates = missing != MissingField::Nothing && !key.is_list;
-            if creates && entries.iter().all(|(known, _)| known != name) {
-                entries.push((Cow::Owned(name.to_owned()), null()));
-            }
-            let Some((_, field)) = entries.iter_mut().find(|(known, _)| known == name) else {
-                return Ok(());
-            };
-            if field.is_null() {
-                match (rest, missing) {
-                    _ if !creates => return Ok(()),
-                    ([], MissingField::Scalar) => {}
-                    _ => field.data = Data::Mapping(Vec::new()),
-                }
-            }
-            descend(field, rest, missing, set)
-        }
-        Data::Scalar(Scalar::Null) => Ok(()),
-        Data::Scalar(_) => Err(format!("`{key}` is looked for in a scalar")),
-    }
-}
-
-pub(crate) fn null<'s>() -> Value<'s> {
-    Data::Scalar(Scalar::Null).into()
 }

@@ -15,7 +15,6 @@ use krm_core::Identity;
 use krm_core::identity::group;
 use krm_core::label_selector::LabelSelector;
 use krm_core::scope::effective_namespace;
-use krm_yaml::View;
 use krm_yaml::suggest::closest;
 
 /// The selector of a configuration; empty fields match anything.
@@ -180,7 +179,7 @@ impl Matcher {
 
 /// Whether the labels or annotations of a resource meet all requirements.
 fn fits(selector: &LabelSelector, resource: &Resource<'_>, key: &str) -> bool {
-    selector.is_empty() || selector.fits(View::of(resource.value()).at(&["metadata", key]))
+    selector.is_empty() || selector.fits(resource.view().at(&["metadata", key]))
 }
 
 /// The version of an API version: `v1` of `apps/v1`.

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::engine::step::{Context, Transform};
 use crate::engine::var::Var;
 use crate::fields::field_spec::{FieldSpec, MissingField};
+use crate::fields::field_tree::FieldTrees;
 use crate::fields::replacement_path::ReplacementPath;
 use crate::fields::selector::version;
 use crate::resources::resource::Resource;
@@ -19,7 +20,7 @@ use krm_core::identity::group;
 use krm_core::scalar::text_of;
 use krm_core::scope::{effective_namespace, is_namespaced};
 use krm_yaml::diagnostic::{Result, Severity};
-use krm_yaml::{Data, FieldPath, Scalar, Value};
+use krm_yaml::{Data, FieldPath, Scalar, Value, ViewMut};
 
 /// The field of a variable that names none.
 const DEFAULT_FIELD: &str = "metadata.name";
@@ -173,23 +174,21 @@ impl Transform for Resolution {
             return;
         }
         let mut used = BTreeSet::new();
-        let tables = context.tables;
+        let fields = &context.tables.fields().var_reference;
+        let mut trees = FieldTrees::default();
         for resource in resources.iter_mut() {
             if !mentions(resource.value()) {
                 continue;
             }
-            for field in &tables.fields().var_reference {
-                if !field.is_for_resource(resource) {
-                    continue;
-                }
-                let is_text = is_text(field);
-                let outcome =
-                    field.visit(resource.value_mut(), MissingField::Nothing, &mut |value| {
-                        replace_in(value, &values, is_text, context.budget, &mut used);
-                        Ok(())
-                    });
-                context.outcome(resource, outcome);
-            }
+            let tree = trees.of_resource(resource, fields.iter());
+            let set = &mut |index: usize, value: ViewMut<'_, '_>| {
+                let is_text = fields.get(index).is_some_and(is_text);
+                let value = value.value_mut();
+                replace_in(value, &values, is_text, context.budget, &mut used);
+                Ok(())
+            };
+            let problems = tree.visit(resource.view_mut(), MissingField::Nothing, set);
+            context.problems(resource, problems);
             replace_shared(resource);
         }
         for var in vars.iter().filter(|var| !used.contains(&var.name)) {

@@ -3,6 +3,8 @@
 //! Source: kustomize 5.8, `plugin/builtin/namespacetransformer`, and `FromResourceSlice` in
 //! `api/resmap/factory.go`, which ends every build.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::engine::step::Context;
 use crate::resources::resource::Resource;
 use krm_core::Identity;
@@ -20,21 +22,31 @@ pub(crate) fn renames(resources: &[Resource<'_>]) -> usize {
 /// Reports objects that are the same now and were not always. Two versions of one object may always
 /// have been.
 pub(crate) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_>) {
-    let mut all: Vec<(Key<'_>, &Resource<'_>)> = resources
-        .iter()
-        .filter_map(|resource| Some((key(resource)?, resource)))
-        .collect();
-    // Equal ones keep their order.
-    all.sort_by_key(|(key, _)| *key);
-    for same in all.chunk_by(|(one, _), (other, _)| one == other) {
-        let [(_, first), others @ ..] = same else {
+    let hashed = |(position, resource)| {
+        let key = key(resource)?;
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        Some((hasher.finish(), key, position))
+    };
+    let mut all: Vec<(u64, Key<'_>, usize)> =
+        resources.iter().enumerate().filter_map(hashed).collect();
+    // The hash tells nearly all apart, without a look at their texts.
+    all.sort_unstable();
+    let mut doubles = Vec::new();
+    for same in all.chunk_by(|(_, one, _), (_, other, _)| one == other) {
+        let mut same = same.iter().filter_map(|(.., position)| {
+            let resource = resources.get(*position)?;
+            Some((*position, resource))
+        });
+        let Some((_, first)) = same.next() else {
             continue;
         };
-        for (_, other) in others {
-            if formerly(other) != formerly(first) {
-                context.diagnostics.push(doubled(first, other, context));
-            }
-        }
+        let others = same.filter(|(_, other)| formerly(other) != formerly(first));
+        doubles.extend(others.map(|(position, other)| (position, first, other)));
+    }
+    doubles.sort_by_key(|(position, ..)| *position);
+    for (_, first, other) in doubles {
+        context.diagnostics.push(doubled(first, other, context));
     }
 }
 

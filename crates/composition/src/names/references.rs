@@ -10,12 +10,13 @@ use std::rc::Rc;
 
 use crate::engine::step::Context;
 use crate::fields::field_spec::{FieldSpec, Kind, MissingField};
-use crate::resources::resource::Resource;
+use crate::fields::field_tree::{FieldTree, FieldTrees, Problem};
+use crate::resources::resource::{Past, Resource};
 use crate::values::budget::Budget;
 use krm_core::Identity;
 use krm_core::identity::group;
 use krm_core::scope::{effective_namespace, is_namespaced, or_default};
-use krm_yaml::{Data, Value};
+use krm_yaml::{Value, View, ViewMut};
 
 /// Updates the fields that name objects; in a Kustomization, only at its end.
 pub(crate) fn update(resources: &mut [Resource<'_>], context: &mut Context<'_>) {
@@ -35,23 +36,43 @@ pub(crate) fn follow<'f>(
     fields: impl Iterator<Item = (Kind<'f>, Cow<'f, FieldSpec>)>,
     context: &mut Context<'_>,
 ) {
-    let targets = resources.iter().filter_map(Target::of_resource);
-    let mut renames = Renames::of(targets, fields);
+    let mut targets = Vec::with_capacity(resources.len());
+    let mut referring = Vec::with_capacity(resources.len());
+    for resource in &mut *resources {
+        let now = resource.identity();
+        let (past, present) = resource.split();
+        if let Some(now) = now {
+            let api_version = present.str_at(&["apiVersion"]).unwrap_or_default();
+            let api_version = Cow::Owned(api_version.to_owned());
+            targets.push(Target::with(api_version, past, now));
+        }
+        referring.push((past, present));
+    }
+    let mut renames = Renames::of(targets.into_iter(), fields);
     if renames.is_empty() {
         return;
     }
     renames.is_at_end = context.is_of_kustomization;
     renames.budget = Some(context.budget);
-    for resource in resources {
-        let text = |key| resource.str_at(&[key]).unwrap_or_default();
-        let links = renames.links_from(text("apiVersion"), text("kind"));
-        if links.is_empty() {
+    let mut all = Vec::new();
+    for (index, (past, present)) in referring.iter_mut().enumerate() {
+        let text = |key| present.str_at(&[key]).unwrap_or_default();
+        let fields = renames.fields_of(text("apiVersion"), text("kind"));
+        if fields.is_empty() {
             continue;
         }
-        let referrer = Referrer::of_resource(resource);
+        let referrer = Referrer {
+            prefixes: past.prefixes,
+            suffixes: past.suffixes,
+            ..Referrer::of(present.view())
+        };
         let mut problems = Vec::new();
-        renames.follow(resource.value_mut(), &links, &referrer, &mut problems);
-        for problem in problems {
+        renames.follow(present.view_mut(), &fields, &referrer, &mut problems);
+        all.extend(problems.into_iter().map(|problem| (index, problem)));
+    }
+    drop(renames);
+    for (index, problem) in all {
+        if let Some(resource) = resources.get(index) {
             context.outcome(resource, Err(problem));
         }
     }
@@ -61,8 +82,7 @@ pub(crate) fn follow<'f>(
 pub struct Renames<'t> {
     targets: Targets<'t>,
     links: Vec<Link<'t>>,
-    /// The links from each API version and kind, by index.
-    by_kind: BTreeMap<String, BTreeMap<String, Rc<[usize]>>>,
+    trees: FieldTrees,
     /// Whether references are updated only once, so that none has a namespace from the middle.
     is_at_end: bool,
     /// The budget of the new names.
@@ -71,15 +91,15 @@ pub struct Renames<'t> {
 
 impl<'t> Renames<'t> {
     /// Of these objects, and of those of these fields that may refer to a renamed one.
-    pub fn of(
+    pub fn of<'f: 't>(
         targets: impl Iterator<Item = Target<'t>>,
-        fields: impl Iterator<Item = (Kind<'t>, Cow<'t, FieldSpec>)>,
+        fields: impl Iterator<Item = (Kind<'f>, Cow<'f, FieldSpec>)>,
     ) -> Self {
         let targets = Targets::of(targets);
         Self {
             links: targets.links(fields),
             targets,
-            by_kind: BTreeMap::new(),
+            trees: FieldTrees::default(),
             is_at_end: false,
             budget: None,
         }
@@ -90,42 +110,36 @@ impl<'t> Renames<'t> {
         self.links.is_empty()
     }
 
-    /// The links from objects of an API version and kind, by index.
-    pub fn links_from(&mut self, api_version: &str, kind: &str) -> Rc<[usize]> {
-        let known = self.by_kind.get(api_version);
-        if let Some(known) = known.and_then(|kinds| kinds.get(kind)) {
-            return Rc::clone(known);
-        }
-        let links = self.links.iter().enumerate();
-        let links = links.filter(|(_, link)| link.from.is_for_type(api_version, kind));
-        let links: Rc<[usize]> = links.map(|(index, _)| index).collect();
-        let kinds = self.by_kind.entry(api_version.to_owned()).or_default();
-        kinds.insert(kind.to_owned(), Rc::clone(&links));
-        links
+    /// The fields of objects of an API version and kind that refer to others.
+    pub fn fields_of(&mut self, api_version: &str, kind: &str) -> Rc<FieldTree> {
+        let fields = self.links.iter().map(|link| &*link.from);
+        self.trees.of_kind(api_version, kind, fields)
     }
 
-    /// Updates the references of one object, which has these [links](Self::links_from).
+    /// Updates the references of one object, which has these [fields](Self::fields_of).
     pub fn follow(
         &self,
-        object: &mut Value<'_>,
-        links: &[usize],
-        referrer: &Referrer,
+        object: ViewMut<'_, '_>,
+        fields: &FieldTree,
+        referrer: &Referrer<'_>,
         problems: &mut Vec<String>,
     ) {
-        for link in links.iter().filter_map(|index| self.links.get(*index)) {
-            let lookup = Lookup {
-                targets: &self.targets,
-                referrer,
-                link,
-                is_at_end: self.is_at_end,
-                budget: self.budget,
-            };
-            let update = &mut |value: &mut Value<'_>| lookup.update(value);
-            let outcome = link.from.descend(object, MissingField::Nothing, update);
-            if let Err(problem) = outcome {
-                problems.push(format!("`{}`: {problem}", link.from.path));
-            }
-        }
+        let update = &mut |index: usize, part: ViewMut<'_, '_>| {
+            let link = self.links.get(index);
+            link.map_or(Ok(()), |link| {
+                let lookup = Lookup {
+                    targets: &self.targets,
+                    referrer,
+                    link,
+                    is_at_end: self.is_at_end,
+                    budget: self.budget,
+                };
+                lookup.update(part)
+            })
+        };
+        let found = fields.visit(object, MissingField::Nothing, update);
+        let found = found.into_iter();
+        problems.extend(found.map(|Problem { path, text }| format!("`{path}`: {text}")));
     }
 }
 
@@ -141,47 +155,46 @@ pub struct Target<'t> {
     now: Identity,
     /// Whether its kind has no namespace.
     is_global: bool,
-    /// Former identities, or the current one if never renamed.
-    previous: Cow<'t, [Identity]>,
+    /// Former identities, if there are any.
+    previous: &'t [Identity],
     /// Whether it was renamed. A field with the current name of an object means that object, not
     /// another one that had the name before.
     is_renamed: bool,
-    prefixes: Vec<String>,
-    suffixes: Vec<String>,
+    prefixes: &'t [String],
+    suffixes: &'t [String],
 }
 
 impl<'t> Target<'t> {
     /// An object of an API version as it is now, with its former identities.
     #[must_use]
-    pub fn new(api_version: Cow<'t, str>, previous: Cow<'t, [Identity]>, now: Identity) -> Self {
-        let is_renamed = !previous.is_empty();
+    pub fn new(api_version: Cow<'t, str>, previous: &'t [Identity], now: Identity) -> Self {
         Self {
             api_version,
             is_global: !is_namespaced(&now.group, &now.kind),
-            previous: if is_renamed {
-                previous
-            } else {
-                Cow::Owned(vec![now.clone()])
-            },
-            is_renamed,
-            prefixes: Vec::new(),
-            suffixes: Vec::new(),
+            previous,
+            is_renamed: !previous.is_empty(),
+            prefixes: &[],
+            suffixes: &[],
             now,
         }
     }
 
-    fn of_resource(resource: &Resource<'_>) -> Option<Self> {
-        let api_version = resource.str_at(&["apiVersion"]).unwrap_or_default();
-        Some(Self {
-            is_renamed: resource.has_former_name(),
-            prefixes: resource.prefixes.clone(),
-            suffixes: resource.suffixes.clone(),
-            ..Self::new(
-                Cow::Owned(api_version.to_owned()),
-                Cow::Owned(resource.previous.clone()),
-                resource.identity()?,
-            )
-        })
+    fn with(api_version: Cow<'t, str>, past: Past<'t>, now: Identity) -> Self {
+        Self {
+            is_renamed: past.is_renamed,
+            prefixes: past.prefixes,
+            suffixes: past.suffixes,
+            ..Self::new(api_version, past.previous, now)
+        }
+    }
+
+    /// Its former identities, or the current one if it was never renamed.
+    fn identities(&self) -> &[Identity] {
+        if self.previous.is_empty() {
+            std::slice::from_ref(&self.now)
+        } else {
+            self.previous
+        }
     }
 
     fn namespace(&self) -> &str {
@@ -196,7 +209,7 @@ impl<'t> Target<'t> {
     /// Its group, version and kind, and those that it had before.
     fn kinds(&self) -> impl Iterator<Item = [&str; 3]> {
         let version = self.api_version.rsplit('/').next().unwrap_or_default();
-        let kinds = self.previous.iter();
+        let kinds = self.identities().iter();
         kinds.map(move |one| [self.now.group.as_str(), version, &one.kind])
     }
 
@@ -207,7 +220,7 @@ impl<'t> Target<'t> {
 
     /// Whether it had a name while it was in a namespace.
     fn was_called(&self, name: &str, namespace: &str) -> bool {
-        let mut previous = self.previous.iter().filter(|one| one.name == name);
+        let mut previous = self.identities().iter().filter(|one| one.name == name);
         !self.is_global && previous.any(|one| effective_namespace(one) == namespace)
     }
 }
@@ -248,7 +261,7 @@ impl<'t> Targets<'t> {
                     known.insert(now.clone());
                 }
             }
-            let former = 0..target.previous.len();
+            let former = 0..target.identities().len();
             by_name.extend(former.map(|former| (index, former)));
         }
         by_name.sort_by_key(|at| targets.key(*at));
@@ -259,7 +272,7 @@ impl<'t> Targets<'t> {
     /// The key of an object and one of its former identities.
     fn key(&self, (target, former): (usize, usize)) -> Key<'_> {
         let target = self.all.get(target);
-        let identity = target.and_then(|one| one.previous.get(former));
+        let identity = target.and_then(|one| one.identities().get(former));
         let scope = target.filter(|one| !one.is_global).map(Target::namespace);
         (identity.map_or("", |identity| &identity.name), scope)
     }
@@ -273,7 +286,7 @@ impl<'t> Targets<'t> {
     }
 
     /// The objects that had a name and that an object may refer to, by their scopes.
-    fn named(&self, name: &str, referrer: &Referrer) -> Vec<&Target<'t>> {
+    fn named(&self, name: &str, referrer: &Referrer<'_>) -> Vec<&Target<'t>> {
         let mut named = if referrer.is_global {
             self.range((name, None), |(own, _)| own == name)
         } else {
@@ -287,7 +300,10 @@ impl<'t> Targets<'t> {
     }
 
     /// Those of the fields that refer to kinds among the renamed objects.
-    fn links(&self, fields: impl Iterator<Item = (Kind<'t>, Cow<'t, FieldSpec>)>) -> Vec<Link<'t>> {
+    fn links<'f: 't>(
+        &self,
+        fields: impl Iterator<Item = (Kind<'f>, Cow<'f, FieldSpec>)>,
+    ) -> Vec<Link<'t>> {
         let renamed = self.all.iter().filter(|one| one.is_renamed);
         let kinds: BTreeSet<[&str; 3]> = renamed.flat_map(Target::kinds).collect();
         let links = fields.filter(|(to, _)| kinds.iter().any(|kind| is_kind(*kind, *to)));
@@ -296,48 +312,40 @@ impl<'t> Targets<'t> {
 }
 
 /// An object that refers to others.
-pub struct Referrer {
+pub struct Referrer<'r> {
     is_global: bool,
     namespace: String,
     /// The namespaces of the service accounts in its subjects.
     bound_namespaces: Vec<String>,
     /// The API group and the kind of the role that it refers to.
     role: Option<(String, String)>,
-    prefixes: Vec<String>,
-    suffixes: Vec<String>,
+    prefixes: &'r [String],
+    suffixes: &'r [String],
 }
 
-impl Referrer {
+impl Referrer<'_> {
     /// An object whose name got no prefixes and suffixes.
-    pub fn of(object: &Value<'_>) -> Self {
+    pub fn of(object: View<'_>) -> Self {
         let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
         let kind = text(&["kind"]);
-        let subjects = object.get("subjects").and_then(Value::items);
+        let subjects = object.get("subjects").and_then(View::items);
         let bound_namespaces = subjects
             .into_iter()
             .flatten()
-            .filter(|subject| subject.str_at(&["kind"]) == Some("ServiceAccount"))
-            .filter_map(|subject| subject.str_at(&["namespace"]).map(str::to_owned));
-        let role = |key| object.str_at(&["roleRef", key]).map(str::to_owned);
+            .filter(|subject| subject.str_at(&["kind"]).as_deref() == Some("ServiceAccount"))
+            .filter_map(|subject| subject.str_at(&["namespace"]).map(Cow::into_owned));
+        let role = |key| object.str_at(&["roleRef", key]).map(Cow::into_owned);
         Self {
-            is_global: !is_namespaced(group(text(&["apiVersion"])), kind),
-            namespace: or_default(text(&["metadata", "namespace"])).to_owned(),
+            is_global: !is_namespaced(group(&text(&["apiVersion"])), &kind),
+            namespace: or_default(&text(&["metadata", "namespace"])).to_owned(),
             bound_namespaces: if kind == "RoleBinding" {
                 bound_namespaces.collect()
             } else {
                 Vec::new()
             },
             role: role("apiGroup").zip(role("kind")),
-            prefixes: Vec::new(),
-            suffixes: Vec::new(),
-        }
-    }
-
-    fn of_resource(resource: &Resource<'_>) -> Self {
-        Self {
-            prefixes: resource.prefixes.clone(),
-            suffixes: resource.suffixes.clone(),
-            ..Self::of(resource.value())
+            prefixes: &[],
+            suffixes: &[],
         }
     }
 
@@ -370,14 +378,14 @@ impl Referrer {
             (is_empty && (or_not_at_all || own.len() == other.len()))
                 || (!is_empty && (own.ends_with(other) || other.ends_with(own)))
         };
-        alike(&self.prefixes, &target.prefixes) && alike(&self.suffixes, &target.suffixes)
+        alike(self.prefixes, target.prefixes) && alike(self.suffixes, target.suffixes)
     }
 }
 
 /// Finds the object that a field refers to.
 struct Lookup<'l> {
     targets: &'l Targets<'l>,
-    referrer: &'l Referrer,
+    referrer: &'l Referrer<'l>,
     link: &'l Link<'l>,
     is_at_end: bool,
     budget: Option<&'l Budget>,
@@ -390,56 +398,66 @@ impl Lookup<'_> {
 
     /// The new name of an object.
     fn renamed(&self, name: &str) -> Result<Option<String>, String> {
-        let identity = |target: &Target<'_>| target.now.name.clone();
-        let target = self.find(name, None, identity)?;
+        let target = self.find(name, None, |one, other| one.now.name == other.now.name)?;
         let renamed = target.filter(|target| target.now.name != name);
         Ok(renamed.map(|target| target.now.name.clone()))
     }
 
     /// Updates a name, a mapping with a `name`, or a list of these.
-    fn update(&self, value: &mut Value<'_>) -> Result<(), String> {
-        match &mut value.data {
-            Data::Scalar(_) => self.update_name(value),
-            Data::Mapping(_) => self.update_mapping(value),
-            Data::Sequence(items) => items.iter_mut().try_for_each(|item| match &item.data {
-                Data::Scalar(_) => self.update_name(item),
-                Data::Mapping(_) => self.update_mapping(item),
-                Data::Sequence(_) => Err("expected a name, found a list".to_owned()),
-            }),
+    fn update(&self, part: ViewMut<'_, '_>) -> Result<(), String> {
+        if !part.view().is_sequence() {
+            return self.update_one(part);
+        }
+        part.try_each_item(|item| {
+            if item.view().is_sequence() {
+                return Err("expected a name, found a list".to_owned());
+            }
+            self.update_one(item)
+        })
+    }
+
+    fn update_one(&self, part: ViewMut<'_, '_>) -> Result<(), String> {
+        if part.view().is_mapping() {
+            self.update_mapping(part)
+        } else {
+            self.update_name(part)
         }
     }
 
-    fn update_name(&self, value: &mut Value<'_>) -> Result<(), String> {
-        let Some(name) = value.as_str() else {
+    fn update_name(&self, part: ViewMut<'_, '_>) -> Result<(), String> {
+        let Some(name) = part.view().as_str() else {
             return Ok(());
         };
-        if let Some(renamed) = self.renamed(name)?
+        if let Some(renamed) = self.renamed(&name)?
             && self.may_add(&renamed)
         {
-            value.set(Value::string(renamed).data);
+            part.value_mut().set(Value::string(renamed).data);
         }
         Ok(())
     }
 
-    fn update_mapping(&self, mapping: &mut Value<'_>) -> Result<(), String> {
+    fn update_mapping(&self, mapping: ViewMut<'_, '_>) -> Result<(), String> {
+        let view = mapping.view();
         // Kustomize would change a User with the name of a ServiceAccount.
-        let kind = mapping.str_at(&["kind"]);
+        let kind = view.str_at(&["kind"]);
         if kind.is_some_and(|kind| kind != self.link.to[2]) {
             return Ok(());
         }
-        let Some(name) = mapping.get("name") else {
+        let Some(name) = view.get("name") else {
             return Err("there is no `name`".to_owned());
         };
         let Some(name) = name.as_str() else {
             return Ok(());
         };
-        let namespace = mapping.get("namespace").map(|value| value.as_str());
+        let namespace = view.get("namespace").map(View::as_str);
         let namespace = namespace.map(Option::unwrap_or_default);
-        let identity =
-            |target: &Target<'_>| (target.now.name.clone(), target.now.namespace.clone());
-        let Some(target) = self.find(name, namespace, identity)? else {
+        let is_same = |one: &Target<'_>, other: &Target<'_>| {
+            one.now.name == other.now.name && one.now.namespace == other.now.namespace
+        };
+        let Some(target) = self.find(&name, namespace.as_deref(), is_same)? else {
             return Ok(());
         };
+        let mapping = mapping.value_mut();
         for (key, text) in [
             ("name", &target.now.name),
             ("namespace", &target.now.namespace),
@@ -454,12 +472,12 @@ impl Lookup<'_> {
     }
 
     /// The object with a former name, in a former namespace if one is given. Objects that are the
-    /// same by `identity` count as one.
-    fn find<I: PartialEq>(
+    /// same by `is_same` count as one.
+    fn find(
         &self,
         name: &str,
         namespace: Option<&str>,
-        identity: impl Fn(&Target<'_>) -> I,
+        is_same: fn(&Target<'_>, &Target<'_>) -> bool,
     ) -> Result<Option<&Target<'_>>, String> {
         let mut found = self.targets.named(name, self.referrer);
         found.retain(|target| self.is_meant(target));
@@ -490,7 +508,7 @@ impl Lookup<'_> {
         match found.as_slice() {
             [] => Ok(None),
             [first, rest @ ..] => {
-                if rest.iter().all(|other| identity(other) == identity(first)) {
+                if rest.iter().all(|other| is_same(first, other)) {
                     return Ok(Some(first));
                 }
                 let names = found.iter().map(|target| target.now.to_string());

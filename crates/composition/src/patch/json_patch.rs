@@ -7,16 +7,20 @@
 //! always has annotations, because kustomize keeps its place in them; so annotations, and labels
 //! too, are added where the patch needs them.
 
+use std::sync::Arc;
+
 use crate::values::budget::{Budget, Extent};
 use krm_core::pointer;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Data, FieldPath, Scalar, Value, name_of};
+use krm_yaml::{Data, EntryLine, FieldPath, Scalar, Value, View, ViewMut, name_of};
 
 /// An operation of RFC 6902.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
     action: Action,
     path: Pointer,
+    /// The new entry if it goes into a mapping, and takes one line.
+    line: Option<Arc<EntryLine>>,
 }
 
 #[derive(Clone, Debug)]
@@ -156,7 +160,7 @@ fn operation(item: &Value<'static>) -> Result<Operation, Wrong> {
             hint,
         });
     }
-    Ok(Operation { action, path })
+    Ok(Operation::new(action, path))
 }
 
 fn read_pointer(key: &'static str, text: &str) -> Result<Pointer, Wrong> {
@@ -200,6 +204,16 @@ fn read_pointer(key: &'static str, text: &str) -> Result<Pointer, Wrong> {
 }
 
 impl Operation {
+    fn new(action: Action, path: Pointer) -> Self {
+        let line = match &action {
+            Action::Add(value) | Action::Replace(value) if value.scalar().is_some() => {
+                EntryLine::of(&path.last, value.clone()).map(Arc::new)
+            }
+            _ => None,
+        };
+        Self { action, path, line }
+    }
+
     /// The path of the field.
     pub(crate) fn path(&self) -> &str {
         &self.path.text
@@ -219,10 +233,11 @@ impl Operation {
     }
 
     /// A warning and a hint if it added the key `-` to a mapping of an object.
-    pub(crate) fn stray_dash(&self, object: &mut Value<'_>) -> Option<(&'static str, String)> {
+    pub(crate) fn stray_dash(&self, object: ViewMut<'_, '_>) -> Option<(&'static str, String)> {
         let is_added = !matches!(self.action, Action::Remove | Action::Test(_));
-        let parent = self.path.parent(object).ok()?;
-        (is_added && self.path.last == "-" && parent.entries().is_some()).then(|| {
+        let is_dash = is_added && self.path.last == "-";
+        let parent = is_dash.then(|| self.path.parent(object).ok()).flatten()?;
+        parent.view().is_mapping().then(|| {
             let start = self.path.text.trim_end_matches('-');
             let hint =
                 format!("`-` is the end of a list; to add an entry, write its key: `{start}KEY`");
@@ -251,7 +266,7 @@ impl Operation {
     ///
     /// # Errors
     /// If it cannot be applied; the message follows after the path.
-    pub(crate) fn apply(&self, object: &mut Value<'_>, budget: &Budget) -> Result<(), String> {
+    pub(crate) fn apply(&self, mut object: ViewMut<'_, '_>, budget: &Budget) -> Result<(), String> {
         let takes = |value: &Value<'_>| {
             let extent = Extent::of(value);
             extent.check_below(self.path.parents.len() + 1)?;
@@ -259,19 +274,19 @@ impl Operation {
         };
         match &self.action {
             Action::Add(value) | Action::Replace(value) if !takes(value)? => Ok(()),
-            Action::Add(value) => self.path.add(object, value.clone()),
-            Action::Replace(value) => self.path.replace(object, value),
+            Action::Add(value) => self.path.add(object, value.clone(), self.line.as_ref()),
+            Action::Replace(value) => self.path.replace(object, value, self.line.as_ref()),
             Action::Remove => self.path.remove(object).map(drop),
             Action::Test(value) => self.path.test(object, value),
             Action::Copy(from) => {
-                let found = from.find(object);
+                let found = from.find(object.reborrow());
                 let found = found.map_err(|problem| format!("{}: {problem}", from.missing()))?;
-                let found = found.ok_or_else(|| from.missing())?;
+                let found = found.ok_or_else(|| from.missing())?.value_mut();
                 if !takes(found)? {
                     return Ok(());
                 }
                 let value = found.clone();
-                self.path.add(object, value.without_origin())
+                self.path.add(object, value.without_origin(), None)
             }
             Action::Move(from) if from == &self.path => self
                 .path
@@ -291,9 +306,9 @@ impl Operation {
                         from.text
                     ));
                 }
-                let value = from.remove(object)?;
+                let value = from.remove(object.reborrow())?;
                 Extent::of(&value).check_below(self.path.parents.len() + 1)?;
-                self.path.add(object, value)
+                self.path.add(object, value, None)
             }
         }
     }
@@ -305,106 +320,88 @@ impl Pointer {
     }
 
     /// The collection for the last token.
-    fn parent<'v, 's>(&self, object: &'v mut Value<'s>) -> Result<&'v mut Value<'s>, String> {
-        let mut value = object;
-        for token in &self.parents {
-            let what = name_of(&value.data);
-            let inner = match &mut value.data {
-                Data::Mapping(entries) => {
-                    let at = entries.iter().position(|(key, _)| key == token);
-                    let at = at.ok_or_else(|| {
-                        match closest(token, entries.iter().map(|(key, _)| key.as_ref())) {
-                            Some(close) => format!("there is no `{token}`, only `{close}`"),
-                            None => format!("there is no `{token}`"),
-                        }
-                    })?;
-                    let found = entries.get_mut(at);
-                    found
-                        .map(|(_, value)| value)
-                        .ok_or_else(|| format!("there is no `{token}`"))
-                }
-                Data::Sequence(items) => index(token, items.len(), items.len()).and_then(|at| {
-                    let length = items.len();
-                    items.get_mut(at).ok_or_else(|| out_of_range(token, length))
-                }),
-                Data::Scalar(_) => Err(format!("`{token}` is looked for in {what}")),
-            };
-            value = inner?;
-        }
-        Ok(value)
+    fn parent<'v, 's>(&self, object: ViewMut<'v, 's>) -> Result<ViewMut<'v, 's>, String> {
+        let mut parents = self.parents.iter();
+        parents.try_fold(object, |part, token| inner(part, token))
     }
 
-    fn find<'v, 's>(&self, object: &'v mut Value<'s>) -> Result<Option<&'v mut Value<'s>>, String> {
+    fn find<'v, 's>(&self, object: ViewMut<'v, 's>) -> Result<Option<ViewMut<'v, 's>>, String> {
         let parent = self.parent(object)?;
-        match &mut parent.data {
-            Data::Mapping(entries) => {
-                let mut entries = entries.iter_mut();
-                let found = entries.find(|(key, _)| *key == self.last);
-                Ok(found.map(|(_, value)| value))
-            }
-            Data::Sequence(items) => {
-                let at = index(&self.last, items.len(), items.len())?;
-                Ok(items.get_mut(at))
-            }
-            Data::Scalar(_) => Ok(None),
-        }
+        let Some(length) = parent.view().items().map(Iterator::count) else {
+            return Ok(parent.get_mut(&self.last));
+        };
+        Ok(parent.item_mut(index(&self.last, length, length)?))
     }
 
     /// Adds missing labels or annotations if the pointer leads into them.
-    fn make_parent(&self, object: &mut Value<'_>) {
+    fn make_parent(&self, object: ViewMut<'_, '_>) {
         let parents: Vec<&str> = self.parents.iter().map(String::as_str).collect();
         let key = match parents.as_slice() {
             ["metadata", "annotations"] => "annotations",
             ["metadata", "labels"] => "labels",
             _ => return,
         };
-        if let Some(metadata) = object.get_mut("metadata") {
-            metadata.mapping_at(key);
+        if object.view().at(&parents).is_none_or(View::is_null)
+            && let Some(metadata) = object.get_mut("metadata")
+        {
+            metadata.value_mut().mapping_at(key);
         }
     }
 
-    fn add<'s>(&self, object: &mut Value<'s>, value: Value<'s>) -> Result<(), String> {
-        self.make_parent(object);
+    /// Adds a value; `line` is its entry in a mapping.
+    fn add<'s>(
+        &self,
+        mut object: ViewMut<'_, 's>,
+        value: Value<'s>,
+        line: Option<&Arc<EntryLine>>,
+    ) -> Result<(), String> {
+        self.make_parent(object.reborrow());
         let last = self.last.as_str();
-        let parent = self.parent(object)?;
-        let what = name_of(&parent.data);
-        match &mut parent.data {
-            Data::Mapping(entries) => {
-                match entries.iter_mut().find(|(key, _)| key == last) {
-                    Some((_, old)) => put(old, value),
-                    None => entries.push((last.to_owned().into(), value)),
-                }
-                Ok(())
+        let mut parent = self.parent(object)?;
+        if parent.view().is_mapping() {
+            match (parent.reborrow().get_mut(last), line) {
+                (Some(old), _) => put(old.value_mut(), value),
+                (None, Some(line)) => parent.insert(line),
+                (None, None) => parent.value_mut().insert(last.to_owned().into(), value),
             }
-            Data::Sequence(items) => {
-                let at = match last {
-                    "-" => items.len(),
-                    last => index(last, items.len() + 1, items.len())?,
-                };
-                if at > items.len() {
-                    return Err(out_of_range(last, items.len()));
-                }
-                items.insert(at, value);
-                Ok(())
-            }
-            Data::Scalar(_) => Err(format!("`{last}` cannot be added to {what}")),
-        }
-    }
-
-    fn replace(&self, object: &mut Value<'_>, value: &Value<'static>) -> Result<(), String> {
-        self.make_parent(object);
-        if let Some(old) = self.find(object)? {
-            put(old, value.clone());
             return Ok(());
         }
-        match self.parent(object)?.items() {
-            Some(items) => Err(out_of_range(&self.last, items.len())),
-            None => self.add(object, value.clone()),
+        let parent = parent.value_mut();
+        let what = name_of(&parent.data);
+        let Data::Sequence(items) = &mut parent.data else {
+            return Err(format!("`{last}` cannot be added to {what}"));
+        };
+        let at = match last {
+            "-" => items.len(),
+            last => index(last, items.len() + 1, items.len())?,
+        };
+        if at > items.len() {
+            return Err(out_of_range(last, items.len()));
+        }
+        items.insert(at, value);
+        Ok(())
+    }
+
+    fn replace(
+        &self,
+        mut object: ViewMut<'_, '_>,
+        value: &Value<'static>,
+        line: Option<&Arc<EntryLine>>,
+    ) -> Result<(), String> {
+        self.make_parent(object.reborrow());
+        if let Some(old) = self.find(object.reborrow())? {
+            put(old.value_mut(), value.clone());
+            return Ok(());
+        }
+        let items = self.parent(object.reborrow())?;
+        match items.view().items().map(Iterator::count) {
+            Some(length) => Err(out_of_range(&self.last, length)),
+            None => self.add(object, value.clone(), line),
         }
     }
 
-    fn remove<'s>(&self, object: &mut Value<'s>) -> Result<Value<'s>, String> {
-        let parent = self.parent(object)?;
+    fn remove<'s>(&self, object: ViewMut<'_, 's>) -> Result<Value<'s>, String> {
+        let parent = self.parent(object)?.value_mut();
         if let Data::Sequence(items) = &mut parent.data {
             let at = index(&self.last, items.len(), items.len())?;
             if at >= items.len() {
@@ -416,7 +413,7 @@ impl Pointer {
         removed.ok_or_else(|| "there is nothing to remove".to_owned())
     }
 
-    fn test(&self, object: &mut Value<'_>, expected: &Value<'_>) -> Result<(), String> {
+    fn test(&self, object: ViewMut<'_, '_>, expected: &Value<'_>) -> Result<(), String> {
         let Some(found) = self.find(object)? else {
             // As upstream, a missing value is null.
             return if expected.is_null() {
@@ -425,12 +422,35 @@ impl Pointer {
                 Err("there is nothing to test".to_owned())
             };
         };
-        if is_equal(found, expected) {
+        if is_equal(found.value_mut(), expected) {
             return Ok(());
         }
         // Neither value is shown: it may be secret.
         Err("the value differs from that of the patch".to_owned())
     }
+}
+
+/// The part of a collection that a token names.
+fn inner<'v, 's>(part: ViewMut<'v, 's>, token: &str) -> Result<ViewMut<'v, 's>, String> {
+    let view = part.view();
+    if let Some(length) = view.items().map(Iterator::count) {
+        let item = part.item_mut(index(token, length, length)?);
+        return item.ok_or_else(|| out_of_range(token, length));
+    }
+    let Some(entries) = view.entries() else {
+        let what = name_of(&part.value_mut().data);
+        return Err(format!("`{token}` is looked for in {what}"));
+    };
+    if view.get(token).is_none() {
+        let keys: Vec<_> = entries.map(|(key, _)| key).collect();
+        return Err(match closest(token, keys.iter().map(AsRef::as_ref)) {
+            Some(close) => format!("there is no `{token}`, only `{close}`"),
+            None => format!("there is no `{token}`"),
+        });
+    }
+    drop(entries);
+    part.get_mut(token)
+        .ok_or_else(|| format!("there is no `{token}`"))
 }
 
 /// Replaces a value; equal parts keep their text.
@@ -501,7 +521,7 @@ mod tests {
         let patch = value(&format!("[{operation}]"));
         let mut object = value(object);
         let outcome = match read(&patch) {
-            Ok(operations) => operations[0].apply(&mut object, &Budget::new()),
+            Ok(operations) => operations[0].apply((&mut object).into(), &Budget::new()),
             Err(malformed) => Err(malformed.message),
         };
         assert_eq!(

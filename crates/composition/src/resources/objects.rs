@@ -89,8 +89,8 @@ fn quote_annotations(resource: &mut Resource<'_>, node: Cursor<'_>) {
     };
     let mut entries = annotations.children().peekable();
     if annotations.is_null() || (annotations.is_mapping() && entries.peek().is_none()) {
-        if let Some(metadata) = resource.value_mut().get_mut("metadata") {
-            metadata.remove("annotations");
+        if let Some(metadata) = resource.view_mut().get_mut("metadata") {
+            metadata.value_mut().remove("annotations");
         }
         return;
     }
@@ -98,9 +98,10 @@ fn quote_annotations(resource: &mut Resource<'_>, node: Cursor<'_>) {
         return;
     }
     let document = resource.document().cloned();
-    let metadata = resource.value_mut().get_mut("metadata");
+    let metadata = resource.view_mut().get_mut("metadata");
     let annotations = metadata.and_then(|metadata| metadata.get_mut("annotations"));
-    let Some(Data::Mapping(entries)) = annotations.map(|annotations| &mut annotations.data) else {
+    let annotations = annotations.map(|annotations| &mut annotations.value_mut().data);
+    let Some(Data::Mapping(entries)) = annotations else {
         return;
     };
     for (_, value) in entries {

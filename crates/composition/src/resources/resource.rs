@@ -14,7 +14,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{
     Cursor, Data, Document, DuplicateKeys, FieldPath, NodeId, Position, Scalar, SharedNode, Value,
-    Words,
+    View, ViewMut, Words,
 };
 
 /// An object with this annotation gets a hash after its name.
@@ -106,7 +106,7 @@ impl<'d> Resource<'d> {
         Resource {
             node: self.node,
             apart: self.apart,
-            content: Content::Changed(self.content.into_value().into_owned()),
+            content: Content::Whole(self.content.into_value().into_owned()),
             is_touched: self.is_touched,
             is_configuration: self.is_configuration,
             previous: self.previous,
@@ -125,7 +125,7 @@ impl<'d> Resource<'d> {
 
     /// A resource that was not read from a text.
     pub(crate) const fn new(value: Value<'d>) -> Self {
-        Self::with(Content::Changed(value))
+        Self::with(Content::Whole(value))
     }
 
     const fn with(content: Content<'d>) -> Self {
@@ -200,17 +200,29 @@ impl<'d> Resource<'d> {
         self.previous.first().cloned().or_else(|| self.identity())
     }
 
-    /// The object as it is now. To read a string, [`str_at`](Self::str_at) is cheaper.
+    /// The object as it is now. To read a part, a [view](Self::view) is cheaper.
     #[must_use]
     pub fn value(&self) -> &Value<'d> {
         self.content.value()
     }
 
-    /// The object, to be changed: from now on it is compared with its text. Do not ask for it before
-    /// it is certain that there is something to change.
+    /// The object as it is now, of which only what is asked for is read.
+    #[must_use]
+    pub fn view(&self) -> View<'_> {
+        self.content.view()
+    }
+
+    /// The object, to be changed as a whole: from now on it is compared with its text. Do not ask for
+    /// it before it is certain that there is something to change.
     pub fn value_mut(&mut self) -> &mut Value<'d> {
         self.is_touched = true;
         self.content.value_mut()
+    }
+
+    /// The object, to be changed in parts: the others are neither read nor compared with their text.
+    pub fn view_mut(&mut self) -> ViewMut<'_, 'd> {
+        self.is_touched = true;
+        self.content.view_mut()
     }
 
     /// The object, without former identities and comments.
@@ -233,46 +245,32 @@ impl<'d> Resource<'d> {
 
     /// Whether it has an annotation with such a key.
     pub(crate) fn has_annotation(&self, is: impl Fn(&str) -> bool) -> bool {
-        const WAY: [&str; 2] = ["metadata", "annotations"];
-        if let Some(node) = self.content.unchanged() {
-            let annotations = node.cursor().at(WAY);
-            let mut entries = annotations.into_iter().flat_map(Cursor::children);
-            return entries.any(|entry| entry.key().is_ok_and(|key| is(&key)));
-        }
-        let entries = self.value().at(&WAY).and_then(Value::entries);
-        entries.is_some_and(|entries| entries.iter().any(|(key, _)| is(key)))
+        let annotations = self.view().at(&["metadata", "annotations"]);
+        let entries = annotations.and_then(View::entries);
+        entries.is_some_and(|mut entries| entries.any(|(key, _)| is(&key)))
     }
 
     /// Whether it is kept out of the cluster.
     #[must_use]
     pub fn is_local(&self) -> bool {
-        let Some(node) = self.content.unchanged() else {
-            return annotations::is_local(self.value().get("metadata"));
-        };
-        let keys = ["metadata", "annotations", annotations::LOCAL_CONFIG];
-        let annotation = node.cursor().at(keys);
-        annotation.is_some_and(|one| one.text().ok().flatten().as_deref() != Some("false"))
+        annotations::is_local(self.view().get("metadata"))
     }
 
     /// Whether the object is certainly as it was read.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
-        self.content.unchanged().is_some()
+        self.content.is_unchanged()
     }
 
     /// Its identity; none without a kind and a name.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
-        let text = |keys: &[&str]| self.str_at(keys);
-        let kind = text(&["kind"])?.to_owned();
-        let name = text(&["metadata", "name"])?.to_owned();
+        let text = |keys: &[&str]| Some(self.str_at(keys)?.to_owned());
         Some(Identity {
-            group: identity::group(text(&["apiVersion"]).unwrap_or_default()).to_owned(),
-            kind,
-            namespace: text(&["metadata", "namespace"])
-                .unwrap_or_default()
-                .to_owned(),
-            name,
+            kind: text(&["kind"])?,
+            name: text(&["metadata", "name"])?,
+            namespace: text(&["metadata", "namespace"]).unwrap_or_default(),
+            group: identity::group(self.str_at(API_VERSION).unwrap_or_default()).to_owned(),
         })
     }
 
@@ -365,10 +363,10 @@ impl<'d> Resource<'d> {
 
     /// Removes the annotation that asks for a hash after the name, and notes the request.
     pub fn take_needs_hash(&mut self) {
-        let Some(found) = self.value().at(&["metadata", "annotations", NEEDS_HASH]) else {
+        let Some(found) = self.view().at(&["metadata", "annotations", NEEDS_HASH]) else {
             return;
         };
-        self.needs_hash |= found.as_str() == Some("true");
+        self.needs_hash |= found.as_str().as_deref() == Some("true");
         annotations::remove(self.value_mut(), &[NEEDS_HASH]);
     }
 
@@ -380,6 +378,21 @@ impl<'d> Resource<'d> {
     /// Whether it has a former name, so that references to it are updated.
     pub(crate) const fn has_former_name(&self) -> bool {
         self.is_patched || !self.previous.is_empty()
+    }
+
+    /// What it was called, and the object itself, to be changed while the former is looked at.
+    pub(crate) const fn split(&mut self) -> (Past<'_>, Present<'_, 'd>) {
+        let past = Past {
+            previous: self.previous.as_slice(),
+            is_renamed: self.has_former_name(),
+            prefixes: self.prefixes.as_slice(),
+            suffixes: self.suffixes.as_slice(),
+        };
+        let present = Present {
+            content: &mut self.content,
+            is_touched: &mut self.is_touched,
+        };
+        (past, present)
     }
 
     /// Adds former identities, the first one first.
@@ -471,16 +484,50 @@ impl<'d> Resource<'d> {
 
     /// The text without the comments around it.
     fn own_text(&self, position: Position) -> Result<String> {
-        let unchanged = self.content.unchanged();
-        if let Some(unchanged) = unchanged.filter(|_| position == Position::Document)
-            && let Some(text) = krm_yaml::copy(unchanged)
-        {
-            return Ok(text);
+        if let Some(parts) = self.content.parts() {
+            let is_copied = parts.is_unchanged() && position == Position::Document;
+            let text = is_copied.then(|| krm_yaml::copy(parts.root())).flatten();
+            if let Some(text) = text.or_else(|| lists::render_patched(parts, position)) {
+                return Ok(text);
+            }
         }
         match self.document() {
             Some(document) => lists::render(document, self.value(), position),
             None => krm_yaml::render_new(self.value(), position),
         }
+    }
+}
+
+/// The former names of a resource.
+#[derive(Clone, Copy)]
+pub(crate) struct Past<'r> {
+    pub(crate) previous: &'r [Identity],
+    pub(crate) is_renamed: bool,
+    pub(crate) prefixes: &'r [String],
+    pub(crate) suffixes: &'r [String],
+}
+
+/// A resource without its former names.
+pub(crate) struct Present<'r, 'd> {
+    content: &'r mut Content<'d>,
+    is_touched: &'r mut bool,
+}
+
+impl<'d> Present<'_, 'd> {
+    /// As [`Resource::str_at`].
+    pub(crate) fn str_at(&self, keys: &[&str]) -> Option<&str> {
+        self.content.str_at(keys)
+    }
+
+    /// As [`Resource::view`].
+    pub(crate) fn view(&self) -> View<'_> {
+        self.content.view()
+    }
+
+    /// As [`Resource::view_mut`].
+    pub(crate) fn view_mut(&mut self) -> ViewMut<'_, 'd> {
+        *self.is_touched = true;
+        self.content.view_mut()
     }
 }
 

@@ -16,6 +16,7 @@ use crate::engine::step::{Base, Builder, Context, Step};
 use crate::engine::transformer::Transformer;
 use crate::engine::var::Var;
 use crate::fields::field_spec::{FieldSpec, MissingField};
+use crate::fields::field_tree::FieldTrees;
 use crate::names::references;
 use crate::resources::positions::Positions;
 use crate::resources::resource::Resource;
@@ -26,7 +27,7 @@ use krm_core::files::InMemory;
 use krm_core::label_fields::Field;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
-use krm_yaml::{Document, FieldPath, Position, Value};
+use krm_yaml::{Document, FieldPath, Position, Value, ViewMut};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -257,21 +258,39 @@ fn set(input: &str, field: &str, text: Option<&str>) -> Result<String, Vec<Strin
     let field = super::values(field).remove(0).to_json();
     let field = serde_json::from_str(&field).map_err(|error| vec![error.to_string()]);
     let field: FieldSpec = field?;
-    let mut resources = read(input);
-    let object = resources[0].value_mut();
+    let document = Arc::new(Document::parse(&Source::new("input.yaml", input)).unwrap());
+    let root = document.roots().next().unwrap();
+    let parts = Resource::read(&document, root.id(), &mut Diagnostics::new()).unwrap();
+    let mut whole = parts.clone();
+    let _ = whole.value_mut();
+    let [parts, whole] = [parts, whole].map(|resource| set_in(resource, &field, text));
+    assert_eq!(parts, whole);
+    parts
+}
+
+fn set_in(
+    mut resource: Resource<'_>,
+    field: &FieldSpec,
+    text: Option<&str>,
+) -> Result<String, Vec<String>> {
     let mut visited = 0;
-    if field.is_for(object) {
-        let outcome = field.visit(object, MissingField::Scalar, &mut |value| {
+    if field.is_for(resource.view()) {
+        let set = &mut |_, value: ViewMut<'_, '_>| {
             visited += 1;
             if let Some(text) = text {
-                value.set(Value::string(text.to_owned()).data);
+                value.value_mut().set(Value::string(text.to_owned()).data);
             }
             Ok(())
-        });
-        outcome.map_err(|problem| vec![problem])?;
+        };
+        let fields = std::iter::once(field);
+        let tree = FieldTrees::default().of_resource(&resource, fields);
+        let problems = tree.visit(resource.view_mut(), MissingField::Scalar, set);
+        if !problems.is_empty() {
+            return Err(problems.into_iter().map(|problem| problem.text).collect());
+        }
     }
     assert!(text.is_some() || visited > 0);
-    Ok(resources[0].text(Position::Document).unwrap())
+    Ok(resource.text(Position::Document).unwrap())
 }
 
 fn read(input: &str) -> Vec<Resource<'static>> {

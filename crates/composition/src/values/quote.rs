@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use krm_yaml::{Data, Document, Scalar, Value};
+use krm_yaml::{Data, Document, Scalar, Value, View, ViewMut};
 
 /// The fields that hold other objects.
 const WITHIN: [&str; 5] = [
@@ -17,27 +17,34 @@ const WITHIN: [&str; 5] = [
 /// Turns numbers and bools among labels and annotations into strings, also in the templates of an
 /// object. Kubernetes accepts nothing else. They are spelled as in `document` if they come from it,
 /// otherwise as Go prints them.
-pub(crate) fn quote(object: &mut Value<'_>, document: Option<&Document>) {
-    if let Data::Sequence(items) = &mut object.data {
-        for item in items {
-            quote(item, document);
-        }
-        return;
-    }
-    for key in ["labels", "annotations"] {
-        let metadata = object.get_mut("metadata");
-        let texts = metadata.and_then(|metadata| metadata.get_mut(key));
-        if let Some(Data::Mapping(entries)) = texts.map(|texts| &mut texts.data) {
-            for (_, value) in entries {
-                quote_scalar(value, document);
+pub(crate) fn quote(mut object: ViewMut<'_, '_>, document: Option<&Document>) {
+    object.reborrow().each_item(|item| quote(item, document));
+    if let Some(mut metadata) = object.reborrow().get_mut("metadata") {
+        for key in ["labels", "annotations"] {
+            let texts = metadata.reborrow().get_mut(key);
+            let texts = texts.filter(|texts| holds_others(texts.view()));
+            let texts = texts.map(|texts| &mut texts.value_mut().data);
+            if let Some(Data::Mapping(entries)) = texts {
+                for (_, value) in entries {
+                    quote_scalar(value, document);
+                }
             }
         }
     }
     for key in WITHIN {
-        if let Some(inner) = object.get_mut(key) {
+        if let Some(inner) = object.reborrow().get_mut(key) {
             quote(inner, document);
         }
     }
+}
+
+/// Whether a mapping holds numbers or bools.
+fn holds_others(texts: View<'_>) -> bool {
+    let is_other =
+        |value: View<'_>| matches!(value.scalar(), Some(Scalar::Number(_) | Scalar::Bool(_)));
+    texts
+        .entries()
+        .is_some_and(|mut entries| entries.any(|(_, value)| is_other(value)))
 }
 
 fn quote_scalar(value: &mut Value<'_>, document: Option<&Document>) {

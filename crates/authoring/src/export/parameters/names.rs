@@ -7,7 +7,7 @@ use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::renames::can_be_renamed;
 use krm_core::Identity;
 use krm_template_composition::Referrer;
-use krm_yaml::Value;
+use krm_yaml::{Value, View};
 
 /// Changes labels and references of an object that hold names. `say` reports problems.
 pub(crate) fn of_object(
@@ -20,11 +20,11 @@ pub(crate) fn of_object(
         return;
     }
     let renames = &mut maker.renames;
-    let links = renames.links_from(object.api_version, &object.identity.kind);
-    if !links.is_empty() {
-        let referrer = Referrer::of(part);
+    let referring = renames.fields_of(object.api_version, &object.identity.kind);
+    if !referring.is_empty() {
+        let referrer = Referrer::of(View::of(part));
         let mut problems = Vec::new();
-        renames.follow(part, &links, &referrer, &mut problems);
+        renames.follow(part.into(), &referring, &referrer, &mut problems);
         for problem in problems {
             say(format!("kept a reference in {problem}"));
         }

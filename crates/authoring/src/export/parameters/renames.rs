@@ -34,7 +34,7 @@ pub(crate) fn renames<'o>(
             namespace,
             name,
         };
-        let previous = Cow::Borrowed(std::slice::from_ref(identity));
+        let previous = std::slice::from_ref(identity);
         Some(Target::new(Cow::Borrowed(api_version), previous, now))
     });
     Renames::of(targets, all())

@@ -6,7 +6,7 @@ use krm_core::Identity;
 use krm_core::annotations::is_local;
 use krm_core::identity::is_built_in;
 use krm_template_engine::OWN_GROUP;
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Data, Scalar, Value, View};
 
 /// API groups whose kinds are for tools.
 const CONFIGURATION: &[&str] = &[
@@ -20,7 +20,7 @@ const CONFIGURATION: &[&str] = &[
 /// Why an object is left out; `None` if it is exported. [`is_bare`] decides after stripping.
 pub(crate) fn reason(object: &Value<'_>, identity: &Identity, cluster: &Cluster) -> Option<String> {
     let metadata = object.get("metadata");
-    if is_local(metadata) {
+    if is_local(metadata.map(View::of)) {
         return Some(
             "it is a configuration of kpt or kustomize, not an object of a cluster".into(),
         );

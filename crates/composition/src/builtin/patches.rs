@@ -22,6 +22,10 @@ use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, View, Words, name_of};
 
+/// The number of operations of a JSON patch up to which an object is changed part by part: each looks
+/// for its place in the text.
+const MAX_IN_PARTS: usize = 64;
+
 /// The text of patches, and its field in the configuration.
 #[derive(Debug)]
 pub(crate) struct PatchText {
@@ -550,7 +554,12 @@ impl Operations<'_> {
                         }
                         error.maybe_hint(hint)
                     };
-                if let Err(problem) = operation.apply(resource.view_mut(), context.budget) {
+                let object = if self.list.len() > MAX_IN_PARTS {
+                    resource.value_mut().into()
+                } else {
+                    resource.view_mut()
+                };
+                if let Err(problem) = operation.apply(object, context.budget) {
                     let error = report(&problem, operation.hint(), resource, context);
                     context.diagnostics.push(error);
                     break;

@@ -7,6 +7,10 @@ use std::sync::OnceLock;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, DuplicateKeys, Ordinary, Patched, Value, View, ViewMut, Words};
 
+/// The number of nodes up to which an object is changed part by part: each part that changes takes
+/// time for all behind it that have changed before.
+const MAX_NODES: usize = 16_384;
+
 /// The value of a resource.
 #[derive(Clone, Debug)]
 pub(crate) enum Content<'d> {
@@ -57,10 +61,12 @@ impl<'d> Content<'d> {
 
     /// The value, to be changed part by part.
     pub(crate) fn view_mut(&mut self) -> ViewMut<'_, 'd> {
-        if let Self::Parts(.., value) = self
-            && let Some(value) = value.take()
-        {
-            *self = Self::Whole(value);
+        let is_whole = match self {
+            Self::Parts(parts, _, value) => value.get().is_some() || parts.size() > MAX_NODES,
+            Self::Whole(_) => true,
+        };
+        if is_whole {
+            return self.value_mut().into();
         }
         match self {
             Self::Parts(parts, ..) => parts.into(),

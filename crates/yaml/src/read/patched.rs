@@ -133,10 +133,17 @@ impl<'d> Patched<'d> {
         self.put_part(at, id, value)
     }
 
-    /// Whether no part has another value, or has had one.
+    /// Whether no part was read to be changed, and no line added.
     #[must_use]
     pub const fn is_unchanged(&self) -> bool {
         self.parts.values.is_empty() && self.parts.added.is_empty()
+    }
+
+    /// The number of nodes in the node.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let root = self.root.cursor();
+        (root.node().next - root.id().0) as usize
     }
 
     /// Reads the node with all changes.

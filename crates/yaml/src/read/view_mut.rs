@@ -15,13 +15,13 @@ use crate::value::{Data, Value};
 ///
 /// ```
 /// use krm_yaml::source::Source;
-/// use krm_yaml::{Document, Ordinary, Patched, Position, ViewMut, render_patched};
+/// use krm_yaml::{Document, Ordinary, Patched, Position, Value, ViewMut, render_patched};
 ///
 /// let document = Document::parse(&Source::new("a.yaml", "kind: Pod\nspec: {} # none\n"))?;
 /// let root = document.roots().next().and_then(Ordinary::of).expect("an ordinary node");
 /// let mut pod = Patched::new(root);
 /// if let Some(kind) = ViewMut::from(&mut pod).get_mut("kind") {
-///     kind.value_mut().set("Job".into());
+///     kind.value_mut().set(Value::string("Job").data);
 /// }
 /// let text = render_patched(&pod, Position::Document);
 /// assert_eq!(text.as_deref(), Some("kind: Job\nspec: {} # none\n"));

@@ -32,7 +32,7 @@ impl<'d> Content<'d> {
             return Some(Self::Whole(value));
         };
         Some(Self::Parts(
-            Patched::new(node),
+            Patched::unchanged(node),
             IdentityNodes::of(node.cursor()),
             OnceLock::new(),
         ))

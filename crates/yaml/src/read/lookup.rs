@@ -63,6 +63,7 @@ impl<'d> Cursor<'d> {
     }
 
     /// The first entry of a mapping that [has this key](Self::has_key).
+    #[inline]
     pub(crate) fn entry(self, key: &str) -> Option<Self> {
         let nodes = self.document.nodes.as_slice();
         let nodes = nodes.get(..self.node().next as usize)?;

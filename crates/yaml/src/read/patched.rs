@@ -23,7 +23,21 @@ pub struct Patched<'d> {
 impl<'d> Patched<'d> {
     /// Creates a node without changes.
     #[must_use]
-    pub const fn new(root: Ordinary<'d>) -> Self {
+    pub fn new(root: Ordinary<'d>) -> Self {
+        /// The number of parts that suffices for most objects.
+        const PARTS: usize = 12;
+        Self {
+            root,
+            parts: Parts {
+                values: Vec::with_capacity(PARTS),
+                ..Parts::NONE
+            },
+        }
+    }
+
+    /// As [`new`](Self::new), for a node that may well stay as it is.
+    #[must_use]
+    pub const fn unchanged(root: Ordinary<'d>) -> Self {
         Self {
             root,
             parts: Parts::NONE,
@@ -44,17 +58,7 @@ impl<'d> Patched<'d> {
     pub fn set(&mut self, part: Cursor<'d>, data: Data<'d>) {
         let (id, at) = (part.id(), self.parts.first(part.id()));
         let origin = Some(id);
-        self.put_part(at, id, Value { origin, data });
-    }
-
-    fn put_part(&mut self, at: usize, id: NodeId, value: Value<'d>) -> &mut Value<'d> {
-        /// The number of parts that suffices for most objects.
-        const PARTS: usize = 12;
-        let values = &mut self.parts.values;
-        if values.capacity() == 0 {
-            values.reserve_exact(PARTS);
-        }
-        &mut values.insert_mut(at, (id, value)).1
+        self.parts.values.insert(at, (id, Value { origin, data }));
     }
 
     /// Sets an entry of a mapping, as [`Value::insert`] does. Neither the mapping nor a node around
@@ -130,7 +134,7 @@ impl<'d> Patched<'d> {
             }
             value
         };
-        self.put_part(at, id, value)
+        &mut values.insert_mut(at, (id, value)).1
     }
 
     /// Whether no part was read to be changed, and no line added.

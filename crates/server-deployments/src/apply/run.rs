@@ -58,7 +58,7 @@ impl<P: Progress> Run<'_, P> {
 
     /// Applies objects without changing anything, and returns the error of each that the cluster
     /// refuses. Objects whose Namespace or kind is among the objects cannot be tried.
-    pub(super) async fn preflight(&mut self, objects: &[Object]) -> Vec<Failure> {
+    pub(super) async fn preflight(&mut self, objects: &[Object], is_strict: bool) -> Vec<Failure> {
         let planned = match plan(objects).map_err(|refusal| (refusal, None)) {
             Ok(planned) => self.placed(planned).await,
             Err(stop) => Err(stop),
@@ -73,7 +73,7 @@ impl<P: Progress> Run<'_, P> {
                 Phase::of(&other.identity) == Phase::Namespaces
                     && other.identity.name == one.identity.namespace
             });
-            if is_new_namespace || defines(&planned, &one.identity) {
+            if !is_strict && (is_new_namespace || defines(&planned, &one.identity)) {
                 continue;
             }
             let resource = self.resource(&planned, &one.identity).await;

@@ -106,6 +106,11 @@ impl Upgrade {
         if let Some(all) = all.as_object_mut() {
             all.extend(self.given.clone());
         }
+        // The `spec` may be the same, but the stored Template has changed.
+        if spec.contains_key("templateRef") || spec.contains_key("instances") {
+            let now = jiff::Timestamp::now().to_string();
+            spec.insert("requestedAt".to_owned(), json!(now));
+        }
     }
 }
 
@@ -456,11 +461,14 @@ impl Session {
                 .unwrap_or_default()
                 .to_owned()
         };
-        let head = format!(
+        let mut head = format!(
             "{name}: {reason} (template {}, revision {})\n{message}\n",
             text("template"),
             text("revision")
         );
+        if let ("True", _, message) = condition(&instance, "UpgradeAvailable") {
+            head += &format!("upgrade available: {message}\n");
+        }
         let objects = instance
             .pointer("/status/objects")
             .and_then(Value::as_array);
@@ -482,6 +490,8 @@ impl Session {
             };
             let orphan = |spec: &mut Map<String, Value>| {
                 spec.insert("deletionPolicy".to_owned(), json!("Orphan"));
+                // Until it is deleted, nothing else changes.
+                spec.insert("suspend".to_owned(), json!(true));
             };
             self.change(name, "is left in the cluster", quick, orphan)
                 .await?;

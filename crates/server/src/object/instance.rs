@@ -16,11 +16,12 @@ use krm_template_server_core::ops::units;
 use krm_template_server_core::status::Cause;
 
 /// The fields of our group with a fixed set of values. The first one is the default.
-const CHOICES: [(&str, &[&str]); 4] = [
+const CHOICES: [(&str, &[&str]); 5] = [
     ("prune", &["Safe", "All", "None"]),
     ("deletionPolicy", &["Delete", "Orphan"]),
     ("conflicts", &["Fail", "Overwrite"]),
     ("wait", &["All", "Annotated", "None"]),
+    ("upgrades", &["Manual", "Automatic"]),
 ];
 
 /// Returns the finalizer that keeps an instance until its objects are deleted.
@@ -68,6 +69,27 @@ pub fn user(requester: &Value) -> Option<User> {
             .map(|(key, values)| (key.clone(), list(values)))
             .collect(),
     })
+}
+
+/// Returns the names of the stored Templates in the `spec` of an instance.
+#[must_use]
+pub fn templates(spec: &Value) -> Vec<String> {
+    let instances = spec.get("instances").and_then(Value::as_array);
+    let all = instances.into_iter().flatten().chain([spec]);
+    let names = all.filter_map(|one| one.pointer("/templateRef/name")?.as_str());
+    names.map(str::to_owned).collect()
+}
+
+/// Returns `true` if two specs of our group differ at most in the fields that the server sets.
+#[must_use]
+pub fn is_same_request(one: &Value, other: &Value) -> bool {
+    let without = |spec: &Value| {
+        let mut spec = spec.as_object().cloned().unwrap_or_default();
+        spec.shift_remove("requester");
+        spec.shift_remove("templateVersion");
+        spec
+    };
+    without(one) == without(other)
 }
 
 /// Makes an empty list of objects null, as Go does when it stores an instance. Before, fields that

@@ -43,6 +43,8 @@ pub struct InstancePage {
     pub list: Crumb,
     /// The message of the condition `Ready`.
     pub message: String,
+    /// The message that an upgrade is available; empty if none is.
+    pub upgrade: String,
     /// The first recorded objects.
     pub objects: Vec<StepRow>,
     /// The number of all objects.

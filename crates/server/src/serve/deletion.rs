@@ -5,7 +5,7 @@ use serde_json::json;
 use super::answer::Answer;
 use super::call::{self, Call};
 use super::collection;
-use super::instances::deleter;
+use super::instances::{authors, deleter};
 use super::items::{Found, Items};
 use super::listing;
 use super::render;
@@ -56,6 +56,7 @@ async fn damaged(
     if !options.dry_run {
         let removed = store.delete(&call.key(name), revision).await;
         removed.map_err(|error| call.refused(name, &error))?;
+        authors::forget(call, name).await;
     }
     Ok(deleted(call, name, call.shown(Scope::One)?, ""))
 }
@@ -143,7 +144,11 @@ async fn remove(
             (true, _) => Ok(revision),
             (false, Some(value)) => store.update(&key, value, revision).await,
             // The response has the object as it was before.
-            (false, None) => store.delete(&key, revision).await.map(|_| revision),
+            (false, None) => {
+                let deleted = store.delete(&key, revision).await.map(|_| revision);
+                authors::forget(call, name).await;
+                deleted
+            }
         };
         match written {
             Ok(revision) => return Ok((stored, revision)),

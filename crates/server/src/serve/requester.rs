@@ -3,11 +3,13 @@
 //! In OpenShift's group, a client may name another user with the verb `assign`, as there. Its uid,
 //! groups and extra fields must be those of the client itself, or the client needs the permission
 //! to impersonate each of them: else whoever may create instances could join any group. In our
-//! group, it is always the user who last changed the `spec`.
+//! group, it is always the user who last changed the `spec`, and takes the stored Templates of that
+//! moment.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::call::Call;
+use super::instances::expansion;
 use crate::object::{Draft, Stored, instance};
 use krm_template_server_core::auth::{Attributes, User};
 use krm_template_server_core::groups::{Group, Kind};
@@ -45,7 +47,7 @@ pub(super) async fn admit(
         finalize(draft);
     }
     match call.group {
-        Group::Krm => own(call, draft, old.as_ref()).await,
+        Group::Krm => own(call, draft, old.as_ref()).await?,
         Group::OpenShift => openshift(call, draft, old.as_ref()).await,
     }
     Ok(())
@@ -58,26 +60,36 @@ fn finalize(draft: &mut Draft) {
     let mut all: Vec<&str> = draft.finalizers().collect();
     if !all.contains(&own) {
         all.push(own);
-        let all = serde_json::json!(all);
+        let all = json!(all);
         draft.metadata.insert("finalizers".to_owned(), all);
     }
 }
 
-/// Sets the requester of an instance of our group.
-async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
-    let without = |spec: &Value| {
-        let mut spec = spec.as_object().cloned().unwrap_or_default();
-        spec.shift_remove("requester");
-        spec
-    };
+/// Sets the requester of an instance of our group, and the version of its stored Templates.
+async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) -> Result<()> {
     let mut spec = draft.value("spec");
     let before = old.map(|old| old.value("spec"));
-    let kept = before.filter(|before| without(before) == without(&spec));
+    let kept = before.filter(|before| instance::is_same_request(before, &spec));
     let is_kept = kept.is_some();
-    let requester = match kept {
-        Some(before) => before.get("requester").cloned().unwrap_or_default(),
-        None => instance::requester(call.user),
+    let names = instance::templates(&spec);
+    let (requester, version) = match kept {
+        Some(before) => {
+            let field = |key: &str| before.get(key).cloned();
+            (
+                field("requester").unwrap_or_default(),
+                field("templateVersion"),
+            )
+        }
+        None => {
+            let revision = call.state.store.revision().await;
+            let revision = revision.map_err(|error| call.refused(draft.name(), &error))?;
+            let version = (!names.is_empty()).then(|| json!(revision.to_string()));
+            (instance::requester(call.user), version)
+        }
     };
+    if !is_kept && spec.get("upgrades").and_then(Value::as_str) == Some("Automatic") {
+        draft.refused = may_not_update(call, draft, &names).await;
+    }
     let account = spec.get("serviceAccountName").and_then(Value::as_str);
     let account = account.unwrap_or_default().to_owned();
     // Whoever changes the Template decides what the ServiceAccount does.
@@ -95,13 +107,48 @@ async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
                 "Forbidden: you do not have permission to impersonate the ServiceAccount {account:?}"
             );
             let field = "spec.serviceAccountName";
-            draft.refused = vec![Cause::new("FieldValueForbidden", field, message)];
+            draft
+                .refused
+                .push(Cause::new("FieldValueForbidden", field, message));
         }
     }
     if let Some(fields) = spec.as_object_mut() {
         fields.insert("requester".to_owned(), requester);
+        fields.shift_remove("templateVersion");
+        fields.extend(version.map(|version| ("templateVersion".to_owned(), version)));
         draft.set("spec", &spec);
     }
+    Ok(())
+}
+
+/// Returns an error for each Template whose changes the user wants to be installed, but may not
+/// make.
+async fn may_not_update(call: &Call<'_>, draft: &mut Draft, names: &[String]) -> Vec<Cause> {
+    if draft.namespace().is_empty() {
+        let namespace = json!(call.namespace);
+        draft.metadata.insert("namespace".to_owned(), namespace);
+    }
+    let mut refused = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        let stored = expansion::stored(call.state, draft, call.user, name).await;
+        let group = stored.map_or(Group::Krm, |(group, ..)| group);
+        let wanted = Attributes {
+            verb: "update",
+            group: group.name(),
+            version: group.version(),
+            resource: Kind::Template.resource(),
+            namespace: call.namespace,
+            name,
+            ..Attributes::default()
+        };
+        if index < MAX_VALUES && call.state.authorize(call.user, &wanted).await.is_ok() {
+            continue;
+        }
+        let message =
+            format!("Forbidden: you do not have permission to update the Template {name:?}");
+        refused.push(Cause::new("FieldValueForbidden", "spec.upgrades", message));
+    }
+    refused
 }
 
 async fn openshift(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {

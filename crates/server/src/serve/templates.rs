@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::answer::{self, Answer};
 use super::call::{self, Call};
+use super::instances::authors;
 use super::render;
 use super::requester;
 use crate::object::{Draft, Stored, decode, instance, meta};
@@ -100,7 +101,12 @@ async fn insert(call: &Call<'_>, draft: Draft, dry_run: bool) -> Result<Written>
             call.state.store.create(&key, stored.bytes().clone()).await
         };
         match written {
-            Ok(revision) => return Ok(Written(stored, revision)),
+            Ok(revision) => {
+                if !dry_run {
+                    authors::note(call, stored.name(), 0, revision).await;
+                }
+                return Ok(Written(stored, revision));
+            }
             Err(Error::Exists) if drafts.len() > 0 => {}
             Err(error) => return Err(call.refused(stored.name(), &error)),
         }
@@ -393,11 +399,16 @@ async fn replace(
         Change::Store(stored) | Change::Delete(stored) if dry_run => (stored, Ok(revision)),
         Change::Store(stored) => {
             let bytes = stored.bytes().clone();
-            (stored, store.update(key, bytes, revision).await)
+            let written = store.update(key, bytes, revision).await;
+            if let Ok(written) = written {
+                authors::note(call, stored.name(), revision, written).await;
+            }
+            (stored, written)
         }
         // As in kube-apiserver, the response has the revision of the last stored state.
         Change::Delete(stored) => {
             let deleted = store.delete(key, revision).await;
+            authors::forget(call, stored.name()).await;
             (stored, deleted.map(|_| revision))
         }
     };

@@ -9,10 +9,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::authors;
 use super::lease::Lease;
 use super::record::{Cause, Context, Instance, Outcome, Stop, prefix};
 use super::validated;
 use crate::object::Stored;
+use crate::object::instance::templates;
 use crate::serve::state::State;
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::ops::measured::Measured;
@@ -111,6 +113,9 @@ pub async fn run(state: Arc<State>, options: Options, is_alone: bool) {
             let prefix = format!("/{}/{}/", group.name(), kind.resource());
             tokio::spawn(follow(Arc::clone(&store), prefix, sender.clone()));
         }
+        // It is written after the Template.
+        let prefix = format!("/{}/{}/", group.name(), authors::KEYS);
+        tokio::spawn(follow(Arc::clone(&store), prefix, sender.clone()));
     }
     let shutdown = state.shutdown.clone();
     let mut controller = Controller {
@@ -323,7 +328,7 @@ async fn followed(
     prefix: &str,
     changes: &mpsc::Sender<Change>,
 ) -> Result<(), Error> {
-    let is_of_templates = prefix.contains("/templates/");
+    let is_of_templates = !prefix.contains("/templateinstances/");
     let mut after = None;
     let mut at = None;
     let revision = loop {
@@ -389,14 +394,6 @@ async fn send(changes: &mpsc::Sender<Change>, item: &Item, is_deleted: bool) {
     };
     // The receiver has ended with the server.
     let _ = changes.send(change).await;
-}
-
-/// Returns the names of the stored Templates in the `spec` of an instance.
-fn templates(spec: &Value) -> Vec<String> {
-    let instances = spec.get("instances").and_then(Value::as_array);
-    let all = instances.into_iter().flatten().chain([spec]);
-    let names = all.filter_map(|one| one.pointer("/templateRef/name")?.as_str());
-    names.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -6,10 +6,8 @@ use std::collections::BTreeMap;
 use std::future::ready;
 
 use super::record::{Instance, Plan};
-use crate::object::answer as write;
 use crate::object::{Draft, Stored};
-use crate::process::Syntax;
-use crate::process::instance::{self, Expansion, Found, Named};
+use crate::process::instance::{self, Expansion, Found, Named, Needed};
 use crate::serve::processing::limited;
 use crate::serve::state::State;
 use krm_template_server_core::auth::{Attributes, User};
@@ -48,32 +46,33 @@ impl From<Box<Status>> for Problem {
     }
 }
 
-/// Expands an instance with the generated values of a plan. `labels` are added to all objects.
+/// Returns what the expansion of an instance needs.
+pub(super) async fn needed(state: &State, instance: &Instance) -> Result<Needed, Problem> {
+    let (group, text) = (instance.group(), instance.text());
+    Ok(limited(state, move |_| instance::needed(group, &text)).await?)
+}
+
+/// Expands an instance, of which `templates` are the stored ones, with the generated values of a
+/// plan. `labels` are added to all objects.
 pub(super) async fn of(
     state: &State,
     instance: &Instance,
     user: &User,
     plan: &Plan,
+    templates: BTreeMap<String, Named>,
     labels: Vec<(String, String)>,
 ) -> Result<Expansion, Problem> {
-    let (group, text) = (instance.group(), instance.text());
-    let needed = {
-        let text = text.clone();
-        limited(state, move |_| instance::needed(group, &text)).await?
-    };
     let mut found = Found {
+        templates,
         generated: plan.generated.clone(),
         labels,
         ..Found::default()
     };
-    for name in needed.templates {
-        let named = template(state, instance, user, &name).await?;
-        found.templates.insert(name, named);
-    }
-    for ((kind, name), may_be_missing) in needed.objects {
+    for ((kind, name), may_be_missing) in needed(state, instance).await?.objects {
         let values = values(state, instance, user, (kind, &name), may_be_missing).await?;
         found.objects.insert((kind, name), values);
     }
+    let (group, text) = (instance.group(), instance.text());
     let namespace = instance.namespace().to_owned();
     let permit = state.admission.expansion().await?;
     let expanded = limited(state, move |limits| {
@@ -81,30 +80,6 @@ pub(super) async fn of(
         instance::expanded(group, &namespace, &text, &found, *limits)
     });
     Ok(expanded.await?)
-}
-
-/// Reads a Template of the namespace of an instance.
-async fn template(
-    state: &State,
-    instance: &Instance,
-    user: &User,
-    name: &str,
-) -> Result<Named, Problem> {
-    let (group, stored, revision) = stored(state, &instance.draft, user, name).await?;
-    if let Some(yaml) = stored.yaml() {
-        return Ok(Named {
-            group,
-            text: yaml.to_owned(),
-            syntax: Syntax::Yaml,
-        });
-    }
-    let mut json = Vec::new();
-    write::object((&stored, revision), &mut json);
-    Ok(Named {
-        group,
-        text: String::from_utf8_lossy(&json).into_owned(),
-        syntax: Syntax::Json,
-    })
 }
 
 /// Reads a Template of the namespace of an instance, in the group of the instance first.

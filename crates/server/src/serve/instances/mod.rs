@@ -16,11 +16,13 @@
 //! | `removal` | the deletion of an instance and its objects |
 //! | `validated` | instances of a server without a cluster |
 //! | `expansion` | the objects of an instance |
+//! | `recorded`, `authors` | the Templates that an instance uses; who has changed them |
 //! | `status` | conditions and objects in the status |
 //! | `record` | what is stored about an instance |
 //! | `revisions` | earlier versions of an instance |
 //! | `lease` | one of several servers at a time |
 
+pub(super) mod authors;
 mod controller;
 pub(super) mod deleter;
 pub(super) mod expansion;
@@ -36,6 +38,7 @@ mod own;
 #[cfg(feature = "deployments")]
 pub(super) mod preview;
 mod record;
+mod recorded;
 #[cfg(feature = "deployments")]
 mod removal;
 #[cfg(feature = "deployments")]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::record::Instance;
-use super::status::Status;
+use super::status::{KEYED, Status};
 use krm_template_server_core::auth::User;
 use krm_template_server_core::groups::Kind;
 use krm_template_server_deployments::apply::readiness::State;
@@ -199,13 +199,42 @@ pub(super) fn list(names: &[String]) -> String {
     all.join(", ")
 }
 
-/// Returns a hash of the objects of an instance.
-pub(super) fn hash(objects: &[Object]) -> String {
-    let mut hash = Sha256::new();
+/// Returns a hash of the objects that a user installs, with a secret key: else who reads it could
+/// find out the values in Secrets, and so could who installs objects with tried values.
+pub(super) fn hash(objects: &[Object], key: &str, user: &str) -> String {
+    let mut hash = Sha256::new().chain_update(json!([key, user]).to_string());
     for Object(value) in objects {
         hash.update(value.to_string().as_bytes());
         hash.update(b"\n");
     }
     let hash = hash.finalize();
-    STANDARD_NO_PAD.encode(hash.get(..16).unwrap_or_default())
+    let hash = STANDARD_NO_PAD.encode(hash.get(..16).unwrap_or_default());
+    format!("{KEYED}{hash}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Plan;
+    use super::*;
+
+    #[test]
+    fn a_hash_does_not_tell_of_the_values_of_secrets() {
+        let secret = |pin: &str| {
+            let secret = json!({"kind": "Secret", "stringData": {"pin": pin}});
+            [Object(secret)]
+        };
+        let shown = hash(&secret("4711"), "key", "jane");
+        assert_eq!(shown, hash(&secret("4711"), "key", "jane"));
+        assert_ne!(shown, hash(&secret("4712"), "key", "jane"));
+        // Whoever tries all values needs the key, also as a user who installs them.
+        assert_ne!(shown, hash(&secret("4711"), "", "jane"));
+        assert_ne!(shown, hash(&secret("4711"), "other", "jane"));
+        assert_ne!(shown, hash(&secret("4711"), "key", "eve"));
+        let mut plans = [Plan::default(), Plan::default()];
+        for plan in &mut plans {
+            plan.generate_key().unwrap();
+            assert_eq!(plan.key.len(), 44);
+        }
+        assert_ne!(plans[0].key, plans[1].key);
+    }
 }

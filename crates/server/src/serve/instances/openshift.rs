@@ -5,6 +5,7 @@
 //! there, objects are created as the requester, and are planned before the first request, so that
 //! a server that stops half-way creates none twice and generates no value anew.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -234,8 +235,10 @@ impl Work<'_> {
     ) -> Result<Vec<Value>, Failed> {
         let mut plan = planned.plan.clone();
         let labels = vec![(OWNER.to_owned(), instance.uid.clone())];
-        let expanded =
-            expansion::of(&self.context.state, instance, &self.user, &plan, labels).await;
+        let state = &self.context.state;
+        // Its Template is inline, so that nothing of it changes.
+        let stored = BTreeMap::new();
+        let expanded = expansion::of(state, instance, &self.user, &plan, stored, labels).await;
         let expansion = expanded.map_err(|problem| {
             Failed::Text(format!(
                 "unable to process Template objects: {}",

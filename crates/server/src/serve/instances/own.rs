@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::authors;
 use super::expansion::{self, Problem};
 use super::journal::{Journal, Silent};
 use super::objects::{
@@ -16,10 +17,13 @@ use super::objects::{
     shown_object, wanted_of, with_uids, write,
 };
 use super::record::{Cause, Context, Instance, Outcome, Plan, Planned, Stop};
+use super::recorded::Templates;
 use super::report::{fail, problem, tell, tell_ready};
 use super::revisions;
 use super::status::Status;
-use krm_template_server_core::auth::User;
+use crate::process::instance::Named;
+use krm_template_server_core::auth::{Attributes, User};
+use krm_template_server_core::groups::Kind;
 use krm_template_server_core::ops::units;
 use krm_template_server_deployments::apply::order;
 use krm_template_server_deployments::apply::readiness::{self, State};
@@ -69,15 +73,20 @@ pub(super) async fn step(
         let problem = Problem::new("Forbidden", message);
         return fail(context, cluster, instance, status, &problem).await;
     }
-    let work = Work {
+    let mut work = Work {
         context,
         cluster,
         owner: owner(instance),
         user,
         spec,
+        templates: BTreeMap::new(),
     };
     if cause == Cause::Poll && planned.plan.applied == instance.generation() {
         return work.conclude(instance, planned, status, None).await;
+    }
+    match work.take(instance, &planned.plan, &mut status).await? {
+        Ok(templates) => work.templates = templates,
+        Err(problem) => return fail(context, cluster, instance, status, &problem).await,
     }
     work.install(instance, planned, status).await
 }
@@ -104,9 +113,136 @@ struct Work<'w> {
     owner: Owner,
     user: User,
     spec: Value,
+    /// The stored Templates that the instance names, as it uses them.
+    templates: BTreeMap<String, Named>,
 }
 
 impl Work<'_> {
+    /// Returns the Templates of the generation: those that are recorded, or changed ones if the
+    /// upgrade is automatic.
+    async fn take(
+        &self,
+        instance: &Instance,
+        plan: &Plan,
+        status: &mut Status,
+    ) -> Result<Result<BTreeMap<String, Named>, Problem>, Stop> {
+        let mut templates = match Templates::read(&self.context.state, instance, &self.user).await {
+            Ok(templates) => templates,
+            Err(problem) => return Ok(Err(problem)),
+        };
+        let mut refused = None;
+        if self.text("upgrades") == "Automatic" && !templates.changes(instance).is_empty() {
+            match self.may_upgrade(instance, plan, &templates).await {
+                Ok(()) => templates.take(),
+                Err(problem) => refused = Some(problem),
+            }
+        }
+        templates.note(instance, status, refused.as_ref());
+        let taken = templates.taken(instance);
+        if taken.is_ok() {
+            templates.record(self.context, instance).await?;
+        }
+        Ok(taken)
+    }
+
+    /// Checks that all who have changed Templates, and the requester, may do all that they do now.
+    async fn may_upgrade(
+        &self,
+        instance: &Instance,
+        plan: &Plan,
+        templates: &Templates,
+    ) -> Result<(), Problem> {
+        let mut users = Vec::new();
+        for (group, name, from, now) in templates.changes(instance) {
+            let at = (
+                group.unwrap_or(instance.group()),
+                instance.namespace(),
+                name,
+            );
+            let Some(known) = authors::since(self.context, at, from, now).await else {
+                let message = format!("it is not known who has changed the Template {name:?}");
+                return Err(Problem::new("AuthorUnknown", message));
+            };
+            users.extend(known);
+        }
+        users.dedup();
+        for (is_author, user) in users
+            .into_iter()
+            .map(|user| (true, user))
+            .chain([(false, self.user.clone())])
+        {
+            let name = user.name.clone();
+            let work = Work {
+                user,
+                owner: self.owner.clone(),
+                spec: self.spec.clone(),
+                templates: templates.stored()?,
+                ..*self
+            };
+            work.may_do(instance, plan, is_author)
+                .await
+                .map_err(|problem| {
+                    let message = format!("{name:?} may not do all of it: {}", problem.message);
+                    Problem::new(problem.reason, message)
+                })?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the user may do all of it. An author of the Templates also chooses where the
+    /// values go, and so must be allowed to see them.
+    async fn may_do(
+        &self,
+        instance: &Instance,
+        plan: &Plan,
+        is_author: bool,
+    ) -> Result<(), Problem> {
+        let generated = secret(instance, &plan.generated).filter(|_| is_author);
+        if is_author {
+            let wanted = Attributes {
+                verb: "get",
+                group: instance.group().name(),
+                version: instance.group().version(),
+                resource: Kind::Instance.resource(),
+                namespace: instance.namespace(),
+                name: instance.name(),
+                ..Attributes::default()
+            };
+            let allowed = self.context.state.authorize(&self.user, &wanted).await;
+            allowed.map_err(|status| Problem::new("Forbidden", status.message))?;
+        }
+        let expanded = self.expand(instance, plan).await?;
+        let all = [expanded.secret.as_slice(), &expanded.objects].concat();
+        let conflicts = self.conflicts();
+        let tried = self
+            .cluster
+            .preflight(&self.user, &self.owner, &all, conflicts, true);
+        let failures = tried.await;
+        if !failures.is_empty() {
+            return Err(problem(&failures));
+        }
+        let wanted: BTreeSet<Key<'_>> = expanded.wanted.iter().map(Recorded::key).collect();
+        let recorded = objects_of(&Status::of(instance));
+        let dropped = recorded.iter().filter(|one| !wanted.contains(&one.key()));
+        let read = identities(&flat(generated.iter()));
+        let asked = dropped.map(|one| ("delete", one));
+        for (verb, one) in asked.chain(read.iter().map(|one| ("get", one))) {
+            let kind = self.cluster.kind(one).await;
+            let kind = kind.map_err(|failure| problem(&[failure]))?;
+            // Nothing is left of a kind that is gone.
+            let Some(kind) = kind else { continue };
+            let may = self
+                .cluster
+                .may(&self.user, verb, &kind.resource, one)
+                .await;
+            if !may.map_err(|failure| problem(&[failure]))? {
+                let message = format!("no permission to {verb} {}", named(one));
+                return Err(Problem::new("Forbidden", message));
+            }
+        }
+        Ok(())
+    }
+
     fn text(&self, key: &str) -> &str {
         self.spec
             .get(key)
@@ -139,11 +275,12 @@ impl Work<'_> {
             wanted,
             waves,
         } = expanded;
-        let hash = hash(&objects);
-        let is_fresh = planned.plan.applied != instance.generation()
-            || status.fields.get("templateHash").and_then(Value::as_str) != Some(&hash);
         let mut plan = planned.plan.clone();
         plan.generated = generated;
+        plan.generate_key()?;
+        let hash = hash(&objects, &plan.key, &self.user.name);
+        let is_fresh = planned.plan.applied != instance.generation()
+            || status.fields.get("templateHash").and_then(Value::as_str) != Some(&hash);
         if is_fresh {
             plan.begin(instance.generation());
             announce(&mut status, &wanted, &waves, &hash);
@@ -182,7 +319,15 @@ impl Work<'_> {
     /// Expands the instance.
     async fn expand(&self, instance: &Instance, plan: &Plan) -> Result<Expanded, Problem> {
         let state = &self.context.state;
-        let expansion = expansion::of(state, instance, &self.user, plan, Vec::new()).await?;
+        let expansion = expansion::of(
+            state,
+            instance,
+            &self.user,
+            plan,
+            self.templates.clone(),
+            Vec::new(),
+        )
+        .await?;
         let secret = secret(instance, &expansion.generated);
         let objects: Vec<Object> = expansion.objects.into_iter().map(Object).collect();
         let all = flat(secret.iter().chain(&objects));
@@ -218,7 +363,7 @@ impl Work<'_> {
         let conflicts = self.conflicts();
         let tried = self
             .cluster
-            .preflight(&self.user, &self.owner, &all, conflicts);
+            .preflight(&self.user, &self.owner, &all, conflicts, false);
         tried.await
     }
 

@@ -11,6 +11,7 @@ use super::expansion::{self, Problem};
 use super::objects::{flat, identities, objects_of, owner};
 use super::own::{conflicts, secret};
 use super::record::{Instance, Planned, Stop, without_tokens};
+use super::recorded::Templates;
 use super::status::Status as InstanceStatus;
 use crate::object::{instance, yaml};
 use crate::serve::answer::Answer;
@@ -69,6 +70,7 @@ pub(in crate::serve) async fn changes(
     spec: Option<&Value>,
 ) -> Result<Value> {
     let mut instance = Instance::of(item)?;
+    let is_kept = spec.is_none_or(|new| instance::is_same_request(new, &instance.spec()));
     if let Some(spec) = spec {
         instance.draft.set("spec", spec);
     }
@@ -84,7 +86,14 @@ pub(in crate::serve) async fn changes(
     // With a ServiceAccount, nobody sees more than they may themselves.
     let user = without_tokens(user.clone());
     let planned = Planned::of(state, &instance).await.map_err(stopped)?;
-    let expanded = expansion::of(state, &instance, &user, &planned.plan, Vec::new()).await;
+    let templates = Templates::read(state, &instance, &user).await;
+    let templates = templates.and_then(|all| match is_kept {
+        true => all.taken(&instance),
+        false => all.stored(),
+    });
+    let templates = templates.map_err(refused)?;
+    let plan = &planned.plan;
+    let expanded = expansion::of(state, &instance, &user, plan, templates, Vec::new()).await;
     let expansion = expanded.map_err(refused)?;
     let secret = secret(&instance, &expansion.generated);
     let objects: Vec<Object> = secret

@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::engine::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -147,6 +149,15 @@ impl Instance {
     pub(super) fn generation(&self) -> i64 {
         let generation = self.draft.metadata.get("generation");
         generation.and_then(Value::as_i64).unwrap_or_default()
+    }
+
+    /// Returns the version of the store when the requester changed the `spec`; 0 if it is unknown,
+    /// as after the instance was copied to another store.
+    pub(super) fn asked(&self) -> Revision {
+        let spec = self.spec();
+        let asked = spec.get("templateVersion").and_then(Value::as_str);
+        let asked = asked.and_then(|asked| asked.parse().ok());
+        asked.filter(|asked| *asked < self.revision).unwrap_or(0)
     }
 
     pub(super) fn spec(&self) -> Value {
@@ -297,6 +308,9 @@ pub(super) struct Plan {
     pub(super) seen: i64,
     /// The revision that `status` and history count.
     pub(super) revision: u64,
+    /// The key of the hashes that clients see of the objects.
+    #[serde(default)]
+    pub(super) key: String,
     /// In OpenShift's group, the objects that were planned before the first request. The uid of one
     /// that was not created is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -304,6 +318,18 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// Generates the key, if there is none yet.
+    #[cfg(feature = "deployments")]
+    pub(super) fn generate_key(&mut self) -> Result<(), Stop> {
+        if self.key.is_empty() {
+            let mut key = [0; 32];
+            let filled = getrandom::fill(&mut key);
+            filled.map_err(|_| Stop::Store(Status::internal("cannot generate random numbers")))?;
+            self.key = STANDARD.encode(key);
+        }
+        Ok(())
+    }
+
     /// Begins a generation, or the same one with other objects.
     #[cfg(feature = "deployments")]
     pub(super) fn begin(&mut self, generation: i64) {

@@ -24,7 +24,12 @@ pub(super) async fn fail(
         .map(|(_, reason)| reason.to_owned());
     let is_stalled = matches!(
         problem.reason,
-        "TemplateNotFound" | "ParametersMissing" | "ExpansionFailed" | "Invalid" | "Timeout"
+        "TemplateNotFound"
+            | "TemplateChanged"
+            | "ParametersMissing"
+            | "ExpansionFailed"
+            | "Invalid"
+            | "Timeout"
     );
     status.conclude(false, problem.reason, &problem.message, is_stalled);
     instance.save(context, &status.value()).await?;

@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 
 use super::record::{Context, Instance, Plan, Stop, beside, unavailable};
+use super::status::without_digest;
 use crate::object::meta::rfc3339;
 use crate::serve::answer::Answer;
 use crate::serve::call::Call;
@@ -17,6 +18,9 @@ use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::{Result as Answered, Status};
 use krm_template_server_core::store::Error;
 
+/// The resource in the keys of the store.
+pub(super) const KEYS: &str = "instancerevisions";
+
 /// The number of revisions that are kept, unless `spec.revisionHistoryLimit` says another one.
 const KEPT: usize = 10;
 
@@ -25,7 +29,7 @@ const MOST: usize = 200;
 
 /// Returns the key of a revision. Keys have the order of their numbers.
 fn key(instance: &Instance, number: u64) -> String {
-    format!("{}/{number:010}", instance.beside("instancerevisions"))
+    format!("{}/{number:010}", instance.beside(KEYS))
 }
 
 /// Records the beginning of a revision.
@@ -94,17 +98,19 @@ async fn forget(context: &Context, instance: &Instance) -> Result<(), Stop> {
     let kept = limit
         .map_or(KEPT, |limit| usize::try_from(limit).unwrap_or(KEPT))
         .max(1);
-    delete(context, instance, kept).await
+    delete(context, instance, KEYS, kept).await
 }
 
-/// Deletes all revisions but the last ones.
+/// Deletes all that is stored beside an instance under a resource, such as its revisions, but the
+/// last ones.
 pub(super) async fn delete(
     context: &Context,
     instance: &Instance,
+    keys: &str,
     kept: usize,
 ) -> Result<(), Stop> {
     let store = &context.state.store;
-    let prefix = format!("{}/", instance.beside("instancerevisions"));
+    let prefix = format!("{}/", instance.beside(keys));
     let page = store.list(&prefix, None, 0, None).await;
     let page = page.map_err(|error| unavailable(&error))?;
     let surplus = page.items.len().saturating_sub(kept);
@@ -123,14 +129,17 @@ pub(in crate::serve) async fn list(
     (group, namespace, name): (Group, &str, &str),
     uid: &str,
 ) -> Answered<Vec<Value>> {
-    let prefix = format!("{}/", beside(group, "instancerevisions", namespace, name));
+    let prefix = format!("{}/", beside(group, KEYS, namespace, name));
     let page = state.store.list(&prefix, None, MOST, None).await;
     let page = page.map_err(|error| Status::unavailable(error.to_string()))?;
     let revisions = page.items.iter();
     let revisions = revisions
         .filter_map(|item| serde_json::from_slice::<Value>(&item.value).ok())
         .filter(|revision| revision.get("uid").and_then(Value::as_str) == Some(uid));
-    Ok(revisions.collect())
+    let mut revisions: Vec<Value> = revisions.collect();
+    let all = revisions.iter_mut().filter_map(Value::as_object_mut);
+    all.for_each(without_digest);
+    Ok(revisions)
 }
 
 /// Answers with the revisions of an instance, oldest first.

@@ -11,6 +11,10 @@ use super::record::Instance;
 use crate::object::meta::rfc3339;
 use krm_template_server_core::groups::Group;
 
+/// The beginning of a hash of objects that has a key. Others tell of the values in Secrets, and are
+/// not shown.
+pub(super) const KEYED: &str = "k.";
+
 /// The maximum length of the message of a condition in bytes.
 const MAX_MESSAGE: usize = 1_024;
 
@@ -24,10 +28,11 @@ pub(super) struct Status {
 
 impl Status {
     pub(super) fn of(instance: &Instance) -> Self {
-        let fields = match instance.draft.value("status") {
+        let mut fields = match instance.draft.value("status") {
             Value::Object(fields) => fields,
             _ => Map::new(),
         };
+        without_digest(&mut fields);
         Self {
             group: instance.group(),
             generation: instance.generation(),
@@ -91,6 +96,14 @@ impl Status {
         }
     }
 
+    /// Removes a condition.
+    pub(super) fn unset(&mut self, kind: &str) {
+        let conditions = self.fields.get_mut("conditions");
+        if let Some(conditions) = conditions.and_then(Value::as_array_mut) {
+            conditions.retain(|one| one.get("type").and_then(Value::as_str) != Some(kind));
+        }
+    }
+
     /// Sets the conditions of our group. `stalled` means that only a change of the instance helps.
     pub(super) fn conclude(&mut self, is_ready: bool, reason: &str, message: &str, stalled: bool) {
         self.fields
@@ -104,6 +117,14 @@ impl Status {
             reason,
             if stalled { message } else { "" },
         );
+    }
+}
+
+/// Removes a hash without a key, which an earlier version has written.
+pub(super) fn without_digest(fields: &mut Map<String, Value>) {
+    let hash = fields.get("templateHash").and_then(Value::as_str);
+    if hash.is_some_and(|hash| !hash.starts_with(KEYED)) {
+        fields.shift_remove("templateHash");
     }
 }
 

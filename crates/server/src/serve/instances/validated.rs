@@ -3,6 +3,7 @@
 
 use super::expansion;
 use super::record::{Context, Instance, Outcome, Plan, Stop};
+use super::recorded::Templates;
 use super::status::Status;
 use krm_template_server_core::groups::Group;
 
@@ -13,14 +14,15 @@ const VALIDATED: &str = "ValidatedOnly";
 pub(super) async fn step(context: &Context, instance: &mut Instance) -> Result<Outcome, Stop> {
     let mut status = Status::of(instance);
     let user = instance.requester().unwrap_or_default();
-    let expanded = expansion::of(
-        &context.state,
-        instance,
-        &user,
-        &Plan::default(),
-        Vec::new(),
-    )
-    .await;
+    let state = &context.state;
+    let templates = Templates::read(state, instance, &user).await;
+    let expanded = match templates.and_then(|templates| templates.stored()) {
+        Ok(stored) => {
+            let plan = Plan::default();
+            expansion::of(state, instance, &user, &plan, stored, Vec::new()).await
+        }
+        Err(problem) => Err(problem),
+    };
     match (instance.group(), expanded) {
         (Group::Krm, Ok(expansion)) => {
             let count = expansion.objects.len();

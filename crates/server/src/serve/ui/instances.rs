@@ -13,6 +13,7 @@ use super::super::templates;
 use super::deployments::{changed, counted, moment};
 use super::visit::{Visit, encoded, html, redirect};
 use crate::object::Draft;
+use crate::object::meta::rfc3339;
 use crate::pages::{
     self, Crumb, InstanceList, InstancePage, InstanceRow, ParameterRow, PreviewView, RevisionRow,
     StepRow,
@@ -160,6 +161,7 @@ impl Subject<'_> {
                 text: self.namespace.to_owned(),
             },
             message: ready(&status).2,
+            upgrade: upgrade(&status),
             objects: objects.iter().take(MAX_ROWS).map(object).collect(),
             object_count: objects.len(),
             revisions,
@@ -217,6 +219,9 @@ impl Subject<'_> {
         let Some(fields) = spec.as_object_mut() else {
             return spec;
         };
+        // The button also takes changed Templates.
+        let now = rfc3339(self.visit.incoming.at);
+        fields.insert("requestedAt".to_owned(), json!(now));
         let given = fields.entry("parameters").or_insert_with(|| json!({}));
         if let Some(given) = given.as_object_mut() {
             for (name, value) in self.visit.entered.values() {
@@ -319,6 +324,16 @@ fn ready(status: &Value) -> (&'static str, String, String) {
     };
     let reason = text(found, "reason");
     (tone(&reason), reason, text(found, "message"))
+}
+
+/// Returns the message of the condition that an upgrade is available; empty if none is.
+fn upgrade(status: &Value) -> String {
+    let conditions = status.get("conditions").and_then(Value::as_array);
+    let is_it = |one: &&Value| {
+        (text(one, "type"), text(one, "status")) == ("UpgradeAvailable".into(), "True".into())
+    };
+    let found = conditions.into_iter().flatten().find(is_it);
+    found.map(|one| text(one, "message")).unwrap_or_default()
 }
 
 /// Returns how a reason is shown.

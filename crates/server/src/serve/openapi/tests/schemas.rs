@@ -184,6 +184,12 @@ fn own_instance() -> Value {
             &["All", "Annotated", "None"],
         ),
         "timeout": text("How long objects may take to become ready: `1h` by default."),
+        "upgrades": choice(
+            "Whether changes of stored Templates are installed: Automatic needs the permission to update them.",
+            &["Manual", "Automatic"],
+        ),
+        "requestedAt": text("A time. A change is a request to install stored Templates as they are now."),
+        "templateVersion": text("The version of the store whose Templates are installed. The server sets it."),
         "serviceAccountName": text("The ServiceAccount of the namespace that installs the objects."),
         "revisionHistoryLimit": {"description": "The number of revisions to keep: 10 by default.", "type": "integer"},
         "requester": {

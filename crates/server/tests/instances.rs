@@ -9,6 +9,8 @@ tests!(
     nobody_becomes_somebody_else,
     the_requester_of_ours_is_who_changed_the_spec,
     a_service_account_needs_permission,
+    templates_are_those_of_the_request,
+    automatic_upgrades_need_permission,
     nothing_is_installed_without_a_cluster,
     all_that_is_wrong_is_said_at_once,
     a_status_is_written_through_its_path
@@ -161,6 +163,60 @@ fn a_service_account_needs_permission() {
         (code, fields(&answer)),
         (422, vec!["spec.serviceAccountName"])
     );
+}
+
+fn templates_are_those_of_the_request() {
+    let program = start(&["--no-instances"]);
+    let version = |instance: &Value| -> u64 {
+        let version = instance["spec"]["templateVersion"].as_str();
+        version.expect("a version").parse().unwrap()
+    };
+    let spec = json!({"templateRef": {"name": "t"}, "templateVersion": "999999"});
+    let body = instance(KRM, "web", &spec);
+    let (code, created) = ask(&program, "jane", "POST", &path(KRM, ""), &body);
+    assert_eq!(code, 201, "{created}");
+    let stored = created["metadata"]["resourceVersion"].as_str().unwrap();
+    let first = version(&created);
+    assert!(first < stored.parse().unwrap(), "{created}");
+    // Whoever does not change the spec changes neither the version nor the requester.
+    let web = path(KRM, "/web");
+    let mut labelled = created;
+    labelled["metadata"]["labels"] = json!({"a": "b"});
+    labelled["spec"]["templateVersion"] = json!("999999");
+    let (code, mut labelled) = ask(&program, "bob", "PUT", &web, &labelled);
+    assert_eq!((code, version(&labelled)), (200, first), "{labelled}");
+    assert_eq!(labelled["metadata"]["generation"], 1);
+    labelled["spec"]["requestedAt"] = json!("2026-11-29T18:00:00Z");
+    let (code, upgraded) = ask(&program, "bob", "PUT", &web, &labelled);
+    assert_eq!(code, 200, "{upgraded}");
+    assert!(version(&upgraded) > first);
+    assert_eq!(upgraded["spec"]["requester"]["username"], "bob");
+    assert_eq!(upgraded["metadata"]["generation"], 2);
+    let body = instance(KRM, "inline", &json!({"template": template(KRM)}));
+    let (_, inline) = ask(&program, "jane", "POST", &path(KRM, ""), &body);
+    assert_eq!(inline["spec"].get("templateVersion"), None);
+}
+
+fn automatic_upgrades_need_permission() {
+    let program = start(&["--no-instances"]);
+    let spec = json!({"upgrades": "Automatic", "instances": [
+        {"name": "a", "templateRef": {"name": "t"}}, {"name": "b", "templateRef": {"name": "u"}}]});
+    let body = instance(KRM, "web", &spec);
+    let (code, answer) = ask(&program, "jane", "POST", &path(KRM, ""), &body);
+    assert_eq!(code, 422, "{answer}");
+    assert_eq!(fields(&answer), ["spec.upgrades", "spec.upgrades"]);
+    let (code, mut created) = ask(&program, "root", "POST", &path(KRM, ""), &body);
+    assert_eq!(code, 201, "{created}");
+    created["spec"]["wait"] = json!("None");
+    let (code, answer) = ask(&program, "jane", "PUT", &path(KRM, "/web"), &created);
+    assert_eq!(code, 422, "{answer}");
+    created["spec"]["upgrades"] = json!("Manual");
+    let (code, answer) = ask(&program, "jane", "PUT", &path(KRM, "/web"), &created);
+    assert_eq!(code, 200, "{answer}");
+    created = answer;
+    created["spec"]["upgrades"] = json!("Sometimes");
+    let (code, answer) = ask(&program, "jane", "PUT", &path(KRM, "/web"), &created);
+    assert_eq!((code, fields(&answer)), (422, vec!["spec.upgrades"]));
 }
 
 /// Waits for the reason of a condition.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::groups::{Group, Kind};
 use crate::status::{Details, Status};
 
 /// The user of a request without credentials.
@@ -77,7 +78,21 @@ pub struct Attributes<'a> {
     pub path: Option<&'a str>,
 }
 
-impl Attributes<'_> {
+impl<'a> Attributes<'a> {
+    /// Returns the attributes of a request for an object of ours.
+    #[must_use]
+    pub fn on(verb: &'a str, of: (Group, Kind), namespace: &'a str, name: &'a str) -> Self {
+        Self {
+            verb,
+            group: of.0.name(),
+            version: of.0.version(),
+            resource: of.1.resource(),
+            namespace,
+            name,
+            ..Self::default()
+        }
+    }
+
     /// Returns 403 for `user`. `reason` may be empty.
     ///
     /// Source: `ForbiddenStatusError` of `k8s.io/apiserver`.

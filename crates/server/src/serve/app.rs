@@ -550,15 +550,7 @@ impl Drop for RequestGuard {
 /// Acts on stored objects.
 #[cfg(feature = "deployments")]
 async fn preview(call: &Call<'_>, name: &str) -> Result<Answer> {
-    let update = Attributes {
-        verb: "update",
-        group: call.group.name(),
-        version: call.group.version(),
-        resource: call.kind.resource(),
-        namespace: call.namespace,
-        name,
-        ..Attributes::default()
-    };
+    let update = Attributes::on("update", (call.group, call.kind), call.namespace, name);
     call.state.authorize(call.user, &update).await?;
     instances::preview::answer(call, name).await
 }

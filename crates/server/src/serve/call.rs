@@ -172,15 +172,7 @@ impl Call<'_> {
     ///
     /// Source: `createAuthorizerAttributes` of `k8s.io/apiserver/pkg/endpoints/handlers`.
     pub(super) async fn may_create(&self, name: &str) -> Result<()> {
-        let wanted = Attributes {
-            verb: "create",
-            group: self.group.name(),
-            version: self.group.version(),
-            resource: self.kind.resource(),
-            namespace: self.namespace,
-            name,
-            ..Attributes::default()
-        };
+        let wanted = Attributes::on("create", (self.group, self.kind), self.namespace, name);
         self.state.authorize(self.user, &wanted).await
     }
 

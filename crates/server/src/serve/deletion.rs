@@ -145,9 +145,8 @@ async fn remove(
             (false, Some(value)) => store.update(&key, value, revision).await,
             // The response has the object as it was before.
             (false, None) => {
-                let deleted = store.delete(&key, revision).await.map(|_| revision);
                 authors::forget(call, name).await;
-                deleted
+                store.delete(&key, revision).await.map(|_| revision)
             }
         };
         match written {

@@ -9,7 +9,6 @@
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::instances::expansion;
 use crate::object::{Draft, Stored, instance};
 use krm_template_server_core::auth::{Attributes, User};
 use krm_template_server_core::groups::{Group, Kind};
@@ -74,10 +73,10 @@ async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) -> Result<
     let names = instance::templates(&spec);
     let (requester, version) = match kept {
         Some(before) => {
-            let field = |key: &str| before.get(key).cloned();
+            let version = before.get("templateVersion").cloned();
             (
-                field("requester").unwrap_or_default(),
-                field("templateVersion"),
+                before.get("requester").cloned().unwrap_or_default(),
+                version,
             )
         }
         None => {
@@ -88,7 +87,7 @@ async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) -> Result<
         }
     };
     if !is_kept && spec.get("upgrades").and_then(Value::as_str) == Some("Automatic") {
-        draft.refused = may_not_update(call, draft, &names).await;
+        draft.refused = may_not_update(call, &names).await;
     }
     let account = spec.get("serviceAccountName").and_then(Value::as_str);
     let account = account.unwrap_or_default().to_owned();
@@ -122,31 +121,22 @@ async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) -> Result<
 }
 
 /// Returns an error for each Template whose changes the user wants to be installed, but may not
-/// make.
-async fn may_not_update(call: &Call<'_>, draft: &mut Draft, names: &[String]) -> Vec<Cause> {
-    if draft.namespace().is_empty() {
-        let namespace = json!(call.namespace);
-        draft.metadata.insert("namespace".to_owned(), namespace);
-    }
+/// make, in any group in which it may be stored.
+async fn may_not_update(call: &Call<'_>, names: &[String]) -> Vec<Cause> {
     let mut refused = Vec::new();
     for (index, name) in names.iter().enumerate() {
-        let stored = expansion::stored(call.state, draft, call.user, name).await;
-        let group = stored.map_or(Group::Krm, |(group, ..)| group);
-        let wanted = Attributes {
-            verb: "update",
-            group: group.name(),
-            version: group.version(),
-            resource: Kind::Template.resource(),
-            namespace: call.namespace,
-            name,
-            ..Attributes::default()
-        };
-        if index < MAX_VALUES && call.state.authorize(call.user, &wanted).await.is_ok() {
-            continue;
+        let mut may = index < MAX_VALUES;
+        for group in Group::ALL {
+            let wanted = Attributes::on("update", (group, Kind::Template), call.namespace, name);
+            may = may && call.state.authorize(call.user, &wanted).await.is_ok();
         }
-        let message =
-            format!("Forbidden: you do not have permission to update the Template {name:?}");
-        refused.push(Cause::new("FieldValueForbidden", "spec.upgrades", message));
+        if !may {
+            let message = format!(
+                "Forbidden: you do not have permission to update the Template {name:?} in both \
+                 groups"
+            );
+            refused.push(Cause::new("FieldValueForbidden", "spec.upgrades", message));
+        }
     }
     refused
 }

@@ -98,15 +98,12 @@ async fn insert(call: &Call<'_>, draft: Draft, dry_run: bool) -> Result<Written>
             }
         } else {
             let key = call.key(stored.name());
-            call.state.store.create(&key, stored.bytes().clone()).await
+            let created = call.state.store.create(&key, stored.bytes().clone()).await;
+            authors::note(call, stored.name(), 0, &created).await;
+            created
         };
         match written {
-            Ok(revision) => {
-                if !dry_run {
-                    authors::note(call, stored.name(), 0, revision).await;
-                }
-                return Ok(Written(stored, revision));
-            }
+            Ok(revision) => return Ok(Written(stored, revision)),
             Err(Error::Exists) if drafts.len() > 0 => {}
             Err(error) => return Err(call.refused(stored.name(), &error)),
         }
@@ -400,15 +397,13 @@ async fn replace(
         Change::Store(stored) => {
             let bytes = stored.bytes().clone();
             let written = store.update(key, bytes, revision).await;
-            if let Ok(written) = written {
-                authors::note(call, stored.name(), revision, written).await;
-            }
+            authors::note(call, stored.name(), revision, &written).await;
             (stored, written)
         }
         // As in kube-apiserver, the response has the revision of the last stored state.
         Change::Delete(stored) => {
-            let deleted = store.delete(key, revision).await;
             authors::forget(call, stored.name()).await;
+            let deleted = store.delete(key, revision).await;
             (stored, deleted.map(|_| revision))
         }
     };

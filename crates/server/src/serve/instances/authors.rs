@@ -1,4 +1,4 @@
-//! The users who have changed a stored Template: an automatic upgrade does only what all of them may do.
+//! The user who has changed a stored Template: an automatic upgrade does only what that user may do.
 #![cfg_attr(
     not(feature = "deployments"),
     expect(dead_code, reason = "without a cluster, nothing is upgraded")
@@ -6,25 +6,22 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::record::{Context, beside, without_tokens};
 use crate::object::instance;
 use crate::serve::call::Call;
 use krm_template_server_core::auth::User;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::store::Revision;
+use krm_template_server_core::groups::Kind;
+use krm_template_server_core::store::{Error, Revision};
 
 /// The resource in the keys of the store.
 pub(super) const KEYS: &str = "templateauthors";
 
-/// The maximum number of changes, each by another user than the one before, that are known.
-const MAX_CHANGES: usize = 20;
-
-/// Changes of a Template by one user, from one revision to another one.
+/// The last changes of a Template, which one user has made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Change {
-    /// The revision before; 0 if the Template was created.
+struct Author {
+    /// The revision before these changes; 0 if the user has created the Template.
     before: Revision,
     after: Revision,
     /// When the last one was made, in seconds since 1970.
@@ -32,103 +29,84 @@ struct Change {
     user: Value,
 }
 
-/// Records the user of a request that has written a Template. Without a record, the change is of an
-/// unknown user, so that nothing depends on its success.
-pub(in crate::serve) async fn note(call: &Call<'_>, name: &str, before: Revision, after: Revision) {
-    if call.kind != Kind::Template || !call.state.installs() {
-        return;
+impl Author {
+    /// Returns the author after another change.
+    fn followed(self, next: Self) -> Self {
+        let is_same = (self.after, &self.user) == (next.before, &next.user) && next.before > 0;
+        let before = if is_same { self.before } else { next.before };
+        Self { before, ..next }
     }
-    let store = &call.state.store;
-    let key = beside(call.group, KEYS, call.namespace, name);
-    let Ok(found) = store.get(&key).await else {
+
+    /// Returns `true` if the user has made all changes between two revisions, and one at least.
+    const fn has_made(&self, from: Revision, now: Revision) -> bool {
+        self.before <= from && from < now && self.after == now
+    }
+}
+
+/// Records the user of a request that has written a Template. Without a record, the author is
+/// unknown, so that nothing depends on its success.
+pub(in crate::serve) async fn note(
+    call: &Call<'_>,
+    name: &str,
+    before: Revision,
+    written: &Result<Revision, Error>,
+) {
+    let (Ok(after), Kind::Template, true) = (written, call.kind, call.state.installs()) else {
         return;
     };
-    let known = found.as_ref().filter(|_| before > 0);
-    let changes = known.and_then(|item| serde_json::from_slice(&item.value).ok());
-    let change = Change {
+    let store = &call.state.store;
+    let key = beside(call.group, KEYS, call.namespace, name);
+    let next = Author {
         before,
-        after,
+        after: *after,
         time: call.now.as_second(),
         user: instance::requester(&without_tokens(call.user.clone())),
     };
-    let changes = with(changes.unwrap_or_default(), change);
-    let bytes = serde_json::to_vec(&changes).unwrap_or_default();
-    let _ = match found {
-        Some(item) => store.update(&key, bytes.into(), item.revision).await,
-        None => store.create(&key, bytes.into()).await,
+    let _ = match store.get(&key).await {
+        Ok(Some(item)) => {
+            let last = serde_json::from_slice::<Author>(&item.value);
+            let author = last.map_or_else(|_| next.clone(), |last| last.followed(next.clone()));
+            let author = json!(author).to_string();
+            store.update(&key, author.into(), item.revision).await
+        }
+        Ok(None) => store.create(&key, json!(next).to_string().into()).await,
+        Err(error) => Err(error),
     };
 }
 
-/// Adds a change to those before it.
-fn with(mut changes: Vec<Change>, change: Change) -> Vec<Change> {
-    match changes.last_mut() {
-        Some(last) if (last.after, &last.user) == (change.before, &change.user) => {
-            last.after = change.after;
-            last.time = change.time;
-        }
-        _ => changes.push(change),
-    }
-    let surplus = changes.len().saturating_sub(MAX_CHANGES);
-    changes.split_off(surplus)
-}
-
-/// Forgets the users who have changed a Template, which is deleted.
+/// Forgets the author of a Template that is deleted.
 pub(in crate::serve) async fn forget(call: &Call<'_>, name: &str) {
-    if call.kind == Kind::Template {
-        let store = &call.state.store;
-        let key = beside(call.group, KEYS, call.namespace, name);
-        if let Ok(Some(item)) = store.get(&key).await {
-            let _ = store.delete(&key, item.revision).await;
-        }
+    let key = beside(call.group, KEYS, call.namespace, name);
+    if call.kind == Kind::Template
+        && let Ok(Some(item)) = call.state.store.get(&key).await
+    {
+        let _ = call.state.store.delete(&key, item.revision).await;
     }
 }
 
-/// Returns the users who have changed a Template since a revision; `None` if one is unknown, or
-/// recorded longer than `--requester-max-age` ago.
+/// Returns the user who has made all changes of a Template between two revisions, unless that is
+/// longer ago than `--requester-max-age`.
 pub(super) async fn since(
     context: &Context,
-    at: (Group, &str, &str),
+    (group, namespace, name): (&str, &str, &str),
     from: Revision,
     now: Revision,
-) -> Option<Vec<User>> {
-    let key = beside(at.0, KEYS, at.1, at.2);
+) -> Option<User> {
+    let key = format!("/{group}/{KEYS}/{namespace}/{name}");
     let item = context.state.store.get(&key).await.ok()??;
-    let oldest = match i64::try_from(context.max_age.as_secs()) {
-        Ok(0) | Err(_) => i64::MIN,
-        Ok(age) => Timestamp::now().as_second() - age,
-    };
-    users(
-        &serde_json::from_slice::<Vec<Change>>(&item.value).ok()?,
-        from,
-        now,
-        oldest,
-    )
-}
-
-fn users(changes: &[Change], from: Revision, now: Revision, oldest: i64) -> Option<Vec<User>> {
-    let (mut expected, mut users) = (now, Vec::new());
-    for change in changes.iter().rev() {
-        if expected <= from {
-            break;
-        }
-        if change.after != expected || change.time < oldest {
-            return None;
-        }
-        users.push(instance::user(&change.user)?);
-        expected = change.before;
-    }
-    // Without a change, the Template comes from elsewhere.
-    (expected <= from && !users.is_empty()).then_some(users)
+    let author: Author = serde_json::from_slice(&item.value).ok()?;
+    let age = u64::try_from(Timestamp::now().as_second() - author.time).unwrap_or(0);
+    let is_old = !context.max_age.is_zero() && age >= context.max_age.as_secs();
+    let is_known = author.has_made(from, now) && !is_old;
+    instance::user(&author.user).filter(|_| is_known)
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
-    fn change(before: Revision, after: Revision, name: &str) -> Change {
-        Change {
+    fn author(before: Revision, after: Revision, name: &str) -> Author {
+        Author {
             before,
             after,
             time: 100,
@@ -136,39 +114,25 @@ mod tests {
         }
     }
 
-    fn names(changes: &[Change], from: Revision, now: Revision) -> Option<Vec<String>> {
-        let users = users(changes, from, now, 100)?;
-        Some(users.into_iter().map(|user| user.name).collect())
-    }
-
     #[test]
-    fn all_who_changed_a_template_since_a_revision_are_known_or_nobody() {
-        let mut all = Vec::new();
-        for one in [(0, 3, "ann"), (3, 5, "eve"), (5, 6, "eve"), (6, 9, "ann")] {
-            all = with(all, change(one.0, one.1, one.2));
-        }
-        assert_eq!(all.len(), 3);
-        let known = |names: &[&str]| Some(names.iter().map(|&name| name.to_owned()).collect());
-        assert_eq!(names(&all, 6, 9), known(&["ann"]));
-        // A later change of somebody else does not hide the one before.
-        assert_eq!(names(&all, 3, 9), known(&["ann", "eve"]));
-        assert_eq!(names(&all, 0, 9), known(&["ann", "eve", "ann"]));
-        // The store was changed in another way, or nothing is known of the time before.
-        assert_eq!(names(&all, 3, 10), None);
-        assert_eq!(names(&all[1..], 0, 9), None);
-        assert_eq!(names(&all, 9, 9), None);
-        assert_eq!(names(&[], 3, 9), None);
-        assert_eq!(users(&all, 6, 9, 101), None);
-    }
-
-    #[test]
-    fn the_known_changes_are_bounded() {
-        let mut all = Vec::new();
-        for number in 0..100 {
-            all = with(all, change(number, number + 1, &format!("user-{number}")));
-        }
-        assert_eq!(all.len(), MAX_CHANGES);
-        assert_eq!(names(&all, 99, 100).unwrap(), ["user-99"]);
-        assert_eq!(names(&all, 10, 100), None);
+    fn an_author_has_made_all_changes_since_a_revision() {
+        let ann = author(0, 3, "ann");
+        assert!(ann.has_made(0, 3) && ann.has_made(2, 3));
+        // The store was changed in another way.
+        assert!(!ann.has_made(2, 4) && !ann.has_made(3, 3));
+        let more = ann.clone().followed(author(3, 5, "ann"));
+        assert_eq!(more, author(0, 5, "ann"));
+        // A change of somebody else does not hide the one before.
+        let eve = more.clone().followed(author(5, 6, "eve"));
+        assert_eq!(eve, author(5, 6, "eve"));
+        let again = eve.followed(author(6, 7, "ann"));
+        assert!(again.has_made(6, 7) && !again.has_made(5, 7) && !again.has_made(3, 7));
+        // A change of an unknown user lies between, or it is another Template.
+        assert_eq!(
+            ann.clone().followed(author(4, 8, "ann")),
+            author(4, 8, "ann")
+        );
+        let created = author(0, 0, "ann").followed(author(0, 9, "ann"));
+        assert_eq!(created, author(0, 9, "ann"));
     }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 #[cfg(not(feature = "deployments"))]
 use std::future::ready;
 
-use super::record::{Instance, Plan};
+use super::record::{Instance, Plan, Taken};
 use crate::object::{Draft, Stored};
+use crate::process::Syntax;
 use crate::process::instance::{self, Expansion, Found, Named, Needed};
 use crate::serve::processing::limited;
 use crate::serve::state::State;
@@ -59,11 +60,19 @@ pub(super) async fn of(
     instance: &Instance,
     user: &User,
     plan: &Plan,
-    templates: BTreeMap<String, Named>,
+    templates: &BTreeMap<String, Taken>,
     labels: Vec<(String, String)>,
 ) -> Result<Expansion, Problem> {
+    let named = |taken: &Taken| Named {
+        group: Group::named(&taken.group).unwrap_or(instance.group()),
+        text: taken.text.clone(),
+        syntax: Syntax::Json,
+    };
+    let templates = templates.iter();
     let mut found = Found {
-        templates,
+        templates: templates
+            .map(|(name, taken)| (name.clone(), named(taken)))
+            .collect(),
         generated: plan.generated.clone(),
         labels,
         ..Found::default()

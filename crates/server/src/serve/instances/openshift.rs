@@ -237,7 +237,7 @@ impl Work<'_> {
         let labels = vec![(OWNER.to_owned(), instance.uid.clone())];
         let state = &self.context.state;
         // Its Template is inline, so that nothing of it changes.
-        let stored = BTreeMap::new();
+        let stored = &BTreeMap::new();
         let expanded = expansion::of(state, instance, &self.user, &plan, stored, labels).await;
         let expansion = expanded.map_err(|problem| {
             Failed::Text(format!(

@@ -9,21 +9,18 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::authors;
 use super::expansion::{self, Problem};
 use super::journal::{Journal, Silent};
 use super::objects::{
     flat, hash, identities, list, named, objects_of, order_of, ordered, owner, recorded_of,
     shown_object, wanted_of, with_uids, write,
 };
-use super::record::{Cause, Context, Instance, Outcome, Plan, Planned, Stop};
+use super::record::{Cause, Context, Instance, Outcome, Plan, Planned, Stop, Taken};
 use super::recorded::Templates;
 use super::report::{fail, problem, tell, tell_ready};
 use super::revisions;
 use super::status::Status;
-use crate::process::instance::Named;
-use krm_template_server_core::auth::{Attributes, User};
-use krm_template_server_core::groups::Kind;
+use krm_template_server_core::auth::User;
 use krm_template_server_core::ops::units;
 use krm_template_server_deployments::apply::order;
 use krm_template_server_deployments::apply::readiness::{self, State};
@@ -84,8 +81,15 @@ pub(super) async fn step(
     if cause == Cause::Poll && planned.plan.applied == instance.generation() {
         return work.conclude(instance, planned, status, None).await;
     }
-    match work.take(instance, &planned.plan, &mut status).await? {
-        Ok(templates) => work.templates = templates,
+    match work.take(instance, &planned.plan, &mut status).await {
+        Ok(templates) if templates.is_empty() => {}
+        Ok(templates) => {
+            let mut plan = planned.plan.clone();
+            plan.templates.clone_from(&templates);
+            plan.templates_of = instance.generation();
+            planned.save(context, plan).await?;
+            work.templates = templates;
+        }
         Err(problem) => return fail(context, cluster, instance, status, &problem).await,
     }
     work.install(instance, planned, status).await
@@ -114,7 +118,7 @@ struct Work<'w> {
     user: User,
     spec: Value,
     /// The stored Templates that the instance names, as it uses them.
-    templates: BTreeMap<String, Named>,
+    templates: BTreeMap<String, Taken>,
 }
 
 impl Work<'_> {
@@ -125,117 +129,70 @@ impl Work<'_> {
         instance: &Instance,
         plan: &Plan,
         status: &mut Status,
-    ) -> Result<Result<BTreeMap<String, Named>, Problem>, Stop> {
-        let mut templates = match Templates::read(&self.context.state, instance, &self.user).await {
-            Ok(templates) => templates,
-            Err(problem) => return Ok(Err(problem)),
-        };
+    ) -> Result<BTreeMap<String, Taken>, Problem> {
+        let state = &self.context.state;
+        let mut templates = Templates::read(state, instance, &self.user, plan).await?;
         let mut refused = None;
-        if self.text("upgrades") == "Automatic" && !templates.changes(instance).is_empty() {
+        if self.text("upgrades") == "Automatic" && templates.is_changed() {
             match self.may_upgrade(instance, plan, &templates).await {
                 Ok(()) => templates.take(),
                 Err(problem) => refused = Some(problem),
             }
         }
-        templates.note(instance, status, refused.as_ref());
-        let taken = templates.taken(instance);
-        if taken.is_ok() {
-            templates.record(self.context, instance).await?;
-        }
-        Ok(taken)
+        templates.note(instance, status, refused);
+        templates.taken(instance)
     }
 
-    /// Checks that all who have changed Templates, and the requester, may do all that they do now.
+    /// Checks that the authors of changed Templates, and the requester, may do all that they do now.
     async fn may_upgrade(
         &self,
         instance: &Instance,
         plan: &Plan,
         templates: &Templates,
     ) -> Result<(), Problem> {
-        let mut users = Vec::new();
-        for (group, name, from, now) in templates.changes(instance) {
-            let at = (
-                group.unwrap_or(instance.group()),
-                instance.namespace(),
-                name,
-            );
-            let Some(known) = authors::since(self.context, at, from, now).await else {
-                let message = format!("it is not known who has changed the Template {name:?}");
-                return Err(Problem::new("AuthorUnknown", message));
-            };
-            users.extend(known);
-        }
+        let stored = templates.stored()?;
+        let mut users = templates.authors(self.context, instance).await?;
+        users.push(self.user.clone());
         users.dedup();
-        for (is_author, user) in users
-            .into_iter()
-            .map(|user| (true, user))
-            .chain([(false, self.user.clone())])
-        {
+        for user in users {
             let name = user.name.clone();
             let work = Work {
                 user,
                 owner: self.owner.clone(),
                 spec: self.spec.clone(),
-                templates: templates.stored()?,
+                templates: stored.clone(),
                 ..*self
             };
-            work.may_do(instance, plan, is_author)
-                .await
-                .map_err(|problem| {
-                    let message = format!("{name:?} may not do all of it: {}", problem.message);
-                    Problem::new(problem.reason, message)
-                })?;
+            work.may_do(instance, plan).await.map_err(|problem| {
+                let message = format!("{name:?} may not do all of it: {}", problem.message);
+                Problem::new(problem.reason, message)
+            })?;
         }
         Ok(())
     }
 
-    /// Checks that the user may do all of it. An author of the Templates also chooses where the
-    /// values go, and so must be allowed to see them.
-    async fn may_do(
-        &self,
-        instance: &Instance,
-        plan: &Plan,
-        is_author: bool,
-    ) -> Result<(), Problem> {
-        let generated = secret(instance, &plan.generated).filter(|_| is_author);
-        if is_author {
-            let wanted = Attributes {
-                verb: "get",
-                group: instance.group().name(),
-                version: instance.group().version(),
-                resource: Kind::Instance.resource(),
-                namespace: instance.namespace(),
-                name: instance.name(),
-                ..Attributes::default()
-            };
-            let allowed = self.context.state.authorize(&self.user, &wanted).await;
-            allowed.map_err(|status| Problem::new("Forbidden", status.message))?;
-        }
+    /// Checks that the user may do all of it: read the values, apply the objects, delete the others.
+    async fn may_do(&self, instance: &Instance, plan: &Plan) -> Result<(), Problem> {
         let expanded = self.expand(instance, plan).await?;
-        let all = [expanded.secret.as_slice(), &expanded.objects].concat();
-        let conflicts = self.conflicts();
-        let tried = self
-            .cluster
-            .preflight(&self.user, &self.owner, &all, conflicts, true);
+        let tried = self.preflight(expanded.secret.as_slice(), &expanded.objects, true);
         let failures = tried.await;
         if !failures.is_empty() {
             return Err(problem(&failures));
         }
+        let generated = secret(instance, &plan.generated);
+        let read = identities(&flat(generated.iter()));
         let wanted: BTreeSet<Key<'_>> = expanded.wanted.iter().map(Recorded::key).collect();
         let recorded = objects_of(&Status::of(instance));
         let dropped = recorded.iter().filter(|one| !wanted.contains(&one.key()));
-        let read = identities(&flat(generated.iter()));
         let asked = dropped.map(|one| ("delete", one));
         for (verb, one) in asked.chain(read.iter().map(|one| ("get", one))) {
-            let kind = self.cluster.kind(one).await;
-            let kind = kind.map_err(|failure| problem(&[failure]))?;
+            let failed = |failure| problem(&[failure]);
             // Nothing is left of a kind that is gone.
-            let Some(kind) = kind else { continue };
-            let may = self
-                .cluster
-                .may(&self.user, verb, &kind.resource, one)
-                .await;
-            if !may.map_err(|failure| problem(&[failure]))? {
+            let Some(kind) = self.cluster.kind(one).await.map_err(failed)? else {
+                continue;
+            };
+            let may = self.cluster.may(&self.user, verb, &kind.resource, one);
+            if !may.await.map_err(failed)? {
                 let message = format!("no permission to {verb} {}", named(one));
                 return Err(Problem::new("Forbidden", message));
             }
@@ -277,7 +234,7 @@ impl Work<'_> {
         } = expanded;
         let mut plan = planned.plan.clone();
         plan.generated = generated;
-        plan.generate_key()?;
+        plan.generate_key();
         let hash = hash(&objects, &plan.key, &self.user.name);
         let is_fresh = planned.plan.applied != instance.generation()
             || status.fields.get("templateHash").and_then(Value::as_str) != Some(&hash);
@@ -290,7 +247,7 @@ impl Work<'_> {
             }
             planned.save(context, plan.clone()).await?;
             instance.save(context, &status.value()).await?;
-            let failures = self.preflight(secret.as_slice(), &objects).await;
+            let failures = self.preflight(secret.as_slice(), &objects, false).await;
             if !failures.is_empty() {
                 let problem = problem(&failures);
                 return fail(context, self.cluster, instance, status, &problem).await;
@@ -324,7 +281,7 @@ impl Work<'_> {
             instance,
             &self.user,
             plan,
-            self.templates.clone(),
+            &self.templates,
             Vec::new(),
         )
         .await?;
@@ -358,12 +315,17 @@ impl Work<'_> {
         all
     }
 
-    async fn preflight(&self, secret: &[Object], objects: &[Object]) -> Vec<Failure> {
+    async fn preflight(
+        &self,
+        secret: &[Object],
+        objects: &[Object],
+        is_strict: bool,
+    ) -> Vec<Failure> {
         let all = [secret, objects].concat();
         let conflicts = self.conflicts();
         let tried = self
             .cluster
-            .preflight(&self.user, &self.owner, &all, conflicts, false);
+            .preflight(&self.user, &self.owner, &all, conflicts, is_strict);
         tried.await
     }
 

@@ -86,14 +86,14 @@ pub(in crate::serve) async fn changes(
     // With a ServiceAccount, nobody sees more than they may themselves.
     let user = without_tokens(user.clone());
     let planned = Planned::of(state, &instance).await.map_err(stopped)?;
-    let templates = Templates::read(state, &instance, &user).await;
-    let templates = templates.and_then(|all| match is_kept {
+    let plan = &planned.plan;
+    let all = Templates::read(state, &instance, &user, plan).await;
+    let templates = all.and_then(|all| match is_kept {
         true => all.taken(&instance),
         false => all.stored(),
     });
-    let templates = templates.map_err(refused)?;
-    let plan = &planned.plan;
-    let expanded = expansion::of(state, &instance, &user, plan, templates, Vec::new()).await;
+    let stored = &templates.map_err(refused)?;
+    let expanded = expansion::of(state, &instance, &user, plan, stored, Vec::new()).await;
     let expansion = expanded.map_err(refused)?;
     let secret = secret(&instance, &expansion.generated);
     let objects: Vec<Object> = secret

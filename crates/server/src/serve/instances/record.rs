@@ -15,11 +15,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::engine::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::lease::Lease;
 use crate::object::{Draft, Stored, instance};
@@ -286,6 +285,16 @@ pub(super) fn prefix(group: Group) -> String {
     format!("/{}/{}/", group.name(), Kind::Instance.resource())
 }
 
+/// A stored Template as an instance uses it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Taken {
+    /// The revision that wrote the Template.
+    pub(super) version: Revision,
+    pub(super) group: String,
+    /// The parts on which an expansion depends, as JSON.
+    pub(super) text: String,
+}
+
 /// The state from which a server goes on where another one has stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Plan {
@@ -308,6 +317,11 @@ pub(super) struct Plan {
     pub(super) seen: i64,
     /// The revision that `status` and history count.
     pub(super) revision: u64,
+    /// The stored Templates that the generation `templates_of` uses.
+    #[serde(default)]
+    pub(super) templates: BTreeMap<String, Taken>,
+    #[serde(default)]
+    pub(super) templates_of: i64,
     /// The key of the hashes that clients see of the objects.
     #[serde(default)]
     pub(super) key: String,
@@ -320,14 +334,10 @@ pub(super) struct Plan {
 impl Plan {
     /// Generates the key, if there is none yet.
     #[cfg(feature = "deployments")]
-    pub(super) fn generate_key(&mut self) -> Result<(), Stop> {
+    pub(super) fn generate_key(&mut self) {
         if self.key.is_empty() {
-            let mut key = [0; 32];
-            let filled = getrandom::fill(&mut key);
-            filled.map_err(|_| Stop::Store(Status::internal("cannot generate random numbers")))?;
-            self.key = STANDARD.encode(key);
+            self.key = [(); 3].map(|()| Uuid::new_v4().to_string()).concat();
         }
-        Ok(())
     }
 
     /// Begins a generation, or the same one with other objects.

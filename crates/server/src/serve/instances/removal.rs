@@ -12,8 +12,8 @@ use super::journal::Silent;
 use super::objects::{objects_of, order_of, owner, recorded_of, with_uids};
 use super::record::{Context, Instance, Outcome, Planned, Stop};
 use super::report::{problem, tell};
+use super::revisions;
 use super::status::Status;
-use super::{recorded, revisions};
 use crate::object::instance::finalizer;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::groups::Group;
@@ -205,9 +205,7 @@ async fn delete(
 
 /// Removes the finalizer, and what is stored beside the instance.
 async fn finish(context: &Context, instance: &mut Instance) -> Result<Outcome, Stop> {
-    for keys in [revisions::KEYS, recorded::KEYS] {
-        revisions::delete(context, instance, keys, 0).await?;
-    }
+    revisions::delete(context, instance, 0).await?;
     deleter::forget(context, instance).await?;
     Planned::read(context, instance)
         .await?

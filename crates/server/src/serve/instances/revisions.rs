@@ -18,9 +18,6 @@ use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::{Result as Answered, Status};
 use krm_template_server_core::store::Error;
 
-/// The resource in the keys of the store.
-pub(super) const KEYS: &str = "instancerevisions";
-
 /// The number of revisions that are kept, unless `spec.revisionHistoryLimit` says another one.
 const KEPT: usize = 10;
 
@@ -29,7 +26,7 @@ const MOST: usize = 200;
 
 /// Returns the key of a revision. Keys have the order of their numbers.
 fn key(instance: &Instance, number: u64) -> String {
-    format!("{}/{number:010}", instance.beside(KEYS))
+    format!("{}/{number:010}", instance.beside("instancerevisions"))
 }
 
 /// Records the beginning of a revision.
@@ -98,19 +95,17 @@ async fn forget(context: &Context, instance: &Instance) -> Result<(), Stop> {
     let kept = limit
         .map_or(KEPT, |limit| usize::try_from(limit).unwrap_or(KEPT))
         .max(1);
-    delete(context, instance, KEYS, kept).await
+    delete(context, instance, kept).await
 }
 
-/// Deletes all that is stored beside an instance under a resource, such as its revisions, but the
-/// last ones.
+/// Deletes all revisions but the last ones.
 pub(super) async fn delete(
     context: &Context,
     instance: &Instance,
-    keys: &str,
     kept: usize,
 ) -> Result<(), Stop> {
     let store = &context.state.store;
-    let prefix = format!("{}/", instance.beside(keys));
+    let prefix = format!("{}/", instance.beside("instancerevisions"));
     let page = store.list(&prefix, None, 0, None).await;
     let page = page.map_err(|error| unavailable(&error))?;
     let surplus = page.items.len().saturating_sub(kept);
@@ -129,7 +124,7 @@ pub(in crate::serve) async fn list(
     (group, namespace, name): (Group, &str, &str),
     uid: &str,
 ) -> Answered<Vec<Value>> {
-    let prefix = format!("{}/", beside(group, KEYS, namespace, name));
+    let prefix = format!("{}/", beside(group, "instancerevisions", namespace, name));
     let page = state.store.list(&prefix, None, MOST, None).await;
     let page = page.map_err(|error| Status::unavailable(error.to_string()))?;
     let revisions = page.items.iter();

@@ -96,14 +96,6 @@ impl Status {
         }
     }
 
-    /// Removes a condition.
-    pub(super) fn unset(&mut self, kind: &str) {
-        let conditions = self.fields.get_mut("conditions");
-        if let Some(conditions) = conditions.and_then(Value::as_array_mut) {
-            conditions.retain(|one| one.get("type").and_then(Value::as_str) != Some(kind));
-        }
-    }
-
     /// Sets the conditions of our group. `stalled` means that only a change of the instance helps.
     pub(super) fn conclude(&mut self, is_ready: bool, reason: &str, message: &str, stalled: bool) {
         self.fields

@@ -15,12 +15,10 @@ pub(super) async fn step(context: &Context, instance: &mut Instance) -> Result<O
     let mut status = Status::of(instance);
     let user = instance.requester().unwrap_or_default();
     let state = &context.state;
-    let templates = Templates::read(state, instance, &user).await;
+    let plan = Plan::default();
+    let templates = Templates::read(state, instance, &user, &plan).await;
     let expanded = match templates.and_then(|templates| templates.stored()) {
-        Ok(stored) => {
-            let plan = Plan::default();
-            expansion::of(state, instance, &user, &plan, stored, Vec::new()).await
-        }
+        Ok(stored) => expansion::of(state, instance, &user, &plan, &stored, Vec::new()).await,
         Err(problem) => Err(problem),
     };
     match (instance.group(), expanded) {

@@ -122,15 +122,10 @@ impl Subject<'_> {
     }
 
     async fn allows(&self, verb: &str, subresource: &str) -> Result<bool> {
+        let of = (Group::Krm, Kind::Instance);
         let wanted = Attributes {
-            verb,
-            group: Group::Krm.name(),
-            version: Group::Krm.version(),
-            resource: Kind::Instance.resource(),
             subresource,
-            namespace: self.namespace,
-            name: self.name,
-            path: None,
+            ..Attributes::on(verb, of, self.namespace, self.name)
         };
         self.visit.state.allows(&self.visit.user, &wanted).await
     }
@@ -161,7 +156,10 @@ impl Subject<'_> {
                 text: self.namespace.to_owned(),
             },
             message: ready(&status).2,
-            upgrade: upgrade(&status),
+            upgrade: condition(&status, "UpgradeAvailable")
+                .filter(|found| text(found, "status") == "True")
+                .map(|found| text(found, "message"))
+                .unwrap_or_default(),
             objects: objects.iter().take(MAX_ROWS).map(object).collect(),
             object_count: objects.len(),
             revisions,
@@ -317,23 +315,16 @@ fn row(draft: &Draft) -> InstanceRow {
 
 /// Returns how the condition `Ready` is shown, its reason and its message.
 fn ready(status: &Value) -> (&'static str, String, String) {
-    let conditions = status.get("conditions").and_then(Value::as_array);
-    let mut conditions = conditions.into_iter().flatten();
-    let Some(found) = conditions.find(|one| text(one, "type") == "Ready") else {
+    let Some(found) = condition(status, "Ready") else {
         return ("pending", "Pending".to_owned(), String::new());
     };
     let reason = text(found, "reason");
     (tone(&reason), reason, text(found, "message"))
 }
 
-/// Returns the message of the condition that an upgrade is available; empty if none is.
-fn upgrade(status: &Value) -> String {
-    let conditions = status.get("conditions").and_then(Value::as_array);
-    let is_it = |one: &&Value| {
-        (text(one, "type"), text(one, "status")) == ("UpgradeAvailable".into(), "True".into())
-    };
-    let found = conditions.into_iter().flatten().find(is_it);
-    found.map(|one| text(one, "message")).unwrap_or_default()
+fn condition<'s>(status: &'s Value, kind: &str) -> Option<&'s Value> {
+    let mut conditions = status.get("conditions")?.as_array()?.iter();
+    conditions.find(|one| text(one, "type") == kind)
 }
 
 /// Returns how a reason is shown.

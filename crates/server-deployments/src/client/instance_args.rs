@@ -38,7 +38,8 @@ pub enum Instances {
     },
     /// Changes the values or the Template of an installed one
     ///
-    /// Values that are not given stay as they are, also generated ones.
+    /// Values that are not given stay as they are, also generated ones. A stored Template is taken as
+    /// it is now.
     Upgrade {
         /// The name of the instance
         name: String,
@@ -76,7 +77,9 @@ pub enum Instances {
         #[command(flatten)]
         shared: Shared,
     },
-    /// Returns to an earlier revision, as a new one
+    /// Returns to the values of an earlier revision, as a new one
+    ///
+    /// A stored Template is taken as it is now.
     Rollback {
         /// The name of the instance
         name: String,

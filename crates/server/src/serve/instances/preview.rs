@@ -179,8 +179,9 @@ fn compared(preview: Preview, key: &[u8]) -> Value {
         after,
     } = preview;
     let is_secret = (object.group(), object.kind.as_str()) == ("", "Secret");
+    let key = [key, format!("{:?}", object.key()).as_bytes()].concat();
     let text = |value: Value| {
-        let value = shown(value, is_secret.then_some(key));
+        let value = shown(value, is_secret.then_some(&key));
         String::from_utf8_lossy(&yaml(value.to_string().as_bytes())).into_owned()
     };
     let action = if before.is_some() { "Change" } else { "Create" };
@@ -225,14 +226,15 @@ fn shown(mut value: Value, key: Option<&[u8]>) -> Value {
     }
     for field in ["data", "stringData"] {
         let entries = fields.get_mut(field).and_then(Value::as_object_mut);
-        for (_, value) in entries.into_iter().flatten() {
-            *value = json!(hidden(&value.to_string(), key));
+        for (name, value) in entries.into_iter().flatten() {
+            *value = json!(hidden(&json!([name, value]).to_string(), key));
         }
     }
     value
 }
 
-/// Returns a text that is equal for equal values of a response, and tells nothing else.
+/// Returns a text that is equal for equal values of an entry of an object, and tells nothing else: who
+/// adds objects with tried values learns nothing.
 fn hidden(value: &str, key: &[u8]) -> String {
     let hash = Sha256::new()
         .chain_update(key)
@@ -253,5 +255,20 @@ fn stopped(stop: Stop) -> Box<Status> {
     match stop {
         Stop::Store(status) => status,
         Stop::Changed => Status::unavailable("the instance has changed; try again"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_are_equal_only_in_one_entry_of_a_response() {
+        let secret = json!({"kind": "Secret", "data": {"pin": "NDcxMQ==", "tried": "NDcxMQ=="}});
+        let one = shown(secret.clone(), Some(b"key"));
+        assert_eq!(one, shown(secret.clone(), Some(b"key")));
+        assert_ne!(one["data"]["pin"], one["data"]["tried"]);
+        let other = shown(secret, Some(b"other"));
+        assert_ne!(one["data"]["pin"], other["data"]["pin"]);
     }
 }

@@ -152,11 +152,13 @@ impl Instance {
 
     /// Returns the version of the store when the requester changed the `spec`; 0 if it is unknown,
     /// as after the instance was copied to another store.
-    pub(super) fn asked(&self) -> Revision {
+    pub(super) fn template_version(&self) -> Revision {
         let spec = self.spec();
-        let asked = spec.get("templateVersion").and_then(Value::as_str);
-        let asked = asked.and_then(|asked| asked.parse().ok());
-        asked.filter(|asked| *asked < self.revision).unwrap_or(0)
+        let version = spec.get("templateVersion").and_then(Value::as_str);
+        let version = version.and_then(|version| version.parse().ok());
+        version
+            .filter(|version| *version < self.revision)
+            .unwrap_or(0)
     }
 
     pub(super) fn spec(&self) -> Value {

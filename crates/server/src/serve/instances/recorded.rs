@@ -89,7 +89,7 @@ impl Templates {
             let recorded = plan.templates.get(&name).filter(|_| is_current);
             let seen = stored.as_ref().ok().filter(|now| match recorded {
                 Some(recorded) => recorded.text == now.text,
-                None => instance.asked() >= now.version,
+                None => instance.template_version() >= now.version,
             });
             all.push(Template {
                 taken: seen.or(recorded).cloned(),
@@ -155,7 +155,7 @@ impl Templates {
                 Some(taken) if taken.group == now.group => taken.version,
                 // All of another one is new.
                 Some(_) => 0,
-                None => instance.asked(),
+                None => instance.template_version(),
             };
             let at = (now.group.as_str(), namespace, one.name.as_str());
             let Some(user) = authors::since(context, at, from, now.version).await else {

@@ -149,6 +149,17 @@ mod tests {
     }
 
     #[test]
+    fn a_hash_without_a_key_is_not_shown() {
+        let mut fields = Map::new();
+        fields.insert("templateHash".to_owned(), json!("k.4711"));
+        without_digest(&mut fields);
+        assert_eq!(fields["templateHash"], "k.4711");
+        fields.insert("templateHash".to_owned(), json!("k4711"));
+        without_digest(&mut fields);
+        assert_eq!(fields.get("templateHash"), None);
+    }
+
+    #[test]
     fn a_message_is_bounded() {
         let mut status = empty(Group::Krm);
         status.conclude(false, "Invalid", &"ü".repeat(2_000), true);

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use krm_core::secrets::KnownSecrets;
 use serde_json::{Value, json};
 
 use super::types::{Recorded, Step, What};
@@ -67,12 +70,11 @@ impl Refusal {
     /// Reads an error response of the cluster. A body other than a `Status` is not quoted.
     pub(super) fn of(code: u16, body: Value) -> Self {
         if body.get("kind").and_then(Value::as_str) == Some("Status") {
-            let refusal = Self {
+            return Self {
                 code,
                 status: body,
                 is_unclear: false,
             };
-            return refusal.bounded();
         }
         let why = format!("the cluster returned the code {code}");
         Self {
@@ -109,18 +111,30 @@ impl Refusal {
         self
     }
 
+    /// Masks secret values in all texts, also in the causes.
+    pub(super) fn masked(mut self, secrets: &KnownSecrets) -> Self {
+        for field in ["message", "details"] {
+            if let Some(value) = self.status.get_mut(field) {
+                mask(value, secrets);
+            }
+        }
+        self
+    }
+
     pub(super) fn failure(self, object: Option<Recorded>, done: Vec<Step>) -> Failure {
+        let this = self.bounded();
         let is_change = |step: &Step| matches!(step.what, What::Applied | What::Deleted);
         Failure {
-            code: self.code,
-            status: self.status,
+            code: this.code,
+            status: this.status,
             object: object.map(Box::new),
-            has_changed: self.is_unclear || done.iter().any(is_change),
+            has_changed: this.is_unclear || done.iter().any(is_change),
             done,
         }
     }
 
-    /// Truncates the message to [`MAX_MESSAGE`] characters.
+    /// Truncates the message to [`MAX_MESSAGE`] characters. Before, values are masked: a part of one
+    /// would not be found.
     fn bounded(mut self) -> Self {
         let text = message(&self.status);
         if text.len() > MAX_MESSAGE {
@@ -130,6 +144,39 @@ impl Refusal {
             }
         }
         self
+    }
+}
+
+fn mask(value: &mut Value, secrets: &KnownSecrets) {
+    match value {
+        Value::String(text) => *text = secrets.masked(text).into_owned(),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask(item, secrets)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| mask(field, secrets)),
+        _ => {}
+    }
+}
+
+/// Adds the values of an object to the known ones if it is a Secret.
+pub fn add_values(secrets: &mut KnownSecrets, object: &Value) {
+    let text = |key: &str| object.get(key).and_then(Value::as_str);
+    if (text("apiVersion"), text("kind")) != (Some("v1"), Some("Secret")) {
+        return;
+    }
+    let entries = |field: &str| object.get(field).and_then(Value::as_object);
+    let data = entries("data").into_iter().flatten();
+    for text in data.filter_map(|(_, value)| value.as_str()) {
+        secrets.add(text);
+        let decoded = STANDARD.decode(text.trim());
+        if let Ok(decoded) = decoded
+            .map(String::from_utf8)
+            .map(Result::unwrap_or_default)
+        {
+            secrets.add(&decoded);
+        }
+    }
+    let texts = entries("stringData").into_iter().flatten();
+    for text in texts.filter_map(|(_, value)| value.as_str()) {
+        secrets.add(text);
     }
 }
 

@@ -257,6 +257,7 @@ def chain(story):
         spec = {"templateRef": {"name": two}, "parameters": {"N": "$(N)1"}}
         store(one, [nested(f"{two}-$(N)", spec, annotations=forged)], [{"name": "N"}])
     story.install("root", {"templateRef": {"name": "a"}, "parameters": {"N": "1"}})
+    until(lambda: story.ask("GET", "b-1")[0] == 200, "the second instance exists")
     story.reached("b-1", "Invalid")
     settled(3, "two Templates that create each other")
     for name in ["loop", "root"]:

@@ -8,7 +8,7 @@ use krm_core::secrets::KnownSecrets;
 use serde_json::{Value, json};
 
 use super::types::{Recorded, Step, What};
-use krm_template_server_core::status::Status;
+use krm_template_server_core::status::{MAX_CAUSES, Status};
 
 /// The maximum length of a message from the cluster.
 const MAX_MESSAGE: usize = 8 << 10;
@@ -70,11 +70,12 @@ impl Refusal {
     /// Reads an error response of the cluster. A body other than a `Status` is not quoted.
     pub(super) fn of(code: u16, body: Value) -> Self {
         if body.get("kind").and_then(Value::as_str) == Some("Status") {
-            return Self {
+            let refusal = Self {
                 code,
                 status: body,
                 is_unclear: false,
             };
+            return refusal.bounded();
         }
         let why = format!("the cluster returned the code {code}");
         Self {
@@ -122,28 +123,39 @@ impl Refusal {
     }
 
     pub(super) fn failure(self, object: Option<Recorded>, done: Vec<Step>) -> Failure {
-        let this = self.bounded();
         let is_change = |step: &Step| matches!(step.what, What::Applied | What::Deleted);
         Failure {
-            code: this.code,
-            status: this.status,
+            code: self.code,
+            status: self.status,
             object: object.map(Box::new),
-            has_changed: this.is_unclear || done.iter().any(is_change),
+            has_changed: self.is_unclear || done.iter().any(is_change),
             done,
         }
     }
 
-    /// Truncates the message to [`MAX_MESSAGE`] characters. Before, values are masked: a part of one
-    /// would not be found.
+    /// Truncates the message to [`MAX_MESSAGE`] characters, and the list of causes. Masking knows the
+    /// mark of a cut, before which a part of a value may be.
     fn bounded(mut self) -> Self {
-        let text = message(&self.status);
-        if text.len() > MAX_MESSAGE {
-            let short: String = text.chars().take(MAX_MESSAGE).collect();
-            if let Some(fields) = self.status.as_object_mut() {
-                fields.insert("message".to_owned(), json!(format!("{short}…")));
+        let causes = self.status.pointer_mut("/details/causes");
+        if let Some(causes) = causes.and_then(Value::as_array_mut) {
+            causes.truncate(MAX_CAUSES);
+            for cause in causes {
+                for key in ["message", "field"] {
+                    cut(cause.get_mut(key));
+                }
             }
         }
+        cut(self.status.get_mut("message"));
         self
+    }
+}
+
+fn cut(text: Option<&mut Value>) {
+    if let Some(Value::String(text)) = text
+        && text.len() > MAX_MESSAGE
+    {
+        let short: String = text.chars().take(MAX_MESSAGE).collect();
+        *text = format!("{short}…");
     }
 }
 

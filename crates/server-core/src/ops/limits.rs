@@ -220,6 +220,7 @@ pub(crate) mod tests {
             max_expansion_bytes: 16_777_216,
             expansion_timeout: Duration::from_secs(5),
             max_parameters: NonZeroUsize::new(5_000).unwrap(),
+            max_instances_per_namespace: NonZeroUsize::new(1_000).unwrap(),
         };
         assert_eq!(limits(&[]), Ok(expected));
     }

@@ -141,17 +141,17 @@ impl Refusal {
             causes.truncate(MAX_CAUSES);
             for cause in causes {
                 for key in ["message", "field"] {
-                    cut(cause.get_mut(key));
+                    cut(cause, key);
                 }
             }
         }
-        cut(self.status.get_mut("message"));
+        cut(&mut self.status, "message");
         self
     }
 }
 
-fn cut(text: Option<&mut Value>) {
-    if let Some(Value::String(text)) = text
+fn cut(fields: &mut Value, key: &str) {
+    if let Some(Value::String(text)) = fields.get_mut(key)
         && text.len() > MAX_MESSAGE
     {
         let short: String = text.chars().take(MAX_MESSAGE).collect();

@@ -45,7 +45,7 @@ impl<P: Progress> Run<'_, P> {
     pub(super) async fn preview(&mut self, objects: &[Object]) -> (Vec<Preview>, Vec<Failure>) {
         let planned = match self.planned(objects) {
             Ok(planned) => self.placed(planned).await,
-            Err(stop) => Err(stop),
+            Err(refusal) => Err((refusal, None)),
         };
         let planned = match planned {
             Ok(planned) => planned,

@@ -57,7 +57,7 @@ impl<P: Progress> Run<'_, P> {
     pub(super) async fn apply(&mut self, objects: &[Object]) -> Result<(), Failure> {
         let applied = match self.planned(objects) {
             Ok(planned) => self.apply_all(planned).await,
-            Err(stop) => Err(stop),
+            Err(refusal) => Err((refusal, None)),
         };
         self.ended(applied)
     }
@@ -67,7 +67,7 @@ impl<P: Progress> Run<'_, P> {
     pub(super) async fn preflight(&mut self, objects: &[Object]) -> Vec<Failure> {
         let planned = match self.planned(objects) {
             Ok(planned) => self.placed(planned).await,
-            Err(stop) => Err(stop),
+            Err(refusal) => Err((refusal, None)),
         };
         let planned = match planned {
             Ok(planned) => planned,
@@ -132,8 +132,8 @@ impl<P: Progress> Run<'_, P> {
     }
 
     /// Checks objects, and learns the values that no message about them may show.
-    pub(super) fn planned(&mut self, objects: &[Object]) -> Result<Vec<Planned>, Stop> {
-        let planned = plan(objects).map_err(|refusal| (refusal, None))?;
+    pub(super) fn planned(&mut self, objects: &[Object]) -> Result<Vec<Planned>, Refusal> {
+        let planned = plan(objects)?;
         for one in planned.iter().filter(|one| one.identity.kind == "Secret") {
             add_values(&mut self.secrets, &Value::Object(one.value.clone()));
         }

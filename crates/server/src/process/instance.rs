@@ -253,19 +253,7 @@ impl Work<'_> {
         let objects: Vec<Value> = serde_json::from_str(&expanded.objects())
             .map_err(|_| Status::internal("the objects are not JSON"))?;
         all.objects.extend(objects);
-        for (parameter, value) in expanded.generated() {
-            let generated = Generated {
-                value: value.clone(),
-                of: kept.get(parameter).map_or("", |kept| &kept.of).to_owned(),
-            };
-            all.secrets.add(value);
-            all.generated.insert(key(one, parameter), generated);
-        }
-        // Values that were generated before are given, not generated again.
-        for (parameter, kept) in kept.into_iter().filter(|(_, kept)| !kept.value.is_empty()) {
-            all.secrets.add(&kept.value);
-            all.generated.entry(key(one, parameter)).or_insert(kept);
-        }
+        keep(one, kept, &expanded, all);
         self.learn(template, &given, &mut all.secrets);
         Ok(())
     }
@@ -360,7 +348,9 @@ impl Work<'_> {
         }
         let of_secrets = self.found.objects.iter();
         for (_, values) in of_secrets.filter(|((kind, _), _)| *kind == "Secret") {
-            values.values().for_each(|value| secrets.add(value));
+            for value in values.values() {
+                secrets.add(value);
+            }
         }
     }
 
@@ -442,6 +432,25 @@ impl Work<'_> {
             }
         };
         Err(self.status(name, vec![Cause::new(reason, "objects", message)]))
+    }
+}
+
+/// Adds generated values, new ones and those that were generated before.
+fn keep(
+    one: &Instance,
+    kept: BTreeMap<&str, Generated>,
+    expanded: &answer::Expanded,
+    all: &mut Expansion,
+) {
+    let new: BTreeMap<&str, &String> = expanded.generated().collect();
+    for (name, mut kept) in kept {
+        if let Some(value) = new.get(name) {
+            kept.value.clone_from(value);
+        }
+        if !kept.value.is_empty() {
+            all.secrets.add(&kept.value);
+            all.generated.insert(key(one, name), kept);
+        }
     }
 }
 

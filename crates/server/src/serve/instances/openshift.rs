@@ -255,8 +255,9 @@ impl Work<'_> {
         checked.map_err(|problem| Failed::Text(problem.message))?;
         plan.generated = expansion.generated;
         planned.secrets = expansion.secrets;
-        all.iter()
-            .for_each(|object| add_values(&mut planned.secrets, object));
+        for object in all {
+            add_values(&mut planned.secrets, object);
+        }
         planned.save(self.context, plan).await?;
         Ok(expansion.objects)
     }

@@ -201,8 +201,9 @@ impl Work<'_> {
             Err(failure) => return Ok(Err(problem(&[failure]))),
         };
         let mut secrets = expansion.secrets;
-        all.iter()
-            .for_each(|object| add_values(&mut secrets, object));
+        for object in &all {
+            add_values(&mut secrets, object);
+        }
         Ok(Ok(Expanded {
             secret,
             objects,

@@ -108,9 +108,7 @@ pub(in crate::serve) async fn changes(
     wanted.extend(previews.iter().map(|preview| preview.object.clone()));
     let recorded = objects_of(&InstanceStatus::of(&instance));
     let dropped = dropped(&spec, &recorded, &wanted, &owner.namespace);
-    let mut key = [0; 32];
-    let filled = getrandom::fill(&mut key);
-    filled.map_err(|_| Status::internal("cannot generate random numbers"))?;
+    let key = random_key()?;
     let compared = limited(state, move |limits| {
         let mut items = Vec::new();
         for preview in previews {
@@ -131,6 +129,13 @@ pub(in crate::serve) async fn changes(
         "items": items,
         "failures": failures,
     }))
+}
+
+fn random_key() -> Result<[u8; 32]> {
+    let mut key = [0; 32];
+    let filled = getrandom::fill(&mut key);
+    filled.map_err(|_| Status::internal("cannot generate random numbers"))?;
+    Ok(key)
 }
 
 /// Returns the objects that the instance would not create any more.

@@ -98,6 +98,11 @@ class StandIn(Cluster):
     def come_back(self):
         self.must("POST", "/test", {"away": None})
 
+    def aggregate(self, url, versions):
+        """Serves group versions with the server, as kube-apiserver's aggregation layer does."""
+        self.must("POST", "/test", {"aggregated": {version: url for version in versions}})
+        return True
+
     def slow_down(self):
         """From now on, Namespaces and CustomResourceDefinitions take a while."""
         self.must("POST", "/test", {"delay": 2})
@@ -199,6 +204,10 @@ class Real(Cluster):
     def leave(self):
         self.process.kill()
         self.process.wait()
+
+    def aggregate(self, url, versions):
+        """It would need a front proxy."""
+        return False
 
     def slow_down(self):
         """A real cluster takes its own time."""

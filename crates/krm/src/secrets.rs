@@ -18,18 +18,26 @@ pub const MASK: &str = "***";
 /// The length from which a value is masked within a word. Shorter ones occur in too many words.
 const WITHIN_WORDS: usize = 6;
 
+/// The maximum number of spellings. With more, no text is shown.
+const MAX_SPELLINGS: usize = 50_000;
+
 /// Secret values in each spelling that a message may have: as they are, each of their lines, in
 /// base64, in JSON and in addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownSecrets {
     long: BTreeSet<String>,
     short: BTreeSet<String>,
+    /// Whether there are more than [`MAX_SPELLINGS`].
+    is_full: bool,
 }
 
 impl KnownSecrets {
     /// Adds a value. A single character is none: it tells nothing.
     pub fn add(&mut self, value: &str) {
         for line in value.lines().chain([value]) {
+            if self.is_full {
+                return;
+            }
             let line = line.trim();
             self.insert(line.to_owned());
             let json = serde_json::Value::from(line).to_string();
@@ -60,6 +68,9 @@ impl KnownSecrets {
     /// Returns a text with [`MASK`] for each value in it. A short value is masked only as a word.
     #[must_use]
     pub fn masked<'t>(&'t self, text: &'t str) -> Cow<'t, str> {
+        if self.is_full && !text.is_empty() {
+            return MASK.into();
+        }
         // The longest ones first: one value may be a part of another.
         let mut long: Vec<&str> = self.long.iter().map(String::as_str).collect();
         long.sort_by_key(|value| std::cmp::Reverse(value.len()));
@@ -73,6 +84,7 @@ impl KnownSecrets {
     }
 
     fn insert(&mut self, spelling: String) {
+        self.is_full |= self.long.len() + self.short.len() >= MAX_SPELLINGS;
         match spelling.len() {
             0 | 1 => {}
             2..WITHIN_WORDS => {
@@ -151,5 +163,16 @@ mod tests {
             assert!(known.masked(&text).contains(MASK), "{text}");
         }
         assert!(KnownSecrets::default().is_empty());
+        // A part before the mark of a cut.
+        assert_eq!(known.masked("Invalid value: p@ss …"), "Invalid value: ***…");
+    }
+
+    #[test]
+    fn too_many_values_hide_all_texts() {
+        let mut known = KnownSecrets::default();
+        let lines = (0..1_000_000).map(|number| format!("{number}\n"));
+        known.add(&lines.collect::<String>());
+        assert!(known.long.len() + known.short.len() <= MAX_SPELLINGS + 8);
+        assert_eq!(known.masked("a word"), MASK);
     }
 }

@@ -13,7 +13,8 @@ tests!(
     automatic_upgrades_need_permission,
     nothing_is_installed_without_a_cluster,
     all_that_is_wrong_is_said_at_once,
-    a_status_is_written_through_its_path
+    a_status_is_written_through_its_path,
+    a_namespace_has_so_many_instances
 );
 
 const TOKENS: &str = "token-of-jane,jane,1,\"editors\"\ntoken-of-bob,bob,2,\"editors\"\n\
@@ -314,4 +315,38 @@ fn a_status_is_written_through_its_path() {
     );
     // The subresource has a permission of its own.
     assert_eq!((code, &list["reason"]), (403, &json!("Forbidden")));
+}
+
+fn a_namespace_has_so_many_instances() {
+    let program = start(&["--no-instances", "--max-instances-per-namespace", "2"]);
+    let create = |version: &str, name: &str| {
+        let body = instance(version, name, &json!({"template": template(version)}));
+        ask(&program, "jane", "POST", &path(version, ""), &body)
+    };
+    assert_eq!(create(KRM, "a").0, 201);
+    assert_eq!(create(OPENSHIFT, "b").0, 201);
+    for version in [KRM, OPENSHIFT] {
+        let (code, refused) = create(version, "c");
+        assert_eq!((code, &refused["reason"]), (403, &json!("Forbidden")));
+        let message = refused["message"].as_str().unwrap();
+        let expected = "the namespace \"shop\" has 2 TemplateInstances, and \
+            --max-instances-per-namespace is 2; delete some that are not needed";
+        assert!(message.ends_with(expected), "{message}");
+    }
+    // Neither by a server-side apply.
+    let body = instance(KRM, "c", &json!({"template": template(KRM)})).to_string();
+    let apply = path(KRM, "/c?fieldManager=test");
+    let headers = [
+        ("Authorization", "Bearer token-of-jane"),
+        ("Content-Type", "application/apply-patch+yaml"),
+    ];
+    let response = program.send("PATCH", &apply, &headers, body.as_bytes());
+    assert_eq!(response.code, 403);
+    // Those that exist can be changed and deleted.
+    let (_, mut a) = ask(&program, "jane", "GET", &path(KRM, "/a"), &Value::Null);
+    a["spec"]["suspend"] = json!(true);
+    assert_eq!(ask(&program, "jane", "PUT", &path(KRM, "/a"), &a).0, 200);
+    let delete = ask(&program, "jane", "DELETE", &path(KRM, "/a"), &Value::Null);
+    assert_eq!(delete.0, 200);
+    assert_eq!(create(OPENSHIFT, "c").0, 201);
 }

@@ -67,6 +67,23 @@ impl Authenticator {
         self.anonymous.is_none() && (!self.tokens.is_empty() || self.token_review.is_some())
     }
 
+    /// Returns `true` if a file of this server has a user of an earlier request, with all groups of
+    /// then.
+    #[must_use]
+    pub fn lists(&self, user: &User) -> bool {
+        self.tokens.iter().any(|tokens| tokens.get().has(user))
+    }
+
+    /// Returns `true` if files of this server have all users.
+    #[must_use]
+    pub fn lists_all(&self) -> bool {
+        let has_others = !self.front_proxies.is_empty()
+            || self.delegated.is_some()
+            || !self.client_cas.is_empty()
+            || self.token_review.is_some();
+        !self.tokens.is_empty() && !has_others
+    }
+
     /// Checks that requests can be authenticated.
     ///
     /// # Errors

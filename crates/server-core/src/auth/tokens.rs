@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::request::User;
+use super::request::{AUTHENTICATED, User};
 use crate::reload::{Content, Watched};
 
 /// The prefix of a token that is given as its SHA-256.
@@ -64,6 +64,17 @@ impl Tokens {
             } else {
                 found
             }
+        })
+    }
+
+    /// Returns `true` if a user of an earlier request is still there, with all groups of then.
+    #[must_use]
+    pub fn has(&self, user: &User) -> bool {
+        self.0.iter().any(|(_, known)| {
+            let mut groups = user.groups.iter();
+            known.name == user.name
+                && (user.uid.is_empty() || user.uid == known.uid)
+                && groups.all(|group| group == AUTHENTICATED || known.is_in(group))
         })
     }
 }

@@ -86,6 +86,10 @@ pub struct Limits {
     /// The maximum number of parameters of a Template
     #[arg(long, value_name = "COUNT", default_value = "5000")]
     pub max_parameters: NonZeroUsize,
+
+    /// The maximum number of TemplateInstances in a namespace, of both groups together
+    #[arg(long, value_name = "COUNT", default_value = "1000")]
+    pub max_instances_per_namespace: NonZeroUsize,
 }
 
 /// The minimum size of the header buffer in hyper.
@@ -216,6 +220,7 @@ pub(crate) mod tests {
             max_expansion_bytes: 16_777_216,
             expansion_timeout: Duration::from_secs(5),
             max_parameters: NonZeroUsize::new(5_000).unwrap(),
+            max_instances_per_namespace: NonZeroUsize::new(1_000).unwrap(),
         };
         assert_eq!(limits(&[]), Ok(expected));
     }

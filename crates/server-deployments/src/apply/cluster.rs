@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use krm_core::secrets::KnownSecrets;
 use kube::Client;
 use tokio::sync::OnceCell;
 
@@ -193,6 +194,7 @@ impl Cluster {
             conflicts: Conflicts::Fail,
             progress,
             done: Vec::new(),
+            secrets: KnownSecrets::default(),
         })
     }
 

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use krm_core::secrets::KnownSecrets;
 use serde_json::{Value, json};
 
 use super::types::{Recorded, Step, What};
-use krm_template_server_core::status::Status;
+use krm_template_server_core::status::{MAX_CAUSES, Status};
 
 /// The maximum length of a message from the cluster.
 const MAX_MESSAGE: usize = 8 << 10;
@@ -109,6 +112,16 @@ impl Refusal {
         self
     }
 
+    /// Masks secret values in all texts, also in the causes.
+    pub(super) fn masked(mut self, secrets: &KnownSecrets) -> Self {
+        for field in ["message", "details"] {
+            if let Some(value) = self.status.get_mut(field) {
+                mask(value, secrets);
+            }
+        }
+        self
+    }
+
     pub(super) fn failure(self, object: Option<Recorded>, done: Vec<Step>) -> Failure {
         let is_change = |step: &Step| matches!(step.what, What::Applied | What::Deleted);
         Failure {
@@ -120,16 +133,62 @@ impl Refusal {
         }
     }
 
-    /// Truncates the message to [`MAX_MESSAGE`] characters.
+    /// Truncates the message to [`MAX_MESSAGE`] characters, and the list of causes. Masking knows the
+    /// mark of a cut, before which a part of a value may be.
     fn bounded(mut self) -> Self {
-        let text = message(&self.status);
-        if text.len() > MAX_MESSAGE {
-            let short: String = text.chars().take(MAX_MESSAGE).collect();
-            if let Some(fields) = self.status.as_object_mut() {
-                fields.insert("message".to_owned(), json!(format!("{short}…")));
+        let causes = self.status.pointer_mut("/details/causes");
+        if let Some(causes) = causes.and_then(Value::as_array_mut) {
+            causes.truncate(MAX_CAUSES);
+            for cause in causes {
+                for key in ["message", "field"] {
+                    cut(cause, key);
+                }
             }
         }
+        cut(&mut self.status, "message");
         self
+    }
+}
+
+fn cut(fields: &mut Value, key: &str) {
+    if let Some(Value::String(text)) = fields.get_mut(key)
+        && text.len() > MAX_MESSAGE
+    {
+        let short: String = text.chars().take(MAX_MESSAGE).collect();
+        *text = format!("{short}…");
+    }
+}
+
+fn mask(value: &mut Value, secrets: &KnownSecrets) {
+    match value {
+        Value::String(text) => *text = secrets.masked(text).into_owned(),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask(item, secrets)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| mask(field, secrets)),
+        _ => {}
+    }
+}
+
+/// Adds the values of an object to the known ones if it is a Secret.
+pub fn add_values(secrets: &mut KnownSecrets, object: &Value) {
+    let text = |key: &str| object.get(key).and_then(Value::as_str);
+    if (text("apiVersion"), text("kind")) != (Some("v1"), Some("Secret")) {
+        return;
+    }
+    let entries = |field: &str| object.get(field).and_then(Value::as_object);
+    let data = entries("data").into_iter().flatten();
+    for text in data.filter_map(|(_, value)| value.as_str()) {
+        secrets.add(text);
+        let decoded = STANDARD.decode(text.trim());
+        if let Ok(decoded) = decoded
+            .map(String::from_utf8)
+            .map(Result::unwrap_or_default)
+        {
+            secrets.add(&decoded);
+        }
+    }
+    let texts = entries("stringData").into_iter().flatten();
+    for text in texts.filter_map(|(_, value)| value.as_str()) {
+        secrets.add(text);
     }
 }
 

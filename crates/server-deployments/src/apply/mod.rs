@@ -33,7 +33,8 @@ pub mod types;
 mod wait;
 
 pub use cluster::{Cluster, Limits};
-pub use failure::Failure;
+pub use failure::{Failure, add_values};
+pub use owner::owner_of;
 pub use plan::waves;
 pub use preview::Preview;
 pub use run::holds_others;

@@ -59,7 +59,8 @@ impl Owner {
 }
 
 /// Returns the owner annotation of a live object.
-pub(super) fn owner_of(live: &Value) -> Option<&str> {
+#[must_use]
+pub fn owner_of(live: &Value) -> Option<&str> {
     let annotations = live.get("metadata")?.get("annotations")?;
     annotations.get(OWNER)?.as_str()
 }

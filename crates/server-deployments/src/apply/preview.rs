@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::cluster::{Cluster, Silent};
 use super::failure::{Failure, Refusal};
-use super::plan::{Phase, Planned, defines, plan};
+use super::plan::{Phase, Planned, defines};
 use super::run::Run;
 use super::types::{Conflicts, Object, Owner, Progress, Recorded};
 use krm_template_server_core::auth::User;
@@ -43,9 +43,9 @@ impl Cluster {
 
 impl<P: Progress> Run<'_, P> {
     pub(super) async fn preview(&mut self, objects: &[Object]) -> (Vec<Preview>, Vec<Failure>) {
-        let planned = match plan(objects).map_err(|refusal| (refusal, None)) {
+        let planned = match self.planned(objects) {
             Ok(planned) => self.placed(planned).await,
-            Err(stop) => Err(stop),
+            Err(refusal) => Err((refusal, None)),
         };
         let planned = match planned {
             Ok(planned) => planned,

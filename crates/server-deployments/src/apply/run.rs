@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use http::Method;
+use krm_core::secrets::KnownSecrets;
 use serde_json::{Map, Value, json};
 
 use super::api::{Api, Ask, yaml_safe};
 use super::caller::Caller;
-use super::failure::{Failure, Refusal};
+use super::failure::{Failure, Refusal, add_values};
 use super::order;
 use super::owner::owner_of;
 use super::plan::{Phase, Planned, defines, key, plan};
@@ -18,6 +19,9 @@ use krm_template_server_core::status::Status;
 
 /// The field manager of applied objects.
 const MANAGER: &str = "krm-template";
+
+/// The kind of an application, which also begins the kind of its owner annotation.
+const INSTANCE: &str = "TemplateInstance";
 
 /// The maximum number of attempts to delete an object that changes at the same time.
 const TRIES: u32 = 5;
@@ -41,6 +45,8 @@ pub(super) struct Run<'a, P> {
     pub(super) conflicts: Conflicts,
     pub(super) progress: &'a mut P,
     pub(super) done: Vec<Step>,
+    /// The values of the Secrets among the objects.
+    pub(super) secrets: KnownSecrets,
 }
 
 /// An error, and the object that it is about.
@@ -49,9 +55,9 @@ pub(super) type Stop = (Refusal, Option<Recorded>);
 impl<P: Progress> Run<'_, P> {
     /// Applies objects in order, and stops at the first error.
     pub(super) async fn apply(&mut self, objects: &[Object]) -> Result<(), Failure> {
-        let applied = match plan(objects).map_err(|refusal| (refusal, None)) {
+        let applied = match self.planned(objects) {
             Ok(planned) => self.apply_all(planned).await,
-            Err(stop) => Err(stop),
+            Err(refusal) => Err((refusal, None)),
         };
         self.ended(applied)
     }
@@ -59,9 +65,9 @@ impl<P: Progress> Run<'_, P> {
     /// Applies objects without changing anything, and returns the error of each that the cluster
     /// refuses. Objects whose Namespace or kind is among the objects cannot be tried.
     pub(super) async fn preflight(&mut self, objects: &[Object], is_strict: bool) -> Vec<Failure> {
-        let planned = match plan(objects).map_err(|refusal| (refusal, None)) {
+        let planned = match self.planned(objects) {
             Ok(planned) => self.placed(planned).await,
-            Err(stop) => Err(stop),
+            Err(refusal) => Err((refusal, None)),
         };
         let planned = match planned {
             Ok(planned) => planned,
@@ -110,14 +116,28 @@ impl<P: Progress> Run<'_, P> {
     }
 
     pub(super) fn ended(&mut self, result: Result<(), Stop>) -> Result<(), Failure> {
-        result.map_err(|(mut refusal, object)| {
+        result.map_err(|(refusal, mut object)| {
+            let mut refusal = refusal.masked(&self.secrets);
             let is_secret =
                 |object: &Recorded| (object.group(), object.kind.as_str()) == ("", "Secret");
             if object.as_ref().is_some_and(is_secret) {
                 refusal = refusal.without_values();
             }
+            // Only for people: the steps have the name.
+            if let Some(object) = &mut object {
+                object.name = self.secrets.masked(&object.name).into_owned();
+            }
             refusal.failure(object, std::mem::take(&mut self.done))
         })
+    }
+
+    /// Checks objects, and learns the values that no message about them may show.
+    pub(super) fn planned(&mut self, objects: &[Object]) -> Result<Vec<Planned>, Refusal> {
+        let planned = plan(objects)?;
+        for one in planned.iter().filter(|one| one.identity.kind == "Secret") {
+            add_values(&mut self.secrets, &Value::Object(one.value.clone()));
+        }
+        Ok(planned)
     }
 
     async fn note(&mut self, object: Recorded, what: What, message: String) -> Result<(), Stop> {
@@ -287,7 +307,8 @@ impl<P: Progress> Run<'_, P> {
             content_type: "application/apply-patch+yaml",
             body: &body,
         };
-        let applied = self.api.send(Some(&self.caller), ask).await?;
+        let applied = self.api.send(Some(&self.caller), ask).await;
+        let applied = applied.map_err(|refusal| refusal.masked(&values(live.as_ref())))?;
         Ok(Sent {
             live,
             applied,
@@ -306,6 +327,12 @@ impl<P: Progress> Run<'_, P> {
                 let why = format!(
                     "the {kind} belongs to `{other}`; remove it there, or give it another name here"
                 );
+                Err(Status::new(409, "Conflict", why).into())
+            }
+            // Else two instances could change each other for ever.
+            None if identity.kind == INSTANCE && self.owner.kind.starts_with(INSTANCE) => {
+                let why = "the TemplateInstance exists, and an instance changes only those that it \
+                           has created; give it another name here";
                 Err(Status::new(409, "Conflict", why).into())
             }
             _ => Ok(()),
@@ -384,7 +411,7 @@ impl<P: Progress> Run<'_, P> {
                 Err(refusal) if refusal.code == 404 => return Ok((What::Gone, String::new())),
                 // The object has changed: read it again.
                 Err(refusal) if refusal.code == 409 && tries < TRIES => {}
-                Err(refusal) => return Err(refusal),
+                Err(refusal) => return Err(refusal.masked(&values(Some(&live)))),
             }
         }
     }
@@ -397,6 +424,15 @@ impl<P: Progress> Run<'_, P> {
         let is_other = !self.owner.has(live);
         is_other.then_some("it does not name this deployment as its owner")
     }
+}
+
+/// Returns the values of a live Secret.
+fn values(live: Option<&Value>) -> KnownSecrets {
+    let mut secrets = KnownSecrets::default();
+    if let Some(live) = live {
+        add_values(&mut secrets, live);
+    }
+    secrets
 }
 
 /// Returns `true` if the deletion of an object deletes other objects or data.

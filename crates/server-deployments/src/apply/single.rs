@@ -1,11 +1,12 @@
 //! Requests about single objects: reading, creating, permissions, events.
 
 use http::Method;
+use krm_core::secrets::KnownSecrets;
 use serde_json::{Value, json};
 
 use super::api::Ask;
 use super::cluster::Cluster;
-use super::failure::{Failure, Refusal};
+use super::failure::{Failure, Refusal, add_values};
 use super::run::text;
 use super::types::Recorded;
 use krm_template_server_core::auth::User;
@@ -81,7 +82,10 @@ impl Cluster {
             };
             self.api.send(Some(&caller), ask).await
         };
-        let created = created.await.map_err(|refusal| of(refusal, object))?;
+        let mut secrets = KnownSecrets::default();
+        add_values(&mut secrets, value);
+        let created = created.await;
+        let created = created.map_err(|refusal| of(refusal.masked(&secrets), object))?;
         Ok(Recorded {
             uid: text(&created, "uid").to_owned(),
             name: text(&created, "name").to_owned(),

@@ -1,10 +1,11 @@
 //! Conversion of diagnostics to causes of a `Status`, and to warnings.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
+use krm_core::secrets::KnownSecrets;
 use krm_template_engine::{AssignedValue, Assignment, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
-use krm_yaml::shorten::masked;
 use krm_yaml::{Cursor, Document, FieldPath};
 
 use krm_template_server_core::status::{Cause, MAX_CAUSES};
@@ -144,13 +145,13 @@ fn shortened(text: &str) -> String {
 ///
 /// The engine hides them, but it names a key with a parameter reference by its expanded text.
 #[derive(Default)]
-pub(super) struct Hidden(Vec<String>);
+pub(super) struct Hidden {
+    values: Vec<String>,
+    /// Their spellings, which only messages need.
+    known: OnceCell<KnownSecrets>,
+}
 
 impl Hidden {
-    /// The length of the shortest masked value. Shorter ones occur in too many words.
-    const SHORTEST: usize = 6;
-    const MASK: &str = "***";
-
     /// Collects the default values of a Template, and the values that are given for it.
     pub(super) fn of(template: &Template, given: &[Assignment]) -> Self {
         let mut hidden = Self::default();
@@ -166,9 +167,8 @@ impl Hidden {
     }
 
     pub(super) fn add(&mut self, text: &str) {
-        if text.len() >= Self::SHORTEST {
-            self.0.push(text.to_owned());
-        }
+        self.values.push(text.to_owned());
+        self.known.take();
     }
 
     /// Masks the values in the names of a message, which are in backticks.
@@ -190,6 +190,11 @@ impl Hidden {
     }
 
     fn masked(&self, text: &str) -> String {
-        masked(text, self.0.iter().map(String::as_str), Self::MASK).into_owned()
+        let known = self.known.get_or_init(|| {
+            let mut known = KnownSecrets::default();
+            self.values.iter().for_each(|value| known.add(value));
+            known
+        });
+        known.masked(text).into_owned()
     }
 }

@@ -3,14 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use krm_core::secrets::KnownSecrets;
 use krm_template_engine::instance::{self, Instance, ObjectSource, TemplateSource, ValueSource};
 use krm_template_engine::{
-    Assignment, Budget, Dialect, Expander as _, Generation, INDEX, Label, Options, Overrun,
-    Reading, Template, detect,
+    AssignedValue, Assignment, Budget, Dialect, Expander as _, Generation, INDEX, Label, Options,
+    Overrun, Reading, Template, detect,
 };
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Document, SharedNode};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::answer;
 use super::causes::{Hidden, Reporter};
@@ -48,9 +53,38 @@ pub struct Found {
     /// The values in ConfigMaps and Secrets, by kind and name.
     pub objects: BTreeMap<(&'static str, String), BTreeMap<String, String>>,
     /// Generated values, by the keys of [`Expansion::generated`].
-    pub generated: BTreeMap<String, String>,
+    pub generated: BTreeMap<String, Generated>,
     /// Labels for all objects, which win over all others.
     pub labels: Vec<(String, String)>,
+}
+
+/// A generated value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Known")]
+pub struct Generated {
+    /// The value.
+    pub value: String,
+    /// A digest of the instance, the Template and the parameter that it belongs to. Others do not get
+    /// it. Empty if it comes from an earlier version, which did not record this.
+    pub of: String,
+}
+
+/// A stored generated value, also as earlier versions wrote it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Known {
+    Text(String),
+    Whole { value: String, of: String },
+}
+
+impl From<Known> for Generated {
+    fn from(known: Known) -> Self {
+        let (value, of) = match known {
+            Known::Text(value) => (value, String::new()),
+            Known::Whole { value, of } => (value, of),
+        };
+        Self { value, of }
+    }
 }
 
 /// The result of an expansion.
@@ -59,7 +93,9 @@ pub struct Expansion {
     /// The objects in order.
     pub objects: Vec<Value>,
     /// The generated values: `PARAMETER`, or `INSTANCE.PARAMETER` for one of several instances.
-    pub generated: BTreeMap<String, String>,
+    pub generated: BTreeMap<String, Generated>,
+    /// The values of secret parameters, which no message may show.
+    pub secrets: KnownSecrets,
 }
 
 /// Returns what the expansion of an instance needs. `text` is the instance as JSON.
@@ -174,7 +210,10 @@ impl Work<'_> {
         let mut diagnostics = Diagnostics::new();
         let template = Template::read_as(&node, reading, &mut diagnostics);
         let name = read::name(node.cursor());
-        let given = template.as_ref().map(|template| self.given(one, template));
+        let template = template.as_ref();
+        let kept = template.map(|template| self.kept(one, group, &name, template));
+        let kept = kept.unwrap_or_default();
+        let given = template.map(|template| self.given(one, template, &kept));
         let given = given.unwrap_or_default();
         self.check_parameters(node.cursor(), &given, &diagnostics)?;
         let Some(template) = template else {
@@ -204,8 +243,8 @@ impl Work<'_> {
             budget: Some(self.budget),
             generation: Generation::Random,
         };
-        let hidden = Hidden::of(&template, &given);
-        let expanded = answer::expand(&request, &template, &given, &options, &mut diagnostics);
+        let hidden = Hidden::of(template, &given);
+        let expanded = answer::expand(&request, template, &given, &options, &mut diagnostics);
         self.check_budget(&name)?;
         let expanded = expanded.filter(|_| !diagnostics.has_errors());
         let Some(expanded) = expanded else {
@@ -214,16 +253,8 @@ impl Work<'_> {
         let objects: Vec<Value> = serde_json::from_str(&expanded.objects())
             .map_err(|_| Status::internal("the objects are not JSON"))?;
         all.objects.extend(objects);
-        for (parameter, value) in expanded.generated() {
-            all.generated.insert(key(one, parameter), value.clone());
-        }
-        // Values that were generated before are given, not generated again.
-        for parameter in template.parameters() {
-            let key = key(one, &parameter.name);
-            if let Some(value) = self.found.generated.get(&key) {
-                all.generated.entry(key).or_insert_with(|| value.clone());
-            }
-        }
+        keep(one, kept, &expanded, all);
+        self.learn(template, &given, &mut all.secrets);
         Ok(())
     }
 
@@ -270,18 +301,73 @@ impl Work<'_> {
         }
     }
 
+    /// Returns the parameters that are generated, each with what its value belongs to, and with the
+    /// value that was generated before.
+    fn kept<'t>(
+        &self,
+        one: &Instance,
+        group: Group,
+        name: &str,
+        template: &'t Template,
+    ) -> BTreeMap<&'t str, Generated> {
+        let root = self.document.roots().next();
+        let uid = root.and_then(|root| root.text_at(["metadata", "uid"]));
+        let place = match one.template {
+            TemplateSource::Inline { .. } => "inline",
+            TemplateSource::Named { .. } => group.name(),
+        };
+        let mut kept = BTreeMap::new();
+        for parameter in template.parameters() {
+            let Some(from) = parameter.expression() else {
+                continue;
+            };
+            let of = serde_json::json!([uid, place, name, parameter.name, from]);
+            let digest = Sha256::digest(of.to_string());
+            let of = STANDARD_NO_PAD.encode(digest.get(..16).unwrap_or_default());
+            let known = self.found.generated.get(&key(one, &parameter.name));
+            let known = known.filter(|known| known.of.is_empty() || known.of == of);
+            let value = known.map(|known| known.value.clone()).unwrap_or_default();
+            kept.insert(parameter.name.as_str(), Generated { value, of });
+        }
+        kept
+    }
+
+    /// Adds the values of secret parameters, and of Secrets, to those that no message may show.
+    fn learn(&self, template: &Template, given: &[Assignment], secrets: &mut KnownSecrets) {
+        let mut names = BTreeSet::new();
+        for parameter in template.parameters() {
+            if parameter.secret || parameter.from.is_some() || parameter.is_named_like_secret() {
+                names.insert(parameter.name.as_str());
+                secrets.add(parameter.default_text().as_deref().unwrap_or_default());
+            }
+        }
+        for one in given.iter().filter(|one| names.contains(&*one.name)) {
+            if let AssignedValue::Text(text) = &one.value {
+                secrets.add(text);
+            }
+        }
+        let of_secrets = self.found.objects.iter();
+        for (_, values) in of_secrets.filter(|((kind, _), _)| *kind == "Secret") {
+            for value in values.values() {
+                secrets.add(value);
+            }
+        }
+    }
+
     /// Returns the values of an instance. Later ones win.
-    fn given(&self, one: &Instance, template: &Template) -> Vec<Assignment> {
+    fn given(
+        &self,
+        one: &Instance,
+        template: &Template,
+        kept: &BTreeMap<&str, Generated>,
+    ) -> Vec<Assignment> {
         let secret = |name: &str, value: &str, origin: &str| Assignment {
             secret: true,
             ..Assignment::text(name, value, origin)
         };
         let mut given = Vec::new();
-        for parameter in template.parameters() {
-            let name = &parameter.name;
-            if let Some(value) = self.found.generated.get(&key(one, name)) {
-                given.push(secret(name, value, "generated"));
-            }
+        for (name, kept) in kept.iter().filter(|(_, kept)| !kept.value.is_empty()) {
+            given.push(secret(name, &kept.value, "generated"));
         }
         if let Some(index) = one.index.filter(|_| template.declares(INDEX)) {
             given.push(Assignment::text(INDEX, index.to_string(), "count"));
@@ -349,6 +435,25 @@ impl Work<'_> {
     }
 }
 
+/// Adds generated values, new ones and those that were generated before.
+fn keep(
+    one: &Instance,
+    kept: BTreeMap<&str, Generated>,
+    expanded: &answer::Expanded,
+    all: &mut Expansion,
+) {
+    let new: BTreeMap<&str, &String> = expanded.generated().collect();
+    for (name, mut kept) in kept {
+        if let Some(value) = new.get(name) {
+            kept.value.clone_from(value);
+        }
+        if !kept.value.is_empty() {
+            all.secrets.add(&kept.value);
+            all.generated.insert(key(one, name), kept);
+        }
+    }
+}
+
 /// Returns the key of a generated value.
 fn key(one: &Instance, parameter: &str) -> String {
     match &one.name {
@@ -384,7 +489,7 @@ mod tests {
     #[test]
     fn generated_values_are_kept_and_others_win() {
         let first = expand(INLINE, &Found::default()).unwrap();
-        let password = first.generated["PASSWORD"].clone();
+        let password = first.generated["PASSWORD"].value.clone();
         assert_eq!(password.len(), 8);
         assert_eq!(first.objects[0]["data"]["password"], password.as_str());
         assert_eq!(first.objects[0]["data"]["size"], "big");
@@ -396,6 +501,48 @@ mod tests {
         let given = INLINE.replace(r#""SIZE": "big""#, r#""SIZE": "big", "PASSWORD": "mine""#);
         let given = expand(&given, &found).unwrap();
         assert_eq!(given.objects[0]["data"]["password"], "mine");
+    }
+
+    #[test]
+    fn a_kept_value_belongs_to_a_template_and_a_parameter() {
+        let first = expand(INLINE, &Found::default()).unwrap();
+        let value = first.generated["PASSWORD"].value.clone();
+        let found = Found {
+            generated: first.generated.clone(),
+            ..Found::default()
+        };
+        for (what, text) in [
+            (
+                "Template",
+                INLINE.replace(r#""name": "t""#, r#""name": "u""#),
+            ),
+            ("expression", INLINE.replace("[a-z]{8}", "[a-z]{9}")),
+            (
+                "instance",
+                INLINE.replace(r#""name": "web","#, r#""name": "web", "uid": "2","#),
+            ),
+            // It is not generated any more.
+            (
+                "kind",
+                INLINE.replace(
+                    r#""generate": "expression",
+                "from": "[a-z]{8}""#,
+                    r#""value": "shown""#,
+                ),
+            ),
+        ] {
+            assert_ne!(text, INLINE);
+            let other = expand(&text, &found).unwrap();
+            assert!(!format!("{other:?}").contains(&value), "another {what}");
+        }
+        // A value of an earlier version is kept, and belongs to the Template from then on.
+        let mut found = found;
+        let known: Generated = serde_json::from_value(value.into()).unwrap();
+        found.generated.insert("PASSWORD".to_owned(), known);
+        assert_eq!(expand(INLINE, &found).unwrap(), first);
+        let mut secrets = KnownSecrets::default();
+        secrets.add(&first.generated["PASSWORD"].value);
+        assert_eq!(first.secrets, secrets);
     }
 
     #[test]

@@ -123,12 +123,12 @@ async fn remove(
         let is_changed =
             call.state.is_aggregated && meta::choose_dependents(&mut draft, options.dependents);
         let has_finalizers = draft.finalizers().next().is_some();
+        let is_instance = call.kind == Kind::Instance && call.state.installs();
+        if has_finalizers && is_instance && !options.dry_run {
+            deleter::note(call, name, stored.uid()).await?;
+        }
         if has_finalizers && draft.is_being_deleted() && !is_changed {
             return Ok((stored, current.revision));
-        }
-        let is_first = call.kind == Kind::Instance && !draft.is_being_deleted();
-        if has_finalizers && is_first && call.state.installs() && !options.dry_run {
-            deleter::note(call, name, stored.uid()).await?;
         }
         let (stored, value) = if has_finalizers {
             meta::delete(&mut draft, call.now);

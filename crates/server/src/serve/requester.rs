@@ -12,7 +12,7 @@ use super::call::Call;
 use crate::object::{Draft, Stored, instance};
 use krm_template_server_core::auth::{Attributes, User};
 use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Cause, Result};
+use krm_template_server_core::status::{Cause, Details, Result, Status};
 use krm_template_server_core::store::Revision;
 
 /// The maximum number of values for which permissions are asked.
@@ -50,6 +50,42 @@ pub(super) async fn admit(
         Group::OpenShift => openshift(call, draft, old.as_ref()).await,
     }
     Ok(())
+}
+
+/// Refuses a new instance in a namespace that has too many.
+///
+/// # Errors
+/// 403, and those of the store.
+pub(super) async fn check_room(call: &Call<'_>, name: &str) -> Result<()> {
+    if call.kind != Kind::Instance {
+        return Ok(());
+    }
+    let mut count = 0;
+    for group in Group::ALL {
+        let prefix = format!(
+            "/{}/{}/{}/",
+            group.name(),
+            call.kind.resource(),
+            call.namespace
+        );
+        let page = call.state.store.list(&prefix, None, 1, None).await;
+        let page = page.map_err(|error| call.refused(name, &error))?;
+        count += page.items.len() + page.damaged.len();
+        count = count.saturating_add(usize::try_from(page.remaining).unwrap_or(usize::MAX));
+    }
+    let limit = call.state.limits.max_instances_per_namespace.get();
+    if count < limit {
+        return Ok(());
+    }
+    let (group, resource) = (call.group.name(), call.kind.resource());
+    let message = format!(
+        "{resource}.{group} {name:?} is forbidden: the namespace {:?} has {count} \
+         TemplateInstances, and --max-instances-per-namespace is {limit}; delete some that are not \
+         needed",
+        call.namespace
+    );
+    let details = Details::of(group, resource, name);
+    Err(Status::new(403, "Forbidden", message).with(details))
 }
 
 /// Adds the finalizer of the server that installs an instance: set later, an instance that is

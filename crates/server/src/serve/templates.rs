@@ -77,6 +77,7 @@ async fn insert(call: &Call<'_>, draft: Draft, dry_run: bool) -> Result<Written>
     };
     call.check_namespace(call.kind.resource(), draft.name())
         .await?;
+    requester::check_room(call, draft.name()).await?;
     // The last attempt does not copy it.
     let mut drafts = iter::repeat_n(draft, attempts);
     while let Some(mut draft) = drafts.next() {

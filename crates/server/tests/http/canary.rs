@@ -1,15 +1,18 @@
 //! No output of the program contains values or credentials, at any log level.
 
+use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
-use crate::http::program::{PROCESS, Program, TEMPLATES};
+use crate::http::program::{PROCESS, Program, TEMPLATES, until};
 use crate::http::two;
 
 tests!(values_and_credentials_are_never_said);
 
 /// The secret value, in each place where a value can be.
 const CANARY: &str = "canary4711";
+
+const INSTANCES: &str = "/apis/template.krm.dev/v1alpha1/namespaces/shop/templateinstances";
 
 const OPENSHIFT: &str = "/apis/template.openshift.io/v1/namespaces/shop";
 
@@ -33,7 +36,22 @@ fn requests() -> Vec<(&'static str, String, &'static str, String)> {
     let process = || PROCESS.to_owned();
     let stored = format!("{TEMPLATES}/web");
     let values = |values: &str| format!("{{\"kind\":\"Parameters\",\"values\":{values}}}");
+    let instance = |version: &str, name: &str, template: &str| {
+        format!(
+            "{{\"apiVersion\":\"{version}\",\"kind\":\"TemplateInstance\",\"metadata\":{{\
+             \"name\":\"{name}\"}},\"spec\":{{\"parameters\":{{\"P\":\"{CANARY}\"}},\
+             \"template\":{template}}}}}"
+        )
+    };
     let mut all = Vec::new();
+    for (name, parameter) in [("ok", &secret), ("wrong", &number), ("from", &from)] {
+        let body = instance("template.krm.dev/v1alpha1", name, &ours(parameter));
+        all.push(("POST", INSTANCES.to_owned(), json, body));
+        let preview = format!("{INSTANCES}/{name}/preview");
+        all.push(("POST", preview, json, format!("{{\"spec\":\"{CANARY}\"}}")));
+        let body = instance("template.openshift.io/v1", name, &theirs(parameter));
+        all.push(("POST", format!("{OPENSHIFT}/templateinstances"), json, body));
+    }
     for parameter in [&value, &secret, &number, &from] {
         all.push(("POST", process(), json, ours(parameter)));
         all.push((
@@ -176,6 +194,20 @@ fn values_and_credentials_are_never_said() {
     // The requests reach the intended code paths.
     for code in [200, 201, 400, 409, 415, 422] {
         assert!(codes.contains(&code), "{code} {codes:?}");
+    }
+    let headers = [("Authorization", bearer.as_str())];
+    for instances in [INSTANCES, &format!("{OPENSHIFT}/templateinstances")] {
+        for name in ["ok", "wrong", "from"] {
+            let path = format!("{instances}/{name}");
+            until("conditions", || {
+                let answer = plain.send("GET", &path, &headers, b"");
+                let found: Value = serde_json::from_slice(&answer.body).unwrap();
+                found["status"].get("conditions")?;
+                let status = found["status"].to_string();
+                assert!(!status.contains(CANARY), "{status}");
+                Some(())
+            });
+        }
     }
     let wrong = format!("Bearer {CANARY}-wrong");
     plain

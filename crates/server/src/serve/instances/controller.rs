@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::authors;
 use super::lease::Lease;
 use super::record::{Cause, Context, Instance, Outcome, Stop, prefix};
-use super::validated;
+use super::{orphans, validated};
 use crate::object::Stored;
 use crate::object::instance::templates;
 use crate::serve::state::State;
@@ -49,9 +49,9 @@ pub struct Options {
     pub resync: Duration,
 
     /// How long the groups and permissions of a requester count after a change of the spec; 0 for
-    /// always
-    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
-    pub requester_max_age: Duration,
+    /// always [default: 720h; always for users of --auth tokens, while the file has them]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub requester_max_age: Option<Duration>,
 }
 
 /// An instance in the queue.
@@ -72,8 +72,10 @@ struct Entry {
 enum Change {
     /// An instance with this key was written.
     Written(String, Seen),
-    /// The instance with this key was deleted.
-    Deleted(String),
+    /// An instance was deleted. Has its last state.
+    Deleted(Item),
+    /// All instances of a group are reported. Has their keys and uids.
+    Listed(Group, BTreeMap<String, String>),
     /// A stored Template was written or deleted: its namespace and its name.
     Template(String, String),
 }
@@ -111,11 +113,13 @@ pub async fn run(state: Arc<State>, options: Options, is_alone: bool) {
     for group in Group::ALL {
         for kind in [Kind::Instance, Kind::Template] {
             let prefix = format!("/{}/{}/", group.name(), kind.resource());
-            tokio::spawn(follow(Arc::clone(&store), prefix, sender.clone()));
+            let kind = (group, kind);
+            tokio::spawn(follow(Arc::clone(&store), kind, prefix, sender.clone()));
         }
         // It is written after the Template.
         let prefix = format!("/{}/{}/", group.name(), authors::KEYS);
-        tokio::spawn(follow(Arc::clone(&store), prefix, sender.clone()));
+        let kind = (group, Kind::Template);
+        tokio::spawn(follow(Arc::clone(&store), kind, prefix, sender.clone()));
     }
     let shutdown = state.shutdown.clone();
     let mut controller = Controller {
@@ -177,12 +181,7 @@ impl Controller {
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.due = None;
             }
-            let context = Context {
-                state: Arc::clone(&self.state),
-                lease: self.lease.clone(),
-                epoch,
-                max_age: self.options.requester_max_age,
-            };
+            let context = self.context(epoch);
             self.active.insert(key.clone());
             self.running.spawn(async move {
                 let began = Instant::now();
@@ -207,12 +206,37 @@ impl Controller {
         next
     }
 
+    fn context(&self, epoch: u64) -> Context {
+        Context {
+            state: Arc::clone(&self.state),
+            lease: self.lease.clone(),
+            epoch,
+            max_age: self.options.requester_max_age,
+        }
+    }
+
     /// Takes a change into the queue. The status does not count.
     fn note(&mut self, change: Change) {
         let (key, written) = match change {
             Change::Written(key, written) => (key, written),
-            Change::Deleted(key) => {
-                self.entries.remove(&key);
+            Change::Deleted(item) => {
+                self.entries.remove(&item.key);
+                // Without the lease, another server deletes what is in the cluster.
+                let epoch = self.lease.epoch();
+                let context = self.context(epoch.unwrap_or_default());
+                tokio::spawn(gone(context, item, epoch.is_some()));
+                return;
+            }
+            Change::Listed(group, known) => {
+                let prefix = prefix(group);
+                let is_there = |key: &String| !key.starts_with(&prefix) || known.contains_key(key);
+                self.entries.retain(|key, _| is_there(key));
+                let state = Arc::clone(&self.state);
+                tokio::spawn(async move {
+                    if let Err(error) = orphans::sweep(&state.store, group, &known).await {
+                        tracing::warn!(%error, "cannot delete what belongs to deleted instances");
+                    }
+                });
                 return;
             }
             Change::Template(namespace, name) => {
@@ -259,7 +283,11 @@ impl Controller {
                 let due = (!resync.is_zero()).then(|| (now + resync, Cause::Change));
                 ("done", due)
             }
-            Ok(Outcome::Gone) => ("done", None),
+            Ok(Outcome::Gone) => {
+                self.entries.remove(key);
+                self.state.metrics.observe_reconcile("done", elapsed);
+                return;
+            }
             Ok(Outcome::Again(delay)) => ("waiting", Some((now + delay, Cause::Poll))),
             Ok(Outcome::Failed) => ("failed", Some(back_off(entry, now))),
             Err(Stop::Changed) => ("changed", Some((now + PAUSE, Cause::Change))),
@@ -310,10 +338,33 @@ async fn step(context: &Context, key: &str, cause: Cause) -> Result<Outcome, Sto
     validated::step(context, &mut instance).await
 }
 
+/// Deletes what belongs to an instance that is gone.
+async fn gone(context: Context, item: Item, is_leader: bool) {
+    let Ok(instance) = Instance::of(item) else {
+        return;
+    };
+    #[cfg(feature = "deployments")]
+    if let Some(cluster) = context.state.cluster.clone().filter(|_| is_leader)
+        && let Err(stop) = super::removal::abandoned(&context, &cluster, &instance).await
+    {
+        tracing::warn!(?stop, "cannot delete the Secret of a deleted instance");
+    }
+    let _ = is_leader;
+    let place = (instance.group(), instance.namespace(), instance.name());
+    if let Err(error) = orphans::forget(&context.state.store, place, &instance.uid).await {
+        tracing::warn!(%error, "cannot delete what belongs to a deleted instance");
+    }
+}
+
 /// Reports all instances of a group, and then their changes.
-async fn follow(store: Arc<Measured>, prefix: String, changes: mpsc::Sender<Change>) {
+async fn follow(
+    store: Arc<Measured>,
+    kind: (Group, Kind),
+    prefix: String,
+    changes: mpsc::Sender<Change>,
+) {
     loop {
-        if let Err(error) = followed(&store, &prefix, &changes).await {
+        if let Err(error) = followed(&store, kind, &prefix, &changes).await {
             tracing::debug!(%error, "the watch of instances ends");
         }
         if changes.is_closed() {
@@ -325,23 +376,32 @@ async fn follow(store: Arc<Measured>, prefix: String, changes: mpsc::Sender<Chan
 
 async fn followed(
     store: &Measured,
+    (group, kind): (Group, Kind),
     prefix: &str,
     changes: &mpsc::Sender<Change>,
 ) -> Result<(), Error> {
-    let is_of_templates = !prefix.contains("/templateinstances/");
+    let is_of_templates = kind == Kind::Template;
+    let mut known = BTreeMap::new();
     let mut after = None;
     let mut at = None;
     let revision = loop {
         let page = store.list(prefix, after.as_deref(), PAGE, at).await?;
         at = Some(page.revision);
         for item in page.items.iter().filter(|_| !is_of_templates) {
-            send(changes, item, false).await;
+            let stored = Stored::decode(&item.value);
+            let uid = stored.map(|stored| stored.uid().to_owned());
+            known.insert(item.key.clone(), uid.unwrap_or_default());
+            send(changes, item).await;
         }
         match page.items.last() {
             Some(last) if page.remaining > 0 && !is_of_templates => after = Some(last.key.clone()),
             _ => break page.revision,
         }
     };
+    if !is_of_templates {
+        // The receiver has ended with the server.
+        let _ = changes.send(Change::Listed(group, known)).await;
+    }
     let mut watch = store.watch(prefix, revision).await?;
     loop {
         match watch.next().await? {
@@ -352,19 +412,21 @@ async fn followed(
                     let _ = changes.send(change).await;
                 }
             }
-            Event::Put(item, _) => send(changes, &item, false).await,
-            Event::Delete(item) => send(changes, &item, true).await,
+            Event::Put(item, _) => send(changes, &item).await,
+            Event::Delete(item) => {
+                let _ = changes.send(Change::Deleted(item)).await;
+            }
             Event::Progress(_) if changes.is_closed() => return Ok(()),
             Event::Progress(_) => {}
         }
     }
 }
 
-async fn send(changes: &mpsc::Sender<Change>, item: &Item, is_deleted: bool) {
+async fn send(changes: &mpsc::Sender<Change>, item: &Item) {
     let Ok(stored) = Stored::decode(&item.value) else {
         return;
     };
-    let seen = (!is_deleted).then(|| {
+    let seen = {
         let draft = stored.draft(item.revision);
         let spec = draft.field("spec").unwrap_or_default();
         // OpenShift's group has no generation, and its spec never changes.
@@ -386,12 +448,8 @@ async fn send(changes: &mpsc::Sender<Change>, item: &Item, is_deleted: bool) {
             templates: templates(&draft.value("spec")),
             is_ready,
         }
-    });
-    let key = item.key.clone();
-    let change = match seen {
-        Some(seen) => Change::Written(key, seen),
-        None => Change::Deleted(key),
     };
+    let change = Change::Written(item.key.clone(), seen);
     // The receiver has ended with the server.
     let _ = changes.send(change).await;
 }

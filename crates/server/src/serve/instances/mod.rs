@@ -11,6 +11,9 @@
 //! | `controller` | the queue of instances, and who works on them |
 //! | `own`, `openshift` | one step of an instance of our group, and of OpenShift's |
 //! | `objects`, `journal`, `report` | objects, steps, failures and events of an instance |
+//! | `standing` | whether recorded users still count |
+//! | `kept` | generated values that are kept |
+//! | `chain` | instances that instances create |
 //! | `deleter` | the user who deletes an instance |
 //! | `preview` | what a change of an instance would do |
 //! | `removal` | the deletion of an instance and its objects |
@@ -20,19 +23,25 @@
 //! | `status` | conditions and objects in the status |
 //! | `record` | what is stored about an instance |
 //! | `revisions` | earlier versions of an instance |
+//! | `orphans` | records of instances that are gone |
 //! | `lease` | one of several servers at a time |
 
 pub(super) mod authors;
+#[cfg(feature = "deployments")]
+mod chain;
 mod controller;
 pub(super) mod deleter;
 pub(super) mod expansion;
 #[cfg(feature = "deployments")]
 mod journal;
+#[cfg(feature = "deployments")]
+mod kept;
 mod lease;
 #[cfg(feature = "deployments")]
 mod objects;
 #[cfg(feature = "deployments")]
 mod openshift;
+mod orphans;
 #[cfg(feature = "deployments")]
 mod own;
 #[cfg(feature = "deployments")]
@@ -44,6 +53,7 @@ mod removal;
 #[cfg(feature = "deployments")]
 mod report;
 pub(super) mod revisions;
+mod standing;
 mod status;
 mod validated;
 

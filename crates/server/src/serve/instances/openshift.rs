@@ -12,14 +12,16 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::expansion;
-use super::objects::owner;
+use super::objects::{flat, owner};
 use super::record::{Context, Instance, Outcome, Plan, Planned, Stop};
-use super::report::{tell, tell_ready};
+use super::report::{learn, tell, tell_ready};
 use super::status::Status;
+use super::{chain, expansion, standing};
 use krm_template_server_core::auth::User;
 use krm_template_server_deployments::apply::readiness::{self, State, is_awaited};
-use krm_template_server_deployments::apply::{Cluster, Failure, Owner, Recorded};
+use krm_template_server_deployments::apply::{
+    Cluster, Failure, Object, Owner, Recorded, add_values,
+};
 
 /// The label with the uid of the instance.
 const OWNER: &str = "template.openshift.io/template-instance-owner";
@@ -48,6 +50,11 @@ pub(super) async fn step(
         owner: owner(instance),
         user: instance.requester().unwrap_or_default(),
     };
+    if !work.user.name.is_empty()
+        && let Err(why) = standing::requester(context, instance, &mut planned).await?
+    {
+        return work.fail(instance, &mut planned, status, &why).await;
+    }
     if planned.plan.applied == 0 {
         let spec = instance.spec();
         let objects = spec.pointer("/template/objects").and_then(Value::as_array);
@@ -245,7 +252,15 @@ impl Work<'_> {
                 problem.message
             ))
         })?;
+        let all: Vec<Object> = expansion.objects.iter().cloned().map(Object).collect();
+        let all = flat(all.iter());
+        let checked = chain::check(self.context, instance, &all).await?;
+        checked.map_err(|problem| Failed::Text(problem.message))?;
         plan.generated = expansion.generated;
+        planned.secrets = expansion.secrets;
+        for object in all {
+            add_values(&mut planned.secrets, object);
+        }
         planned.save(self.context, plan).await?;
         Ok(expansion.objects)
     }
@@ -447,13 +462,16 @@ impl Work<'_> {
         message: &str,
     ) -> Result<Outcome, Stop> {
         write(&mut status, &planned.plan);
+        status.secrets = planned.secrets.clone();
+        learn(self.cluster, instance, &mut status).await;
         status.set("InstantiateFailure", true, "Failed", message);
         let see = "See InstantiateFailure condition for error message";
         status.set("Ready", false, "Failed", see);
         instance.save(self.context, &status.value()).await?;
         let metrics = &self.context.state.metrics;
         metrics.count_instance_error("InstantiateFailure");
-        tell(self.cluster, instance, "Warning", "Failed", message).await;
+        let message = status.secrets.masked(message);
+        tell(self.cluster, instance, "Warning", "Failed", &message).await;
         Ok(Outcome::Done)
     }
 }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::engine::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use krm_core::secrets::KnownSecrets;
+use serde_json::{Value, json};
 
 use super::expansion::{self, Problem};
 use super::journal::{Journal, Silent};
+use super::kept::{self, secret};
 use super::objects::{
     flat, hash, identities, list, named, objects_of, order_of, ordered, owner, recorded_of,
     shown_object, wanted_of, with_uids, write,
@@ -18,15 +18,16 @@ use super::objects::{
 use super::record::{Cause, Context, Instance, Outcome, Plan, Planned, Stop, Taken};
 use super::recorded::Templates;
 use super::report::{fail, problem, tell, tell_ready};
-use super::revisions;
 use super::status::Status;
+use super::{chain, revisions, standing};
+use crate::process::instance::Generated;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::ops::units;
 use krm_template_server_deployments::apply::order;
 use krm_template_server_deployments::apply::readiness::{self, State};
 use krm_template_server_deployments::apply::types::Key;
 use krm_template_server_deployments::apply::{
-    Cluster, Conflicts, Failure, Object, Owner, Prune, Recorded, What, record,
+    Cluster, Conflicts, Failure, Object, Owner, Prune, Recorded, What, add_values, record,
 };
 
 /// The time between two looks at objects that are not ready.
@@ -58,18 +59,15 @@ pub(super) async fn step(
         instance.save(context, &status.value()).await?;
         return Ok(Outcome::Done);
     }
-    let Some(user) = instance.requester() else {
-        let problem = Problem::new("Forbidden", "the instance has no requester");
-        return fail(context, cluster, instance, status, &problem).await;
-    };
     let mut planned = Planned::read(context, instance).await?;
-    note_change(context, instance, &mut planned).await?;
-    if context.is_expired(instance, &planned.plan) {
-        let message = "the requester was recorded longer than --requester-max-age ago; change the \
-                       spec to take over";
-        let problem = Problem::new("Forbidden", message);
-        return fail(context, cluster, instance, status, &problem).await;
-    }
+    status.secrets = planned.secrets.clone();
+    let user = match standing::requester(context, instance, &mut planned).await? {
+        Ok(user) => user,
+        Err(why) => {
+            let problem = Problem::new("Forbidden", why);
+            return fail(context, cluster, instance, status, &problem).await;
+        }
+    };
     let mut work = Work {
         context,
         cluster,
@@ -93,22 +91,6 @@ pub(super) async fn step(
         Err(problem) => return fail(context, cluster, instance, status, &problem).await,
     }
     work.install(instance, planned, status).await
-}
-
-/// Records when the `spec`, and so the requester, has changed.
-async fn note_change(
-    context: &Context,
-    instance: &Instance,
-    planned: &mut Planned,
-) -> Result<(), Stop> {
-    let is_known = instance.generation() == planned.plan.seen.max(1);
-    if context.max_age.is_zero() || is_known {
-        return Ok(());
-    }
-    let mut plan = planned.plan.clone();
-    plan.seen = instance.generation();
-    plan.since = Timestamp::now().as_second();
-    planned.save(context, plan).await
 }
 
 struct Work<'w> {
@@ -173,7 +155,10 @@ impl Work<'_> {
 
     /// Checks that the user may do all of it: read the values, apply the objects, delete the others.
     async fn may_do(&self, instance: &Instance, plan: &Plan) -> Result<(), Problem> {
-        let expanded = self.expand(instance, plan).await?;
+        let expanded = self.expand(instance, plan).await.map_err(|stop| match stop {
+            Stop::Store(status) => Problem::from(status),
+            Stop::Changed => Problem::new("Conflict", "the instance has changed"),
+        })??;
         let tried = self.preflight(expanded.secret.as_slice(), &expanded.objects, true);
         let failures = tried.await;
         if !failures.is_empty() {
@@ -219,7 +204,7 @@ impl Work<'_> {
         mut status: Status,
     ) -> Result<Outcome, Stop> {
         let context = self.context;
-        let expanded = match self.expand(instance, &planned.plan).await {
+        let expanded = match self.expand(instance, &planned.plan).await? {
             Ok(expanded) => expanded,
             Err(problem) => {
                 return fail(context, self.cluster, instance, status, &problem).await;
@@ -231,9 +216,12 @@ impl Work<'_> {
             generated,
             wanted,
             waves,
+            secrets,
         } = expanded;
+        status.secrets = secrets;
         let mut plan = planned.plan.clone();
         plan.generated = generated;
+        plan.asked = instance.asked();
         plan.generate_key();
         let hash = hash(&objects, &plan.key, &self.user.name);
         let is_fresh = planned.plan.applied != instance.generation()
@@ -242,7 +230,9 @@ impl Work<'_> {
             plan.begin(instance.generation());
             announce(&mut status, &wanted, &waves, &hash);
             if let Some(problem) = too_long(&status) {
-                let status = Status::of(instance);
+                let secrets = status.secrets;
+                let mut status = Status::of(instance);
+                status.secrets = secrets;
                 return fail(context, self.cluster, instance, status, &problem).await;
             }
             planned.save(context, plan.clone()).await?;
@@ -274,31 +264,59 @@ impl Work<'_> {
     }
 
     /// Expands the instance.
-    async fn expand(&self, instance: &Instance, plan: &Plan) -> Result<Expanded, Problem> {
-        let state = &self.context.state;
-        let expansion = expansion::of(
+    async fn expand(
+        &self,
+        instance: &Instance,
+        plan: &Plan,
+    ) -> Result<Result<Expanded, Problem>, Stop> {
+        let (state, user) = (&self.context.state, &self.user);
+        let kept = kept::of(self.cluster, instance, user, plan, true).await;
+        let with_kept = Plan {
+            generated: kept.values.clone(),
+            ..plan.clone()
+        };
+        let expanded = expansion::of(
             state,
             instance,
-            &self.user,
-            plan,
+            user,
+            &with_kept,
             &self.templates,
             Vec::new(),
         )
-        .await?;
+        .await;
+        let checked = expanded.and_then(|expansion| {
+            kept.check(instance, user, plan, &expansion)?;
+            Ok(expansion)
+        });
+        let expansion = match checked {
+            Ok(expansion) => expansion,
+            Err(problem) => return Ok(Err(problem)),
+        };
         let secret = secret(instance, &expansion.generated);
         let objects: Vec<Object> = expansion.objects.into_iter().map(Object).collect();
         let all = flat(secret.iter().chain(&objects));
+        if let Err(problem) = chain::check(self.context, instance, &all).await? {
+            return Ok(Err(problem));
+        }
         let wanted = self.placed(identities(&all)).await;
         let metadata = all.iter().map(|object| object.get("metadata"));
         let parts: Vec<_> = wanted.iter().zip(metadata).collect();
-        let waves = order::waves(&parts).map_err(|failure| problem(&[failure]))?;
-        Ok(Expanded {
+        let waves = match order::waves(&parts) {
+            Ok(waves) => waves,
+            Err(failure) => return Ok(Err(problem(&[failure]))),
+        };
+        let mut secrets = expansion.secrets;
+        for object in &all {
+            add_values(&mut secrets, object);
+        }
+        Ok(Ok(Expanded {
             secret,
             objects,
             generated: expansion.generated,
             wanted,
             waves,
-        })
+            secrets,
+        }))
     }
 
     /// Sets the namespaces that objects will have.
@@ -522,10 +540,12 @@ struct Expanded {
     /// The Secret with generated values.
     secret: Option<Object>,
     objects: Vec<Object>,
-    generated: BTreeMap<String, String>,
+    generated: BTreeMap<String, Generated>,
     /// All objects, and the number of the wave of each.
     wanted: Vec<Recorded>,
     waves: Vec<usize>,
+    /// The values that no message may show.
+    secrets: KnownSecrets,
 }
 
 /// Returns what the `spec` of an instance does with fields of others.
@@ -545,27 +565,6 @@ struct Seen {
     waiting: Vec<String>,
     /// Those that will not become ready.
     failed: Vec<String>,
-}
-
-/// Returns the Secret with generated values, if there are any.
-pub(super) fn secret(instance: &Instance, generated: &BTreeMap<String, String>) -> Option<Object> {
-    if generated.is_empty() {
-        return None;
-    }
-    let data: Map<String, Value> = generated
-        .iter()
-        .map(|(key, value)| (key.clone(), json!(STANDARD.encode(value))))
-        .collect();
-    Some(Object(json!({
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {
-            "name": format!("{}-generated", instance.name()),
-            "namespace": instance.namespace(),
-        },
-        "type": "Opaque",
-        "data": data,
-    })))
 }
 
 /// Returns the problem of objects that are too many for a status.

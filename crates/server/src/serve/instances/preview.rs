@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::expansion::{self, Problem};
+use super::kept::{self, secret};
 use super::objects::{flat, identities, objects_of, owner};
-use super::own::{conflicts, secret};
-use super::record::{Instance, Planned, Stop, without_tokens};
+use super::own::conflicts;
+use super::record::{Instance, Plan, Planned, Stop, without_tokens};
 use super::recorded::Templates;
 use super::status::Status as InstanceStatus;
 use crate::object::{instance, yaml};
@@ -86,14 +87,19 @@ pub(in crate::serve) async fn changes(
     // With a ServiceAccount, nobody sees more than they may themselves.
     let user = without_tokens(user.clone());
     let planned = Planned::of(state, &instance).await.map_err(stopped)?;
-    let plan = &planned.plan;
-    let all = Templates::read(state, &instance, &user, plan).await;
+    let all = Templates::read(state, &instance, &user, &planned.plan).await;
     let templates = all.and_then(|all| match is_kept {
         true => all.taken(&instance),
         false => all.stored(),
     });
     let stored = &templates.map_err(refused)?;
-    let expanded = expansion::of(state, &instance, &user, plan, stored, Vec::new()).await;
+    // Values that the user may not read are generated anew.
+    let kept = kept::of(cluster, &instance, &user, &planned.plan, false).await;
+    let plan = Plan {
+        generated: kept.values,
+        ..planned.plan
+    };
+    let expanded = expansion::of(state, &instance, &user, &plan, stored, Vec::new()).await;
     let expansion = expanded.map_err(refused)?;
     let secret = secret(&instance, &expansion.generated);
     let objects: Vec<Object> = secret
@@ -103,14 +109,14 @@ pub(in crate::serve) async fn changes(
     let owner = owner(&instance);
     let tried = cluster.preview(&user, &owner, &objects, conflicts(&spec));
     let (previews, failures) = tried.await;
-    let failures: Vec<String> = failures.iter().map(ToString::to_string).collect();
+    let failures = failures.iter().map(ToString::to_string);
+    let masked = |text: String| expansion.secrets.masked(&text).into_owned();
+    let failures: Vec<String> = failures.map(masked).collect();
     let mut wanted = identities(&flat(objects.iter()));
     wanted.extend(previews.iter().map(|preview| preview.object.clone()));
     let recorded = objects_of(&InstanceStatus::of(&instance));
     let dropped = dropped(&spec, &recorded, &wanted, &owner.namespace);
-    let mut key = [0; 32];
-    let filled = getrandom::fill(&mut key);
-    filled.map_err(|_| Status::internal("cannot generate random numbers"))?;
+    let key = random_key()?;
     let compared = limited(state, move |limits| {
         let mut items = Vec::new();
         for preview in previews {
@@ -131,6 +137,13 @@ pub(in crate::serve) async fn changes(
         "items": items,
         "failures": failures,
     }))
+}
+
+fn random_key() -> Result<[u8; 32]> {
+    let mut key = [0; 32];
+    let filled = getrandom::fill(&mut key);
+    filled.map_err(|_| Status::internal("cannot generate random numbers"))?;
+    Ok(key)
 }
 
 /// Returns the objects that the instance would not create any more.

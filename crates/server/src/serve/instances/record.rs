@@ -16,12 +16,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use krm_core::secrets::KnownSecrets;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::lease::Lease;
 use crate::object::{Draft, Stored, instance};
+use crate::process::instance::Generated;
 use crate::serve::state::State;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::auth::request::AUTHENTICATED;
@@ -76,22 +78,11 @@ pub(super) struct Context {
     pub(super) lease: Lease,
     /// The epoch of the lease in which the step began.
     pub(super) epoch: u64,
-    /// How long the permissions of a requester count; zero for always.
-    pub(super) max_age: Duration,
+    /// How long the permissions of a requester count, if it is given; zero for always.
+    pub(super) max_age: Option<Duration>,
 }
 
 impl Context {
-    /// Returns `true` if the requester of an instance was recorded too long ago.
-    pub(super) fn is_expired(&self, instance: &Instance, plan: &Plan) -> bool {
-        let since = match plan.since {
-            0 => instance.created(),
-            since => since,
-        };
-        let age = Timestamp::now().as_second().saturating_sub(since);
-        let is_old = u64::try_from(age).is_ok_and(|age| age >= self.max_age.as_secs());
-        !self.max_age.is_zero() && instance.is_of_user() && is_old
-    }
-
     /// Returns `true` while this server may work.
     pub(super) fn may_work(&self) -> bool {
         self.lease.epoch() == Some(self.epoch)
@@ -196,9 +187,15 @@ impl Instance {
         account.is_none_or(str::is_empty)
     }
 
-    /// Returns when the instance was created, in seconds since 1970.
-    pub(super) fn created(&self) -> i64 {
-        let time = self.draft.metadata.get("creationTimestamp");
+    /// Returns who asks for the objects, and for which `spec`.
+    pub(super) fn asked(&self) -> String {
+        let requester = self.spec().get("requester").map(Value::to_string);
+        format!("{} {}", self.generation(), requester.unwrap_or_default())
+    }
+
+    /// Returns a time in the metadata, such as `creationTimestamp`, in seconds since 1970.
+    pub(super) fn time(&self, key: &str) -> i64 {
+        let time = self.draft.metadata.get(key);
         let time = time
             .and_then(Value::as_str)
             .and_then(|text| text.parse().ok());
@@ -302,21 +299,26 @@ pub(super) struct Taken {
 pub(super) struct Plan {
     /// The uid of the instance. A plan of another one counts for nothing.
     pub(super) uid: String,
-    /// The generated values.
-    pub(super) generated: BTreeMap<String, String>,
+    /// The generated values. They count until they are in their Secret, and only for `asked`.
+    pub(super) generated: BTreeMap<String, Generated>,
+    /// Who asked for them: [`Instance::asked`].
+    #[serde(default)]
+    pub(super) asked: String,
     /// The generation whose objects are applied.
     pub(super) generation: i64,
     /// The generation whose objects were all applied; 0 for none.
     pub(super) applied: i64,
     /// When the objects of this generation began to be applied, in seconds since 1970.
     pub(super) began: i64,
-    /// When the requester of the generation `seen` was first seen, in seconds since 1970; 0 for
-    /// the creation of the instance.
+    /// When the requester of the generation `seen` was first seen, in seconds since 1970.
     #[serde(default)]
     pub(super) since: i64,
-    /// The last generation that was seen; 0 for the first one.
+    /// The last generation that was seen; 0 for none.
     #[serde(default)]
     pub(super) seen: i64,
+    /// Whether a file of this server had the requester then.
+    #[serde(default)]
+    pub(super) is_listed: Option<bool>,
     /// The revision that `status` and history count.
     pub(super) revision: u64,
     /// The stored Templates that the generation `templates_of` uses.
@@ -359,6 +361,8 @@ pub(super) struct Planned {
     key: String,
     revision: Option<Revision>,
     pub(super) plan: Plan,
+    /// The values that no message may show, as far as they are known. They are not stored.
+    pub(super) secrets: KnownSecrets,
 }
 
 impl Planned {
@@ -380,10 +384,15 @@ impl Planned {
             .as_ref()
             .and_then(|item| serde_json::from_slice::<Plan>(&item.value).ok())
             .filter(|plan| plan.uid == instance.uid);
+        let plan = plan.unwrap_or_else(new);
+        let mut secrets = KnownSecrets::default();
+        let generated = plan.generated.values();
+        generated.for_each(|generated| secrets.add(&generated.value));
         Ok(Self {
             key,
             revision: item.map(|item| item.revision),
-            plan: plan.unwrap_or_else(new),
+            plan,
+            secrets,
         })
     }
 
@@ -409,20 +418,6 @@ impl Planned {
                 Ok(())
             }
             Err(Error::Stale(_) | Error::Missing | Error::Exists) => Err(Stop::Changed),
-            Err(error) => Err(unavailable(&error)),
-        }
-    }
-
-    /// Deletes the plan.
-    #[cfg(feature = "deployments")]
-    pub(super) async fn delete(self, context: &Context) -> Result<(), Stop> {
-        let Some(revision) = self.revision else {
-            return Ok(());
-        };
-        let deleted = context.state.store.delete(&self.key, revision).await;
-        match deleted {
-            Ok(_) | Err(Error::Missing) => Ok(()),
-            Err(Error::Stale(_)) => Err(Stop::Changed),
             Err(error) => Err(unavailable(&error)),
         }
     }

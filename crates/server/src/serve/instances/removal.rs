@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::deleter;
 use super::expansion::Problem;
 use super::journal::Silent;
 use super::objects::{objects_of, order_of, owner, recorded_of, with_uids};
 use super::record::{Context, Instance, Outcome, Planned, Stop};
-use super::report::{problem, tell};
-use super::revisions;
+use super::report::{learn, problem, tell};
 use super::status::Status;
+use super::{deleter, kept, standing};
 use crate::object::instance::finalizer;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::groups::Group;
@@ -48,6 +47,7 @@ pub(super) async fn step(
     };
     let mut planned = Planned::read(context, instance).await?;
     let mut status = Status::of(instance);
+    status.secrets = planned.secrets.clone();
     let recorded = recorded(instance, &status, &planned);
     if recorded.is_empty() {
         tell(
@@ -61,10 +61,10 @@ pub(super) async fn step(
         return finish(context, instance).await;
     }
     let wave = &next_wave(&status, &recorded);
-    let deleted = by_someone(context, cluster, instance, &planned, (wave, prune)).await?;
+    let deleted = by_someone(context, cluster, instance, &mut planned, (wave, prune)).await?;
     let (gone, blocked) = match deleted {
         Ok(gone) => (gone, None),
-        Err(failure) => (Vec::new(), Some(problem(&[failure]))),
+        Err(problem) => (Vec::new(), Some(problem)),
     };
     let is_left = |one: &Recorded| !gone.iter().any(|other| other.is_same(one));
     let rest: Vec<Recorded> = recorded.into_iter().filter(is_left).collect();
@@ -96,27 +96,31 @@ async fn by_someone(
     context: &Context,
     cluster: &Cluster,
     instance: &Instance,
-    planned: &Planned,
+    planned: &mut Planned,
     (wave, prune): (&[Recorded], Prune),
-) -> Result<Result<Vec<Recorded>, Failure>, Stop> {
+) -> Result<Result<Vec<Recorded>, Problem>, Stop> {
     let owner = owner(instance);
-    let is_expired = context.is_expired(instance, &planned.plan);
-    let requester = instance.requester().filter(|_| !is_expired);
+    let requester = standing::requester(context, instance, planned).await?;
     let second = deleter::of(context, instance).await?;
-    // Without both, the cluster refuses it.
-    let first = requester.clone().or(second.clone()).unwrap_or_default();
-    let mut outcome = delete(context, cluster, (&first, &owner), wave, prune).await;
+    let first = match (&requester, &second) {
+        (Ok(user), _) | (Err(_), Some(user)) => user,
+        (Err(why), None) => {
+            let message = format!("{why}; or delete the instance again");
+            return Ok(Err(Problem::new("Forbidden", message)));
+        }
+    };
+    let mut outcome = delete(context, cluster, (first, &owner), wave, prune).await;
     let is_refused = |failure: &Failure| [401, 403].contains(&failure.code);
-    if let (Some(_), Some(user)) = (requester, second)
+    if let (Ok(_), Some(user)) = (&requester, &second)
         && outcome.as_ref().is_err_and(is_refused)
     {
-        let again = delete(context, cluster, (&user, &owner), wave, prune).await;
+        let again = delete(context, cluster, (user, &owner), wave, prune).await;
         // The first refusal is about whom the instance names.
         if again.is_ok() {
             outcome = again;
         }
     }
-    Ok(outcome)
+    Ok(outcome.map_err(|failure| problem(&[failure])))
 }
 
 /// Writes into the conditions that an object cannot be deleted.
@@ -124,8 +128,10 @@ async fn block(cluster: &Cluster, instance: &Instance, status: &mut Status, prob
     let before = status
         .condition("Ready")
         .map(|(_, reason)| reason.to_owned());
+    learn(cluster, instance, status).await;
     if before.as_deref() != Some(BLOCKED) {
-        tell(cluster, instance, "Warning", BLOCKED, &problem.message).await;
+        let message = status.secrets.masked(&problem.message);
+        tell(cluster, instance, "Warning", BLOCKED, &message).await;
     }
     if instance.group() == Group::Krm {
         status.conclude(false, BLOCKED, &problem.message, true);
@@ -203,14 +209,36 @@ async fn delete(
     Ok(gone)
 }
 
-/// Removes the finalizer, and what is stored beside the instance.
+/// Deletes the Secret with generated values of an instance that is gone without its objects, because
+/// somebody has removed its finalizer. The last state of the instance names it.
+pub(super) async fn abandoned(
+    context: &Context,
+    cluster: &Cluster,
+    instance: &Instance,
+) -> Result<(), Stop> {
+    let spec = instance.spec();
+    let policy = spec.get("deletionPolicy").and_then(Value::as_str);
+    let is_it = |one: &Recorded| one.is_same(&kept::recorded(instance));
+    let mut secrets = objects_of(&Status::of(instance));
+    secrets.retain(is_it);
+    // One that was created meanwhile has the same Secret.
+    let is_there = Instance::read(context, &instance.key).await?.is_some();
+    if secrets.is_empty() || policy == Some("Orphan") || is_there {
+        return Ok(());
+    }
+    let mut planned = Planned::read(context, instance).await?;
+    if let Ok(user) = standing::requester(context, instance, &mut planned).await? {
+        let owner = owner(instance);
+        let mut silent = Silent(context);
+        let deleted = cluster.delete(&user, &owner, &secrets, Prune::Default, &mut silent);
+        // Whoever removes a finalizer takes care of the rest.
+        let _ = deleted.await;
+    }
+    Ok(())
+}
+
+/// Removes the finalizer. What is stored beside the instance goes when the instance is gone.
 async fn finish(context: &Context, instance: &mut Instance) -> Result<Outcome, Stop> {
-    revisions::delete(context, instance, 0).await?;
-    deleter::forget(context, instance).await?;
-    Planned::read(context, instance)
-        .await?
-        .delete(context)
-        .await?;
     instance.release(context).await?;
     Ok(Outcome::Gone)
 }

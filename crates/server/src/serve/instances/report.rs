@@ -4,12 +4,12 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::expansion::Problem;
-use super::objects::NAMED;
+use super::objects::{NAMED, objects_of};
 use super::record::{Context, Instance, Outcome, Stop};
 use super::revisions;
 use super::status::Status;
 use krm_template_server_core::groups::Kind;
-use krm_template_server_deployments::apply::{Cluster, Failure};
+use krm_template_server_deployments::apply::{Cluster, Failure, add_values};
 
 /// Writes a failed step into the conditions.
 pub(super) async fn fail(
@@ -31,6 +31,7 @@ pub(super) async fn fail(
             | "Invalid"
             | "Timeout"
     );
+    learn(cluster, instance, &mut status).await;
     status.conclude(false, problem.reason, &problem.message, is_stalled);
     instance.save(context, &status.value()).await?;
     context.state.metrics.count_instance_error(problem.reason);
@@ -39,12 +40,25 @@ pub(super) async fn fail(
             known @ ("Conflict" | "Forbidden" | "DeletionBlocked") => known,
             _ => "Failed",
         };
-        tell(cluster, instance, "Warning", reason, &problem.message).await;
+        let message = status.secrets.masked(&problem.message);
+        tell(cluster, instance, "Warning", reason, &message).await;
     }
     if let Some(number) = status.fields.get("revision").and_then(Value::as_u64) {
         revisions::end(context, instance, number, problem.reason).await?;
     }
     Ok(Outcome::Failed)
+}
+
+/// Adds the values of the live Secrets of an instance to those that no message may show: a cluster may
+/// quote them, too.
+pub(super) async fn learn(cluster: &Cluster, instance: &Instance, status: &mut Status) {
+    let user = instance.requester().unwrap_or_default();
+    let recorded = objects_of(status);
+    for one in recorded.iter().filter(|one| one.kind == "Secret") {
+        if let Ok(Some(live)) = cluster.live(&user, one).await {
+            add_values(&mut status.secrets, &live);
+        }
+    }
 }
 
 /// Returns the reason and message for failed requests.

@@ -16,7 +16,7 @@ use crate::serve::state::State;
 use crate::wire::accept::Scope;
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::{Result as Answered, Status};
-use krm_template_server_core::store::Error;
+use krm_template_server_core::store::{Error, Item};
 
 /// The number of revisions that are kept, unless `spec.revisionHistoryLimit` says another one.
 const KEPT: usize = 10;
@@ -27,6 +27,20 @@ const MOST: usize = 200;
 /// Returns the key of a revision. Keys have the order of their numbers.
 fn key(instance: &Instance, number: u64) -> String {
     format!("{}/{number:010}", instance.beside("instancerevisions"))
+}
+
+/// Reads a revision.
+async fn item(context: &Context, key: &str) -> Result<Option<(Item, Value)>, Stop> {
+    let item = context.state.store.get(key).await;
+    let item = item.map_err(|error| unavailable(&error))?;
+    Ok(item.map(|item| {
+        let revision = serde_json::from_slice(&item.value).unwrap_or_default();
+        (item, revision)
+    }))
+}
+
+fn of_uid(revision: &Value, uid: &str) -> bool {
+    revision.get("uid").and_then(Value::as_str) == Some(uid)
 }
 
 /// Records the beginning of a revision.
@@ -55,8 +69,15 @@ pub(super) async fn begin(
     });
     let store = &context.state.store;
     let key = key(instance, plan.revision);
-    match store.create(&key, revision.to_string().into()).await {
-        Ok(_) | Err(Error::Exists) => {}
+    let bytes = revision.to_string();
+    let written = match item(context, &key).await? {
+        Some((_, known)) if of_uid(&known, &instance.uid) => Ok(0),
+        // It belongs to an instance of this name that is gone.
+        Some((item, _)) => store.update(&key, bytes.into(), item.revision).await,
+        None => store.create(&key, bytes.into()).await,
+    };
+    match written {
+        Ok(_) | Err(Error::Exists | Error::Missing | Error::Stale(_)) => {}
         Err(error) => return Err(unavailable(&error)),
     }
     forget(context, instance).await
@@ -70,11 +91,9 @@ pub(super) async fn end(
     outcome: &str,
 ) -> Result<(), Stop> {
     let store = &context.state.store;
-    let item = store.get(&key(instance, number)).await;
-    let Some(item) = item.map_err(|error| unavailable(&error))? else {
-        return Ok(());
-    };
-    let Ok(mut revision) = serde_json::from_slice::<Value>(&item.value) else {
+    let found = item(context, &key(instance, number)).await?;
+    let found = found.filter(|(_, revision)| of_uid(revision, &instance.uid));
+    let Some((item, mut revision)) = found else {
         return Ok(());
     };
     if let Some(fields) = revision.as_object_mut() {
@@ -95,15 +114,6 @@ async fn forget(context: &Context, instance: &Instance) -> Result<(), Stop> {
     let kept = limit
         .map_or(KEPT, |limit| usize::try_from(limit).unwrap_or(KEPT))
         .max(1);
-    delete(context, instance, kept).await
-}
-
-/// Deletes all revisions but the last ones.
-pub(super) async fn delete(
-    context: &Context,
-    instance: &Instance,
-    kept: usize,
-) -> Result<(), Stop> {
     let store = &context.state.store;
     let prefix = format!("{}/", instance.beside("instancerevisions"));
     let page = store.list(&prefix, None, 0, None).await;
@@ -130,7 +140,7 @@ pub(in crate::serve) async fn list(
     let revisions = page.items.iter();
     let revisions = revisions
         .filter_map(|item| serde_json::from_slice::<Value>(&item.value).ok())
-        .filter(|revision| revision.get("uid").and_then(Value::as_str) == Some(uid));
+        .filter(|revision| of_uid(revision, uid));
     let mut revisions: Vec<Value> = revisions.collect();
     let all = revisions.iter_mut().filter_map(Value::as_object_mut);
     all.for_each(without_digest);

@@ -5,6 +5,7 @@
 )]
 
 use jiff::Timestamp;
+use krm_core::secrets::KnownSecrets;
 use serde_json::{Map, Value, json};
 
 use super::record::Instance;
@@ -24,6 +25,8 @@ pub(super) struct Status {
     group: Group,
     generation: i64,
     pub(super) fields: Map<String, Value>,
+    /// The values that no message may show.
+    pub(super) secrets: KnownSecrets,
 }
 
 impl Status {
@@ -37,6 +40,7 @@ impl Status {
             group: instance.group(),
             generation: instance.generation(),
             fields,
+            secrets: KnownSecrets::default(),
         }
     }
 
@@ -65,6 +69,7 @@ impl Status {
     /// Sets a condition. The time changes only with the status.
     pub(super) fn set(&mut self, kind: &str, is_true: bool, reason: &str, message: &str) {
         let status = if is_true { "True" } else { "False" };
+        let message = self.secrets.masked(message).into_owned();
         let cut = message.floor_char_boundary(MAX_MESSAGE.min(message.len()));
         let conditions = self.fields.entry("conditions").or_insert_with(|| json!([]));
         if !conditions.is_array() {
@@ -129,6 +134,7 @@ mod tests {
             group,
             generation: 3,
             fields: Map::new(),
+            secrets: KnownSecrets::default(),
         }
     }
 
@@ -168,5 +174,10 @@ mod tests {
         assert_eq!(status.condition("Stalled"), Some(("True", "Invalid")));
         assert_eq!(status.condition("Reconciling"), Some(("False", "Invalid")));
         assert_eq!(status.fields["observedGeneration"], 3);
+        // A value is masked before it could be cut.
+        status.secrets.add("hunter2hunter2");
+        let message = format!("{}hunter2hunter2", "x".repeat(1_017));
+        status.conclude(false, "Invalid", &message, true);
+        assert!(!status.value().to_string().contains("hunter"));
     }
 }

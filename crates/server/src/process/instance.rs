@@ -60,6 +60,8 @@ pub struct Expansion {
     pub objects: Vec<Value>,
     /// The generated values: `PARAMETER`, or `INSTANCE.PARAMETER` for one of several instances.
     pub generated: BTreeMap<String, String>,
+    /// The version of each ConfigMap and Secret with values, as the server has read them.
+    pub values: BTreeMap<String, String>,
 }
 
 /// Returns what the expansion of an instance needs. `text` is the instance as JSON.

@@ -243,6 +243,7 @@ impl Work<'_> {
             ))
         })?;
         plan.generated = expansion.generated;
+        plan.values = Some(expansion.values).filter(|values| !values.is_empty());
         planned.save(self.context, plan).await?;
         Ok(expansion.objects)
     }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::expansion::{self, Problem};
+use super::expansion::{self, Problem, VALUES_CHANGED};
 use super::journal::{Journal, Silent};
 use super::objects::{
     flat, hash, identities, list, named, objects_of, order_of, ordered, owner, recorded_of,
@@ -128,14 +128,23 @@ impl Work<'_> {
         let context = self.context;
         let expanded = match self.expand(instance, &planned.plan).await {
             Ok(expanded) => expanded,
+            Err(problem)
+                if problem.reason == VALUES_CHANGED
+                    && planned.plan.applied == instance.generation() =>
+            {
+                status.offer_upgrade(Some(&problem));
+                return self.conclude(instance, planned, status, None).await;
+            }
             Err(problem) => {
                 return fail(context, self.cluster, instance, status, &problem).await;
             }
         };
+        status.offer_upgrade(None);
         let Expanded {
             secret,
             objects,
             generated,
+            values,
             wanted,
             waves,
         } = expanded;
@@ -144,6 +153,7 @@ impl Work<'_> {
             || status.fields.get("templateHash").and_then(Value::as_str) != Some(&hash);
         let mut plan = planned.plan.clone();
         plan.generated = generated;
+        plan.values = (!values.is_empty()).then_some(values);
         if is_fresh {
             plan.begin(instance.generation());
             announce(&mut status, &wanted, &waves, &hash);
@@ -194,6 +204,7 @@ impl Work<'_> {
             secret,
             objects,
             generated: expansion.generated,
+            values: expansion.values,
             wanted,
             waves,
         })
@@ -416,6 +427,8 @@ struct Expanded {
     secret: Option<Object>,
     objects: Vec<Object>,
     generated: BTreeMap<String, String>,
+    /// The versions of the objects with values.
+    values: BTreeMap<String, String>,
     /// All objects, and the number of the wave of each.
     wanted: Vec<Recorded>,
     waves: Vec<usize>,

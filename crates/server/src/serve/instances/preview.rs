@@ -83,7 +83,9 @@ pub(in crate::serve) async fn changes(
     instance.draft.set("spec", &spec);
     // With a ServiceAccount, nobody sees more than they may themselves.
     let user = without_tokens(user.clone());
-    let planned = Planned::of(state, &instance).await.map_err(stopped)?;
+    let mut planned = Planned::of(state, &instance).await.map_err(stopped)?;
+    // Those of now, as an upgrade would take them.
+    planned.plan.values = None;
     let expanded = expansion::of(state, &instance, &user, &planned.plan, Vec::new()).await;
     let expansion = expanded.map_err(refused)?;
     let secret = secret(&instance, &expansion.generated);

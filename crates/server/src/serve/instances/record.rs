@@ -295,6 +295,10 @@ pub(super) struct Plan {
     /// The last generation that was seen; 0 for the first one.
     #[serde(default)]
     pub(super) seen: i64,
+    /// The version of each ConfigMap and Secret with values for this generation; `None` until they
+    /// are read. Others may change them, so another version counts only when somebody asks again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) values: Option<BTreeMap<String, String>>,
     /// The revision that `status` and history count.
     pub(super) revision: u64,
     /// In OpenShift's group, the objects that were planned before the first request. The uid of one

@@ -7,12 +7,16 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::expansion::Problem;
 use super::record::Instance;
 use crate::object::meta::rfc3339;
 use krm_template_server_core::groups::Group;
 
 /// The maximum length of the message of a condition in bytes.
 const MAX_MESSAGE: usize = 1_024;
+
+/// The condition that an upgrade would change something.
+const UPGRADE: &str = "UpgradeAvailable";
 
 /// The status of an instance, as a value that can be changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +92,15 @@ impl Status {
         match conditions.iter_mut().find(|one| is_it(one)) {
             Some(one) => *one = condition,
             None => conditions.push(condition),
+        }
+    }
+
+    /// Sets the condition that something has changed, which counts only when somebody asks for it.
+    pub(super) fn offer_upgrade(&mut self, change: Option<&Problem>) {
+        match change {
+            Some(Problem { reason, message }) => self.set(UPGRADE, true, reason, message),
+            None if self.condition(UPGRADE).is_some() => self.set(UPGRADE, false, "UpToDate", ""),
+            None => {}
         }
     }
 

@@ -53,7 +53,10 @@ pub fn ready(sources: &[Arc<dyn Reload>]) -> Result<(), String> {
     if failing.is_empty() {
         return Ok(());
     }
-    Err(format!("the files of {} cannot be used", failing.join(", ")))
+    Err(format!(
+        "the files of {} cannot be used",
+        failing.join(", ")
+    ))
 }
 
 type Parse<T> = dyn Fn(&[Content]) -> anyhow::Result<T> + Send + Sync;

@@ -144,7 +144,10 @@ impl Authenticator {
     }
 
     fn by_certificate(&self, settings: Option<&Settings>, peer: &Peer) -> Option<User> {
-        let of_files = self.client_cas.iter().find_map(|ca| peer.names(&*ca.get()?));
+        let of_files = self
+            .client_cas
+            .iter()
+            .find_map(|ca| peer.names(&*ca.get()?));
         let of_cluster = || peer.names(settings?.client_ca.as_ref()?);
         of_files.or_else(of_cluster).map(|names| client(&names))
     }

@@ -1,4 +1,4 @@
-//! The settings of a cluster for its front proxy and its clients, reread every minute.
+//! The settings of a cluster for its front proxy and its clients, reread every ten seconds.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::reload::Reload;
 use crate::tls::{self, ClientCa};
 
 /// The interval between reads of the settings.
-const PERIOD: Duration = Duration::from_mins(1);
+const PERIOD: Duration = Duration::from_secs(10);
 
 /// The delay before a retry while the settings cannot be read.
 const RETRY: Duration = Duration::from_secs(2);
@@ -40,7 +40,7 @@ pub(crate) struct Delegated {
 }
 
 impl Delegated {
-    /// Reads the settings, and rereads them every minute until the value is dropped. If the first
+    /// Reads the settings, and rereads them every ten seconds until the value is dropped. If the first
     /// read fails, there are no settings until a retry succeeds.
     pub(crate) async fn start(cluster: Arc<Cluster>, others: Vec<PathBuf>) -> Arc<Self> {
         let delegated = Arc::new(Self {
@@ -83,7 +83,10 @@ impl Delegated {
             .context("requestheader-client-ca-file: the cluster has no front proxy")?;
         let others = self.others.iter().flat_map(std::fs::read);
         let clients = data.get("client-ca-file").cloned().map(String::into_bytes);
-        let others: Vec<_> = others.chain(clients).flat_map(|pem| tls::certificates(&pem)).collect();
+        let others: Vec<_> = others
+            .chain(clients)
+            .flat_map(|pem| tls::certificates(&pem))
+            .collect();
         front_proxy.check(&others)?;
         let client_ca = match data.get("client-ca-file").filter(|pem| !pem.is_empty()) {
             Some(pem) => Some(Arc::new(

@@ -167,7 +167,9 @@ fn front_proxy(
             allowed_names,
             headers,
         };
-        let others = others.iter().flat_map(|other| tls::certificates(&other.bytes));
+        let others = others
+            .iter()
+            .flat_map(|other| tls::certificates(&other.bytes));
         let others: Vec<_> = roots.iter().cloned().chain(others).collect();
         proxy.check(&others)?;
         Ok(proxy)

@@ -38,7 +38,9 @@ impl Measured {
     /// The same as [`Store::create`], and if the key has no kind of [`KINDS`](crate::store::KINDS).
     pub async fn create(&self, key: &str, value: Bytes) -> Result<Revision, Error> {
         if !is_known(key) {
-            return Err(Error::Unavailable(format!("the kind of {key:?} is not known")));
+            return Err(Error::Unavailable(format!(
+                "the kind of {key:?} is not known"
+            )));
         }
         self.timed(Operation::Create, self.store.create(key, value))
             .await

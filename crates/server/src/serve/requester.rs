@@ -124,7 +124,8 @@ async fn openshift(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
         return;
     };
     let mut refused = Vec::new();
-    if wanted.name != call.user.name && !may_assign(call, draft.name()).await {
+    let may_assign = wanted.name == call.user.name || may_assign(call, draft.name()).await;
+    if !may_assign {
         let why = "Forbidden: you do not have permission to set username";
         refused.push(Cause::new(
             "FieldValueForbidden",
@@ -134,7 +135,7 @@ async fn openshift(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
     }
     // An update cannot change it.
     if old.is_none() {
-        refused.extend(foreign(call, &wanted).await);
+        refused.extend(foreign(call, &wanted, may_assign).await);
     }
     draft.refused = refused;
 }
@@ -199,8 +200,8 @@ fn by_name(name: &str) -> (Attributes<'_>, Vec<String>) {
 }
 
 /// Returns an error for each part of the requester that is not the user's and that the user may not
-/// impersonate.
-async fn foreign(call: &Call<'_>, wanted: &User) -> Vec<Cause> {
+/// impersonate; of the name only if it `may_assign` one.
+async fn foreign(call: &Call<'_>, wanted: &User, may_assign: bool) -> Vec<Cause> {
     let own = call.user;
     let (of_name, implied) = by_name(&wanted.name);
     let part = |group, resource, subresource, name| Attributes {
@@ -213,7 +214,7 @@ async fn foreign(call: &Call<'_>, wanted: &User) -> Vec<Cause> {
     };
     let authentication = "authentication.k8s.io";
     let mut values = Vec::new();
-    if wanted.name != own.name {
+    if wanted.name != own.name && may_assign {
         values.push(("username", of_name));
     }
     if !wanted.uid.is_empty() && wanted.uid != own.uid {

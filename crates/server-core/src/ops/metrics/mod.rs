@@ -20,8 +20,8 @@ use prometheus_client::registry::Registry;
 
 pub use self::labels::{Dialect, Operation, Outcome, Request};
 use self::labels::{
-    ExpansionLabels, InstanceLabels, ObjectsLabels, OptionLabels, ReasonLabels, RequestLabels, ResultLabels,
-    StoreLabels, TimeLabels,
+    ExpansionLabels, InstanceLabels, ObjectsLabels, OptionLabels, ReasonLabels, RequestLabels,
+    ResultLabels, StoreLabels, TimeLabels,
 };
 use super::admission::Admission;
 use crate::groups::{Group, Kind};

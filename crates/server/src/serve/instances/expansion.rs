@@ -240,11 +240,7 @@ fn values(
     ready(without_cluster(kind, name, may_be_missing))
 }
 
-fn without_cluster(
-    kind: &str,
-    name: &str,
-    may_be_missing: bool,
-) -> Result<Values, Problem> {
+fn without_cluster(kind: &str, name: &str, may_be_missing: bool) -> Result<Values, Problem> {
     if may_be_missing {
         return Ok(Values::default());
     }

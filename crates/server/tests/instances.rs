@@ -324,9 +324,12 @@ fn nothing_is_installed_without_a_cluster() {
         message.starts_with("unable to process Template objects: "),
         "{message}"
     );
-    let body = instance(KRM, "nothing", &json!({"templateRef": {"name": "nope"}}));
-    ask(&program, "jane", "POST", &path(KRM, ""), &body);
-    reached(&program, KRM, "nothing", "TemplateNotFound");
+    // Only who may read Templates learns that there is none.
+    for (user, reason) in [("root", "TemplateNotFound"), ("jane", "Forbidden")] {
+        let body = instance(KRM, user, &json!({"templateRef": {"name": "nope"}}));
+        ask(&program, user, "POST", &path(KRM, ""), &body);
+        reached(&program, KRM, user, reason);
+    }
 }
 
 fn all_that_is_wrong_is_said_at_once() {

@@ -106,7 +106,7 @@ fn a_file_that_is_missing_or_too_large_is_an_error() {
         .err()
         .unwrap();
     assert!(
-        large.to_string().contains("more than 16777216 bytes"),
+        format!("{large:#}").contains("more than 16777216 bytes"),
         "{large}"
     );
 }

@@ -163,7 +163,7 @@ fn documented(program: &Program) -> Vec<String> {
 }
 
 /// The other paths: those of the proposal, of `v1`, of watches, of deployments, and the pages.
-const OTHERS: [&str; 30] = [
+const OTHERS: [&str; 32] = [
     "/templates?namespace=shop",
     "/templates/{name}?namespace=shop",
     "/templates/{name}/processed?namespace=shop",
@@ -175,6 +175,8 @@ const OTHERS: [&str; 30] = [
     "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates?fieldSelector=metadata.name%3D{name}",
     "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates?watch=1",
     "/apis/template.krm.dev/v1alpha1/templates",
+    "/apis/template.krm.dev/v1alpha1/namespaces/shop/templateinstances/{name}/preview",
+    "/apis/template.krm.dev/v1alpha1/namespaces/shop/templateinstances/{name}/revisions",
     "/apis/authentication.k8s.io/v1/selfsubjectreviews",
     "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
     "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",

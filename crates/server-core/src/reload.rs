@@ -5,10 +5,10 @@ use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use sha2::{Digest, Sha256};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -33,29 +33,54 @@ pub struct Content {
 
 /// A value that can be reloaded.
 pub trait Reload: Send + Sync {
-    /// Reloads the value if its source changed. On an error, it logs the error and keeps the old
-    /// value.
-    fn reload(&self);
+    /// Reloads the value if its source changed. On an error, it logs the error, and keeps the old
+    /// value for `grace` since the first one.
+    fn reload(&self, grace: Duration);
+
+    /// Returns the option that names the source, and whether the source cannot be used.
+    fn state(&self) -> (&'static str, bool);
+}
+
+/// Checks that all sources can be used.
+///
+/// # Errors
+/// If one cannot. The message has the options.
+pub fn ready(sources: &[Arc<dyn Reload>]) -> Result<(), String> {
+    let states = sources.iter().map(|source| source.state());
+    let failing: Vec<&str> = states
+        .filter_map(|(option, is_failing)| is_failing.then_some(option))
+        .collect();
+    if failing.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "the files of {} cannot be used",
+        failing.join(", ")
+    ))
 }
 
 type Parse<T> = dyn Fn(&[Content]) -> anyhow::Result<T> + Send + Sync;
 
 /// A value parsed from files, and parsed again when they change.
 pub struct Watched<T> {
-    value: ArcSwap<T>,
+    /// The newest valid value; `None` if the files could not be used for too long.
+    value: ArcSwapOption<T>,
+    option: &'static str,
     paths: Vec<PathBuf>,
     parse: Box<Parse<T>>,
     seen: Mutex<Seen>,
 }
 
-/// The last observed state of the files, valid or not.
-enum Seen {
-    Read([u8; 32]),
-    Unreadable(String),
+/// The last observed state of the files.
+struct Seen {
+    /// The digest of their content, valid or not; `None` if they could not be read.
+    digest: Option<[u8; 32]>,
+    /// When they failed for the first time, and the last error.
+    failed: Option<(Instant, String)>,
 }
 
 impl<T> Watched<T> {
-    /// Reads and parses `paths`.
+    /// Reads and parses `paths`, which `option` names.
     ///
     /// In a folder, it reads the files with the extension `.json`, `.yaml` or `.yml` in the order
     /// of their names. It skips hidden files and subfolders.
@@ -63,58 +88,87 @@ impl<T> Watched<T> {
     /// # Errors
     /// If a file cannot be read, if the files are too large, or if `parse` fails.
     pub fn open(
+        option: &'static str,
         paths: Vec<PathBuf>,
         parse: impl Fn(&[Content]) -> anyhow::Result<T> + Send + Sync + 'static,
     ) -> anyhow::Result<Arc<Self>> {
-        let contents = read(&paths)?;
-        let digest = digest(&contents);
-        let value = ArcSwap::from_pointee(parse(&contents)?);
-        let seen = Mutex::new(Seen::Read(digest));
+        let contents = read(&paths).context(option)?;
+        let value = ArcSwapOption::from_pointee(parse(&contents).context(option)?);
+        let seen = Mutex::new(Seen {
+            digest: Some(digest(&contents)),
+            failed: None,
+        });
         Ok(Arc::new(Self {
             value,
+            option,
             paths,
             parse: Box::new(parse),
             seen,
         }))
     }
 
-    /// Returns the value of the newest valid content.
+    /// Returns the value of the newest valid content, or `None` if the files could not be used for
+    /// too long.
     #[must_use]
-    pub fn get(&self) -> Arc<T> {
+    pub fn get(&self) -> Option<Arc<T>> {
         self.value.load_full()
     }
 
-    fn try_reload(&self, seen: &mut Seen) -> anyhow::Result<bool> {
+    /// Takes changed content. Returns `None` if it has not changed.
+    fn take(&self, seen: &mut Seen) -> Option<anyhow::Result<()>> {
         let contents = match read(&self.paths) {
             Ok(contents) => contents,
             Err(error) => {
-                let text = format!("{error:#}");
-                let is_known = matches!(seen, Seen::Unreadable(old) if *old == text);
-                *seen = Seen::Unreadable(text);
-                return if is_known { Ok(false) } else { Err(error) };
+                seen.digest = None;
+                return Some(Err(error));
             }
         };
-        let digest = digest(&contents);
-        if matches!(seen, Seen::Read(old) if *old == digest) {
-            return Ok(false);
+        let digest = Some(digest(&contents));
+        if seen.digest == digest {
+            return None;
         }
-        *seen = Seen::Read(digest);
-        self.value.store(Arc::new((self.parse)(&contents)?));
-        Ok(true)
+        seen.digest = digest;
+        let taken = (self.parse)(&contents).and_then(|value| {
+            self.value.store(Some(Arc::new(value)));
+            // Valid for some, and so taken, but hardly on purpose.
+            if contents.iter().all(|content| content.bytes.is_empty()) {
+                bail!("{} is empty", Names(&self.paths));
+            }
+            Ok(())
+        });
+        Some(taken)
     }
 }
 
 impl<T: Send + Sync> Reload for Watched<T> {
-    fn reload(&self) {
+    fn reload(&self, grace: Duration) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let files = Names(&self.paths);
-        match self.try_reload(&mut seen) {
-            Ok(true) => tracing::info!(%files, "read changed files"),
-            Ok(false) => {}
-            Err(error) => {
-                tracing::error!(%files, "cannot use changed files, keeping the old content: {error:#}");
+        match self.take(&mut seen) {
+            None => {}
+            Some(Ok(())) => {
+                seen.failed = None;
+                tracing::info!(%files, "read changed files");
+            }
+            Some(Err(error)) => {
+                let text = format!("{error:#}");
+                let known = seen.failed.take();
+                if known.as_ref().is_none_or(|(_, known)| *known != text) {
+                    tracing::error!(%files, "cannot use changed files: {text}");
+                }
+                let since = known.map_or_else(Instant::now, |(since, _)| since);
+                seen.failed = Some((since, text));
             }
         }
+        let is_over = |(since, _): &(Instant, String)| since.elapsed() >= grace;
+        if seen.failed.as_ref().is_some_and(is_over) && self.value.swap(None).is_some() {
+            tracing::error!(%files, "the old content counts no more");
+        }
+    }
+
+    fn state(&self) -> (&'static str, bool) {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.option, seen.failed.is_some())
     }
 }
 
@@ -126,11 +180,15 @@ impl<T> fmt::Debug for Watched<T> {
     }
 }
 
-/// Reloads `sources` after each `period` and on each request, forever.
-pub async fn follow(sources: Vec<Arc<dyn Reload>>, period: Duration, mut requests: Requests) {
+/// Reloads `sources` after each `period` and on each request, forever. What fails counts for `grace`.
+pub async fn follow(
+    sources: Arc<[Arc<dyn Reload>]>,
+    period: Duration,
+    grace: Duration,
+    mut requests: Requests,
+) {
     let mut ticks = interval(period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let sources: Arc<[_]> = sources.into();
     loop {
         tokio::select! {
             _ = ticks.tick() => {}
@@ -139,7 +197,7 @@ pub async fn follow(sources: Vec<Arc<dyn Reload>>, period: Duration, mut request
         let sources = Arc::clone(&sources);
         let reading = tokio::task::spawn_blocking(move || {
             for source in sources.iter() {
-                source.reload();
+                source.reload(grace);
             }
         });
         if reading.await.is_err() {

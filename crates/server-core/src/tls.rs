@@ -25,7 +25,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 use crate::reload::{Content, Watched};
 
 /// How long the result of verifying a client certificate is cached.
-const RECHECK: Duration = Duration::from_mins(1);
+const RECHECK: Duration = Duration::from_secs(10);
 
 /// The maximum number of CAs whose results a connection caches.
 const MAX_ANSWERS: usize = 4;
@@ -46,7 +46,8 @@ pub enum ClientCertificates {
 /// If a file cannot be read or has no certificate or key, or if the key does not match the
 /// certificate.
 pub fn identity(certificate: &Path, key: &Path) -> anyhow::Result<Arc<Watched<CertifiedKey>>> {
-    Watched::open(vec![certificate.to_owned(), key.to_owned()], certified_key)
+    let paths = vec![certificate.to_owned(), key.to_owned()];
+    Watched::open("--tls-cert and --tls-key", paths, certified_key)
 }
 
 /// Creates an acceptor of TLS 1.2 and 1.3 with HTTP/2 and HTTP/1.1. Each connection gets the newest
@@ -103,7 +104,7 @@ struct Newest(Arc<Watched<CertifiedKey>>);
 
 impl ResolvesServerCert for Newest {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.0.get())
+        self.0.get()
     }
 }
 
@@ -154,9 +155,17 @@ impl ClientCertVerifier for AnyChain {
     }
 }
 
+/// Returns the certificates in a PEM text.
+pub(crate) fn certificates(pem: &[u8]) -> Vec<CertificateDer<'static>> {
+    CertificateDer::pem_slice_iter(pem).flatten().collect()
+}
+
 /// The certificate authorities (CAs) that sign client certificates.
 #[derive(Debug)]
-pub struct ClientCa(Arc<dyn ClientCertVerifier>);
+pub struct ClientCa {
+    verifier: Arc<dyn ClientCertVerifier>,
+    certificates: Vec<CertificateDer<'static>>,
+}
 
 impl ClientCa {
     /// Parses a PEM bundle of CA certificates.
@@ -168,14 +177,33 @@ impl ClientCa {
             .collect::<Result<Vec<_>, _>>()
             .context("not a bundle of certificates in PEM")?;
         let mut roots = RootCertStore::empty();
-        if let (0, _) = roots.add_parsable_certificates(certificates) {
+        if let (0, _) = roots.add_parsable_certificates(certificates.iter().cloned()) {
             bail!("no usable certificate in PEM");
         }
         let provider = Arc::new(ring::default_provider());
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
             .build()
             .context("the certificates cannot be used")?;
-        Ok(Self(verifier))
+        Ok(Self {
+            verifier,
+            certificates,
+        })
+    }
+
+    /// Returns `true` if a certificate has the key of one of these CAs, or if one has issued the
+    /// other. The names decide, so one that cannot be parsed counts, too.
+    pub(crate) fn is_related_to(&self, others: &[CertificateDer<'_>]) -> bool {
+        let is_related = |own: &CertificateDer<'_>, other: &CertificateDer<'_>| {
+            let parsed = X509Certificate::from_der(own).and_then(|(_, own)| {
+                let (_, other) = X509Certificate::from_der(other)?;
+                Ok(own.public_key().raw == other.public_key().raw
+                    || own.subject().as_raw() == other.issuer().as_raw()
+                    || own.issuer().as_raw() == other.subject().as_raw())
+            });
+            parsed.unwrap_or(true)
+        };
+        let mut own = self.certificates.iter();
+        own.any(|own| others.iter().any(|other| is_related(own, other)))
     }
 
     /// Opens a PEM file of CA certificates, which is reread when it changes.
@@ -183,7 +211,8 @@ impl ClientCa {
     /// # Errors
     /// The same as [`from_pem`](Self::from_pem), and if the file cannot be read.
     pub fn open(path: &Path) -> anyhow::Result<Arc<Watched<Arc<Self>>>> {
-        Watched::open(vec![path.to_owned()], |contents| {
+        let option = "--auth client-certificates";
+        Watched::open(option, vec![path.to_owned()], |contents| {
             let [content] = contents else {
                 bail!("expected one file")
             };
@@ -197,7 +226,7 @@ impl ClientCa {
     /// Returns the subject of the first certificate, if the chain is currently valid for a client.
     fn verify(&self, chain: &[CertificateDer<'_>]) -> Option<Names> {
         let (first, intermediates) = chain.split_first()?;
-        self.0
+        self.verifier
             .verify_client_cert(first, intermediates, UnixTime::now())
             .ok()?;
         Names::of(first)
@@ -287,7 +316,7 @@ impl Peer {
     }
 
     /// Returns the subject of the peer's certificate, if `ca` accepts it. The result is cached for
-    /// a minute only: a certificate may expire while its connection is open.
+    /// ten seconds only: a certificate may expire while its connection is open.
     #[must_use]
     pub fn names(&self, ca: &Arc<ClientCa>) -> Option<Arc<Names>> {
         if self.chain.is_empty() {

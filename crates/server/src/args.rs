@@ -202,6 +202,14 @@ impl FromStr for StoreKind {
 }
 
 impl StoreArgs {
+    /// Returns the files of the CAs that sign the certificates of the store.
+    pub(crate) fn cas(&self) -> Vec<PathBuf> {
+        #[cfg(feature = "etcd")]
+        return self.etcd_cafile.iter().cloned().collect();
+        #[cfg(not(feature = "etcd"))]
+        Vec::new()
+    }
+
     /// Opens the store that the arguments select.
     #[cfg_attr(
         not(feature = "etcd"),

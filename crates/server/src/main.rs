@@ -155,7 +155,10 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 async fn serve(args: Serve) -> anyhow::Result<()> {
     logging::start(&args.logging)?;
     #[cfg(feature = "deployments")]
-    let args = checked(args)?;
+    let mut args = checked(args)?;
+    #[cfg(not(feature = "deployments"))]
+    let mut args = args;
+    args.auth.store_cas = args.store.cas();
     let mut auth = auth::start(&args.auth, args.listen).await?;
     for warning in &auth.warnings {
         tracing::warn!("{warning}");
@@ -187,6 +190,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
         deployments: Arc::clone(&deployments),
         cluster,
         authenticator: auth.authenticator,
+        files: Arc::clone(&auth.files),
         is_standalone,
         is_aggregated: args.auth.has(&auth::Way::FrontProxy),
         aggregation: aggregation(&args.auth).await?,
@@ -198,7 +202,8 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
         audit,
         shutdown: shutdown.clone(),
     });
-    tokio::spawn(reload::follow(auth.files, RELOAD, reload.clone()));
+    let grace = args.auth.reload_grace;
+    tokio::spawn(reload::follow(auth.files, RELOAD, grace, reload.clone()));
     tokio::spawn(reopen(app.clone(), reload));
     tokio::spawn(instances::run(app.share(), args.instances, is_alone));
     greet(address, auth.tls.is_some(), args.logging.log_format);

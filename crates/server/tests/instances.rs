@@ -7,6 +7,7 @@ use crate::http::program::{Program, until};
 
 tests!(
     nobody_becomes_somebody_else,
+    all_verbs_of_one_namespace_name_nobody,
     the_requester_of_ours_is_who_changed_the_spec,
     a_service_account_needs_permission,
     templates_are_those_of_the_request,
@@ -122,8 +123,120 @@ fn nobody_becomes_somebody_else() {
     let (code, answer) = create(json!({"username": "bob", "groups": ["system:masters"]}));
     assert_eq!(
         (code, fields(&answer)),
-        (422, vec!["spec.requester.groups"])
+        (
+            422,
+            vec!["spec.requester.username", "spec.requester.groups"]
+        )
     );
+}
+
+/// With OpenShift's verb `assign` alone, a tenant would act as any user, everywhere.
+fn all_verbs_of_one_namespace_name_nobody() {
+    const TENANT: &str = "apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: all, namespace: shop}
+rules:
+- {apiGroups: ['*'], resources: ['*'], verbs: ['*']}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: all, namespace: shop}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: all}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: jane}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: helper}
+rules:
+- {apiGroups: [template.openshift.io], resources: [templateinstances], verbs: [create]}
+- {apiGroups: [template.openshift.io], resources: [templateinstances], verbs: [assign], resourceNames: [a1, a2, a3, a4, a5, a6]}
+- {apiGroups: [''], resources: [users], resourceNames: [ada, 'system:serviceaccount:a:b:c'], verbs: [impersonate]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: helper}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: helper}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: bob}]
+";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("tokens.csv"), TOKENS).unwrap();
+    std::fs::write(folder.path().join("rbac.yaml"), TENANT).unwrap();
+    let auth = [
+        "--auth",
+        "tokens=tokens.csv",
+        "--rbac",
+        "rbac.yaml",
+        "--no-instances",
+    ];
+    let program = Program::start_in(folder, &auth);
+    let create = |user: &str, name: &str, requester: Value| {
+        let spec = json!({"template": template(OPENSHIFT), "requester": requester});
+        let body = instance(OPENSHIFT, name, &spec);
+        let (code, answer) = ask(&program, user, "POST", &path(OPENSHIFT, ""), &body);
+        let causes = answer["details"]["causes"].as_array().into_iter().flatten();
+        let field = |cause: &Value| cause["field"].as_str().unwrap().to_owned();
+        (code, causes.map(field).collect::<Vec<String>>().join(" "))
+    };
+    let name = || "spec.requester.username".to_owned();
+    // The namespace of the tenant is `shop`: in it, all may be impersonated that is in it.
+    for (number, (requester, expected)) in [
+        (json!({"username": "root"}), name()),
+        (
+            json!({"username": "system:serviceaccount:other:robot"}),
+            name(),
+        ),
+        (json!({"username": "system:serviceaccount:shop:"}), name()),
+        (
+            json!({"username": "system:serviceaccount:shop:a:b"}),
+            name(),
+        ),
+        (
+            json!({"username": "system:serviceaccount:shop:robot"}),
+            String::new(),
+        ),
+        // The groups of the account come with it; no others do.
+        (
+            json!({"username": "system:serviceaccount:shop:robot", "groups": [
+                "system:serviceaccounts", "system:serviceaccounts:shop", "system:authenticated"]}),
+            String::new(),
+        ),
+        (
+            json!({"username": "system:serviceaccount:shop:robot",
+                "groups": ["system:serviceaccounts:other"]}),
+            "spec.requester.groups".to_owned(),
+        ),
+        // A mixed identity: the name is refused, whatever the groups are.
+        (json!({"username": "root", "groups": ["editors"]}), name()),
+        (json!({"username": "root", "uid": "1"}), name()),
+        (
+            json!({"username": "jane", "groups": ["system:serviceaccounts"]}),
+            "spec.requester.groups".to_owned(),
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (code, fields) = create("jane", &format!("j{number}"), requester.clone());
+        let expected_code = if expected.is_empty() { 201 } else { 422 };
+        assert_eq!((code, fields), (expected_code, expected), "{requester}");
+    }
+    for (own, requester, expected) in [
+        ("a1", json!({"username": "ada"}), ""),
+        (
+            "a2",
+            json!({"username": "ada", "groups": ["system:authenticated", "editors"]}),
+            "",
+        ),
+        ("a3", json!({"username": "eve"}), "spec.requester.username"),
+        // No service account has this name, so the rule about users counts.
+        ("a4", json!({"username": "system:serviceaccount:a:b:c"}), ""),
+        // The permission to impersonate does not replace `assign`.
+        ("b1", json!({"username": "ada"}), "spec.requester.username"),
+    ] {
+        let (code, fields) = create("bob", own, requester);
+        let code_expected = if expected.is_empty() { 201 } else { 422 };
+        assert_eq!((code, fields.as_str()), (code_expected, expected), "{own}");
+    }
 }
 
 fn the_requester_of_ours_is_who_changed_the_spec() {
@@ -268,9 +381,12 @@ fn nothing_is_installed_without_a_cluster() {
         message.starts_with("unable to process Template objects: "),
         "{message}"
     );
-    let body = instance(KRM, "nothing", &json!({"templateRef": {"name": "nope"}}));
-    ask(&program, "jane", "POST", &path(KRM, ""), &body);
-    reached(&program, KRM, "nothing", "TemplateNotFound");
+    // Only who may read Templates learns that there is none.
+    for (user, reason) in [("root", "TemplateNotFound"), ("jane", "Forbidden")] {
+        let body = instance(KRM, user, &json!({"templateRef": {"name": "nope"}}));
+        ask(&program, user, "POST", &path(KRM, ""), &body);
+        reached(&program, KRM, user, reason);
+    }
 }
 
 fn all_that_is_wrong_is_said_at_once() {

@@ -3,11 +3,13 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use anyhow::bail;
 use http::HeaderName;
 
 use super::site::AllowedHost;
+use crate::ops::units::duration;
 
 /// The arguments for authentication, authorization and TLS.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -47,6 +49,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
+    /// How long the old content of certificates, tokens and roles counts when their files cannot be
+    /// used any more
+    ///
+    /// Until then, and afterwards, the server is not ready. It applies to the settings of a cluster
+    /// for its front proxy, too.
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration)]
+    pub reload_grace: Duration,
+
     /// The kubeconfig of the cluster for front-proxy, token-review and --apply; without it, the
     /// cluster in which the server runs
     #[arg(long, value_name = "FILE")]
@@ -56,12 +66,17 @@ pub struct Args {
     #[arg(skip)]
     pub applies: bool,
 
+    /// The files of CAs that the store trusts.
+    #[arg(skip)]
+    pub store_cas: Vec<PathBuf>,
+
     /// The CA certificates for the front proxy, in PEM; without it, the settings of the cluster
     /// apply
     #[arg(long, value_name = "FILE")]
     pub requestheader_client_ca_file: Option<PathBuf>,
 
-    /// The allowed common names of the front proxy's certificate; any if not given
+    /// The allowed common names of the front proxy's certificate; any if not given, unless its CA is
+    /// also used for other certificates
     #[arg(
         long,
         value_name = "NAME",
@@ -180,6 +195,16 @@ impl Args {
     #[must_use]
     pub fn needs_cluster(&self) -> bool {
         self.has(&Way::TokenReview) || self.reads_settings() || self.reviews_access()
+    }
+
+    /// Returns the files of CAs and certificates other than those of the front proxy.
+    pub(super) fn trusted_files(&self) -> Vec<PathBuf> {
+        let of_clients = self.auth.iter().filter_map(|way| match way {
+            Way::ClientCertificates(path) => Some(path),
+            _ => None,
+        });
+        let all = of_clients.chain(&self.tls_cert).chain(&self.store_cas);
+        all.cloned().collect()
     }
 
     /// Checks that the arguments are compatible, and safe for a server that listens on `listen`.

@@ -71,7 +71,9 @@ impl Authenticator {
     /// then.
     #[must_use]
     pub fn lists(&self, user: &User) -> bool {
-        self.tokens.iter().any(|tokens| tokens.get().has(user))
+        self.tokens
+            .iter()
+            .any(|tokens| tokens.get().is_some_and(|tokens| tokens.has(user)))
     }
 
     /// Returns `true` if files of this server have all users.
@@ -133,8 +135,8 @@ impl Authenticator {
     async fn by_token(&self, headers: &HeaderMap) -> Option<User> {
         let token = bearer_token(headers)?;
         for tokens in &self.tokens {
-            if let Some(user) = tokens.get().user(token) {
-                return Some(user.clone());
+            if let Some(user) = tokens.get().and_then(|tokens| tokens.user(token).cloned()) {
+                return Some(user);
             }
         }
         // Boxed, because the future is large.
@@ -156,12 +158,15 @@ impl Authenticator {
         let of_files = self
             .front_proxies
             .iter()
-            .find_map(|proxy| proxy.get().user(headers, peer));
+            .find_map(|proxy| proxy.get()?.user(headers, peer));
         of_files.or_else(|| settings?.front_proxy.user(headers, peer))
     }
 
     fn by_certificate(&self, settings: Option<&Settings>, peer: &Peer) -> Option<User> {
-        let of_files = self.client_cas.iter().find_map(|ca| peer.names(&ca.get()));
+        let of_files = self
+            .client_cas
+            .iter()
+            .find_map(|ca| peer.names(&*ca.get()?));
         let of_cluster = || peer.names(settings?.client_ca.as_ref()?);
         of_files.or_else(of_cluster).map(|names| client(&names))
     }

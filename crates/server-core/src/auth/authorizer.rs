@@ -8,6 +8,9 @@ use super::request::{Attributes, Decision, MASTERS, User};
 use crate::reload::Watched;
 use crate::status::Result;
 
+/// The reason if the files with roles could not be used for too long.
+const NO_ROLES: &str = "the files of --rbac cannot be read";
+
 /// The authority that decides what a user may do.
 pub enum Authorizer {
     /// No authority: every user may do everything.
@@ -51,10 +54,11 @@ impl Authorizer {
         let (allowed, reason) = match self {
             Self::Everything => (true, String::new()),
             _ if user.is_in(MASTERS) => (true, String::new()),
-            Self::Rbac(policy) => match policy.get().decide(user, wanted) {
-                Ok(()) => (true, String::new()),
-                Err(reason) => (false, reason),
-            },
+            Self::Rbac(policy) => {
+                let policy = policy.get().ok_or_else(|| NO_ROLES.to_owned());
+                let decided = policy.and_then(|policy| policy.decide(user, wanted));
+                (decided.is_ok(), decided.err().unwrap_or_default())
+            }
             // Boxed: otherwise the futures of all requests would be as large as this one, and would be
             // copied.
             Self::Cluster(cluster) => match Box::pin(cluster.decide(user, wanted)).await {
@@ -82,7 +86,10 @@ impl Authorizer {
             },
             Self::Rbac(policy) => {
                 let policy = policy.get();
-                let (rules, error) = policy.rules(user, namespace);
+                let (rules, error) = match &policy {
+                    Some(policy) => policy.rules(user, namespace),
+                    None => (Vec::new(), NO_ROLES.to_owned()),
+                };
                 let rules = rules.into_iter().cloned().collect();
                 Rights {
                     rules,

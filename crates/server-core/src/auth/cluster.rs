@@ -89,6 +89,8 @@ async fn config(kubeconfig: Option<&Path>) -> anyhow::Result<Config> {
 /// A cluster, and a cache of its responses.
 pub struct Cluster {
     client: Client,
+    /// The CAs of the cluster, in DER.
+    pub(crate) roots: Vec<Vec<u8>>,
     timeout: Duration,
     tokens: Cache<Option<User>>,
     decisions: Cache<Decision>,
@@ -103,8 +105,13 @@ impl Cluster {
     /// If the kubeconfig cannot be used, or if there is none and the server does not run in a
     /// cluster.
     pub async fn of(kubeconfig: Option<&Path>) -> anyhow::Result<Self> {
-        let client = Client::try_from(config(kubeconfig).await?).context(NO_CLIENT)?;
-        Ok(Self::new(client, TIMEOUT))
+        let config = config(kubeconfig).await?;
+        let roots = config.root_cert.clone().unwrap_or_default();
+        let client = Client::try_from(config).context(NO_CLIENT)?;
+        Ok(Self {
+            roots,
+            ..Self::new(client, TIMEOUT)
+        })
     }
 
     /// Uses `client`, with `timeout` for each call.
@@ -112,6 +119,7 @@ impl Cluster {
     pub const fn new(client: Client, timeout: Duration) -> Self {
         Self {
             client,
+            roots: Vec::new(),
             timeout,
             tokens: Cache::new(LIFETIME, CAPACITY),
             decisions: Cache::new(LIFETIME, CAPACITY),

@@ -1,8 +1,9 @@
-//! The settings of a cluster for its front proxy and its clients, reread every minute.
+//! The settings of a cluster for its front proxy and its clients, reread every ten seconds.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use arc_swap::ArcSwapOption;
@@ -10,12 +11,13 @@ use tokio::time::sleep;
 
 use super::cluster::Cluster;
 use super::front_proxy::FrontProxy;
-use crate::tls::ClientCa;
+use crate::reload::Reload;
+use crate::tls::{self, ClientCa};
 
 /// The interval between reads of the settings.
-const PERIOD: Duration = Duration::from_mins(1);
+const PERIOD: Duration = Duration::from_secs(10);
 
-/// The delay before a retry while there are no settings.
+/// The delay before a retry while the settings cannot be read.
 const RETRY: Duration = Duration::from_secs(2);
 
 /// The settings of a cluster.
@@ -31,15 +33,21 @@ pub(crate) struct Settings {
 pub(crate) struct Delegated {
     cluster: Arc<Cluster>,
     settings: ArcSwapOption<Settings>,
+    /// The files with CAs and certificates that the server uses for something else.
+    others: Vec<PathBuf>,
+    /// Since when the settings cannot be used.
+    failed: Mutex<Option<Instant>>,
 }
 
 impl Delegated {
-    /// Reads the settings, and rereads them every minute until the value is dropped. If the first
+    /// Reads the settings, and rereads them every ten seconds until the value is dropped. If the first
     /// read fails, there are no settings until a retry succeeds.
-    pub(crate) async fn start(cluster: Arc<Cluster>) -> Arc<Self> {
+    pub(crate) async fn start(cluster: Arc<Cluster>, others: Vec<PathBuf>) -> Arc<Self> {
         let delegated = Arc::new(Self {
             cluster,
             settings: ArcSwapOption::empty(),
+            others,
+            failed: Mutex::default(),
         });
         delegated.read().await;
         tokio::spawn(follow(Arc::downgrade(&delegated)));
@@ -56,8 +64,13 @@ impl Delegated {
             Ok(data) => self.take(data),
             Err(error) => Err(error),
         };
-        if let Err(error) = result {
-            tracing::error!("cannot use the cluster's settings for its front proxy: {error:#}");
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        match result {
+            Ok(()) => *failed = None,
+            Err(error) => {
+                failed.get_or_insert_with(Instant::now);
+                tracing::error!("cannot use the cluster's settings for its front proxy: {error:#}");
+            }
         }
     }
 
@@ -68,6 +81,13 @@ impl Delegated {
         }
         let front_proxy = FrontProxy::from_config_map(&data)?
             .context("requestheader-client-ca-file: the cluster has no front proxy")?;
+        let others = self.others.iter().flat_map(std::fs::read);
+        let clients = data.get("client-ca-file").cloned().map(String::into_bytes);
+        let others: Vec<_> = others
+            .chain(clients)
+            .flat_map(|pem| tls::certificates(&pem))
+            .collect();
+        front_proxy.check(&others)?;
         let client_ca = match data.get("client-ca-file").filter(|pem| !pem.is_empty()) {
             Some(pem) => Some(Arc::new(
                 ClientCa::from_pem(pem.as_bytes()).context("client-ca-file")?,
@@ -84,12 +104,28 @@ impl Delegated {
     }
 }
 
+impl Reload for Delegated {
+    /// Only ends the old settings: they are read by a task of their own.
+    fn reload(&self, grace: Duration) {
+        let failed = *self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_over = failed.is_some_and(|since| since.elapsed() >= grace);
+        if is_over && self.settings.swap(None).is_some() {
+            tracing::error!("the old settings of the cluster's front proxy count no more");
+        }
+    }
+
+    fn state(&self) -> (&'static str, bool) {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        ("--auth front-proxy", failed.is_some())
+    }
+}
+
 async fn follow(delegated: Weak<Delegated>) {
     loop {
-        let is_empty = delegated
+        let is_failing = delegated
             .upgrade()
-            .is_none_or(|delegated| delegated.settings().is_none());
-        sleep(if is_empty { RETRY } else { PERIOD }).await;
+            .is_none_or(|delegated| delegated.state().1);
+        sleep(if is_failing { RETRY } else { PERIOD }).await;
         let Some(delegated) = delegated.upgrade() else {
             return;
         };

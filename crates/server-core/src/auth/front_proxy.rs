@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use http::{HeaderMap, HeaderName};
 use percent_encoding::percent_decode_str;
+use rustls::pki_types::CertificateDer;
 
 use super::request::User;
 use crate::tls::{ClientCa, Peer};
@@ -77,6 +78,22 @@ impl FrontProxy {
             allowed_names,
             headers,
         }))
+    }
+
+    /// Checks that a CA of the proxy without allowed names is not also used for `others`.
+    ///
+    /// # Errors
+    /// If it is: the owner of any of its certificates could name any user. kube-apiserver refuses
+    /// this, too.
+    pub(crate) fn check(&self, others: &[CertificateDer<'_>]) -> anyhow::Result<()> {
+        if self.allowed_names.is_empty() && self.ca.is_related_to(others) {
+            bail!(
+                "the CA of the front proxy is also used for other certificates, and the owner of \
+                 each could name any user: give the name in the certificate of the front proxy with \
+                 --requestheader-allowed-names, such as `front-proxy-client`"
+            );
+        }
+        Ok(())
     }
 
     /// Returns the user in the headers, if the peer is this proxy.

@@ -1,10 +1,11 @@
 //! Sets up authentication, authorization and TLS from the arguments.
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use rustls::pki_types::CertificateDer;
 use tokio_rustls::TlsAcceptor;
 
 use super::args::{Args, Way};
@@ -28,7 +29,7 @@ pub struct Auth {
     /// Accepts TLS; `None` for plain HTTP.
     pub tls: Option<TlsAcceptor>,
     /// The files that [`follow`](crate::reload::follow) reloads.
-    pub files: Vec<Arc<dyn Reload>>,
+    pub files: Arc<[Arc<dyn Reload>]>,
     /// Warnings for the operator, logged at the start.
     pub warnings: Vec<String>,
 }
@@ -45,7 +46,10 @@ pub async fn start(args: &Args, listen: SocketAddr) -> anyhow::Result<Auth> {
     } else {
         None
     };
-    let mut authenticator = by_files(args, &mut files)?;
+    let others = args.trusted_files();
+    let roots = cluster.iter().flat_map(|cluster| &cluster.roots);
+    let roots = roots.cloned().map(CertificateDer::from).collect();
+    let mut authenticator = by_files(args, (&others, roots), &mut files)?;
     if args.is_anonymous() {
         authenticator.anonymous = Some(Hosts::new(listen, args.allow_hosts.clone()));
     }
@@ -54,12 +58,14 @@ pub async fn start(args: &Args, listen: SocketAddr) -> anyhow::Result<Auth> {
             authenticator.token_review = Some(Arc::clone(cluster));
         }
         if args.reads_settings() {
-            authenticator.delegated = Some(Delegated::start(Arc::clone(cluster)).await);
+            let delegated = Delegated::start(Arc::clone(cluster), others).await;
+            files.push(Arc::clone(&delegated) as Arc<dyn Reload>);
+            authenticator.delegated = Some(delegated);
         }
     }
     let authorizer = match (&args.rbac, cluster) {
         (Some(path), _) => {
-            let policy = Policy::open(path.clone()).context("--rbac")?;
+            let policy = Policy::open(path.clone())?;
             files.push(Arc::clone(&policy) as Arc<dyn Reload>);
             Authorizer::Rbac(policy)
         }
@@ -84,22 +90,29 @@ pub async fn start(args: &Args, listen: SocketAddr) -> anyhow::Result<Auth> {
         authenticator,
         authorizer,
         tls,
-        files,
+        files: files.into(),
         warnings,
     })
 }
 
-fn by_files(args: &Args, files: &mut Vec<Arc<dyn Reload>>) -> anyhow::Result<Authenticator> {
+/// The files and the CAs that the server uses for something else than its front proxy.
+type Others<'o> = (&'o [PathBuf], Vec<CertificateDer<'static>>);
+
+fn by_files(
+    args: &Args,
+    others: Others<'_>,
+    files: &mut Vec<Arc<dyn Reload>>,
+) -> anyhow::Result<Authenticator> {
     let mut by = Authenticator::default();
     for way in &args.auth {
         match way {
             Way::Tokens(path) => {
-                let tokens = Tokens::open(path.clone()).context("--auth tokens")?;
+                let tokens = Tokens::open(path.clone())?;
                 files.push(Arc::clone(&tokens) as Arc<dyn Reload>);
                 by.tokens.push(tokens);
             }
             Way::ClientCertificates(path) => {
-                let ca = ClientCa::open(path).context("--auth client-certificates")?;
+                let ca = ClientCa::open(path)?;
                 files.push(Arc::clone(&ca) as Arc<dyn Reload>);
                 by.client_cas.push(ca);
             }
@@ -107,14 +120,18 @@ fn by_files(args: &Args, files: &mut Vec<Arc<dyn Reload>>) -> anyhow::Result<Aut
         }
     }
     if let Some(path) = &args.requestheader_client_ca_file {
-        let proxy = front_proxy(args, path).context("--requestheader-client-ca-file")?;
+        let proxy = front_proxy(args, path, others)?;
         files.push(Arc::clone(&proxy) as Arc<dyn Reload>);
         by.front_proxies.push(proxy);
     }
     Ok(by)
 }
 
-fn front_proxy(args: &Args, path: &Path) -> anyhow::Result<Arc<Watched<FrontProxy>>> {
+fn front_proxy(
+    args: &Args,
+    path: &Path,
+    (others, roots): Others<'_>,
+) -> anyhow::Result<Arc<Watched<FrontProxy>>> {
     let mut headers = Headers::default();
     let given = [
         (&args.requestheader_username_headers, &mut headers.name),
@@ -134,18 +151,28 @@ fn front_proxy(args: &Args, path: &Path) -> anyhow::Result<Arc<Watched<FrontProx
             .collect();
     }
     let allowed_names = args.requestheader_allowed_names.clone();
-    Watched::open(vec![path.to_owned()], move |contents| {
-        let [content] = contents else {
-            bail!("expected one file")
+    let mut paths = vec![path.to_owned()];
+    if allowed_names.is_empty() {
+        paths.extend_from_slice(others);
+    }
+    Watched::open("--requestheader-client-ca-file", paths, move |contents| {
+        let [content, others @ ..] = contents else {
+            bail!("expected a file")
         };
         let ca = ClientCa::from_pem(&content.bytes);
         let ca = Arc::new(ca.with_context(|| content.path.display().to_string())?);
         let (allowed_names, headers) = (allowed_names.clone(), headers.clone());
-        Ok(FrontProxy {
+        let proxy = FrontProxy {
             ca,
             allowed_names,
             headers,
-        })
+        };
+        let others = others
+            .iter()
+            .flat_map(|other| tls::certificates(&other.bytes));
+        let others: Vec<_> = roots.iter().cloned().chain(others).collect();
+        proxy.check(&others)?;
+        Ok(proxy)
     })
 }
 
@@ -153,7 +180,7 @@ fn acceptor(args: &Args, files: &mut Vec<Arc<dyn Reload>>) -> anyhow::Result<Opt
     let (Some(certificate), Some(key)) = (&args.tls_cert, &args.tls_key) else {
         return Ok(None);
     };
-    let identity = tls::identity(certificate, key).context("--tls-cert and --tls-key")?;
+    let identity = tls::identity(certificate, key)?;
     files.push(Arc::clone(&identity) as Arc<dyn Reload>);
     let clients = if args.asks_for_certificates() {
         ClientCertificates::Asked

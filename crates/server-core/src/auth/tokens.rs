@@ -23,7 +23,7 @@ impl Tokens {
     /// # Errors
     /// The same as [`parse`](Self::parse), and if the file cannot be read.
     pub fn open(path: PathBuf) -> anyhow::Result<Arc<Watched<Self>>> {
-        Watched::open(vec![path], |contents: &[Content]| {
+        Watched::open("--auth tokens", vec![path], |contents: &[Content]| {
             let [content] = contents else {
                 bail!("expected one file")
             };

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::metrics::{Metrics, Operation};
-use crate::store::{Error, Item, Page, Revision, Store, Watch};
+use crate::store::{Error, Item, Page, Revision, Store, Watch, is_known};
 
 /// A [`Store`] that measures its operations.
 #[derive(Debug)]
@@ -35,8 +35,13 @@ impl Measured {
     ///
     /// # Errors
     ///
-    /// The same as [`Store::create`].
+    /// The same as [`Store::create`], and if the key has no kind of [`KINDS`](crate::store::KINDS).
     pub async fn create(&self, key: &str, value: Bytes) -> Result<Revision, Error> {
+        if !is_known(key) {
+            return Err(Error::Unavailable(format!(
+                "the kind of {key:?} is not known"
+            )));
+        }
         self.timed(Operation::Create, self.store.create(key, value))
             .await
     }

@@ -19,6 +19,7 @@
 //! | `objects` | the items of `memory` and `file`, and the rules for writes |
 //! | `feed` | the last events, and the watches on them |
 //! | `types` | items, pages, events, errors |
+//! | `kinds` | the kinds of stored things |
 //!
 //! Each store compares and swaps, and has a watch from any revision that is still known. One suite
 //! of tests runs on all of them.
@@ -33,6 +34,7 @@ mod feed;
 mod file;
 mod former;
 mod guard;
+mod kinds;
 mod memory;
 mod objects;
 mod overlay;
@@ -46,5 +48,6 @@ pub use dump::{dump, dump_head, dump_line, load};
 #[cfg(feature = "etcd")]
 pub use etcd::EtcdOptions;
 pub use feed::Watch;
+pub use kinds::{KINDS, is_known};
 pub use salvage::{Report, check, compact, salvage};
 pub use types::{Error, Event, Item, MAX_VALUE_BYTES, Page, Revision};

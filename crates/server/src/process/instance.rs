@@ -96,6 +96,8 @@ pub struct Expansion {
     pub generated: BTreeMap<String, Generated>,
     /// The values of secret parameters, which no message may show.
     pub secrets: KnownSecrets,
+    /// The version of each ConfigMap and Secret with values, as the server has read them.
+    pub values: BTreeMap<String, String>,
 }
 
 /// Returns what the expansion of an instance needs. `text` is the instance as JSON.

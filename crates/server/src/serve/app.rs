@@ -25,6 +25,7 @@ use super::deployments;
 use super::documents;
 use super::dump;
 use super::incoming::Incoming;
+use super::lasting::{self, Rights};
 use super::state::State;
 use super::{collection, deletion, instances, processing, reviews, templates, ui, watching};
 use crate::object::decode;
@@ -64,7 +65,7 @@ struct AuditRecord {
 struct RequestGuard {
     app: App,
     address: SocketAddr,
-    incoming: Incoming,
+    incoming: Arc<Incoming>,
     audited: AuditRecord,
     id: Uuid,
     began: Instant,
@@ -92,7 +93,7 @@ impl App {
     }
 
     /// Handles a request. A panic results in a 500 response.
-    pub async fn answer<B>(&self, request: Request<B>, peer: &Peer) -> Answer
+    pub async fn answer<B>(&self, request: Request<B>, peer: &Arc<Peer>) -> Answer
     where
         B: HttpBody,
         B::Error: std::error::Error + Send + Sync + 'static,
@@ -110,14 +111,14 @@ impl App {
             Ok(query) => (query, None),
             Err(status) => (Query::default(), Some(status)),
         };
-        let incoming = Incoming {
+        let incoming = Arc::new(Incoming {
             path: path::parse(&parts.method, parts.uri.path(), &query),
             method: parts.method,
             uri: parts.uri,
             headers: parts.headers,
             query,
             at: Timestamp::now(),
-        };
+        });
         let mut guard = RequestGuard {
             app: self.clone(),
             address: peer.address(),
@@ -146,12 +147,23 @@ impl App {
         if guard.code == 401 && guard.has_token() {
             self.0.authenticator.slow_down(peer).await;
         }
-        match answer.body().size_hint().exact() {
-            Some(bytes) => guard.bytes_out = bytes,
-            None if guard.is_watch() => {}
-            None => return answer.map(|body| Counted { body, guard }.boxed_unsync()),
+        if let Some(bytes) = answer.body().size_hint().exact() {
+            guard.bytes_out = bytes;
+            return answer;
         }
-        answer
+        let is_watch = guard.is_watch();
+        let rights = Rights {
+            state: self.share(),
+            incoming: Arc::clone(&guard.incoming),
+            peer: Arc::clone(peer),
+            user: guard.audited.user.clone(),
+            resource: guard.resource().cloned(),
+        };
+        let answer = answer.map(|body| lasting::renewed(body, rights, is_watch));
+        if is_watch {
+            return answer;
+        }
+        answer.map(|body| Counted { body, guard }.boxed_unsync())
     }
 
     /// Handles a request within the request timeout, and catches panics.
@@ -241,7 +253,7 @@ impl App {
             self.authorize_any(&audited.user, resource).await?;
         } else {
             self.0
-                .authorize(&audited.user, &attributes(resource))
+                .authorize(&audited.user, &resource.attributes())
                 .await?;
         }
         let body = if is_read {
@@ -265,7 +277,7 @@ impl App {
             }
             let resource = audited.resource.insert(resource);
             self.0
-                .authorize(&audited.user, &attributes(resource))
+                .authorize(&audited.user, &resource.attributes())
                 .await?;
             resource
         } else {
@@ -279,7 +291,8 @@ impl App {
         Ok(answer::held(answer, permit))
     }
 
-    /// Finds the group of a stored Template of `v1`: the first that has one with the name.
+    /// Finds the group of a stored Template of `v1`: the first that has one with the name, of those
+    /// in which the user may do what is requested.
     async fn legacy_group(
         &self,
         incoming: &Incoming,
@@ -290,6 +303,11 @@ impl App {
             return Ok(None);
         };
         for group in Group::ALL {
+            let mut wanted = resource.clone();
+            wanted.take_group(group.api_version());
+            if self.0.authorize(user, &wanted.attributes()).await.is_err() {
+                continue;
+            }
             let call = Call {
                 state: &self.0,
                 user,
@@ -317,7 +335,7 @@ impl App {
         for group in Group::ALL {
             let mut resource = resource.clone();
             resource.take_group(group.api_version());
-            let decision = self.0.authorize(user, &attributes(&resource)).await;
+            let decision = self.0.authorize(user, &resource.attributes()).await;
             if decision.is_ok() {
                 return Ok(());
             }
@@ -375,7 +393,7 @@ impl App {
         state.authorize(user, &wanted).await?;
         let permit = state.admission.enter(Class::Read)?;
         if incoming.path == Path::Metrics {
-            state.count_objects().await;
+            state.measure().await;
         }
         if incoming.path == Path::StoreDump && incoming.method == Method::GET {
             return Ok(answer::held(Box::pin(dump::answer(state)).await?, permit));
@@ -412,7 +430,7 @@ impl App {
                 let get = Attributes {
                     verb: "get",
                     subresource: "",
-                    ..attributes(resource)
+                    ..resource.attributes()
                 };
                 self.0.authorize(user, &get).await?;
                 processing::process_stored(&call(Group::Krm, &namespace), &name).await
@@ -588,18 +606,5 @@ fn complete(parts: &mut Parts, is_empty: bool) {
     if is_json && !parts.headers.contains_key(CONTENT_TYPE) {
         let json = HeaderValue::from_static(JSON);
         parts.headers.insert(CONTENT_TYPE, json);
-    }
-}
-
-fn attributes(resource: &Resource) -> Attributes<'_> {
-    Attributes {
-        verb: resource.verb.map_or("", Verb::name),
-        group: &resource.group,
-        version: &resource.version,
-        resource: &resource.resource,
-        subresource: resource.subresource.as_deref().unwrap_or_default(),
-        namespace: resource.namespace.as_deref().unwrap_or_default(),
-        name: resource.authorized_name(),
-        path: None,
     }
 }

@@ -14,6 +14,7 @@ use crate::wire::endpoint;
 use crate::wire::path::{Health, Path};
 use krm_template_server_core::ops::shutdown::Phase;
 use krm_template_server_core::ops::{health, metrics};
+use krm_template_server_core::reload;
 use krm_template_server_core::status::{Result, Status};
 
 /// The paths that `/` lists.
@@ -127,6 +128,7 @@ pub(super) async fn health(
         ));
         let authentication = state.authenticator.ready().map_err(str::to_owned);
         results.push(("authentication", authentication));
+        results.push(("files", reload::ready(&state.files)));
     }
     if kind == health::Kind::Ready {
         let is_running = state.shutdown.phase() == Phase::Running;

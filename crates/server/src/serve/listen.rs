@@ -129,7 +129,7 @@ impl Connection {
         let builder = limits.connections();
         let requests = Arc::new(Requests {
             app,
-            peer,
+            peer: Arc::new(peer),
             activity: Arc::clone(&activity),
             connected,
             upgraded: Mutex::default(),
@@ -164,7 +164,7 @@ impl Connection {
 /// The requests of a connection.
 struct Requests {
     app: App,
-    peer: Peer,
+    peer: Arc<Peer>,
     activity: Arc<Activity>,
     connected: Arc<Connected>,
     /// The work of the connection after its last request.

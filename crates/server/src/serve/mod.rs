@@ -22,6 +22,7 @@ mod incoming;
 pub mod instances;
 mod items;
 mod kept;
+mod lasting;
 mod listen;
 mod listing;
 mod openapi;

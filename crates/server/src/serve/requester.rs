@@ -1,15 +1,16 @@
 //! The requester of a TemplateInstance: the user whose permissions install its objects.
 //!
-//! In OpenShift's group, a client may name another user with the verb `assign`, as there. Its uid,
-//! groups and extra fields must be those of the client itself, or the client needs the permission
-//! to impersonate each of them: else whoever may create instances could join any group. In our
-//! group, it is always the user who last changed the `spec`, and takes the stored Templates of that
-//! moment.
+//! In OpenShift's group, a client may name another user with the verb `assign`, as there. Besides, the
+//! name, the uid, the groups and the extra fields must be those of the client itself, or the client
+//! needs the permission to impersonate each of them: else whoever has all verbs in one namespace
+//! could act as any user, everywhere. In our group, it is always the user who last changed the
+//! `spec`, and takes the stored Templates of that moment.
 
 use serde_json::{Value, json};
 
 use super::call::Call;
 use crate::object::{Draft, Stored, instance};
+use krm_template_server_core::auth::request::AUTHENTICATED;
 use krm_template_server_core::auth::{Attributes, User};
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Cause, Details, Result, Status};
@@ -196,7 +197,8 @@ async fn openshift(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
         return;
     };
     let mut refused = Vec::new();
-    if wanted.name != call.user.name && !may_assign(call, draft.name()).await {
+    let may_assign = wanted.name == call.user.name || may_assign(call, draft.name()).await;
+    if !may_assign {
         let why = "Forbidden: you do not have permission to set username";
         refused.push(Cause::new(
             "FieldValueForbidden",
@@ -206,7 +208,7 @@ async fn openshift(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
     }
     // An update cannot change it.
     if old.is_none() {
-        refused.extend(foreign(call, &wanted).await);
+        refused.extend(foreign(call, &wanted, may_assign).await);
     }
     draft.refused = refused;
 }
@@ -237,45 +239,75 @@ async fn may_assign(call: &Call<'_>, name: &str) -> bool {
     call.state.authorize(call.user, &wanted).await.is_ok()
 }
 
+/// The part of the names of all service accounts.
+const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
+
+/// Returns the permission to impersonate a user, and the groups that come with the name.
+///
+/// Source: `filters/impersonation.go` of `k8s.io/apiserver/pkg/endpoints`.
+fn by_name(name: &str) -> (Attributes<'_>, Vec<String>) {
+    let mut wanted = Attributes {
+        verb: "impersonate",
+        version: "v1",
+        resource: "users",
+        name,
+        ..Attributes::default()
+    };
+    let mut groups = vec![AUTHENTICATED.to_owned()];
+    let account = name.strip_prefix(SERVICE_ACCOUNT);
+    let account = account.and_then(|account| account.split_once(':'));
+    let is_account = |(namespace, account): &(&str, &str)| {
+        !namespace.is_empty() && !account.is_empty() && !account.contains(':')
+    };
+    if let Some((namespace, account)) = account.filter(is_account) {
+        wanted = Attributes {
+            resource: "serviceaccounts",
+            namespace,
+            name: account,
+            ..wanted
+        };
+        let all = "system:serviceaccounts";
+        groups.extend([all.to_owned(), format!("{all}:{namespace}")]);
+    }
+    (wanted, groups)
+}
+
 /// Returns an error for each part of the requester that is not the user's and that the user may not
-/// impersonate.
-async fn foreign(call: &Call<'_>, wanted: &User) -> Vec<Cause> {
+/// impersonate; of the name only if it `may_assign` one.
+async fn foreign(call: &Call<'_>, wanted: &User, may_assign: bool) -> Vec<Cause> {
     let own = call.user;
+    let (of_name, implied) = by_name(&wanted.name);
+    let part = |group, resource, subresource, name| Attributes {
+        group,
+        resource,
+        subresource,
+        namespace: "",
+        name,
+        ..of_name
+    };
     let authentication = "authentication.k8s.io";
     let mut values = Vec::new();
-    if !wanted.uid.is_empty() && wanted.uid != own.uid {
-        values.push(("uid", authentication, "uids", "", wanted.uid.as_str()));
+    if wanted.name != own.name && may_assign {
+        values.push(("username", of_name));
     }
-    let groups = wanted.groups.iter().filter(|group| !own.is_in(group));
-    values.extend(groups.map(|group| ("groups", "", "groups", "", group.as_str())));
+    if !wanted.uid.is_empty() && wanted.uid != own.uid {
+        values.push(("uid", part(authentication, "uids", "", &*wanted.uid)));
+    }
+    let groups = wanted.groups.iter();
+    let groups = groups.filter(|group| !own.is_in(group) && !implied.contains(group));
+    values.extend(groups.map(|group| ("groups", part("", "groups", "", group))));
     for (key, all) in &wanted.extra {
         let own = own.extra.get(key).map_or(&[][..], Vec::as_slice);
         let all = all.iter().filter(|value| !own.contains(value));
-        values.extend(all.map(|value| {
-            let resource = "userextras";
-            (
-                "extra",
-                authentication,
-                resource,
-                key.as_str(),
-                value.as_str(),
-            )
-        }));
+        let right = |value| part(authentication, "userextras", &**key, value);
+        values.extend(all.map(|value| ("extra", right(value))));
     }
     let mut refused = Vec::new();
-    for (index, (field, group, resource, subresource, name)) in values.into_iter().enumerate() {
-        let wanted = Attributes {
-            verb: "impersonate",
-            group,
-            version: "v1",
-            resource,
-            subresource,
-            name,
-            ..Attributes::default()
-        };
+    for (index, (field, wanted)) in values.into_iter().enumerate() {
         if index < MAX_VALUES && call.state.authorize(own, &wanted).await.is_ok() {
             continue;
         }
+        let name = wanted.name;
         let field = format!("spec.requester.{field}");
         let message = format!("Forbidden: you do not have permission to impersonate {name:?}");
         refused.push(Cause::new("FieldValueForbidden", &field, message));

@@ -18,6 +18,7 @@ use krm_template_server_core::ops::limits::Limits;
 use krm_template_server_core::ops::measured::Measured;
 use krm_template_server_core::ops::metrics::Metrics;
 use krm_template_server_core::ops::shutdown::Shutdown;
+use krm_template_server_core::reload::Reload;
 use krm_template_server_core::status::Result;
 #[cfg(feature = "deployments")]
 use krm_template_server_deployments::{apply::Cluster, deployments::Deployments};
@@ -33,6 +34,8 @@ pub struct State {
     pub authenticator: Authenticator,
     /// Decides what the user may do.
     pub authorizer: Authorizer,
+    /// The files of both, which are reread.
+    pub files: Arc<[Arc<dyn Reload>]>,
     /// The limits of requests and expansions.
     pub limits: Limits,
     /// The permits for requests, watches and expansions.
@@ -85,8 +88,12 @@ impl State {
         }
     }
 
-    /// Updates the metric of stored objects, unless the store takes longer than [`COUNTING`].
-    pub(super) async fn count_objects(&self) {
+    /// Updates the metrics of files and of stored objects, unless the store takes longer than
+    /// [`COUNTING`].
+    pub(super) async fn measure(&self) {
+        for (option, has_failed) in self.files.iter().map(|file| file.state()) {
+            self.metrics.set_files_failed(option, has_failed);
+        }
         let all = Group::ALL.into_iter();
         for (group, kind) in all.flat_map(|group| Kind::ALL.map(|kind| (group, kind))) {
             let prefix = format!("/{}/{}/", group.name(), kind.resource());

@@ -46,7 +46,7 @@ fn request(method: &Method, target: &str, body: &str) {
         return;
     };
     if let Path::Resource(resource) = path::parse(method, path, &query) {
-        let _ = resource.authorized_name();
+        let _ = resource.attributes();
         for reviews in [false, true] {
             let _ = endpoint::of(&resource, reviews);
         }

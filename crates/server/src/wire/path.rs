@@ -8,6 +8,7 @@ use http::Method;
 
 use crate::wire::fields;
 use crate::wire::query::{Query, percent_decoded};
+use krm_template_server_core::auth::Attributes;
 use krm_template_server_core::groups::Group;
 
 /// The namespace of a short path without `?namespace=`.
@@ -177,13 +178,20 @@ impl Resource {
         }
     }
 
-    /// Returns the name of the object for authorization.
+    /// Returns the attributes for authorization.
     #[must_use]
-    pub fn authorized_name(&self) -> &str {
-        self.name
-            .as_deref()
-            .or(self.selected_name.as_deref())
-            .unwrap_or_default()
+    pub fn attributes(&self) -> Attributes<'_> {
+        let name = self.name.as_deref().or(self.selected_name.as_deref());
+        Attributes {
+            verb: self.verb.map_or("", Verb::name),
+            group: &self.group,
+            version: &self.version,
+            resource: &self.resource,
+            subresource: self.subresource.as_deref().unwrap_or_default(),
+            namespace: self.namespace.as_deref().unwrap_or_default(),
+            name: name.unwrap_or_default(),
+            path: None,
+        }
     }
 }
 
@@ -562,7 +570,7 @@ mod tests {
     #[test]
     fn the_name_in_a_field_selector_is_authorized() {
         let name = |target: &str| match of("GET", target) {
-            Path::Resource(found) => found.authorized_name().to_owned(),
+            Path::Resource(found) => found.attributes().name.to_owned(),
             other => panic!("{other:?}"),
         };
         assert_eq!(

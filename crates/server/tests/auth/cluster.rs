@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use krm_template_server_core::auth::cluster::Cluster;
 use krm_template_server_core::auth::{Args, Attributes, Authorizer, Decision, User, Way, start};
+use krm_template_server_core::reload::ready;
 use krm_template_server_core::tls::Peer;
 use serde_json::{Value, json};
 
@@ -18,6 +19,8 @@ tests!(
     access_is_reviewed,
     answers_about_access_are_remembered,
     a_cluster_that_is_away_allows_nothing,
+    settings_that_cannot_be_read_count_for_a_while,
+    a_cluster_whose_clients_are_all_proxies_has_none,
     the_front_proxy_is_the_one_of_the_cluster
 );
 
@@ -452,5 +455,79 @@ async fn the_front_proxy_is_the_one_of_the_cluster() {
         let peer = connect(acceptor, &server, Some(&issued)).await.peer;
         let user = auth.authenticator.authenticate(&sent, &peer).await.ok();
         assert_eq!(user.map(|user| user.name).as_deref(), expected);
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn settings_that_cannot_be_read_count_for_a_while() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, proxy, clients) = (
+        Authority::new("servers"),
+        Authority::new("proxies"),
+        Authority::new("clients"),
+    );
+    let is_there = Arc::new(AtomicBool::new(true));
+    let fake = with_settings(settings(&clients, &proxy), Arc::clone(&is_there)).await;
+    let args = Args {
+        kubeconfig: Some(fake.kubeconfig(folder.path())),
+        ..arguments(folder.path(), &server, vec![Way::FrontProxy])
+    };
+    let auth = start(&args, address()).await.unwrap();
+    let issued = proxy.issue("front-proxy-client", &[], For::Client);
+    let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued))
+        .await
+        .peer;
+    let sent = headers(&[("x-remote-user", "eve")]);
+    let is_user = async || auth.authenticator.authenticate(&sent, &peer).await.is_ok();
+    let until = async |is_ready: bool| {
+        let reached = async {
+            while ready(&auth.files).is_ok() != is_ready {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), reached)
+            .await
+            .unwrap();
+    };
+    let reload = |grace| auth.files.iter().for_each(|file| file.reload(grace));
+    until(true).await;
+    is_there.store(false, Ordering::SeqCst);
+    until(false).await;
+    let failed = "the files of --auth front-proxy cannot be used";
+    assert_eq!(ready(&auth.files).unwrap_err(), failed);
+    reload(Duration::from_hours(1));
+    assert!(is_user().await);
+    reload(Duration::ZERO);
+    assert!(!is_user().await && auth.authenticator.ready().is_err());
+    is_there.store(true, Ordering::SeqCst);
+    until(true).await;
+    assert!(is_user().await && auth.authenticator.ready().is_ok());
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn a_cluster_whose_clients_are_all_proxies_has_none() {
+    let (server, all) = (Authority::new("servers"), Authority::new("all"));
+    for (names, is_proxy) in [
+        ("[]", false),
+        ("", false),
+        ("[\"front-proxy-client\"]", true),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = settings(&all, &all);
+        settings["data"]["requestheader-allowed-names"] = json!(names);
+        let fake = with_settings(settings, Arc::new(AtomicBool::new(true))).await;
+        let args = Args {
+            kubeconfig: Some(fake.kubeconfig(folder.path())),
+            ..arguments(folder.path(), &server, vec![Way::FrontProxy])
+        };
+        let auth = start(&args, address()).await.unwrap();
+        let issued = all.issue("front-proxy-client", &[], For::Client);
+        let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued))
+            .await
+            .peer;
+        let sent = headers(&[("x-remote-user", "root")]);
+        let user = auth.authenticator.authenticate(&sent, &peer).await;
+        assert_eq!(user.is_ok(), is_proxy, "{names}");
+        assert_eq!(ready(&auth.files).is_ok(), is_proxy, "{names}");
     }
 }

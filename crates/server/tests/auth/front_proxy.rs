@@ -7,6 +7,7 @@ use crate::auth::support::{Authority, For, Issued, address, arguments, connect, 
 
 tests!(
     headers_are_believed_from_the_front_proxy_alone,
+    a_proxy_with_any_name_has_an_authority_of_its_own,
     takes_groups_uid_and_further_facts
 );
 
@@ -213,4 +214,86 @@ async fn takes_groups_uid_and_further_facts() {
         .await
         .unwrap();
     assert_eq!(user.groups, ["system:unauthenticated"]);
+}
+
+/// The owner of a certificate of the proxy's authority may name any user, so nobody else has one.
+#[tokio::main(flavor = "current_thread")]
+async fn a_proxy_with_any_name_has_an_authority_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, proxy, other) = (
+        Authority::new("server CA"),
+        Authority::new("proxy CA"),
+        Authority::new("other CA"),
+    );
+    let (above, below) = (Authority::new("above"), proxy.below("below"));
+    let middle = above.below("middle");
+    let both = format!("{}{}", other.pem(), proxy.pem());
+    // The authorities of the proxy, those of other clients, and whether they are distinct.
+    let cases = [
+        (proxy.pem(), other.pem(), true),
+        (proxy.pem(), proxy.pem(), false),
+        (proxy.pem(), both.clone(), false),
+        (both, other.pem(), false),
+        (proxy.pem(), proxy.renewed("proxy CA"), false),
+        (proxy.pem(), proxy.renewed("with another name"), false),
+        (proxy.pem(), below.pem(), false),
+        (middle.pem(), above.pem(), false),
+        (server.pem(), other.pem(), false),
+    ];
+    for (index, (of_proxy, of_clients, is_distinct)) in cases.into_iter().enumerate() {
+        let start_with = async |names: &[&str], of_proxy: &str, of_clients: &str| {
+            let clients = write(folder.path(), "client.crt", of_clients);
+            let auth = vec![Way::FrontProxy, Way::ClientCertificates(clients)];
+            let args = Args {
+                requestheader_client_ca_file: Some(write(folder.path(), "proxy.crt", of_proxy)),
+                requestheader_allowed_names: names.iter().map(|&name| name.to_owned()).collect(),
+                rbac: Some(write(folder.path(), "rbac.yaml", "")),
+                ..arguments(folder.path(), &server, auth)
+            };
+            start(&args, address()).await
+        };
+        let started = start_with(&[], &of_proxy, &of_clients).await;
+        match started {
+            Ok(_) => assert!(is_distinct, "{index}"),
+            Err(error) => {
+                let text = format!("{error:#}");
+                assert!(!is_distinct, "{index}: {text}");
+                for part in [
+                    "--requestheader-client-ca-file: ",
+                    "--requestheader-allowed-names",
+                ] {
+                    assert!(text.contains(part), "{index}: {text}");
+                }
+            }
+        }
+        let named = start_with(&["front-proxy-client"], &of_proxy, &of_clients).await;
+        assert!(named.is_ok(), "{index}");
+    }
+    // A file that changes while the server runs is like one that cannot be read.
+    let clients = write(folder.path(), "client.crt", &other.pem());
+    let args = Args {
+        requestheader_client_ca_file: Some(write(folder.path(), "proxy.crt", &proxy.pem())),
+        rbac: Some(write(folder.path(), "rbac.yaml", "")),
+        ..arguments(
+            folder.path(),
+            &server,
+            vec![Way::FrontProxy, Way::ClientCertificates(clients)],
+        )
+    };
+    let auth = start(&args, address()).await.unwrap();
+    let issued = proxy.issue("anna", &[], For::Client);
+    let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued))
+        .await
+        .peer;
+    let sent = headers(&[("x-remote-user", "root")]);
+    let name = async || {
+        let user = auth.authenticator.authenticate(&sent, &peer).await;
+        user.ok().map(|user| user.name)
+    };
+    assert_eq!(name().await.as_deref(), Some("root"));
+    write(folder.path(), "client.crt", &proxy.pem());
+    for file in auth.files.iter() {
+        file.reload(std::time::Duration::ZERO);
+    }
+    assert_eq!(name().await.as_deref(), Some("anna"));
 }

@@ -242,7 +242,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
         let text = texts.join("\n---\n");
-        let policy = Policy::open(write(folder.path(), "rbac.yaml", &text)).unwrap().get();
+        let policy = Policy::open(write(folder.path(), "rbac.yaml", &text)).unwrap().get().unwrap();
         // Users, and their indexes in `SUBJECTS`.
         let users = [
             (user("anna", &["devs"]), vec![0, 2]),
@@ -309,9 +309,13 @@ fn attributes<'a>(wanted: &Wanted, namespace: &'a str) -> (Attributes<'a>, bool)
 fn policy(text: &str) -> Result<Policy, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "rbac.yaml", text);
-    let opened = Policy::open(path).map(|policy| (*policy.get()).clone());
+    let opened = Policy::open(path).map(|policy| (*policy.get().unwrap()).clone());
     let prefix = format!("{}/", folder.path().display());
-    opened.map_err(|error| format!("{error:#}").replace(&prefix, ""))
+    opened.map_err(|error| {
+        format!("{error:#}")
+            .replace("--rbac: ", "")
+            .replace(&prefix, "")
+    })
 }
 
 fn may(policy: &Policy, user: &User, verb: &str, resource: &str) -> Result<(), String> {

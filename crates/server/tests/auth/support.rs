@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Request, Response};
@@ -28,7 +28,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 pub(crate) const SERVER: &str = "server.test";
 
 /// A certificate authority.
-pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
+pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>, String);
 
 /// The purpose of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub(crate) enum For {
     Server,
     /// A client, but expired.
     FormerClient,
+    /// A client, which expires in two seconds.
+    LeavingClient,
 }
 
 /// A certificate and its key, in PEM.
@@ -48,10 +50,25 @@ pub(crate) struct Issued {
 
 impl Authority {
     pub(crate) fn new(name: &str) -> Self {
-        let mut params = CertificateParams::default();
-        params.distinguished_name.push(DnType::CommonName, name);
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+        let key = KeyPair::generate().unwrap();
+        let pem = key.serialize_pem();
+        Self(CertifiedIssuer::self_signed(ca(name), key).unwrap(), pem)
+    }
+
+    /// Creates an authority whose certificate this one issues.
+    pub(crate) fn below(&self, name: &str) -> Self {
+        let key = KeyPair::generate().unwrap();
+        let pem = key.serialize_pem();
+        Self(
+            CertifiedIssuer::signed_by(ca(name), key, &self.0).unwrap(),
+            pem,
+        )
+    }
+
+    /// Returns another certificate for the same key, in PEM.
+    pub(crate) fn renewed(&self, name: &str) -> String {
+        let key = KeyPair::from_pem(&self.1).unwrap();
+        ca(name).self_signed(&key).unwrap().pem()
     }
 
     pub(crate) fn pem(&self) -> String {
@@ -74,11 +91,16 @@ impl Authority {
         }
         params.extended_key_usages = match purpose {
             For::Server => vec![ExtendedKeyUsagePurpose::ServerAuth],
-            For::Client | For::FormerClient => vec![ExtendedKeyUsagePurpose::ClientAuth],
+            For::Client | For::FormerClient | For::LeavingClient => {
+                vec![ExtendedKeyUsagePurpose::ClientAuth]
+            }
         };
         if purpose == For::FormerClient {
             params.not_before = date_time_ymd(2001, 1, 1);
             params.not_after = date_time_ymd(2002, 1, 1);
+        }
+        if purpose == For::LeavingClient {
+            params.not_after = (SystemTime::now() + Duration::from_secs(2)).into();
         }
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.0).unwrap();
@@ -87,6 +109,14 @@ impl Authority {
             key: key.serialize_pem(),
         }
     }
+}
+
+/// Returns the parameters of the certificate of an authority.
+fn ca(name: &str) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params
 }
 
 /// The result of a handshake.

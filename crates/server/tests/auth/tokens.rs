@@ -137,7 +137,11 @@ async fn takes_bearer_tokens_from_the_authorization_header_and_rereads_the_file(
         assert_eq!(user.is_ok(), is_known, "{value}");
     }
     let sent = headers(&[("authorization", "Bearer secret")]);
-    let reload = || auth.files.iter().for_each(|file| file.reload());
+    let reload = || {
+        auth.files
+            .iter()
+            .for_each(|file| file.reload(std::time::Duration::MAX))
+    };
     write(folder.path(), "tokens", "broken\n");
     reload();
     assert!(auth.authenticator.authenticate(&sent, &peer).await.is_ok());

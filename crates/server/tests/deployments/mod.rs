@@ -7,7 +7,7 @@ mod client;
 mod compare;
 mod corpus;
 mod hostile;
-mod paths;
+pub(crate) mod paths;
 #[cfg(feature = "etcd")]
 mod replicas;
 mod restart;

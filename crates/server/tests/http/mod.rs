@@ -5,12 +5,15 @@ mod canary;
 mod damage;
 mod dependents;
 mod end;
+mod existence;
 mod framing;
+mod lasting;
 mod legacy;
 mod limits;
 mod lists;
 pub(crate) mod program;
 mod start;
+mod stored;
 mod two;
 mod watches;
 
@@ -23,11 +26,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         damage::trials(),
         dependents::trials(),
         end::trials(),
+        existence::trials(),
         framing::trials(),
+        lasting::trials(),
         legacy::trials(),
         limits::trials(),
         lists::trials(),
         start::trials(),
+        stored::trials(),
         two::trials(),
         watches::trials(),
     ]

@@ -93,7 +93,7 @@ const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 const ACCEPT: &str = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
 
 /// Sends a handshake, and returns the connection and the head of the response.
-fn shake(program: &Program, path: &str) -> (TcpStream, String) {
+pub(crate) fn shake(program: &Program, path: &str, more: &[&str]) -> (TcpStream, String) {
     let headers = [
         ("Connection", "keep-alive, Upgrade"),
         ("Upgrade", "websocket"),
@@ -102,7 +102,8 @@ fn shake(program: &Program, path: &str) -> (TcpStream, String) {
         ("Sec-WebSocket-Protocol", "base64.binary.k8s.io"),
     ];
     let mut stream = program.connect();
-    let request = head("GET", path, &headers) + "\r\n";
+    let more: String = more.iter().map(|line| format!("{line}\r\n")).collect();
+    let request = head("GET", path, &headers) + &more + "\r\n";
     stream.write_all(request.as_bytes()).unwrap();
     let mut read = Vec::new();
     while !read.ends_with(b"\r\n\r\n") {
@@ -114,7 +115,7 @@ fn shake(program: &Program, path: &str) -> (TcpStream, String) {
 }
 
 /// Reads a frame of the server: its first byte, and its content.
-fn frame(stream: &mut TcpStream) -> (u8, Vec<u8>) {
+pub(crate) fn frame(stream: &mut TcpStream) -> (u8, Vec<u8>) {
     let mut start = [0; 2];
     stream.read_exact(&mut start).unwrap();
     let length = match start[1] {
@@ -131,12 +132,12 @@ fn frame(stream: &mut TcpStream) -> (u8, Vec<u8>) {
 }
 
 const TEXT: u8 = 0x81;
-const CLOSE: u8 = 0x88;
+pub(crate) const CLOSE: u8 = 0x88;
 
 fn a_watch_goes_over_websocket() {
     let program = Program::start(&["--shutdown-delay", "0s"]);
     let watch = format!("{TEMPLATES}?watch=true");
-    let (mut stream, head) = shake(&program, &watch);
+    let (mut stream, head) = shake(&program, &watch, &[]);
     assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
     let head = head.to_ascii_lowercase();
     let accept = format!("sec-websocket-accept: {}\r\n", ACCEPT.to_ascii_lowercase());
@@ -168,7 +169,7 @@ fn a_watch_goes_over_websocket() {
     assert_eq!(event["type"], "DELETED");
 
     // A client that leaves ends its watch.
-    let (other, _) = shake(&program, &watch);
+    let (other, _) = shake(&program, &watch, &[]);
     program.until_measured("krm_template_watches 2");
     drop(other);
     program.until_measured("krm_template_watches 1");
@@ -178,7 +179,7 @@ fn a_watch_goes_over_websocket() {
         (TEMPLATES, "200"),
         (&*format!("{watch}&resourceVersion=a"), "400"),
     ] {
-        let (_, head) = shake(&program, path);
+        let (_, head) = shake(&program, path, &[]);
         assert!(head.starts_with(&format!("HTTP/1.1 {code} ")), "{head}");
     }
     program.signal("TERM");

@@ -50,7 +50,7 @@ struct Program {
 pub(crate) struct Site {
     app: App,
     folder: tempfile::TempDir,
-    files: Vec<Arc<dyn Reload>>,
+    files: Arc<[Arc<dyn Reload>]>,
 }
 
 /// A response.
@@ -153,6 +153,7 @@ impl Site {
             deployments,
             cluster: None,
             authenticator: auth.authenticator,
+            files: Arc::clone(&auth.files),
             authorizer: auth.authorizer,
             limits: program.limits,
             admission,
@@ -171,7 +172,9 @@ impl Site {
     /// Replaces the file of tokens.
     pub(crate) fn set_tokens(&self, csv: &str) {
         std::fs::write(self.folder.path().join("tokens.csv"), csv).unwrap();
-        self.files.iter().for_each(|file| file.reload());
+        self.files
+            .iter()
+            .for_each(|file| file.reload(std::time::Duration::MAX));
     }
 
     /// Returns the audit log.
@@ -196,7 +199,7 @@ impl Site {
         }
         let body = crlf::sent_body(headers, body.as_bytes()).into_owned();
         let body = Full::new(Bytes::from(body));
-        let peer = Peer::new("127.0.0.1:40000".parse().unwrap());
+        let peer = Arc::new(Peer::new("127.0.0.1:40000".parse().unwrap()));
         let answer = self.app.answer(request.body(body).unwrap(), &peer);
         let answer = Box::pin(answer).await;
         let (parts, body) = answer.into_parts();
@@ -216,7 +219,7 @@ impl Site {
             .header("sec-fetch-site", "same-origin")
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .body(StreamBody::new(silent));
-        let peer = Peer::new("127.0.0.1:40000".parse().unwrap());
+        let peer = Arc::new(Peer::new("127.0.0.1:40000".parse().unwrap()));
         let answer = self.app.answer(request.unwrap(), &peer);
         Box::pin(answer).await;
     }

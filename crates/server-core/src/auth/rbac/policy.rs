@@ -37,7 +37,7 @@ impl Policy {
     /// If a file cannot be read or is invalid. The message lists all errors as
     /// `file:line:column: message`.
     pub fn open(path: PathBuf) -> anyhow::Result<Arc<Watched<Self>>> {
-        Watched::open(vec![path], |contents| {
+        Watched::open("--rbac", vec![path], |contents| {
             let mut objects = Objects::default();
             let mut diagnostics = Diagnostics::new();
             for Content { path, bytes } in contents {

@@ -152,6 +152,12 @@ pub(super) struct ReasonLabels {
     pub(super) reason: &'static str,
 }
 
+/// The label with the option that names files.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct OptionLabels {
+    pub(super) option: &'static str,
+}
+
 impl RequestLabels {
     pub(super) fn new(request: Request<'_>, code: u16) -> Self {
         Self {

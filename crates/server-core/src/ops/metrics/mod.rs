@@ -20,8 +20,8 @@ use prometheus_client::registry::Registry;
 
 pub use self::labels::{Dialect, Operation, Outcome, Request};
 use self::labels::{
-    ExpansionLabels, InstanceLabels, ObjectsLabels, ReasonLabels, RequestLabels, ResultLabels,
-    StoreLabels, TimeLabels,
+    ExpansionLabels, InstanceLabels, ObjectsLabels, OptionLabels, ReasonLabels, RequestLabels,
+    ResultLabels, StoreLabels, TimeLabels,
 };
 use super::admission::Admission;
 use crate::groups::{Group, Kind};
@@ -54,6 +54,7 @@ pub struct Metrics {
     store_objects: Family<ObjectsLabels, Gauge>,
     events_dropped: Counter,
     authorization_seconds: Histogram,
+    files_failed: Family<OptionLabels, Gauge>,
     panics: Counter,
     audit_dropped: Counter,
     instances: Family<InstanceLabels, Gauge>,
@@ -78,6 +79,7 @@ impl Metrics {
             store_objects: Family::default(),
             events_dropped: Counter::default(),
             authorization_seconds: seconds(),
+            files_failed: Family::default(),
             panics: Counter::default(),
             audit_dropped: Counter::default(),
             instances: Family::default(),
@@ -122,6 +124,11 @@ impl Metrics {
             "authorization_seconds",
             "How long it took to decide whether a request is allowed",
             self.authorization_seconds.clone(),
+        );
+        ours.register(
+            "files_failed",
+            "Whether the files of an option cannot be used any more",
+            self.files_failed.clone(),
         );
         ours.register(
             "audit_dropped",
@@ -263,6 +270,12 @@ impl Metrics {
     /// Records the time of an authorization decision.
     pub fn observe_authorization(&self, elapsed: Duration) {
         self.authorization_seconds.observe(elapsed.as_secs_f64());
+    }
+
+    /// Sets whether the files of an option cannot be used.
+    pub fn set_files_failed(&self, option: &'static str, has_failed: bool) {
+        let failed = self.files_failed.get_or_create(&OptionLabels { option });
+        failed.set(i64::from(has_failed));
     }
 
     /// Counts a watch that was ended because its client was too slow.

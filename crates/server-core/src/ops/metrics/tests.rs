@@ -32,6 +32,7 @@ fn observed() -> Metrics {
     metrics.set_instances(Group::Krm, true, 2);
     metrics.observe_reconcile("done", time);
     metrics.count_instance_error("Conflict");
+    metrics.set_files_failed("--rbac", true);
     metrics.set_instances_queued(3);
     metrics
 }
@@ -68,6 +69,7 @@ fn the_names_are_those_of_the_documentation() {
         "krm_template_expansion_seconds_count",
         "krm_template_expansion_seconds_sum",
         "krm_template_expansions_total",
+        "krm_template_files_failed",
         "krm_template_in_flight",
         "krm_template_instances",
         "krm_template_instances_queue_length",
@@ -112,6 +114,7 @@ fn values_are_exposed_with_their_labels() {
         "krm_template_events_dropped_total 1",
         "krm_template_panics_total 1",
         "krm_template_audit_dropped_total 1",
+        "krm_template_files_failed{option=\"--rbac\"} 1",
         "krm_template_build_info{version=\"0.1.0\",commit=\"abc\"} 1",
         "# TYPE krm_template_requests counter",
     ] {

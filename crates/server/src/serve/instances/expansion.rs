@@ -16,6 +16,12 @@ use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::store::Revision;
 
+/// The reason of a condition: the values for an installed instance have changed.
+pub(super) const VALUES_CHANGED: &str = "ValuesChanged";
+
+/// Values, and the version of the object that has them; empty if there is none.
+type Values = (BTreeMap<String, String>, String);
+
 /// Why an instance has no objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::serve) struct Problem {
@@ -77,10 +83,14 @@ pub(super) async fn of(
         labels,
         ..Found::default()
     };
+    let mut versions = BTreeMap::new();
     for ((kind, name), may_be_missing) in needed(state, instance).await?.objects {
-        let values = values(state, instance, user, (kind, &name), may_be_missing).await?;
+        let (values, version) =
+            values(state, instance, user, (kind, &name), may_be_missing).await?;
+        versions.insert(format!("{kind} {name:?}"), version);
         found.objects.insert((kind, name), values);
     }
+    plan.check_values(instance, &versions)?;
     let (group, text) = (instance.group(), instance.text());
     let namespace = instance.namespace().to_owned();
     let permit = state.admission.expansion().await?;
@@ -88,10 +98,14 @@ pub(super) async fn of(
         let _permit = permit;
         instance::expanded(group, &namespace, &text, &found, *limits)
     });
-    Ok(expanded.await?)
+    Ok(Expansion {
+        values: versions,
+        ..expanded.await?
+    })
 }
 
-/// Reads a Template of the namespace of an instance, in the group of the instance first.
+/// Reads a Template of the namespace of an instance, in the group of the instance first, of those in
+/// which the user may read it.
 pub(in crate::serve) async fn stored(
     state: &State,
     instance: &Draft,
@@ -103,12 +117,10 @@ pub(in crate::serve) async fn stored(
         Group::OpenShift => Group::Krm,
     };
     let namespace = instance.namespace();
+    let message = format!("the namespace {namespace:?} has no Template {name:?}");
+    let mut refused = Vec::new();
     for group in [instance.group, other] {
         let resource = Kind::Template.resource();
-        let key = format!("/{}/{resource}/{namespace}/{name}", group.name());
-        let item = state.store.get(&key).await;
-        let item = item.map_err(|error| Problem::new("TemplateNotFound", error.to_string()))?;
-        let Some(item) = item else { continue };
         let wanted = Attributes {
             verb: "get",
             group: group.name(),
@@ -118,16 +130,49 @@ pub(in crate::serve) async fn stored(
             name,
             ..Attributes::default()
         };
+        // Before the store is read, which would tell whether there is one.
         if let Err(status) = state.authorize(user, &wanted).await {
-            return Err(Problem::new("Forbidden", status.message));
+            refused.push(status.message);
+            continue;
         }
-        return Ok((group, Stored::decode(&item.value)?, item.revision));
+        let key = format!("/{}/{resource}/{namespace}/{name}", group.name());
+        let item = state.store.get(&key).await;
+        let item = item.map_err(|error| Problem::new("TemplateNotFound", error.to_string()))?;
+        if let Some(item) = item {
+            return Ok((group, Stored::decode(&item.value)?, item.revision));
+        }
     }
-    let message = format!("the namespace {namespace:?} has no Template {name:?}");
-    Err(Problem::new("TemplateNotFound", message))
+    match <[String; 2]>::try_from(refused) {
+        Ok([first, _]) => Err(Problem::new("Forbidden", first)),
+        Err(_) => Err(Problem::new("TemplateNotFound", message)),
+    }
 }
 
-/// Reads the values in a ConfigMap or Secret of the namespace of an instance.
+impl Plan {
+    /// Checks that the values are those of the time at which somebody asked for the generation.
+    fn check_values(
+        &self,
+        instance: &Instance,
+        versions: &BTreeMap<String, String>,
+    ) -> Result<(), Problem> {
+        let pinned = self.values.as_ref();
+        let Some(pinned) = pinned.filter(|_| self.generation == instance.generation()) else {
+            return Ok(());
+        };
+        let mut changed = versions.iter();
+        let changed = changed.find(|(name, version)| pinned.get(*name) != Some(*version));
+        changed.map_or(Ok(()), |(name, _)| {
+            let instance = instance.name();
+            let message = format!(
+                "the values in the {name} have changed since the last change of the spec: to use \
+                 them, run `krm-template-server upgrade {instance}`"
+            );
+            Err(Problem::new(VALUES_CHANGED, message))
+        })
+    }
+}
+
+/// Reads the values in a ConfigMap or Secret of the namespace of an instance, and its version.
 #[cfg(feature = "deployments")]
 async fn values(
     state: &State,
@@ -135,7 +180,7 @@ async fn values(
     user: &User,
     (kind, name): (&'static str, &str),
     may_be_missing: bool,
-) -> Result<BTreeMap<String, String>, Problem> {
+) -> Result<Values, Problem> {
     use krm_template_server_deployments::apply::Recorded;
 
     let Some(cluster) = &state.cluster else {
@@ -150,11 +195,17 @@ async fn values(
     };
     let live = cluster.live(user, &object).await;
     match live.map_err(|failure| Problem::new("Forbidden", failure.message()))? {
-        Some(live) => data(&live, kind == "Secret").ok_or_else(|| {
-            let message = format!("a value of the {kind} {name:?} is not UTF-8 text");
-            Problem::new("ExpansionFailed", message)
-        }),
-        None if may_be_missing => Ok(BTreeMap::new()),
+        Some(live) => {
+            let text = |field: &str| live.pointer(field).and_then(serde_json::Value::as_str);
+            let [uid, revision] = ["/metadata/uid", "/metadata/resourceVersion"].map(text);
+            let version = [uid.unwrap_or_default(), revision.unwrap_or_default()].join(" ");
+            let values = data(&live, kind == "Secret").ok_or_else(|| {
+                let message = format!("a value of the {kind} {name:?} is not UTF-8 text");
+                Problem::new("ExpansionFailed", message)
+            });
+            Ok((values?, version))
+        }
+        None if may_be_missing => Ok(Values::default()),
         None => {
             let message = format!("the {kind} {name:?} does not exist");
             Err(Problem::new("ParametersMissing", message))
@@ -169,17 +220,13 @@ fn values(
     _: &User,
     (kind, name): (&'static str, &str),
     may_be_missing: bool,
-) -> impl Future<Output = Result<BTreeMap<String, String>, Problem>> {
+) -> impl Future<Output = Result<Values, Problem>> {
     ready(without_cluster(kind, name, may_be_missing))
 }
 
-fn without_cluster(
-    kind: &str,
-    name: &str,
-    may_be_missing: bool,
-) -> Result<BTreeMap<String, String>, Problem> {
+fn without_cluster(kind: &str, name: &str, may_be_missing: bool) -> Result<Values, Problem> {
     if may_be_missing {
-        return Ok(BTreeMap::new());
+        return Ok(Values::default());
     }
     let message = format!("the {kind} {name:?} cannot be read: the server has no cluster");
     Err(Problem::new("ParametersMissing", message))

@@ -257,6 +257,7 @@ impl Work<'_> {
         let checked = chain::check(self.context, instance, &all).await?;
         checked.map_err(|problem| Failed::Text(problem.message))?;
         plan.generated = expansion.generated;
+        plan.values = Some(expansion.values).filter(|values| !values.is_empty());
         planned.secrets = expansion.secrets;
         for object in all {
             add_values(&mut planned.secrets, object);

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use krm_core::secrets::KnownSecrets;
 use serde_json::{Value, json};
 
-use super::expansion::{self, Problem};
+use super::expansion::{self, Problem, VALUES_CHANGED};
 use super::journal::{Journal, Silent};
 use super::kept::{self, secret};
 use super::objects::{
@@ -18,7 +18,7 @@ use super::objects::{
 use super::record::{Cause, Context, Instance, Outcome, Plan, Planned, Stop, Taken};
 use super::recorded::Templates;
 use super::report::{fail, problem, tell, tell_ready};
-use super::status::Status;
+use super::status::{Status, UPGRADE};
 use super::{chain, revisions, standing};
 use crate::process::instance::Generated;
 use krm_template_server_core::auth::User;
@@ -155,10 +155,13 @@ impl Work<'_> {
 
     /// Checks that the user may do all of it: read the values, apply the objects, delete the others.
     async fn may_do(&self, instance: &Instance, plan: &Plan) -> Result<(), Problem> {
-        let expanded = self.expand(instance, plan).await.map_err(|stop| match stop {
-            Stop::Store(status) => Problem::from(status),
-            Stop::Changed => Problem::new("Conflict", "the instance has changed"),
-        })??;
+        let expanded = self
+            .expand(instance, plan)
+            .await
+            .map_err(|stop| match stop {
+                Stop::Store(status) => Problem::from(status),
+                Stop::Changed => Problem::new("Conflict", "the instance has changed"),
+            })??;
         let tried = self.preflight(expanded.secret.as_slice(), &expanded.objects, true);
         let failures = tried.await;
         if !failures.is_empty() {
@@ -206,6 +209,13 @@ impl Work<'_> {
         let context = self.context;
         let expanded = match self.expand(instance, &planned.plan).await? {
             Ok(expanded) => expanded,
+            Err(problem)
+                if problem.reason == VALUES_CHANGED
+                    && planned.plan.applied == instance.generation() =>
+            {
+                status.set(UPGRADE, true, problem.reason, &problem.message);
+                return self.conclude(instance, planned, status, None).await;
+            }
             Err(problem) => {
                 return fail(context, self.cluster, instance, status, &problem).await;
             }
@@ -214,6 +224,7 @@ impl Work<'_> {
             secret,
             objects,
             generated,
+            values,
             wanted,
             waves,
             secrets,
@@ -221,6 +232,7 @@ impl Work<'_> {
         status.secrets = secrets;
         let mut plan = planned.plan.clone();
         plan.generated = generated;
+        plan.values = (!values.is_empty()).then_some(values);
         plan.asked = instance.asked();
         plan.generate_key();
         let hash = hash(&objects, &plan.key, &self.user.name);
@@ -313,6 +325,7 @@ impl Work<'_> {
             secret,
             objects,
             generated: expansion.generated,
+            values: expansion.values,
             wanted,
             waves,
             secrets,
@@ -541,6 +554,8 @@ struct Expanded {
     secret: Option<Object>,
     objects: Vec<Object>,
     generated: BTreeMap<String, Generated>,
+    /// The versions of the objects with values.
+    values: BTreeMap<String, String>,
     /// All objects, and the number of the wave of each.
     wanted: Vec<Recorded>,
     waves: Vec<usize>,

@@ -97,6 +97,8 @@ pub(in crate::serve) async fn changes(
     let kept = kept::of(cluster, &instance, &user, &planned.plan, false).await;
     let plan = Plan {
         generated: kept.values,
+        // Those of now, as an upgrade would take them.
+        values: None,
         ..planned.plan
     };
     let expanded = expansion::of(state, &instance, &user, &plan, stored, Vec::new()).await;

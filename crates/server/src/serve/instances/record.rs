@@ -319,6 +319,10 @@ pub(super) struct Plan {
     /// Whether a file of this server had the requester then.
     #[serde(default)]
     pub(super) is_listed: Option<bool>,
+    /// The version of each ConfigMap and Secret with values for this generation; `None` until they
+    /// are read. Others may change them, so another version counts only when somebody asks again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) values: Option<BTreeMap<String, String>>,
     /// The revision that `status` and history count.
     pub(super) revision: u64,
     /// The stored Templates that the generation `templates_of` uses.

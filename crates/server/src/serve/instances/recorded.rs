@@ -16,7 +16,7 @@ use serde_json::json;
 use super::authors;
 use super::expansion::{self, Problem};
 use super::record::{Context, Instance, Plan, Taken};
-use super::status::Status;
+use super::status::{Status, UPGRADE};
 use crate::object::Stored;
 use crate::serve::state::State;
 use krm_template_server_core::auth::{Attributes, User};
@@ -26,9 +26,6 @@ use krm_template_server_core::store::Revision;
 /// The maximum length of the recorded Templates of an instance as JSON, in bytes: stores take values
 /// of little more.
 const MAX_RECORDED: usize = 960 << 10;
-
-/// The type of the condition that tells of changed Templates.
-const UPGRADE: &str = "UpgradeAvailable";
 
 /// A stored Template that an instance names.
 struct Template {

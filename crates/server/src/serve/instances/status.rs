@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use krm_core::secrets::KnownSecrets;
 use serde_json::{Map, Value, json};
 
+use super::expansion::Problem;
 use super::record::Instance;
 use crate::object::meta::rfc3339;
 use krm_template_server_core::groups::Group;
@@ -18,6 +19,9 @@ pub(super) const KEYED: &str = "k.";
 
 /// The maximum length of the message of a condition in bytes.
 const MAX_MESSAGE: usize = 1_024;
+
+/// The condition that an upgrade would change something.
+pub(super) const UPGRADE: &str = "UpgradeAvailable";
 
 /// The status of an instance, as a value that can be changed.
 #[derive(Clone, Debug, PartialEq)]

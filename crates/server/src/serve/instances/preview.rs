@@ -88,9 +88,12 @@ pub(in crate::serve) async fn changes(
     let planned = Planned::of(state, &instance).await.map_err(stopped)?;
     let plan = &planned.plan;
     let all = Templates::read(state, &instance, &user, plan).await;
-    let templates = all.and_then(|all| match is_kept {
-        true => all.taken(&instance),
-        false => all.stored(),
+    let templates = all.and_then(|all| {
+        if is_kept {
+            all.taken(&instance)
+        } else {
+            all.stored()
+        }
     });
     let stored = &templates.map_err(refused)?;
     let expanded = expansion::of(state, &instance, &user, plan, stored, Vec::new()).await;

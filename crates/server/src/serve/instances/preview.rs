@@ -87,15 +87,8 @@ pub(in crate::serve) async fn changes(
     let user = without_tokens(user.clone());
     let planned = Planned::of(state, &instance).await.map_err(stopped)?;
     let plan = &planned.plan;
-    let all = Templates::read(state, &instance, &user, plan).await;
-    let templates = all.and_then(|all| {
-        if is_kept {
-            all.taken(&instance)
-        } else {
-            all.stored()
-        }
-    });
-    let stored = &templates.map_err(refused)?;
+    let stored = Templates::shown(state, &instance, &user, plan, is_kept).await;
+    let stored = &stored.map_err(refused)?;
     let expanded = expansion::of(state, &instance, &user, plan, stored, Vec::new()).await;
     let expansion = expanded.map_err(refused)?;
     let secret = secret(&instance, &expansion.generated);

@@ -467,7 +467,7 @@ impl Session {
             text("revision")
         );
         if let ("True", _, message) = condition(&instance, "UpgradeAvailable") {
-            head += &format!("upgrade available: {message}\n");
+            head.extend(["upgrade available: ", message, "\n"]);
         }
         let objects = instance
             .pointer("/status/objects")

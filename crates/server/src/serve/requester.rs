@@ -108,20 +108,14 @@ async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) -> Result<
     let kept = before.filter(|before| instance::is_same_request(before, &spec));
     let is_kept = kept.is_some();
     let names = instance::templates(&spec);
-    let (requester, version) = match kept {
-        Some(before) => {
-            let version = before.get("templateVersion").cloned();
-            (
-                before.get("requester").cloned().unwrap_or_default(),
-                version,
-            )
-        }
-        None => {
-            let revision = call.state.store.revision().await;
-            let revision = revision.map_err(|error| call.refused(draft.name(), &error))?;
-            let version = (!names.is_empty()).then(|| json!(revision.to_string()));
-            (instance::requester(call.user), version)
-        }
+    let (requester, version) = if let Some(before) = kept {
+        let field = |key| before.get(key).cloned();
+        (field("requester"), field("templateVersion"))
+    } else {
+        let revision = call.state.store.revision().await;
+        let revision = revision.map_err(|error| call.refused(draft.name(), &error))?;
+        let version = (!names.is_empty()).then(|| json!(revision.to_string()));
+        (Some(instance::requester(call.user)), version)
     };
     if !is_kept && spec.get("upgrades").and_then(Value::as_str) == Some("Automatic") {
         draft.refused = may_not_update(call, &names).await;
@@ -149,7 +143,7 @@ async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) -> Result<
         }
     }
     if let Some(fields) = spec.as_object_mut() {
-        fields.insert("requester".to_owned(), requester);
+        fields.insert("requester".to_owned(), requester.unwrap_or_default());
         fields.shift_remove("templateVersion");
         fields.extend(version.map(|version| ("templateVersion".to_owned(), version)));
         draft.set("spec", &spec);

@@ -87,12 +87,8 @@ pub(in crate::serve) async fn changes(
     // With a ServiceAccount, nobody sees more than they may themselves.
     let user = without_tokens(user.clone());
     let planned = Planned::of(state, &instance).await.map_err(stopped)?;
-    let all = Templates::read(state, &instance, &user, &planned.plan).await;
-    let templates = all.and_then(|all| match is_kept {
-        true => all.taken(&instance),
-        false => all.stored(),
-    });
-    let stored = &templates.map_err(refused)?;
+    let stored = Templates::shown(state, &instance, &user, &planned.plan, is_kept).await;
+    let stored = &stored.map_err(refused)?;
     // Values that the user may not read are generated anew.
     let kept = kept::of(cluster, &instance, &user, &planned.plan, false).await;
     let plan = Plan {

@@ -97,6 +97,22 @@ impl Templates {
         Ok(Self(all))
     }
 
+    /// Returns the Templates of the generation, or as they are now, only to look at them.
+    pub(super) async fn shown(
+        state: &State,
+        instance: &Instance,
+        user: &User,
+        plan: &Plan,
+        is_kept: bool,
+    ) -> Result<BTreeMap<String, Taken>, Problem> {
+        let all = Self::read(state, instance, user, plan).await?;
+        if is_kept {
+            all.taken(instance)
+        } else {
+            all.stored()
+        }
+    }
+
     /// Returns the Templates as they are now, which an update of the instance would take.
     pub(super) fn stored(&self) -> Result<BTreeMap<String, Taken>, Problem> {
         let named = |one: &Template| Ok((one.name.clone(), one.stored.clone()?));

@@ -16,8 +16,7 @@ pub(super) async fn step(context: &Context, instance: &mut Instance) -> Result<O
     let user = instance.requester().unwrap_or_default();
     let state = &context.state;
     let plan = Plan::default();
-    let templates = Templates::read(state, instance, &user, &plan).await;
-    let expanded = match templates.and_then(|templates| templates.stored()) {
+    let expanded = match Templates::shown(state, instance, &user, &plan, false).await {
         Ok(stored) => expansion::of(state, instance, &user, &plan, &stored, Vec::new()).await,
         Err(problem) => Err(problem),
     };

@@ -1,16 +1,28 @@
-//! Signals that ask this program to end while another one runs for it.
+//! Signals that ask this program to end while another one runs for it, or has left files.
 
+use std::path::Path;
 #[cfg(unix)]
-use std::sync::Arc;
+use std::path::PathBuf;
 #[cfg(unix)]
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+#[cfg(unix)]
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Holds back signals until the other program is stopped. At other times they work as usual.
+/// The interval between checks for signals while no other program runs.
+#[cfg(unix)]
+const LISTEN: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// Holds back signals until the other program is stopped and temporary folders are removed. At other
+/// times they work as usual.
 #[cfg(unix)]
 #[derive(Clone, Debug)]
 pub struct Interruption {
     /// Whether no other program runs.
     idle: Arc<AtomicBool>,
+    /// Whether signals work as usual: no other program runs, and there are no folders.
+    free: Arc<AtomicBool>,
+    /// The temporary folders.
+    folders: Arc<Mutex<Vec<PathBuf>>>,
     /// The number of the received signal; 0 if there was none.
     pending: Arc<AtomicUsize>,
     /// The number of the signal that a program was stopped for.
@@ -19,13 +31,13 @@ pub struct Interruption {
 
 #[cfg(unix)]
 impl Interruption {
-    /// Listens to the signals of Ctrl-C, of `kill`, and of a terminal that goes away.
+    /// Listens to the signals of Ctrl-C, of Ctrl-\\, of `kill`, and of a terminal that goes away.
     #[must_use]
     pub fn listen() -> Self {
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
         let new = Self::never();
         let ignored = ignored();
-        for signal in [SIGHUP, SIGINT, SIGTERM] {
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
             let Ok(number) = usize::try_from(signal) else {
                 continue;
             };
@@ -34,9 +46,9 @@ impl Interruption {
                 continue;
             }
             // Where signals cannot be kept, they end this program alone, as before.
-            let (idle, pending) = (Arc::clone(&new.idle), Arc::clone(&new.pending));
+            let (free, pending) = (Arc::clone(&new.free), Arc::clone(&new.pending));
             if signal_hook::flag::register_usize(signal, pending, number).is_ok() {
-                let _ = signal_hook::flag::register_conditional_default(signal, idle);
+                let _ = signal_hook::flag::register_conditional_default(signal, free);
             }
         }
         new
@@ -47,6 +59,8 @@ impl Interruption {
     pub fn never() -> Self {
         Self {
             idle: Arc::new(AtomicBool::new(true)),
+            free: Arc::new(AtomicBool::new(true)),
+            folders: Arc::default(),
             pending: Arc::default(),
             taken: Arc::default(),
         }
@@ -55,6 +69,39 @@ impl Interruption {
     /// Keeps signals from now on, or no longer.
     pub fn keep(&self, keeps: bool) {
         self.idle.store(!keeps, Ordering::SeqCst);
+        let is_free = !keeps && self.folders().is_empty();
+        self.free.store(is_free, Ordering::SeqCst);
+    }
+
+    fn folders(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has a signal remove a folder, until [`Self::release`].
+    pub(crate) fn guard(&self, folder: &Path) {
+        self.folders().push(folder.to_owned());
+        self.keep(false);
+        let (this, folder) = (self.clone(), folder.to_owned());
+        std::thread::spawn(move || {
+            while this.folders().contains(&folder) {
+                if this.idle.load(Ordering::SeqCst) && this.take() {
+                    for folder in this.folders().drain(..) {
+                        let _ = std::fs::remove_dir_all(folder);
+                    }
+                    this.obey();
+                }
+                std::thread::sleep(LISTEN);
+            }
+        });
+    }
+
+    /// Forgets a folder that is removed, and obeys a signal that has come meanwhile.
+    pub(crate) fn release(&self, folder: &Path) {
+        self.folders().retain(|one| one != folder);
+        self.keep(false);
+        if self.take() {
+            self.obey();
+        }
     }
 
     /// Whether a signal has come since this was asked last.
@@ -102,6 +149,10 @@ impl Interruption {
     }
 
     pub const fn keep(&self, _: bool) {}
+
+    pub(crate) const fn guard(&self, _: &Path) {}
+
+    pub(crate) const fn release(&self, _: &Path) {}
 
     pub const fn take(&self) -> bool {
         false

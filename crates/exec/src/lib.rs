@@ -16,3 +16,4 @@ mod sandbox;
 pub mod staged;
 pub mod status;
 pub mod subprocess;
+pub mod temporary;

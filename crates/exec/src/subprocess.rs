@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::group::Group;
+pub use crate::group::SEED;
 use crate::interruption::Interruption;
 use krm_yaml::diagnostic::Diagnostic;
 

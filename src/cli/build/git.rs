@@ -14,6 +14,7 @@ use super::programs::{Programs, limits};
 use super::repository::Repository;
 use crate::files::{self, Checkout, join};
 use krm_template_exec::subprocess::{Ended, Failure, unsuccessful};
+use krm_template_exec::temporary::private;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
 /// How many repositories are cloned in one build.
@@ -69,7 +70,7 @@ impl Programs {
             }
             // No name begins with another one: messages have them replaced.
             let directory = folder.join(format!("{count:03}"));
-            fs::create_dir(&directory).map_err(unable)?;
+            private(|| fs::create_dir(&directory)).map_err(unable)?;
             self.clone_into(&directory, &repository).inspect_err(|_| {
                 // The next one takes its place.
                 let _ = fs::remove_dir_all(&directory);
@@ -127,7 +128,7 @@ impl Programs {
         let limit = repository.timeout.min(self.limit);
         let verb = arguments.first().copied().unwrap_or_default();
         let name = format!("git {verb}` of `{}", repository.url);
-        match self.process(&mut command, String::new(), limit) {
+        match private(|| self.process(&mut command, String::new(), limit)) {
             Ok(ended) if ended.status.success() => Ok(ended),
             Ok(ended) => Err(unsuccessful(&name, &ended).into()),
             Err(Failure::Missing) => {

@@ -138,7 +138,10 @@ fn programs(
         options: arguments.containers.clone(),
         executables: arguments.enable_exec,
         helm: arguments.helm.clone(),
-        git: arguments.enable_git.then(Git::new).transpose()?,
+        git: arguments
+            .enable_git
+            .then(|| Git::new(interruption))
+            .transpose()?,
         limit: Duration::from_secs(arguments.function_timeout),
         console,
         interruption: interruption.clone(),

@@ -25,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("restrictions/a_file_that_is_too_large_is_refused", large),
         Trial::test("restrictions/kustomize_is_held_to_the_same", kustomize),
         Trial::test("restrictions/a_function_is_held_to_the_same", function),
+        Trial::test("restrictions/a_function_reads_only_its_package", package),
         needs::ignored(
             Trial::test("restrictions/imports_are_held_to_the_same", imports),
             program::needs(program::DEPLOYMENT_MANAGER),
@@ -202,6 +203,15 @@ fn kustomize() -> Result<(), Failed> {
 }
 
 /// The functionConfig is in `app`, or its annotation names another place.
+/// The input of a function whose functionConfig is a Composition with this field.
+fn list(path: &str, field: &str) -> String {
+    format!(
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n  \
+         apiVersion: kustomize.config.k8s.io/v1alpha1\n  kind: Composition\n  metadata:\n    \
+         name: c\n    annotations: {{internal.config.kubernetes.io/path: {path}}}\n  {field}\n"
+    )
+}
+
 fn function() -> Result<(), Failed> {
     let folder = folder("function")?;
     fs::write(folder.join("app/below"), "a=1\n")?;
@@ -224,11 +234,11 @@ fn function() -> Result<(), Failed> {
             "outside of the package",
         ),
     ] {
-        let list = format!(
-            "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n  \
-             apiVersion: kustomize.config.k8s.io/v1alpha1\n  kind: Composition\n  metadata:\n    \
-             name: c\n    annotations: {{internal.config.kubernetes.io/path: {path}}}\n  transformers:\n  \
-             - {{kind: ConfigMapGenerator, metadata: {{name: a}}, files: [key={file}]}}\n"
+        let list = list(
+            path,
+            &format!(
+                "transformers: [{{kind: ConfigMapGenerator, metadata: {{name: a}}, files: [key={file}]}}]"
+            ),
         );
         let output = program::run(&mut program::command(&folder), list.into_bytes())?;
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -300,4 +310,132 @@ fn imports() -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// What may add a directory with a Kustomization, `DIR`.
+const ADDERS: [&str; 8] = [
+    "transformers: [{kind: ResourceAccumulator, paths: [DIR]}]",
+    "transformers: [{kind: ResourceAccumulator, paths: [DIR/kustomization.yaml]}]",
+    "transformers: [{kind: ResourceAccumulator, paths: [DIR/composition/composition.yaml]}]",
+    "transformers: [{kind: Kustomization, resources: [DIR]}]",
+    "transformers: [{kind: Kustomization, bases: [DIR]}]",
+    "transformers: [{kind: Kustomization, transformers: [DIR]}]",
+    "transformersFrom: [{path: DIR/composition}]",
+    "transformersFrom: [{path: DIR/composition/composition.yaml}]",
+];
+
+/// The same for a directory that the text of a Kustomization in the package names.
+const INNER: [&str; 4] = [
+    "resources: [DIR]\n",
+    "components: [DIR/component]\n",
+    "generators: [DIR]\n",
+    "validators: [DIR]\n",
+];
+
+/// Runs the function in a directory; returns its standard error, and whether it succeeded.
+fn run_function(at: &Path, path: &str, field: &str) -> Result<(String, bool), Failed> {
+    let list = list(path, field).into_bytes();
+    let output = program::run(&mut program::command(at), list)?;
+    let stderr = String::from_utf8(output.stderr)?;
+    if String::from_utf8_lossy(&output.stdout).contains("canary") && output.exit != "0" {
+        return Err(format!("{field}: a file is shown").into());
+    }
+    Ok((stderr, output.exit == "0"))
+}
+
+fn package() -> Result<(), Failed> {
+    let folder = folder("package")?;
+    let write = |path: &str, text: &str| -> Result<(), Failed> {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().ok_or("it is in no directory")?)?;
+        Ok(fs::write(path, text)?)
+    };
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: canary}\n";
+    for base in ["outside", "package/base", "package/sub/base"] {
+        write(
+            &format!("{base}/kustomization.yaml"),
+            "resources: [a.yaml]\n",
+        )?;
+        write(&format!("{base}/a.yaml"), object)?;
+        let component = "kind: Component\nconfigMapGenerator: [{name: b, files: [../a.yaml]}]\n";
+        write(&format!("{base}/component/kustomization.yaml"), component)?;
+        let composition =
+            "kind: Composition\ntransformers:\n- {kind: LabelTransformer, labels: {a: b}}\n";
+        write(&format!("{base}/composition/composition.yaml"), composition)?;
+    }
+    write("package/Kptfile", "")?;
+    write("package/inner/kustomization.yaml", "")?;
+    std::os::unix::fs::symlink("../outside", folder.join("package/link"))?;
+    std::os::unix::fs::symlink("../../outside", folder.join("package/inner/link"))?;
+    let top = folder.join("package");
+    let absolute = folder.join("outside").display().to_string();
+    let refused = |at: &Path, path: &str, field: &str| -> Result<(), Failed> {
+        let (stderr, succeeded) = run_function(at, path, field)?;
+        let words = ["the directory of the package", "`krm-template build`"];
+        let is_right = words.iter().all(|words| stderr.contains(words));
+        if succeeded || !is_right || stderr.contains("canary") {
+            return Err(format!("{path}: {field}: {stderr}").into());
+        }
+        Ok(())
+    };
+    // Whether anything is there makes no difference.
+    let directories = [
+        "../outside",
+        "./../package/../outside",
+        "link",
+        "../none",
+        "/none",
+        &absolute,
+    ];
+    for directory in directories {
+        for adder in ADDERS {
+            refused(&top, "fn.yaml", &adder.replace("DIR", directory))?;
+        }
+    }
+    let inner = "transformers: [{kind: ResourceAccumulator, paths: [inner]}]";
+    for directory in ["../../outside", "link", "../link", "../../none", &absolute] {
+        for text in INNER {
+            let text = text.replace("DIR", directory);
+            write("package/inner/kustomization.yaml", &text)?;
+            refused(&top, "fn.yaml", inner)?;
+        }
+    }
+    let add = |directory: &str| ADDERS[0].replace("DIR", directory);
+    let allowed = |at: &str, path: &str, directory: &str| -> Result<(), Failed> {
+        match run_function(&folder.join(at), path, &add(directory))? {
+            (_, true) => Ok(()),
+            (stderr, false) => Err(format!("{at}: {path}: {directory}: {stderr}").into()),
+        }
+    };
+    allowed("package", "fn.yaml", "base")?;
+    allowed("package", "sub/fn.yaml", "../base")?;
+    allowed("package/sub", "fn.yaml", "../base")?;
+    allowed(
+        "package",
+        "fn.yaml",
+        &top.join("base").display().to_string(),
+    )?;
+    // A subpackage is a package.
+    write("package/sub/Kptfile", "")?;
+    allowed("package", "sub/fn.yaml", "base")?;
+    refused(&top, "sub/fn.yaml", &add("../base"))?;
+    refused(&folder.join("package/sub"), "fn.yaml", &add("../base"))?;
+    // An annotation does not move the root.
+    for path in ["../outside/fn.yaml", "/fn.yaml", "../../../../../fn.yaml"] {
+        let (stderr, succeeded) = run_function(&top, path, &add("."))?;
+        if succeeded || !stderr.contains("outside of the package") {
+            return Err(format!("{path}: {stderr}").into());
+        }
+    }
+    // A command reads what kustomize reads.
+    write(
+        "package/inner/kustomization.yaml",
+        "resources: [../../outside]\n",
+    )?;
+    let mut build = program::command(&top);
+    let output = program::run(build.args(["build", "inner"]), Vec::new())?;
+    if output.exit == "0" {
+        return Ok(());
+    }
+    Err(String::from_utf8_lossy(&output.stderr).into_owned().into())
 }

@@ -262,7 +262,7 @@ fn make<'d>(
     };
     let environment = Environment {
         trace: (has_diff || checker.is_some()).then_some(&trace),
-        ..environment(disk)
+        ..environment(disk, &arguments.seed_scope)
     };
     #[cfg(feature = "deployment-manager")]
     let environment = Environment {

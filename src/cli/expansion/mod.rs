@@ -11,6 +11,7 @@ pub(super) use self::arguments::Arguments;
 use self::inputs::Inputs;
 use self::inspection::Inspector;
 use self::targets::Targets;
+use crate::cli::environment;
 use crate::plan::{self, Input, InputOrigin, Instance};
 use crate::template::{
     self, Assignment, Cause, Generation, Inspect, Label, Options, Scope, Seed, SetBy, Template,
@@ -149,6 +150,23 @@ impl Expansions<'_> {
         }
     }
 
+    /// Random values, or those of a scope.
+    fn generation(&self, instance: &Instance, template: &Template) -> Generation<'static> {
+        match self.arguments.seed_scope.text() {
+            scope if scope.is_empty() => Generation::Once(Seed::default()),
+            scope => Generation::Reproducible {
+                seed: environment::seed(),
+                scope,
+                // As of a Template that is a functionConfig.
+                instance: match instance.seed.as_str() {
+                    "" => template.name().to_owned(),
+                    seed => seed.to_owned(),
+                },
+                earlier: &(),
+            },
+        }
+    }
+
     fn one<'e>(
         &'e self,
         instance: &'e Instance,
@@ -171,7 +189,7 @@ impl Expansions<'_> {
                 inspect: Some(inspector),
                 keep_namespace: arguments.keep_namespace,
                 budget: None,
-                generation: Generation::Once(Seed::default()),
+                generation: self.generation(instance, template),
             },
             own_labels: instance.labels.len(),
             is_own_namespace: arguments.namespace.is_none(),

@@ -207,10 +207,7 @@ fn passed(
         return None;
     }
     let functions = InProcess {
-        environment: &Environment {
-            files: Some(files),
-            ..environment.clone()
-        },
+        environment,
         others: &NoOthers,
         earlier: Some(&run),
     };

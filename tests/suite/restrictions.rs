@@ -225,7 +225,7 @@ fn function() -> Result<(), Failed> {
         (
             "composition.yaml",
             "/etc/hostname",
-            "is not in or below the directory",
+            "the directory of the package",
         ),
         ("../composition.yaml", "file", "outside of the package"),
         (

@@ -2,27 +2,23 @@
 
 use std::path::Path;
 #[cfg(unix)]
-use std::path::PathBuf;
-#[cfg(unix)]
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 #[cfg(unix)]
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-/// The interval between checks for signals while no other program runs.
+/// The interval between looks for signals.
 #[cfg(unix)]
-const LISTEN: std::time::Duration = std::time::Duration::from_millis(50);
+const LISTEN: std::time::Duration = std::time::Duration::from_millis(20);
 
-/// Holds back signals until the other program is stopped and temporary folders are removed. At other
-/// times they work as usual.
+/// Holds back signals until the other program is stopped. At other times they end this program, after
+/// its temporary folders.
 #[cfg(unix)]
 #[derive(Clone, Debug)]
 pub struct Interruption {
     /// Whether no other program runs.
     idle: Arc<AtomicBool>,
-    /// Whether signals work as usual: no other program runs, and there are no folders.
-    free: Arc<AtomicBool>,
-    /// The temporary folders.
-    folders: Arc<Mutex<Vec<PathBuf>>>,
+    /// The temporary folders, also those that are gone.
+    folders: Arc<Mutex<Vec<std::path::PathBuf>>>,
     /// The number of the received signal; 0 if there was none.
     pending: Arc<AtomicUsize>,
     /// The number of the signal that a program was stopped for.
@@ -46,12 +42,30 @@ impl Interruption {
                 continue;
             }
             // Where signals cannot be kept, they end this program alone, as before.
-            let (free, pending) = (Arc::clone(&new.free), Arc::clone(&new.pending));
-            if signal_hook::flag::register_usize(signal, pending, number).is_ok() {
-                let _ = signal_hook::flag::register_conditional_default(signal, free);
+            let _ = signal_hook::flag::register_usize(signal, Arc::clone(&new.pending), number);
+        }
+        let this = new.clone();
+        std::thread::spawn(move || this.end());
+        new
+    }
+
+    /// Ends this program at a signal while no other one runs.
+    fn end(&self) {
+        loop {
+            std::thread::sleep(LISTEN);
+            if self.idle.load(Ordering::SeqCst) && self.take() {
+                for folder in self.folders.lock().iter().flat_map(|all| all.iter()) {
+                    let _ = std::fs::remove_dir_all(folder);
+                }
+                self.obey();
             }
         }
-        new
+    }
+
+    /// Has a signal remove a folder.
+    pub(crate) fn guard(&self, folder: &Path) {
+        let folders = self.folders.lock();
+        let _ = folders.map(|mut all| all.push(folder.to_owned()));
     }
 
     /// Listens to no signals: the program handles them itself.
@@ -59,7 +73,6 @@ impl Interruption {
     pub fn never() -> Self {
         Self {
             idle: Arc::new(AtomicBool::new(true)),
-            free: Arc::new(AtomicBool::new(true)),
             folders: Arc::default(),
             pending: Arc::default(),
             taken: Arc::default(),
@@ -69,39 +82,6 @@ impl Interruption {
     /// Keeps signals from now on, or no longer.
     pub fn keep(&self, keeps: bool) {
         self.idle.store(!keeps, Ordering::SeqCst);
-        let is_free = !keeps && self.folders().is_empty();
-        self.free.store(is_free, Ordering::SeqCst);
-    }
-
-    fn folders(&self) -> MutexGuard<'_, Vec<PathBuf>> {
-        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Has a signal remove a folder, until [`Self::release`].
-    pub(crate) fn guard(&self, folder: &Path) {
-        self.folders().push(folder.to_owned());
-        self.keep(false);
-        let (this, folder) = (self.clone(), folder.to_owned());
-        std::thread::spawn(move || {
-            while this.folders().contains(&folder) {
-                if this.idle.load(Ordering::SeqCst) && this.take() {
-                    for folder in this.folders().drain(..) {
-                        let _ = std::fs::remove_dir_all(folder);
-                    }
-                    this.obey();
-                }
-                std::thread::sleep(LISTEN);
-            }
-        });
-    }
-
-    /// Forgets a folder that is removed, and obeys a signal that has come meanwhile.
-    pub(crate) fn release(&self, folder: &Path) {
-        self.folders().retain(|one| one != folder);
-        self.keep(false);
-        if self.take() {
-            self.obey();
-        }
     }
 
     /// Whether a signal has come since this was asked last.
@@ -151,8 +131,6 @@ impl Interruption {
     pub const fn keep(&self, _: bool) {}
 
     pub(crate) const fn guard(&self, _: &Path) {}
-
-    pub(crate) const fn release(&self, _: &Path) {}
 
     pub const fn take(&self) -> bool {
         false

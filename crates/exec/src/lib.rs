@@ -16,4 +16,3 @@ mod sandbox;
 pub mod staged;
 pub mod status;
 pub mod subprocess;
-pub mod temporary;

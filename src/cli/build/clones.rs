@@ -5,23 +5,25 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use tempfile::TempDir;
+
 use super::repository::Repository;
 use crate::files::{Checkout, is_below};
 use krm_template_exec::interruption::Interruption;
-use krm_template_exec::temporary::Temporary;
+use krm_template_exec::subprocess::folder;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::{Place, Source};
 
 /// The repositories that are cloned, in a directory that is removed at the end.
 pub(super) struct Git {
-    folder: Temporary,
+    folder: TempDir,
     pub(super) clones: RefCell<Vec<(Repository, Checkout)>>,
 }
 
 impl Git {
     pub(super) fn new(interruption: &Interruption) -> io::Result<Self> {
         Ok(Self {
-            folder: Temporary::new("krm-template-git-", interruption)?,
+            folder: folder("krm-template-git-", interruption)?,
             clones: RefCell::default(),
         })
     }

@@ -13,8 +13,7 @@ use std::process::Command;
 use super::programs::{Programs, limits};
 use super::repository::Repository;
 use crate::files::{self, Checkout, join};
-use krm_template_exec::subprocess::{Ended, Failure, unsuccessful};
-use krm_template_exec::temporary::private;
+use krm_template_exec::subprocess::{Ended, Failure, private, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
 /// How many repositories are cloned in one build.

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use super::chart::pull;
 use super::programs::Programs;
 use crate::composition::{Chart, HelmChart};
-use krm_template_exec::subprocess::{Ended, Failure, unsuccessful};
-use krm_template_exec::temporary::{Temporary, private};
+use krm_template_exec::subprocess::{Ended, Failure, folder, private, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 
@@ -26,7 +25,7 @@ impl Programs {
             ))
         };
         // Dropped at the end, which removes it.
-        let temporary = Temporary::new("krm-template-helm-", &self.interruption).map_err(unable)?;
+        let temporary = folder("krm-template-helm-", &self.interruption).map_err(unable)?;
         let name = &chart.config.name;
         if !chart.is_there && chart.config.repo.is_empty() {
             let missing = Diagnostic::error(format!("there is no chart in `{}`", chart.directory));

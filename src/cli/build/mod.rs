@@ -133,15 +133,13 @@ fn programs(
     console: Console,
     interruption: &Interruption,
 ) -> std::io::Result<Programs> {
+    let git = || Git::new(interruption);
     Ok(Programs {
         containers: arguments.enable_alpha_plugins,
         options: arguments.containers.clone(),
         executables: arguments.enable_exec,
         helm: arguments.helm.clone(),
-        git: arguments
-            .enable_git
-            .then(|| Git::new(interruption))
-            .transpose()?,
+        git: arguments.enable_git.then(git).transpose()?,
         limit: Duration::from_secs(arguments.function_timeout),
         console,
         interruption: interruption.clone(),

@@ -152,18 +152,17 @@ impl Expansions<'_> {
 
     /// Random values, or those of a scope.
     fn generation(&self, instance: &Instance, template: &Template) -> Generation<'static> {
-        match self.arguments.seed_scope.text() {
-            scope if scope.is_empty() => Generation::Once(Seed::default()),
-            scope => Generation::Reproducible {
-                seed: environment::seed(),
-                scope,
-                // As of a Template that is a functionConfig.
-                instance: match instance.seed.as_str() {
-                    "" => template.name().to_owned(),
-                    seed => seed.to_owned(),
-                },
-                earlier: &(),
-            },
+        let scope = self.arguments.seed_scope.text();
+        if scope.is_empty() {
+            return Generation::Once(Seed::default());
+        }
+        // As of a Template that is a functionConfig.
+        let alone = instance.seed.is_empty().then(|| template.name());
+        Generation::Reproducible {
+            seed: environment::seed(),
+            scope,
+            instance: alone.unwrap_or(&instance.seed).to_owned(),
+            earlier: &(),
         }
     }
 

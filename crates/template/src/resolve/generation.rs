@@ -128,7 +128,12 @@ impl<'d> Generator<'_, 'd> {
                     return Err(no_value(parameter, earlier.has_objects()).into());
                 };
                 if seed.len() < MIN_SEED {
-                    return Err(short_seed(parameter, seed.len()).into());
+                    let name = &parameter.name;
+                    let problem =
+                        format!("parameter `{name}`: the seed has fewer than {MIN_SEED} bytes");
+                    let short = Diagnostic::error(problem).at(place).field(field);
+                    let tip = "take what `head -c 32 /dev/urandom | base64` prints as the seed";
+                    return Err(short.hint(tip).into());
                 }
                 let mut random =
                     SeededRandom::new(seed, scope, template.name(), instance, &parameter.name);
@@ -173,15 +178,4 @@ fn no_value(parameter: &Parameter, has_objects: bool) -> Diagnostic {
         .hint("or set the environment variable `KRM_TEMPLATE_SEED` to a secret that values are derived from")
         .advise(Way::Objects, "or name a Secret among the items that has a `seed`, in the annotation `template.krm.dev/seed-secret`")
         .advise(Way::Arguments, "or leave out `--seed-scope` and `KRM_TEMPLATE_SEED_SCOPE`, to generate a random one")
-}
-
-/// The error for a seed of so many bytes.
-fn short_seed(parameter: &Parameter, length: usize) -> Diagnostic {
-    Diagnostic::error(format!(
-        "parameter `{}`: the secret seed has {length} bytes, and fewer than {MIN_SEED} can be guessed",
-        parameter.name
-    ))
-    .at(parameter.field("name").place())
-    .field(format!("parameters[{}].value", parameter.index))
-    .hint("take what `head -c 32 /dev/urandom | base64` prints as the seed")
 }

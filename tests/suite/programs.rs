@@ -18,6 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("programs/temporary_files_are_for_the_user_alone", modes),
         Trial::test("programs/a_signal_removes_temporary_files", signals),
         Trial::test("programs/an_idle_signal_removes_temporary_files", idle),
+        Trial::test("programs/each_application_has_its_own_values", applications),
     ]
 }
 
@@ -209,4 +210,66 @@ fn idle() -> Result<(), Failed> {
         return Err(format!("{} {stderr}", output.exit).into());
     }
     place.is_empty()
+}
+
+const GENERATES: &str = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata: {name: t}\n\
+    parameters: [{name: PASSWORD, generate: expression, from: '[a-z]{20}'}]\n\
+    objects:\n- {apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {p: $(PASSWORD)}}\n";
+
+/// The text after a line of an example, as a block scalar has it.
+fn block(file: &str, after: &str, indent: usize) -> Result<String, Failed> {
+    let text = fs::read_to_string(crate::root().join("examples/argocd").join(file))?;
+    let (_, text) = text.split_once(after).ok_or("the example has changed")?;
+    let begin = " ".repeat(indent);
+    let lines = text.lines().map_while(|line| line.strip_prefix(&begin));
+    Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// The plugin and the kustomize of Argo CD give each Application other values, each time the same,
+/// and none to one without a name.
+fn applications() -> Result<(), Failed> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = Place::new("applications")?;
+    let (bin, app) = (place.0.join("bin"), place.0.join("app"));
+    std::os::unix::fs::symlink(program::PATH, bin.join("krm-template"))?;
+    fs::write(bin.join("jq"), "#!/bin/sh\necho '{}'\n")?;
+    fs::set_permissions(bin.join("jq"), fs::Permissions::from_mode(0o755))?;
+    fs::write(app.join("template.yaml"), GENERATES)?;
+    let plugin = block("plugin.yaml", "    args:\n    - |\n", 6)?;
+    fs::write(app.join("plugin"), plugin)?;
+    let script = block("kustomize.yaml", "<<'END'\n", 10)?;
+    let script = script.split("\nEND").next().unwrap_or_default();
+    let program = "/usr/local/bin/kustomize-krm/program/kustomize";
+    if !script.contains(program) {
+        return Err(script.into());
+    }
+    std::os::unix::fs::symlink(program::PATH, app.join("kustomize"))?;
+    fs::write(app.join("wrapped"), script.replace(program, "./kustomize"))?;
+    let kustomization = "generators: [template.yaml]\n";
+    for line in ["bash -e -o pipefail plugin", "sh wrapped build ."] {
+        let of = |namespace: &str, name: &str| -> Result<String, Failed> {
+            let line = format!("ARGOCD_APP_NAMESPACE={namespace} ARGOCD_APP_NAME={name} {line}");
+            let output = place.run("kustomization.yaml", kustomization, &line)?;
+            let text = String::from_utf8([output.stdout, output.stderr].concat())?;
+            match (output.exit == "0", name.is_empty()) {
+                (true, false) | (false, true) => Ok(text),
+                _ => Err(format!("{line}: {text}").into()),
+            }
+        };
+        let values = [
+            of("web", "shop")?,
+            of("web", "team-a_shop")?,
+            of("web", "blog")?,
+            of("other", "shop")?,
+        ];
+        let different: std::collections::BTreeSet<&String> = values.iter().collect();
+        if different.len() != values.len() || values[0] != of("web", "shop")? {
+            return Err(values.concat().into());
+        }
+        if of("web", "")?.contains("kind: Secret") {
+            return Err(format!("{line}: an Application without a name has values").into());
+        }
+    }
+    Ok(())
 }

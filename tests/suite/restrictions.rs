@@ -427,6 +427,19 @@ fn package() -> Result<(), Failed> {
             return Err(format!("{path}: {stderr}").into());
         }
     }
+    // Not even the names of files are told.
+    if program::needs(program::DEPLOYMENT_MANAGER).is_none() {
+        for directory in ["../outside", "link", &absolute] {
+            let field = format!(
+                "transformers: [{{apiVersion: template.krm.dev/v1alpha1, kind: DeploymentConfiguration, \
+                 metadata: {{name: d}}, spec: {{config: {{resources: []}}, imports: [{{path: {directory}}}]}}}}]"
+            );
+            let (stderr, succeeded) = run_function(&top, "fn.yaml", &field)?;
+            if succeeded || !stderr.contains("not in or below") || stderr.contains("a.yaml") {
+                return Err(format!("{directory}: {stderr}").into());
+            }
+        }
+    }
     // A command reads what kustomize reads.
     write(
         "package/inner/kustomization.yaml",

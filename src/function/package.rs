@@ -86,13 +86,11 @@ impl Files for Package<'_> {
     }
 
     fn read(&self, path: &str, root: &str) -> Result<Vec<u8>> {
-        match self.items.entry(path) {
-            Some(Entry::File) => self.items.read(path, root),
-            _ => {
-                self.check_inside(path)?;
-                self.others.read(path, root)
-            }
+        if self.items.entry(path) == Some(Entry::File) {
+            return self.items.read(path, root);
         }
+        self.check_inside(path)?;
+        self.others.read(path, root)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::declare::model::Template;
 use crate::declare::parameter::Parameter;
 use crate::resolve::earlier::{self, Earlier, Referring};
 use crate::resolve::parameters::Parameters;
-use crate::values::generate;
+use crate::values::generate::{self, ExpressionError};
 use crate::values::random::{self, SeededRandom, SystemRandom};
 use krm_yaml::diagnostic::{Diagnostic, Result, Way};
 
@@ -127,17 +127,9 @@ impl<'d> Generator<'_, 'd> {
                 let Some(seed) = seed else {
                     return Err(no_value(parameter, earlier.has_objects()).into());
                 };
-                if seed.len() < MIN_SEED {
-                    let name = &parameter.name;
-                    let problem =
-                        format!("parameter `{name}`: the seed has fewer than {MIN_SEED} bytes");
-                    let short = Diagnostic::error(problem).at(place).field(field);
-                    let tip = "take what `head -c 32 /dev/urandom | base64` prints as the seed";
-                    return Err(short.hint(tip).into());
-                }
                 let mut random =
                     SeededRandom::new(seed, scope, template.name(), instance, &parameter.name);
-                let made = generate::expression(from, &mut random);
+                let made = check_seed(seed).and_then(|()| generate::expression(from, &mut random));
                 if let (Ok(text), true) = (&made, is_used && earlier.has_objects()) {
                     let warning = Diagnostic::warning(format!(
                         "parameter `{}`: no earlier value was found; a new one was derived",
@@ -161,6 +153,18 @@ impl<'d> Generator<'_, 'd> {
             problem.maybe_hint(error.hint).into()
         })
     }
+}
+
+/// Refuses a seed that can be guessed.
+fn check_seed(seed: &[u8]) -> std::result::Result<(), ExpressionError> {
+    if seed.len() >= MIN_SEED {
+        return Ok(());
+    }
+    Err(ExpressionError {
+        message: format!("the seed has fewer than {MIN_SEED} bytes"),
+        range: 0..0,
+        hint: Some("take what `head -c 32 /dev/urandom | base64` prints as the seed".to_owned()),
+    })
 }
 
 /// The error for a parameter without a value and a seed. `has_objects` tells whether an earlier run

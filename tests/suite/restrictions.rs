@@ -26,6 +26,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("restrictions/kustomize_is_held_to_the_same", kustomize),
         Trial::test("restrictions/a_function_is_held_to_the_same", function),
         Trial::test("restrictions/a_function_reads_only_its_package", package),
+        Trial::test("restrictions/a_subpackage_is_a_package", packages),
+        needs::ignored(
+            Trial::test("restrictions/names_of_files_outside_are_not_told", names),
+            program::needs(program::DEPLOYMENT_MANAGER),
+        ),
         needs::ignored(
             Trial::test("restrictions/imports_are_held_to_the_same", imports),
             program::needs(program::DEPLOYMENT_MANAGER),
@@ -343,63 +348,82 @@ fn run_function(at: &Path, path: &str, field: &str) -> Result<(String, bool), Fa
     Ok((stderr, output.exit == "0"))
 }
 
-fn package() -> Result<(), Failed> {
-    let folder = folder("package")?;
-    let write = |path: &str, text: &str| -> Result<(), Failed> {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().ok_or("it is in no directory")?)?;
-        Ok(fs::write(path, text)?)
-    };
+/// Fails unless the function refuses this as outside of the package, and shows no file.
+fn leads_out(at: &Path, path: &str, field: &str) -> Result<(), Failed> {
+    let (stderr, succeeded) = run_function(at, path, field)?;
+    let words = ["the directory of the package", "`krm-template build`"];
+    let is_right = words.iter().all(|words| stderr.contains(words));
+    if succeeded || !is_right || stderr.contains("canary") {
+        return Err(format!("{path}: {field}: {stderr}").into());
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failed> {
+    fs::create_dir_all(path.parent().ok_or("it is in no directory")?)?;
+    Ok(fs::write(path, text)?)
+}
+
+/// A folder with a package, `package`, and beside it `outside`; both have the same to be added.
+fn tree(name: &str) -> Result<PathBuf, Failed> {
+    let folder = folder(name)?;
     let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: canary}\n";
     for base in ["outside", "package/base", "package/sub/base"] {
-        write(
-            &format!("{base}/kustomization.yaml"),
-            "resources: [a.yaml]\n",
-        )?;
-        write(&format!("{base}/a.yaml"), object)?;
+        let write = |path, text| write(&folder.join(base).join(path), text);
+        write("kustomization.yaml", "resources: [a.yaml]\n")?;
+        write("a.yaml", object)?;
         let component = "kind: Component\nconfigMapGenerator: [{name: b, files: [../a.yaml]}]\n";
-        write(&format!("{base}/component/kustomization.yaml"), component)?;
+        write("component/kustomization.yaml", component)?;
         let composition =
             "kind: Composition\ntransformers:\n- {kind: LabelTransformer, labels: {a: b}}\n";
-        write(&format!("{base}/composition/composition.yaml"), composition)?;
+        write("composition/composition.yaml", composition)?;
     }
-    write("package/Kptfile", "")?;
-    write("package/inner/kustomization.yaml", "")?;
+    write(&folder.join("package/Kptfile"), "")?;
+    write(&folder.join("package/inner/kustomization.yaml"), "")?;
     std::os::unix::fs::symlink("../outside", folder.join("package/link"))?;
     std::os::unix::fs::symlink("../../outside", folder.join("package/inner/link"))?;
+    Ok(folder)
+}
+
+/// Whether anything is there makes no difference.
+fn package() -> Result<(), Failed> {
+    let folder = tree("package")?;
     let top = folder.join("package");
     let absolute = folder.join("outside").display().to_string();
-    let refused = |at: &Path, path: &str, field: &str| -> Result<(), Failed> {
-        let (stderr, succeeded) = run_function(at, path, field)?;
-        let words = ["the directory of the package", "`krm-template build`"];
-        let is_right = words.iter().all(|words| stderr.contains(words));
-        if succeeded || !is_right || stderr.contains("canary") {
-            return Err(format!("{path}: {field}: {stderr}").into());
-        }
-        Ok(())
-    };
-    // Whether anything is there makes no difference.
-    let directories = [
+    for directory in [
         "../outside",
         "./../package/../outside",
         "link",
         "../none",
         "/none",
         &absolute,
-    ];
-    for directory in directories {
+    ] {
         for adder in ADDERS {
-            refused(&top, "fn.yaml", &adder.replace("DIR", directory))?;
+            leads_out(&top, "fn.yaml", &adder.replace("DIR", directory))?;
         }
     }
-    let inner = "transformers: [{kind: ResourceAccumulator, paths: [inner]}]";
+    let inner = ADDERS[0].replace("DIR", "inner");
+    let file = top.join("inner/kustomization.yaml");
     for directory in ["../../outside", "link", "../link", "../../none", &absolute] {
         for text in INNER {
-            let text = text.replace("DIR", directory);
-            write("package/inner/kustomization.yaml", &text)?;
-            refused(&top, "fn.yaml", inner)?;
+            write(&file, &text.replace("DIR", directory))?;
+            leads_out(&top, "fn.yaml", &inner)?;
         }
     }
+    // A command reads what kustomize reads.
+    write(&file, "resources: [../../outside]\n")?;
+    let mut build = program::command(&top);
+    let output = program::run(build.args(["build", "inner"]), Vec::new())?;
+    if output.exit == "0" {
+        return Ok(());
+    }
+    Err(String::from_utf8_lossy(&output.stderr).into_owned().into())
+}
+
+/// A subpackage is a package, and an annotation does not move the root.
+fn packages() -> Result<(), Failed> {
+    let folder = tree("packages")?;
+    let top = folder.join("package");
     let add = |directory: &str| ADDERS[0].replace("DIR", directory);
     let allowed = |at: &str, path: &str, directory: &str| -> Result<(), Failed> {
         match run_function(&folder.join(at), path, &add(directory))? {
@@ -410,45 +434,34 @@ fn package() -> Result<(), Failed> {
     allowed("package", "fn.yaml", "base")?;
     allowed("package", "sub/fn.yaml", "../base")?;
     allowed("package/sub", "fn.yaml", "../base")?;
-    allowed(
-        "package",
-        "fn.yaml",
-        &top.join("base").display().to_string(),
-    )?;
-    // A subpackage is a package.
-    write("package/sub/Kptfile", "")?;
+    let absolute = top.join("base").display().to_string();
+    allowed("package", "fn.yaml", &absolute)?;
+    write(&top.join("sub/Kptfile"), "")?;
     allowed("package", "sub/fn.yaml", "base")?;
-    refused(&top, "sub/fn.yaml", &add("../base"))?;
-    refused(&folder.join("package/sub"), "fn.yaml", &add("../base"))?;
-    // An annotation does not move the root.
+    leads_out(&top, "sub/fn.yaml", &add("../base"))?;
+    leads_out(&folder.join("package/sub"), "fn.yaml", &add("../base"))?;
     for path in ["../outside/fn.yaml", "/fn.yaml", "../../../../../fn.yaml"] {
         let (stderr, succeeded) = run_function(&top, path, &add("."))?;
         if succeeded || !stderr.contains("outside of the package") {
             return Err(format!("{path}: {stderr}").into());
         }
     }
-    // Not even the names of files are told.
-    if program::needs(program::DEPLOYMENT_MANAGER).is_none() {
-        for directory in ["../outside", "link", &absolute] {
-            let field = format!(
-                "transformers: [{{apiVersion: template.krm.dev/v1alpha1, kind: DeploymentConfiguration, \
-                 metadata: {{name: d}}, spec: {{config: {{resources: []}}, imports: [{{path: {directory}}}]}}}}]"
-            );
-            let (stderr, succeeded) = run_function(&top, "fn.yaml", &field)?;
-            if succeeded || !stderr.contains("not in or below") || stderr.contains("a.yaml") {
-                return Err(format!("{directory}: {stderr}").into());
-            }
+    Ok(())
+}
+
+/// Of a directory outside, not even the names of its files are told.
+fn names() -> Result<(), Failed> {
+    let folder = tree("names")?;
+    let absolute = folder.join("outside").display().to_string();
+    for directory in ["../outside", "link", &absolute] {
+        let field = format!(
+            "transformers: [{{apiVersion: template.krm.dev/v1alpha1, kind: DeploymentConfiguration, \
+             metadata: {{name: d}}, spec: {{config: {{resources: []}}, imports: [{{path: {directory}}}]}}}}]"
+        );
+        let (stderr, succeeded) = run_function(&folder.join("package"), "fn.yaml", &field)?;
+        if succeeded || !stderr.contains("not in or below") || stderr.contains("a.yaml") {
+            return Err(format!("{directory}: {stderr}").into());
         }
     }
-    // A command reads what kustomize reads.
-    write(
-        "package/inner/kustomization.yaml",
-        "resources: [../../outside]\n",
-    )?;
-    let mut build = program::command(&top);
-    let output = program::run(build.args(["build", "inner"]), Vec::new())?;
-    if output.exit == "0" {
-        return Ok(());
-    }
-    Err(String::from_utf8_lossy(&output.stderr).into_owned().into())
+    Ok(())
 }

@@ -548,7 +548,8 @@ mod expanding {
         Options {
             labels: vec![("added".to_owned(), "yes".to_owned()).into()],
             ..Options::new(Generation::Reproducible {
-                seed: Some(b"seed".to_vec()),
+                seed: Some(b"a seed for tests".to_vec()),
+                scope: String::new(),
                 instance: String::new(),
                 earlier: &(),
             })
@@ -680,7 +681,7 @@ mod expanding {
 
         let list = std::fs::read_to_string(root.join("examples/mongodb/resource-list.yaml"));
         let environment = Environment {
-            seed: Some(b"seed".to_vec()),
+            seed: Some(b"a seed for tests".to_vec()),
             ..Environment::default()
         };
         let output = function::run(&Source::new("stdin", list.unwrap()), &environment);

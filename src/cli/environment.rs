@@ -1,20 +1,49 @@
-//! The environment of a function on this machine.
+//! What the environment of this machine adds to an expansion.
 
-use krm_template_exec::disk::Disk;
+use clap::Args;
 
 use crate::function::Environment;
+use krm_template_exec::disk::Disk;
+use krm_template_exec::subprocess::SEED;
 
-/// The environment of a function on this machine.
+/// For whom values are derived from the seed.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct SeedScope {
+    /// Derive the values of `generate: expression` from `KRM_TEMPLATE_SEED` and this text, so that
+    /// each scope has its own
+    #[arg(long, value_name = "SCOPE")]
+    seed_scope: Option<String>,
+}
+
+impl SeedScope {
+    /// The option, or else the variable; empty without both.
+    pub(super) fn text(&self) -> String {
+        let scope = self.seed_scope.clone();
+        scope
+            .or_else(|| variable("KRM_TEMPLATE_SEED_SCOPE"))
+            .unwrap_or_default()
+    }
+}
+
+/// The secret that values are derived from.
+pub(super) fn seed() -> Option<Vec<u8>> {
+    let seed = variable(SEED).filter(|seed| !seed.is_empty());
+    seed.map(String::into_bytes)
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the command line reads the environment, for all the others"
 )]
-pub(super) fn environment(disk: &Disk) -> Environment<'_> {
-    let seed = std::env::var("KRM_TEMPLATE_SEED")
-        .ok()
-        .filter(|seed| !seed.is_empty());
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// The environment of a function on this machine.
+pub(super) fn environment<'e>(disk: &'e Disk, scope: &SeedScope) -> Environment<'e> {
     Environment {
-        seed: seed.map(String::into_bytes),
+        seed: seed(),
+        seed_scope: scope.text(),
         files: Some(disk),
         trace: None,
         #[cfg(feature = "deployment-manager")]

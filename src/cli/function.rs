@@ -1,6 +1,6 @@
 //! Without arguments: the KRM function on standard input and output.
 
-use crate::cli::environment::environment;
+use crate::cli::environment::{SeedScope, environment};
 use crate::function;
 use krm_template_exec::console::Console;
 use krm_template_exec::disk::{Disk, LoadRestrictor};
@@ -39,7 +39,7 @@ pub(super) fn run(console: Console) -> anyhow::Result<u8> {
         way_out: "copy it there, or refer to a directory with a Composition that adds it",
         clones: None,
     };
-    let mut output = function::run(&source, &environment(&disk));
+    let mut output = function::run(&source, &environment(&disk, &SeedScope::default()));
     let printed = io::print(output.list.iter().flat_map(Edited::pieces));
     if printed.is_err() {
         output.diagnostics.drop_success();

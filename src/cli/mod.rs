@@ -77,9 +77,10 @@ A functionConfig:
       replicas: $((REPLICAS))
 
 Environment:
-  KRM_TEMPLATE_SEED  the secret seed from which a function derives `generate: expression` values
-  NO_COLOR           if set, messages are not coloured
-  CLICOLOR_FORCE     if set, messages and diffs are coloured even if they do not go to a terminal
+  KRM_TEMPLATE_SEED        the secret from which a function derives generated values
+  KRM_TEMPLATE_SEED_SCOPE  the default of `--seed-scope`, also for a function
+  NO_COLOR                 if set, messages are not coloured
+  CLICOLOR_FORCE           if set, messages and diffs are coloured even without a terminal
 
 Exit status: 0 success, 1 invalid input, 2 invalid arguments.";
 

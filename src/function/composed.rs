@@ -197,8 +197,9 @@ fn passed(
         owner: &plan.owns.base,
     };
     let nothing = InMemory::default();
-    let files = environment.files.unwrap_or(&nothing);
-    let files = &Package::new(run.compositions(), files, diagnostics);
+    let machine = environment.files.unwrap_or(&nothing);
+    let directory = files::directory_of(items.storage.config_path.as_deref().unwrap_or_default());
+    let files = &Package::new(run.compositions(), machine, directory, diagnostics);
     let mut steps = run.steps(config, files, diagnostics)?;
     let rules = RulesOf::read(config, &steps, items.storage.are_kept, diagnostics);
     let input = run.resources(diagnostics);

@@ -67,6 +67,9 @@ impl Reader<'_> {
     /// Reads a file, or all files of a directory.
     fn path(&mut self, path: &str, name: Option<&str>) -> Result<()> {
         let full = self.transformer.resolve(&self.field, path);
+        let root = self.transformer.directory_of(&self.field);
+        let may_be_read = self.files.check(&full, root);
+        may_be_read.map_err(|error| self.placed(*error))?;
         if self.files.entry(&full) != Some(Entry::Directory) {
             self.file(name.unwrap_or(path), &full)?;
             let schema = format!("{full}.schema");

@@ -21,6 +21,8 @@ use krm_yaml::{Cursor, Document, Edited, Value};
 pub struct Environment<'e> {
     /// The secret that generated values are derived from.
     pub seed: Option<Vec<u8>>,
+    /// For whom they are derived, if others have the same secret; may be empty.
+    pub seed_scope: String,
     /// The files that a Composition names; without them it finds none.
     pub files: Option<&'e dyn Files>,
     /// Gets the origin of what each Template creates.

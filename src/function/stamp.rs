@@ -126,6 +126,7 @@ impl<O: Objects> Stamping<'_, O> {
                 require_name: true,
                 ..Options::new(Generation::Reproducible {
                     seed: self.seed(expander.template(), diagnostics),
+                    scope: self.environment.seed_scope.clone(),
                     instance: instance.seed.clone(),
                     earlier: &earlier,
                 })

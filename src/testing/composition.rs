@@ -48,7 +48,7 @@ fn build(files: &TwoFiles<'_>, format: Format) -> Option<String> {
     if !diagnostics.has_errors() {
         diagnostics.take(show(&transformers));
         let environment = Environment {
-            seed: Some(b"seed".to_vec()),
+            seed: Some(b"a seed for tests".to_vec()),
             ..Environment::default()
         };
         let functions = InProcess::new(&environment, &NoOthers);

@@ -94,7 +94,7 @@ fn without_places(text: &str) -> String {
 }
 
 fn function(text: &str) -> Output {
-    let seed = Some(b"seed".to_vec());
+    let seed = Some(b"a seed for tests".to_vec());
     let environment = Environment {
         seed,
         ..Environment::default()

@@ -65,7 +65,8 @@ fn root(name: &str, text: &str) -> Option<SharedNode> {
 fn expands(root: &SharedNode) -> Result<(), String> {
     let mut diagnostics = Diagnostics::new();
     let options = template::Options::new(Generation::Reproducible {
-        seed: Some(b"seed".to_vec()),
+        seed: Some(b"a seed for tests".to_vec()),
+        scope: String::new(),
         instance: String::new(),
         earlier: &(),
     });

@@ -40,7 +40,8 @@ fn expand(text: &str) {
             strict: text.len().is_multiple_of(2),
             require_name: text.len().is_multiple_of(3),
             ..Options::new(Generation::Reproducible {
-                seed: Some(b"seed".to_vec()),
+                seed: Some(b"a seed for tests".to_vec()),
+                scope: String::new(),
                 instance: String::new(),
                 earlier: &(),
             })

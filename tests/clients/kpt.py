@@ -184,9 +184,9 @@ def eval_with_a_seed(clients, place):
     package.mkdir()
     append(package / "template.yaml", SEEDED)
     config = ["--fn-config", package / "template.yaml", "-o", "unwrap"]
-    command = ["env", "KRM_TEMPLATE_SEED=seed", "kpt", "fn", "eval", package]
+    command = ["env", "KRM_TEMPLATE_SEED=a seed for tests", "kpt", "fn", "eval", package]
     expected = clients.run(*command, "--exec", "krm-template", *config).stdout
-    for variable in ["KRM_TEMPLATE_SEED", "KRM_TEMPLATE_SEED=seed"]:
+    for variable in ["KRM_TEMPLATE_SEED", "KRM_TEMPLATE_SEED=a seed for tests"]:
         found = clients.run(*command, "--image", IMAGE, *config, "-e", variable).stdout
         same_text(found, expected, variable)
     # It sees no variable of this environment without the option.

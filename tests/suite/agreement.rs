@@ -380,7 +380,8 @@ fn expand(
     }
     let given = values(document, &template, judged);
     let options = Options::new(Generation::Reproducible {
-        seed: Some(b"seed".to_vec()),
+        seed: Some(b"a seed for tests".to_vec()),
+        scope: String::new(),
         instance: String::new(),
         earlier: &(),
     });

@@ -99,6 +99,7 @@ const MACHINE: &[&[&str]] = &[
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("architecture/only_command_lines_touch_the_machine", sources),
+        Trial::test("architecture/programs_start_in_one_place", programs),
         Trial::test("architecture/rooms_use_lower_rooms", rooms_use_lower_rooms),
         Trial::test("architecture/no_room_has_a_circle", no_circles),
         Trial::test("architecture/the_page_names_all_modules", page),
@@ -143,6 +144,39 @@ fn sources() -> Result<(), Failed> {
         [] => Ok(()),
         breaches => Err(breaches.join("\n").into()),
     }
+}
+
+/// The files that start other programs, with the call that does it. Secrets of this program are removed
+/// there from the environment; the sandbox becomes the program, with an environment of its own.
+const STARTS: &[(&str, &str)] = &[
+    ("crates/exec/src/group.rs", ".spawn()"),
+    ("crates/exec/src/sandbox.rs", ".exec()"),
+];
+
+/// Other programs are started in [`STARTS`] only.
+fn programs() -> Result<(), Failed> {
+    let calls = [".spawn()", ".output()", ".status()", ".exec()"];
+    let mut found = Vec::new();
+    for folder in &crates()? {
+        for file in read(folder)? {
+            let is_test = is_test_file(&module_path(&file.path));
+            let uses = paths(&file.text)?
+                .into_iter()
+                .any(|path| !path.is_test && path.parts.join("::").contains("process::Command"));
+            let text = file.text.replace("self.group.status()", "");
+            let own = text.split("#[cfg(test)]\nmod tests {").next();
+            for call in calls.iter().filter(|_| uses && !is_test) {
+                if own.is_some_and(|own| own.contains(call)) {
+                    found.push((file.path.display().to_string(), *call));
+                }
+            }
+        }
+    }
+    let found: Vec<(&str, &str)> = found.iter().map(|(path, call)| (&**path, *call)).collect();
+    if found == STARTS {
+        return Ok(());
+    }
+    Err(format!("programs are started in {found:?}, not only in {STARTS:?}").into())
 }
 
 /// `ARCHITECTURE.md` is short, and its table of each crate names all files and folders at the top.

@@ -30,6 +30,7 @@ mod needs;
 mod ownership;
 mod parameters;
 mod program;
+mod programs;
 mod readers;
 mod refusals;
 mod repetition;
@@ -56,7 +57,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
-    let groups: [Group; 31] = [
+    let groups: [Group; 32] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("bounds", bounds::trials),
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
         ("merge", merge::trials),
         ("ownership", ownership::trials),
         ("parameters", parameters::trials),
+        ("programs", programs::trials),
         ("readers", readers::trials),
         ("repetition", repetition::trials),
         ("refusals", refusals::trials),

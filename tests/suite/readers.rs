@@ -347,7 +347,8 @@ fn expanded(name: &str, text: &str) -> Option<String> {
     let mut found = Diagnostics::new();
     let template = Template::read(&SharedNode::roots(&document).next()?, &mut found)?;
     let options = Options::new(Generation::Reproducible {
-        seed: Some(b"seed".to_vec()),
+        seed: Some(b"a seed for tests".to_vec()),
+        scope: String::new(),
         instance: String::new(),
         earlier: &(),
     });

@@ -25,6 +25,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("restrictions/a_file_that_is_too_large_is_refused", large),
         Trial::test("restrictions/kustomize_is_held_to_the_same", kustomize),
         Trial::test("restrictions/a_function_is_held_to_the_same", function),
+        Trial::test("restrictions/a_function_reads_only_its_package", package),
+        Trial::test("restrictions/a_subpackage_is_a_package", packages),
+        needs::ignored(
+            Trial::test("restrictions/names_of_files_outside_are_not_told", names),
+            program::needs(program::DEPLOYMENT_MANAGER),
+        ),
         needs::ignored(
             Trial::test("restrictions/imports_are_held_to_the_same", imports),
             program::needs(program::DEPLOYMENT_MANAGER),
@@ -202,6 +208,15 @@ fn kustomize() -> Result<(), Failed> {
 }
 
 /// The functionConfig is in `app`, or its annotation names another place.
+/// The input of a function whose functionConfig is a Composition with this field.
+fn list(path: &str, field: &str) -> String {
+    format!(
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n  \
+         apiVersion: kustomize.config.k8s.io/v1alpha1\n  kind: Composition\n  metadata:\n    \
+         name: c\n    annotations: {{internal.config.kubernetes.io/path: {path}}}\n  {field}\n"
+    )
+}
+
 fn function() -> Result<(), Failed> {
     let folder = folder("function")?;
     fs::write(folder.join("app/below"), "a=1\n")?;
@@ -215,7 +230,7 @@ fn function() -> Result<(), Failed> {
         (
             "composition.yaml",
             "/etc/hostname",
-            "is not in or below the directory",
+            "the directory of the package",
         ),
         ("../composition.yaml", "file", "outside of the package"),
         (
@@ -224,11 +239,11 @@ fn function() -> Result<(), Failed> {
             "outside of the package",
         ),
     ] {
-        let list = format!(
-            "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n  \
-             apiVersion: kustomize.config.k8s.io/v1alpha1\n  kind: Composition\n  metadata:\n    \
-             name: c\n    annotations: {{internal.config.kubernetes.io/path: {path}}}\n  transformers:\n  \
-             - {{kind: ConfigMapGenerator, metadata: {{name: a}}, files: [key={file}]}}\n"
+        let list = list(
+            path,
+            &format!(
+                "transformers: [{{kind: ConfigMapGenerator, metadata: {{name: a}}, files: [key={file}]}}]"
+            ),
         );
         let output = program::run(&mut program::command(&folder), list.into_bytes())?;
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -297,6 +312,155 @@ fn imports() -> Result<(), Failed> {
                 let stderr = String::from_utf8_lossy(&output.stderr);
                 return Err(format!("{command} {file}, without a limit: {stderr}").into());
             }
+        }
+    }
+    Ok(())
+}
+
+/// What may add a directory with a Kustomization, `DIR`.
+const ADDERS: [&str; 8] = [
+    "transformers: [{kind: ResourceAccumulator, paths: [DIR]}]",
+    "transformers: [{kind: ResourceAccumulator, paths: [DIR/kustomization.yaml]}]",
+    "transformers: [{kind: ResourceAccumulator, paths: [DIR/composition/composition.yaml]}]",
+    "transformers: [{kind: Kustomization, resources: [DIR]}]",
+    "transformers: [{kind: Kustomization, bases: [DIR]}]",
+    "transformers: [{kind: Kustomization, transformers: [DIR]}]",
+    "transformersFrom: [{path: DIR/composition}]",
+    "transformersFrom: [{path: DIR/composition/composition.yaml}]",
+];
+
+/// The same for a directory that the text of a Kustomization in the package names.
+const INNER: [&str; 4] = [
+    "resources: [DIR]\n",
+    "components: [DIR/component]\n",
+    "generators: [DIR]\n",
+    "validators: [DIR]\n",
+];
+
+/// Runs the function in a directory; returns its standard error, and whether it succeeded.
+fn run_function(at: &Path, path: &str, field: &str) -> Result<(String, bool), Failed> {
+    let list = list(path, field).into_bytes();
+    let output = program::run(&mut program::command(at), list)?;
+    let stderr = String::from_utf8(output.stderr)?;
+    if String::from_utf8_lossy(&output.stdout).contains("canary") && output.exit != "0" {
+        return Err(format!("{field}: a file is shown").into());
+    }
+    Ok((stderr, output.exit == "0"))
+}
+
+/// Fails unless the function refuses this as outside of the package, and shows no file.
+fn leads_out(at: &Path, path: &str, field: &str) -> Result<(), Failed> {
+    let (stderr, succeeded) = run_function(at, path, field)?;
+    let words = ["the directory of the package", "`krm-template build`"];
+    let is_right = words.iter().all(|words| stderr.contains(words));
+    if succeeded || !is_right || stderr.contains("canary") {
+        return Err(format!("{path}: {field}: {stderr}").into());
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failed> {
+    fs::create_dir_all(path.parent().ok_or("it is in no directory")?)?;
+    Ok(fs::write(path, text)?)
+}
+
+/// A folder with a package, `package`, and beside it `outside`; both have the same to be added.
+fn tree(name: &str) -> Result<PathBuf, Failed> {
+    let folder = folder(name)?;
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: canary}\n";
+    for base in ["outside", "package/base", "package/sub/base"] {
+        let write = |path, text| write(&folder.join(base).join(path), text);
+        write("kustomization.yaml", "resources: [a.yaml]\n")?;
+        write("a.yaml", object)?;
+        let component = "kind: Component\nconfigMapGenerator: [{name: b, files: [../a.yaml]}]\n";
+        write("component/kustomization.yaml", component)?;
+        let composition =
+            "kind: Composition\ntransformers:\n- {kind: LabelTransformer, labels: {a: b}}\n";
+        write("composition/composition.yaml", composition)?;
+    }
+    write(&folder.join("package/Kptfile"), "")?;
+    write(&folder.join("package/inner/kustomization.yaml"), "")?;
+    std::os::unix::fs::symlink("../outside", folder.join("package/link"))?;
+    std::os::unix::fs::symlink("../../outside", folder.join("package/inner/link"))?;
+    Ok(folder)
+}
+
+/// Whether anything is there makes no difference.
+fn package() -> Result<(), Failed> {
+    let folder = tree("package")?;
+    let top = folder.join("package");
+    let absolute = folder.join("outside").display().to_string();
+    for directory in [
+        "../outside",
+        "./../package/../outside",
+        "link",
+        "../none",
+        "/none",
+        &absolute,
+    ] {
+        for adder in ADDERS {
+            leads_out(&top, "fn.yaml", &adder.replace("DIR", directory))?;
+        }
+    }
+    let inner = ADDERS[0].replace("DIR", "inner");
+    let file = top.join("inner/kustomization.yaml");
+    for directory in ["../../outside", "link", "../link", "../../none", &absolute] {
+        for text in INNER {
+            write(&file, &text.replace("DIR", directory))?;
+            leads_out(&top, "fn.yaml", &inner)?;
+        }
+    }
+    // A command reads what kustomize reads.
+    write(&file, "resources: [../../outside]\n")?;
+    let mut build = program::command(&top);
+    let output = program::run(build.args(["build", "inner"]), Vec::new())?;
+    if output.exit == "0" {
+        return Ok(());
+    }
+    Err(String::from_utf8_lossy(&output.stderr).into_owned().into())
+}
+
+/// A subpackage is a package, and an annotation does not move the root.
+fn packages() -> Result<(), Failed> {
+    let folder = tree("packages")?;
+    let top = folder.join("package");
+    let add = |directory: &str| ADDERS[0].replace("DIR", directory);
+    let allowed = |at: &str, path: &str, directory: &str| -> Result<(), Failed> {
+        match run_function(&folder.join(at), path, &add(directory))? {
+            (_, true) => Ok(()),
+            (stderr, false) => Err(format!("{at}: {path}: {directory}: {stderr}").into()),
+        }
+    };
+    allowed("package", "fn.yaml", "base")?;
+    allowed("package", "sub/fn.yaml", "../base")?;
+    allowed("package/sub", "fn.yaml", "../base")?;
+    let absolute = top.join("base").display().to_string();
+    allowed("package", "fn.yaml", &absolute)?;
+    write(&top.join("sub/Kptfile"), "")?;
+    allowed("package", "sub/fn.yaml", "base")?;
+    leads_out(&top, "sub/fn.yaml", &add("../base"))?;
+    leads_out(&folder.join("package/sub"), "fn.yaml", &add("../base"))?;
+    for path in ["../outside/fn.yaml", "/fn.yaml", "../../../../../fn.yaml"] {
+        let (stderr, succeeded) = run_function(&top, path, &add("."))?;
+        if succeeded || !stderr.contains("outside of the package") {
+            return Err(format!("{path}: {stderr}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Of a directory outside, not even the names of its files are told.
+fn names() -> Result<(), Failed> {
+    let folder = tree("names")?;
+    let absolute = folder.join("outside").display().to_string();
+    for directory in ["../outside", "link", &absolute] {
+        let field = format!(
+            "transformers: [{{apiVersion: template.krm.dev/v1alpha1, kind: DeploymentConfiguration, \
+             metadata: {{name: d}}, spec: {{config: {{resources: []}}, imports: [{{path: {directory}}}]}}}}]"
+        );
+        let (stderr, succeeded) = run_function(&folder.join("package"), "fn.yaml", &field)?;
+        if succeeded || !stderr.contains("not in or below") || stderr.contains("a.yaml") {
+            return Err(format!("{directory}: {stderr}").into());
         }
     }
     Ok(())

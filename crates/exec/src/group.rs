@@ -10,14 +10,19 @@ const GRACE: Duration = Duration::from_secs(1);
 /// The interval between checks whether it has ended.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// The variable with the seed of generated values. No other program gets it.
+pub const SEED: &str = "KRM_TEMPLATE_SEED";
+
 /// A program that leads its own process group.
 pub(crate) struct Group {
     pub(crate) child: Child,
 }
 
 impl Group {
-    /// Starts a program as the leader of its group.
+    /// Starts a program as the leader of its group. All programs are started here, without secrets of
+    /// this one.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        command.env_remove(SEED);
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         let child = command.spawn()?;

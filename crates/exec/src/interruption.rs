@@ -1,16 +1,24 @@
-//! Signals that ask this program to end while another one runs for it.
+//! Signals that ask this program to end while another one runs for it, or has left files.
 
-#[cfg(unix)]
-use std::sync::Arc;
+use std::path::Path;
 #[cfg(unix)]
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+#[cfg(unix)]
+use std::sync::{Arc, Mutex};
 
-/// Holds back signals until the other program is stopped. At other times they work as usual.
+/// The interval between looks for signals.
+#[cfg(unix)]
+const LISTEN: std::time::Duration = std::time::Duration::from_millis(20);
+
+/// Holds back signals until the other program is stopped. At other times they end this program, after
+/// its temporary folders.
 #[cfg(unix)]
 #[derive(Clone, Debug)]
 pub struct Interruption {
     /// Whether no other program runs.
     idle: Arc<AtomicBool>,
+    /// The temporary folders, also those that are gone.
+    folders: Arc<Mutex<Vec<std::path::PathBuf>>>,
     /// The number of the received signal; 0 if there was none.
     pending: Arc<AtomicUsize>,
     /// The number of the signal that a program was stopped for.
@@ -19,13 +27,13 @@ pub struct Interruption {
 
 #[cfg(unix)]
 impl Interruption {
-    /// Listens to the signals of Ctrl-C, of `kill`, and of a terminal that goes away.
+    /// Listens to the signals of Ctrl-C, of Ctrl-\\, of `kill`, and of a terminal that goes away.
     #[must_use]
     pub fn listen() -> Self {
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
         let new = Self::never();
         let ignored = ignored();
-        for signal in [SIGHUP, SIGINT, SIGTERM] {
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
             let Ok(number) = usize::try_from(signal) else {
                 continue;
             };
@@ -34,12 +42,30 @@ impl Interruption {
                 continue;
             }
             // Where signals cannot be kept, they end this program alone, as before.
-            let (idle, pending) = (Arc::clone(&new.idle), Arc::clone(&new.pending));
-            if signal_hook::flag::register_usize(signal, pending, number).is_ok() {
-                let _ = signal_hook::flag::register_conditional_default(signal, idle);
+            let _ = signal_hook::flag::register_usize(signal, Arc::clone(&new.pending), number);
+        }
+        let this = new.clone();
+        std::thread::spawn(move || this.end());
+        new
+    }
+
+    /// Ends this program at a signal while no other one runs.
+    fn end(&self) {
+        loop {
+            std::thread::sleep(LISTEN);
+            if self.idle.load(Ordering::SeqCst) && self.take() {
+                for folder in self.folders.lock().iter().flat_map(|all| all.iter()) {
+                    let _ = std::fs::remove_dir_all(folder);
+                }
+                self.obey();
             }
         }
-        new
+    }
+
+    /// Has a signal remove a folder.
+    pub(crate) fn guard(&self, folder: &Path) {
+        let folders = self.folders.lock();
+        let _ = folders.map(|mut all| all.push(folder.to_owned()));
     }
 
     /// Listens to no signals: the program handles them itself.
@@ -47,6 +73,7 @@ impl Interruption {
     pub fn never() -> Self {
         Self {
             idle: Arc::new(AtomicBool::new(true)),
+            folders: Arc::default(),
             pending: Arc::default(),
             taken: Arc::default(),
         }
@@ -102,6 +129,8 @@ impl Interruption {
     }
 
     pub const fn keep(&self, _: bool) {}
+
+    pub(crate) const fn guard(&self, _: &Path) {}
 
     pub const fn take(&self) -> bool {
         false

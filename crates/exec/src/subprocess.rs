@@ -7,8 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::group::Group;
+pub use crate::group::SEED;
 use crate::interruption::Interruption;
 use krm_yaml::diagnostic::Diagnostic;
+#[cfg(unix)]
+use rustix::{fs::Mode, process::umask};
+use tempfile::TempDir;
 
 /// How many bytes of the end of standard error are kept, or twice as many.
 const KEPT_WORDS: usize = 64 << 10;
@@ -141,6 +145,27 @@ pub fn run(
         .and_then(|running| running.finish(limits.time, interruption));
     interruption.keep(false);
     ended
+}
+
+/// A temporary folder for other programs, which only this user can read and a signal removes.
+///
+/// # Errors
+/// If the system does not make it.
+pub fn folder(prefix: &str, interruption: &Interruption) -> std::io::Result<TempDir> {
+    let folder = private(|| TempDir::with_prefix(prefix))?;
+    interruption.guard(folder.path());
+    Ok(folder)
+}
+
+/// Does work whose new files and folders only this user can read, also those of programs that it
+/// runs.
+pub fn private<T>(work: impl FnOnce() -> T) -> T {
+    #[cfg(unix)]
+    let before = umask(Mode::RWXG | Mode::RWXO);
+    let done = work();
+    #[cfg(unix)]
+    umask(before);
+    done
 }
 
 /// A running program and the threads that read its streams.

@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum, value_parser};
 
 use crate::cli::build::chart::HelmOptions;
 use crate::cli::build::containers::ContainerOptions;
+use crate::cli::environment::SeedScope;
 use crate::cli::fail_on::FailOn;
 use crate::cli::object_check;
 use crate::composition::Ending;
@@ -108,6 +109,9 @@ pub(in crate::cli) struct Arguments {
     /// Allow functions that are local executables
     #[arg(long)]
     pub(super) enable_exec: bool,
+
+    #[command(flatten)]
+    pub(super) seed_scope: SeedScope,
 
     #[command(flatten)]
     pub(super) helm: HelmOptions,

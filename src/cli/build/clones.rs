@@ -9,6 +9,8 @@ use tempfile::TempDir;
 
 use super::repository::Repository;
 use crate::files::{Checkout, is_below};
+use krm_template_exec::interruption::Interruption;
+use krm_template_exec::subprocess::folder;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::{Place, Source};
 
@@ -19,9 +21,9 @@ pub(super) struct Git {
 }
 
 impl Git {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new(interruption: &Interruption) -> io::Result<Self> {
         Ok(Self {
-            folder: TempDir::with_prefix("krm-template-git-")?,
+            folder: folder("krm-template-git-", interruption)?,
             clones: RefCell::default(),
         })
     }

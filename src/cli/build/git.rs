@@ -13,7 +13,7 @@ use std::process::Command;
 use super::programs::{Programs, limits};
 use super::repository::Repository;
 use crate::files::{self, Checkout, join};
-use krm_template_exec::subprocess::{Ended, Failure, unsuccessful};
+use krm_template_exec::subprocess::{Ended, Failure, private, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
 /// How many repositories are cloned in one build.
@@ -69,7 +69,7 @@ impl Programs {
             }
             // No name begins with another one: messages have them replaced.
             let directory = folder.join(format!("{count:03}"));
-            fs::create_dir(&directory).map_err(unable)?;
+            private(|| fs::create_dir(&directory)).map_err(unable)?;
             self.clone_into(&directory, &repository).inspect_err(|_| {
                 // The next one takes its place.
                 let _ = fs::remove_dir_all(&directory);
@@ -127,7 +127,7 @@ impl Programs {
         let limit = repository.timeout.min(self.limit);
         let verb = arguments.first().copied().unwrap_or_default();
         let name = format!("git {verb}` of `{}", repository.url);
-        match self.process(&mut command, String::new(), limit) {
+        match private(|| self.process(&mut command, String::new(), limit)) {
             Ok(ended) if ended.status.success() => Ok(ended),
             Ok(ended) => Err(unsuccessful(&name, &ended).into()),
             Err(Failure::Missing) => {

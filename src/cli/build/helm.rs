@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use tempfile::TempDir;
-
 use super::chart::pull;
 use super::programs::Programs;
 use crate::composition::{Chart, HelmChart};
-use krm_template_exec::subprocess::{Ended, Failure, unsuccessful};
+use krm_template_exec::subprocess::{Ended, Failure, folder, private, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 
@@ -27,7 +25,7 @@ impl Programs {
             ))
         };
         // Dropped at the end, which removes it.
-        let temporary = TempDir::with_prefix("krm-template-helm-").map_err(unable)?;
+        let temporary = folder("krm-template-helm-", &self.interruption).map_err(unable)?;
         let name = &chart.config.name;
         if !chart.is_there && chart.config.repo.is_empty() {
             let missing = Diagnostic::error(format!("there is no chart in `{}`", chart.directory));
@@ -40,12 +38,11 @@ impl Programs {
         let (values, more) = (chart.values)()?;
         let file_name = format!("{}-values.yaml", name.replace('/', "-"));
         let file = temporary.path().join(file_name);
-        fs::write(&file, values).map_err(unable)?;
-        let ended = self.call_helm(
-            self.helm.template(chart, &file, &more),
-            chart.config,
-            temporary.path(),
-        )?;
+        let arguments = self.helm.template(chart, &file, &more);
+        let ended = private(|| {
+            fs::write(&file, values).map_err(unable)?;
+            self.call_helm(arguments, chart.config, temporary.path())
+        })?;
         krm_yaml::decode(format!("helm template {name}"), ended.stdout)
     }
 

@@ -133,12 +133,13 @@ fn programs(
     console: Console,
     interruption: &Interruption,
 ) -> std::io::Result<Programs> {
+    let git = || Git::new(interruption);
     Ok(Programs {
         containers: arguments.enable_alpha_plugins,
         options: arguments.containers.clone(),
         executables: arguments.enable_exec,
         helm: arguments.helm.clone(),
-        git: arguments.enable_git.then(Git::new).transpose()?,
+        git: arguments.enable_git.then(git).transpose()?,
         limit: Duration::from_secs(arguments.function_timeout),
         console,
         interruption: interruption.clone(),
@@ -259,7 +260,7 @@ fn make<'d>(
     };
     let environment = Environment {
         trace: (has_diff || checker.is_some()).then_some(&trace),
-        ..environment(disk)
+        ..environment(disk, &arguments.seed_scope)
     };
     #[cfg(feature = "deployment-manager")]
     let environment = Environment {

@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
+use crate::cli::environment::SeedScope;
 use crate::cli::fail_on::FailOn;
 
 /// Which Template is expanded, and with what values.
@@ -74,6 +75,9 @@ pub(crate) struct Arguments {
     /// Ignore values for parameters that the Template does not declare, with a warning
     #[arg(long)]
     pub(super) ignore_unknown_parameters: bool,
+
+    #[command(flatten)]
+    pub(crate) seed_scope: SeedScope,
 
     #[command(flatten)]
     pub(super) fail_on: FailOn,

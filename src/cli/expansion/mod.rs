@@ -11,6 +11,7 @@ pub(super) use self::arguments::Arguments;
 use self::inputs::Inputs;
 use self::inspection::Inspector;
 use self::targets::Targets;
+use crate::cli::environment;
 use crate::plan::{self, Input, InputOrigin, Instance};
 use crate::template::{
     self, Assignment, Cause, Generation, Inspect, Label, Options, Scope, Seed, SetBy, Template,
@@ -149,6 +150,22 @@ impl Expansions<'_> {
         }
     }
 
+    /// Random values, or those of a scope.
+    fn generation(&self, instance: &Instance, template: &Template) -> Generation<'static> {
+        let scope = self.arguments.seed_scope.text();
+        if scope.is_empty() {
+            return Generation::Once(Seed::default());
+        }
+        // As of a Template that is a functionConfig.
+        let alone = instance.seed.is_empty().then(|| template.name());
+        Generation::Reproducible {
+            seed: environment::seed(),
+            scope,
+            instance: alone.unwrap_or(&instance.seed).to_owned(),
+            earlier: &(),
+        }
+    }
+
     fn one<'e>(
         &'e self,
         instance: &'e Instance,
@@ -171,7 +188,7 @@ impl Expansions<'_> {
                 inspect: Some(inspector),
                 keep_namespace: arguments.keep_namespace,
                 budget: None,
-                generation: Generation::Once(Seed::default()),
+                generation: self.generation(instance, template),
             },
             own_labels: instance.labels.len(),
             is_own_namespace: arguments.namespace.is_none(),

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use crate::cli::environment::environment;
+use crate::cli::environment::{SeedScope, environment};
 use crate::cli::explain::object::{Candidate, Query};
 use crate::cli::no_programs::NoPrograms;
 use crate::cli::process::mask::Secrets;
@@ -29,6 +29,7 @@ const MASK: &str = "***";
 pub(super) fn explain(
     query: &Query,
     directory: &str,
+    scope: &SeedScope,
     console: Console,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
@@ -43,7 +44,7 @@ pub(super) fn explain(
     let trace = |mut trace: Trace| traced.borrow_mut().append(&mut trace.objects);
     let environment = Environment {
         trace: Some(&trace),
-        ..environment(&disk)
+        ..environment(&disk, scope)
     };
     let functions = InProcess::new(&environment, &NoPrograms);
     let mut steps = consolidate_root(&disk, directory, &Ending::default(), diagnostics);

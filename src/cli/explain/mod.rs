@@ -61,7 +61,8 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     };
     let mut diagnostics = Diagnostics::new();
     let text = if let Some(directory) = &arguments.kustomize {
-        built::explain(&query, directory, console, &mut diagnostics)
+        let scope = &arguments.expansion.seed_scope;
+        built::explain(&query, directory, scope, console, &mut diagnostics)
     } else {
         let read = arguments.expansion.read(
             &[],

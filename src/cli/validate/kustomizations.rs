@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::file::File;
-use crate::cli::environment::environment;
+use crate::cli::environment::{SeedScope, environment};
 use crate::cli::no_programs::{NOT_RUN, NoPrograms};
 use crate::cli::object_check::check_built;
 use crate::composition::{
@@ -127,7 +127,7 @@ impl Noted {
                 trace: server.is_some().then_some(&trace),
                 #[cfg(feature = "deployment-manager")]
                 python: Some(Arc::new(NO_PYTHON)),
-                ..environment(&self.disk)
+                ..environment(&self.disk, &SeedScope::default())
             };
             let functions = InProcess::new(&environment, &NoPrograms);
             let (mut built, count) = chain::check(&mut steps, self, &functions, own);

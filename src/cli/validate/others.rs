@@ -14,7 +14,7 @@ use super::kustomizations;
 #[cfg(feature = "deployment-manager")]
 use super::kustomizations::NO_PYTHON;
 #[cfg(feature = "deployment-manager")]
-use crate::cli::environment::environment;
+use crate::cli::environment::{SeedScope, environment};
 use crate::cli::kustomization::{Kustomizations, Listed};
 use crate::cli::object_check::{has_placeholder, with_items};
 use crate::composition::{GROUP, consolidate_node};
@@ -550,7 +550,7 @@ fn composition(one: &Found<'_>, console: Console) -> Diagnostics {
         if step.is_own() && step.transformer.id.kind == function::DEPLOYMENT {
             let environment = function::Environment {
                 python: Some(Arc::new(NO_PYTHON)),
-                ..environment(&disk)
+                ..environment(&disk, &SeedScope::default())
             };
             let mut wrong = function::check_deployment(&step.transformer, &environment);
             wrong.attribute_to_rule("structure");

@@ -232,12 +232,15 @@ impl<'f> Importer<'f> {
         diagnostics: &mut Diagnostics,
     ) -> Option<All> {
         let mut found = Diagnostics::new();
-        let path = if files::is_address(&import.path) {
-            import.path.clone()
+        let (path, may_be_read) = if files::is_address(&import.path) {
+            (import.path.clone(), Ok(()))
         } else {
-            join(directory, &import.path)
+            let path = join(directory, &import.path);
+            let may_be_read = self.files.check_base(&path, directory);
+            (path, may_be_read)
         };
-        let file = locate(self.files, &path).map_err(|mut problem| {
+        let file = may_be_read.and_then(|()| locate(self.files, &path));
+        let file = file.map_err(|mut problem| {
             problem.place = Some(import.place.clone());
             problem
         });

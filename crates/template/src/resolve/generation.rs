@@ -7,9 +7,9 @@ use crate::declare::model::Template;
 use crate::declare::parameter::Parameter;
 use crate::resolve::earlier::{self, Earlier, Referring};
 use crate::resolve::parameters::Parameters;
-use crate::values::generate;
+use crate::values::generate::{self, ExpressionError};
 use crate::values::random::{self, SeededRandom, SystemRandom};
-use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::diagnostic::{Diagnostic, Result, Way};
 
 /// How the values of `generate: expression` are generated.
 #[derive(Clone)]
@@ -23,6 +23,8 @@ pub enum Generation<'o> {
     Reproducible {
         /// The secret; without one, a value that no object has is an error.
         seed: Option<Vec<u8>>,
+        /// For whom the values are, if others have the same secret; may be empty.
+        scope: String,
         /// Distinguishes several expansions of one Template.
         instance: String,
         /// Finds the objects of earlier runs.
@@ -53,7 +55,10 @@ impl From<[u8; random::SEED]> for Seed {
 }
 
 /// The seed of values that nothing shows.
-const UNUSED: &[u8] = b"unused";
+const UNUSED: &[u8] = b"nothing shows this value";
+
+/// The fewest bytes of a secret seed. A shorter one can be guessed.
+const MIN_SEED: usize = 16;
 
 /// A generated value.
 pub(crate) struct Generated {
@@ -96,11 +101,12 @@ impl<'d> Generator<'_, 'd> {
             Generation::Random => generate::expression(from, &mut SystemRandom::default()),
             Generation::Once(seed) => {
                 let seed = seed.bytes().map_err(Diagnostic::error)?;
-                let mut random = SeededRandom::new(seed, template.name(), "", &parameter.name);
+                let mut random = SeededRandom::new(seed, "", template.name(), "", &parameter.name);
                 generate::expression(from, &mut random)
             }
             Generation::Reproducible {
                 seed,
+                scope,
                 instance,
                 earlier,
             } => {
@@ -122,8 +128,8 @@ impl<'d> Generator<'_, 'd> {
                     return Err(no_value(parameter, earlier.has_objects()).into());
                 };
                 let mut random =
-                    SeededRandom::new(seed, template.name(), instance, &parameter.name);
-                let made = generate::expression(from, &mut random);
+                    SeededRandom::new(seed, scope, template.name(), instance, &parameter.name);
+                let made = check_seed(seed).and_then(|()| generate::expression(from, &mut random));
                 if let (Ok(text), true) = (&made, is_used && earlier.has_objects()) {
                     let warning = Diagnostic::warning(format!(
                         "parameter `{}`: no earlier value was found; a new one was derived",
@@ -149,6 +155,18 @@ impl<'d> Generator<'_, 'd> {
     }
 }
 
+/// Refuses a seed that can be guessed.
+fn check_seed(seed: &[u8]) -> std::result::Result<(), ExpressionError> {
+    if seed.len() >= MIN_SEED {
+        return Ok(());
+    }
+    Err(ExpressionError {
+        message: format!("the seed has fewer than {MIN_SEED} bytes"),
+        range: 0..0,
+        hint: Some("take what `head -c 32 /dev/urandom | base64` prints as the seed".to_owned()),
+    })
+}
+
 /// The error for a parameter without a value and a seed. `has_objects` tells whether an earlier run
 /// created objects.
 fn no_value(parameter: &Parameter, has_objects: bool) -> Diagnostic {
@@ -157,10 +175,11 @@ fn no_value(parameter: &Parameter, has_objects: bool) -> Diagnostic {
     } else {
         ""
     };
-    Diagnostic::error(format!("parameter `{}` has no value{missing}, and a function does not generate a random one: its output must be the same each time", parameter.name))
+    Diagnostic::error(format!("parameter `{}` has no value{missing}, and no random one is generated, because the output must be the same each time", parameter.name))
         .at(parameter.field("name").place())
         .field(format!("parameters[{}].value", parameter.index))
         .hint("give it a `value`")
         .hint("or set the environment variable `KRM_TEMPLATE_SEED` to a secret that values are derived from")
-        .hint("or name a Secret among the items that has a `seed`, in the annotation `template.krm.dev/seed-secret`")
+        .advise(Way::Objects, "or name a Secret among the items that has a `seed`, in the annotation `template.krm.dev/seed-secret`")
+        .advise(Way::Arguments, "or leave out `--seed-scope` and `KRM_TEMPLATE_SEED_SCOPE`, to generate a random one")
 }

@@ -58,7 +58,7 @@ pub(crate) fn random_seed() -> Result<[u8; SEED], String> {
 }
 
 /// Randomness derived from a secret: the same every time for one parameter of one instance of a
-/// template, and not to be guessed without the secret.
+/// template in one scope, and not to be guessed without the secret.
 ///
 /// The derivation never changes, because values that run in clusters depend on it:
 ///
@@ -66,7 +66,8 @@ pub(crate) fn random_seed() -> Result<[u8; SEED], String> {
 /// key      = HKDF-SHA256-Extract(salt = "krm-template/generate/v1", input = seed)
 /// field(x) = the number of bytes of x as a 64-bit big-endian integer, then x in UTF-8
 /// block(n) = HKDF-SHA256-Expand(key, length = 32, info =
-/// field(template) field(instance) field(parameter) and n as a 64-bit big-endian integer)
+/// field(template) field(instance) field(parameter), field(scope) unless that is empty,
+/// and n as a 64-bit big-endian integer)
 /// stream   = block(0) block(1) block(2) …
 /// ```
 ///
@@ -88,12 +89,13 @@ pub struct SeededRandom {
 const BLOCK: usize = 32;
 
 impl SeededRandom {
-    /// The stream of one parameter of one instance of a template. With an empty `seed` every draw
-    /// is an error.
+    /// The stream of one parameter of one instance of a template in a scope, which may be empty.
+    /// With an empty `seed` every draw is an error.
     #[must_use]
-    pub fn new(seed: &[u8], template: &str, instance: &str, parameter: &str) -> Self {
+    pub fn new(seed: &[u8], scope: &str, template: &str, instance: &str, parameter: &str) -> Self {
         let mut info = Vec::new();
-        for field in [template, instance, parameter] {
+        let scope = Some(scope).filter(|scope| !scope.is_empty());
+        for field in [template, instance, parameter].into_iter().chain(scope) {
             info.extend((field.len() as u64).to_be_bytes());
             info.extend(field.as_bytes());
         }
@@ -166,8 +168,13 @@ mod tests {
     /// Known answers, computed with Python's `hmac` and `hashlib` from the derivation in the
     /// documentation of [`SeededRandom`]. They must never change.
     #[track_caller]
-    fn check_seeded([template, instance, parameter]: [&str; 3], expected: &str) {
-        let mut random = SeededRandom::new(b"a secret seed", template, instance, parameter);
+    fn check_seeded(names: [&str; 3], expected: &str) {
+        check_scoped("", names, expected);
+    }
+
+    #[track_caller]
+    fn check_scoped(scope: &str, [template, instance, parameter]: [&str; 3], expected: &str) {
+        let mut random = SeededRandom::new(b"a secret seed", scope, template, instance, parameter);
         let value = expression(r"user-[a-z0-9]{8}/[\w]{24}", &mut random);
         assert_eq!(value.as_deref(), Ok(expected));
     }
@@ -201,8 +208,27 @@ mod tests {
     }
 
     #[test]
+    fn a_scope_gives_other_values_and_joins_with_no_name() {
+        let names = ["mongodb", "prod", "PASSWORD"];
+        check_scoped(
+            "team-a/shop",
+            names,
+            "user-skcwn9l1/zoTIbtxc6Wqq0yWNziAVJCEN",
+        );
+        check_scoped(
+            "team-b/shop",
+            names,
+            "user-5jqgnrhc/dAFs1V_lCH04E68hfjKCTWYw",
+        );
+        check_seeded(
+            ["mongodb", "prod", "PASSWORDteam-a/shop"],
+            "user-7uevwro3/chW42ka5rDi3vsqXRsPDS_DB",
+        );
+    }
+
+    #[test]
     fn a_seeded_number_is_never_cut_to_size_by_bias() {
-        let mut random = SeededRandom::new(b"a secret seed", "mongodb", "prod", "PASSWORD");
+        let mut random = SeededRandom::new(b"a secret seed", "", "mongodb", "prod", "PASSWORD");
         let drawn: Vec<_> = (0..4)
             .map(|_| random.below((1 << 31) + 1).unwrap())
             .collect();
@@ -214,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_seeded_stream_is_longer_than_one_hkdf_output() {
-        let mut random = SeededRandom::new(b"a secret seed", "mongodb", "prod", "PASSWORD");
+        let mut random = SeededRandom::new(b"a secret seed", "", "mongodb", "prod", "PASSWORD");
         let value = expression(&"[a-z]{255}".repeat(40), &mut random).unwrap();
         let digest: [u8; 32] = Sha256::digest(value).into();
         assert!(digest.starts_with(&0x3a04_e584_8e51_e459_u64.to_be_bytes()));
@@ -222,7 +248,7 @@ mod tests {
 
     #[test]
     fn an_empty_seed_gives_no_value() {
-        let mut random = SeededRandom::new(b"", "t", "i", "P");
+        let mut random = SeededRandom::new(b"", "", "t", "i", "P");
         let error = expression("[a-z]{8}", &mut random).unwrap_err();
         assert_eq!(
             error.message,

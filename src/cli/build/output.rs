@@ -155,10 +155,12 @@ fn files(
         };
         let text = diagnostics.take(text)?;
         let file = File::of(value, text, format);
-        files.push(match arguments.output_path() {
+        let file = match arguments.output_path() {
             Some(_) => file.at(name_of_kustomize(resource, namespaces.len() > 1)),
             None => file,
-        });
+        };
+        file.check(value, resource.place(), diagnostics);
+        files.push(file);
     }
     directory::check(&files, diagnostics);
     (!diagnostics.has_errors()).then_some(files)

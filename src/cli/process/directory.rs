@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::expansion::Expansion;
+use crate::krm::created;
 use crate::krm::identity::group;
 use crate::krm::lists;
 use crate::template::{self, Format, Object, Parameter};
 use krm_template_exec::staged::Access;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
 use krm_yaml::{Position, Value};
 
 /// A file to be written.
@@ -40,6 +42,18 @@ impl File {
     /// It with another path.
     pub(in crate::cli) fn at(self, path: String) -> Self {
         Self { path, ..self }
+    }
+
+    /// Refuses an object that is not a resource, and a file that tools read. Tells where it is.
+    pub(in crate::cli) fn check(
+        &self,
+        object: &Value<'_>,
+        place: Option<Place>,
+        found: &mut Diagnostics,
+    ) -> Option<()> {
+        let checked = created::check_object(object);
+        let checked = checked.and_then(|()| created::check_path(&self.object, &self.path));
+        found.take(checked.map_err(|wrong| Box::new(Diagnostic { place, ..*wrong })))
     }
 
     /// Its path in the folder, with `/`.
@@ -115,7 +129,11 @@ pub(in crate::cli) fn file(
             Position::Document,
         ))?,
     };
-    Some(File::of(&object.value, text, format))
+    let file = File::of(&object.value, text, format);
+    let origin = object.value.origin;
+    let place = origin.map(|origin| object.document.cursor(origin).key_place());
+    file.check(&object.value, place, found)?;
+    Some(file)
 }
 
 /// The path of an object's file in the folder, with `/`.

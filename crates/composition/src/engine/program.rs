@@ -180,36 +180,90 @@ impl Container {
         if self.image.is_empty() {
             return Err(error("the container has no `image`").into());
         }
-        if self.image.starts_with('-') {
+        // Podman reads `dir:/PATH` and the like as files of the machine.
+        let is_of_image = |c: char| c.is_ascii_alphanumeric() || "._-/:@".contains(c);
+        if !self.image.starts_with(|c: char| c.is_ascii_alphanumeric())
+            || !self.image.chars().all(is_of_image)
+            || self.image.contains(":/")
+        {
             let problem = format!("`{}` is not the name of an image", self.image);
             return Err(error(&problem)
-                .hint("an image begins with a letter or a digit")
+                .hint("an image is named like `example.com/path/name:v1`")
+                .into());
+        }
+        if let Some(wrong) = self.envs.iter().find(|variable| !is_variable(variable)) {
+            let name = wrong.split_once('=').map_or(wrong.as_str(), |(name, _)| name);
+            let problem = format!("`{name}` does not set a variable");
+            return Err(transformer
+                .error(&field.clone().key("envs"), problem)
+                .hint("write `NAME=VALUE`, or `NAME` for a variable of your environment")
                 .into());
         }
         for (index, mount) in self.mounts.iter_mut().enumerate() {
             let at = field.clone().key("mounts").index(index);
-            let root = transformer.directory_of(&at);
-            let path = transformer.resolve(&at, &mount.source);
-            let is_relative = !mount.source.starts_with('/');
-            if mount.kind == "bind" && !(is_relative && is_below(root, &path)) {
-                let problem = format!("`{}` is not in or below `{root}`", mount.source);
-                return Err(transformer
-                    .error(&at, problem)
-                    .hint("to mount what is elsewhere, use `--mount type=bind,src=DIR,dst=DIR`")
-                    .into());
-            }
-            if mount.kind == "bind" {
-                mount.source = path;
-                mount.root = Some(root.to_owned());
-            }
-            if [&mount.kind, &mount.source, &mount.target]
-                .iter()
-                .any(|part| part.contains(','))
-            {
-                return Err(transformer.error(&at, "a comma is not allowed").into());
-            }
+            mount.resolve(transformer, &at)?;
         }
         Ok(self)
+    }
+}
+
+/// Whether a text sets one variable. Podman reads `*` in a name as any characters.
+fn is_variable(text: &str) -> bool {
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(is_of_name)
+        && !text.contains(char::is_control)
+}
+
+impl Mount {
+    /// Whether a container engine reads a path in the value of `--mount` as it is.
+    #[must_use]
+    pub fn is_plain(path: &str) -> bool {
+        !path.contains(|c: char| c.is_control() || matches!(c, ',' | '"'))
+    }
+
+    /// Checks it, and resolves its source against the directory of the file that names it.
+    fn resolve(&mut self, transformer: &Transformer, at: &FieldPath) -> Result<()> {
+        let (kind, source, target) = (&self.kind, &self.source, &self.target);
+        let root = transformer.directory_of(at);
+        let path = transformer.resolve(at, source);
+        let is_bind = kind == "bind";
+        let is_odd = |path: &str| !Self::is_plain(path) || path.contains(['=', '\'', '\\']);
+        let mut parts = target.split('/').filter(|part| !matches!(*part, "" | "."));
+        let (problem, hint) = if !is_bind && kind != "tmpfs" {
+            (
+                format!("`{kind}` is not a type of mount that may be used"),
+                "write `type: bind` or `type: tmpfs`, in lower case",
+            )
+        } else if is_odd(source) || is_odd(target) || !Self::is_plain(&path) {
+            (
+                "a path of the mount has quotes, a comma, `=` or other such characters".to_owned(),
+                "rename the file or directory",
+            )
+        } else if is_bind == source.is_empty() {
+            (
+                format!("`src` is for mounts of the type `bind`, and this is a `{kind}`"),
+                "name a directory as `src` for `bind`, and none for `tmpfs`",
+            )
+        } else if is_bind && (source.starts_with('/') || !is_below(root, &path)) {
+            (
+                format!("`{source}` is not in or below `{root}`"),
+                "to mount what is elsewhere, use `--mount type=bind,src=DIR,dst=DIR`",
+            )
+        } else if !target.starts_with('/') || parts.clone().any(|part| part == "..") || parts.next().is_none() {
+            (
+                format!("`{target}` is not a path below `/`"),
+                "name a directory in the container as `dst`, such as `/data`",
+            )
+        } else {
+            if is_bind {
+                self.root = Some(root.to_owned());
+                self.source = path;
+            }
+            return Ok(());
+        };
+        Err(transformer.error(at, problem).hint(hint).into())
     }
 }
 

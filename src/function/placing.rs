@@ -144,7 +144,10 @@ impl<'p, O: Objects> Placing<'p, O> {
     ) {
         if self.is_written() {
             let checked = created::check_object(&object.value);
-            if diagnostics.take(checked.map_err(|wrong| in_template(wrong, &object))).is_none() {
+            if diagnostics
+                .take(checked.map_err(|wrong| in_template(wrong, &object)))
+                .is_none()
+            {
                 return;
             }
         }
@@ -222,8 +225,13 @@ impl<'p, O: Objects> Placing<'p, O> {
         if !item.is_some_and(|item| configuration.is_named(item)) {
             return Ok(());
         }
-        let problem = format!("`{}` in {file} configures a function of the Kptfile", existing.identity);
-        Err(Diagnostic::error(problem).hint("rename the object in the Template").into())
+        let problem = format!(
+            "`{}` in {file} configures a function of the Kptfile",
+            existing.identity
+        );
+        Err(Diagnostic::error(problem)
+            .hint("rename the object in the Template")
+            .into())
     }
 
     /// Brings an object up to date.

@@ -106,7 +106,9 @@ fn refusal(path: &str) -> Option<String> {
         }
         let is_tools = OF_TOOLS.contains(&stem.unwrap_or_default())
             || ["kptfile", "kustomization"].contains(&name.trim_end_matches(['.', ' ']))
-            || [".tf", ".tofu"].iter().any(|end| stem.unwrap_or_default().ends_with(end));
+            || [".tf", ".tofu"]
+                .iter()
+                .any(|end| stem.unwrap_or_default().ends_with(end));
         is_tools.then(|| format!("other tools read `{part}`"))
     })
 }
@@ -118,20 +120,61 @@ mod tests {
     #[test]
     fn only_files_with_resources_are_written() {
         for path in [
-            "web-generated.yaml", "./a/b.yml", "a b/ä.json", "chart/web.yaml", "chart.web.yaml",
-            "a/kustomization-web.yaml", "system:node.yaml", "a.yaml/b.yaml",
+            "web-generated.yaml",
+            "./a/b.yml",
+            "a b/ä.json",
+            "chart/web.yaml",
+            "chart.web.yaml",
+            "a/kustomization-web.yaml",
+            "system:node.yaml",
+            "a.yaml/b.yaml",
         ] {
             assert_eq!(refusal(path), None, "{path}");
         }
         for path in [
-            "", "/", "/a.yaml", "../a.yaml", "a/../../b.yaml", "a/../b.yaml", ".a.yaml", ".yaml",
-            ".git/hooks/x", ".git/x.yaml", " .git/x.yaml", ".GitHub/workflows/x.yaml", "git~1/x.yaml",
-            "Kptfile", "a/kptfile", "kptfile.yaml", "KPTFILE/x.yaml", "kustomization./x.yaml",
-            "Kustomization", "KUSTOMIZATION.YAML", "kustomization.yml", "a/Kustomization.Yaml/x.yaml",
-            "ku\u{17f}tomization.yaml", "\u{212a}ptfile.json", "kusto\u{200d}mization.yaml",
-            "composition.yaml", "Chart.yaml", "values.yaml", "Skaffold.yaml", "docker-compose.yml",
-            "main.tf.json", "package.json", "a.sh", "a", "a.yaml ", "a.yaml.", "a.yaml/", "a\\b.yaml",
-            "a\n.yaml", "a.YAML", ". /x.yaml", "./.. /x.yaml", " kustomization.yaml",
+            "",
+            "/",
+            "/a.yaml",
+            "../a.yaml",
+            "a/../../b.yaml",
+            "a/../b.yaml",
+            ".a.yaml",
+            ".yaml",
+            ".git/hooks/x",
+            ".git/x.yaml",
+            " .git/x.yaml",
+            ".GitHub/workflows/x.yaml",
+            "git~1/x.yaml",
+            "Kptfile",
+            "a/kptfile",
+            "kptfile.yaml",
+            "KPTFILE/x.yaml",
+            "kustomization./x.yaml",
+            "Kustomization",
+            "KUSTOMIZATION.YAML",
+            "kustomization.yml",
+            "a/Kustomization.Yaml/x.yaml",
+            "ku\u{17f}tomization.yaml",
+            "\u{212a}ptfile.json",
+            "kusto\u{200d}mization.yaml",
+            "composition.yaml",
+            "Chart.yaml",
+            "values.yaml",
+            "Skaffold.yaml",
+            "docker-compose.yml",
+            "main.tf.json",
+            "package.json",
+            "a.sh",
+            "a",
+            "a.yaml ",
+            "a.yaml.",
+            "a.yaml/",
+            "a\\b.yaml",
+            "a\n.yaml",
+            "a.YAML",
+            ". /x.yaml",
+            "./.. /x.yaml",
+            " kustomization.yaml",
         ] {
             assert!(refusal(path).is_some(), "{path:?}");
         }

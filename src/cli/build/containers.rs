@@ -83,7 +83,11 @@ impl Roots {
     /// # Errors
     /// If one is not there.
     pub(super) fn note(&self, container: &Container) -> Result<()> {
-        for root in container.mounts.iter().filter_map(|mount| mount.root.as_ref()) {
+        for root in container
+            .mounts
+            .iter()
+            .filter_map(|mount| mount.root.as_ref())
+        {
             let mut known = self.0.borrow_mut();
             if !known.contains_key(root) {
                 known.insert(root.clone(), real(root)?);

@@ -192,7 +192,9 @@ impl Container {
                 .into());
         }
         if let Some(wrong) = self.envs.iter().find(|variable| !is_variable(variable)) {
-            let name = wrong.split_once('=').map_or(wrong.as_str(), |(name, _)| name);
+            let name = wrong
+                .split_once('=')
+                .map_or(wrong.as_str(), |(name, _)| name);
             let problem = format!("`{name}` does not set a variable");
             return Err(transformer
                 .error(&field.clone().key("envs"), problem)
@@ -251,7 +253,10 @@ impl Mount {
                 format!("`{source}` is not in or below `{root}`"),
                 "to mount what is elsewhere, use `--mount type=bind,src=DIR,dst=DIR`",
             )
-        } else if !target.starts_with('/') || parts.clone().any(|part| part == "..") || parts.next().is_none() {
+        } else if !target.starts_with('/')
+            || parts.clone().any(|part| part == "..")
+            || parts.next().is_none()
+        {
             (
                 format!("`{target}` is not a path below `/`"),
                 "name a directory in the container as `dst`, such as `/data`",

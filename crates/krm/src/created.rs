@@ -80,7 +80,7 @@ pub fn check_path(object: &dyn Display, path: &str) -> Result<()> {
     };
     Err(
         Diagnostic::error(format!("`{object}` cannot be kept in `{path}`: {why}"))
-            .hint("choose a file for resources, such as `resources/web.yaml`")
+            .hint("set another path, like `resources/web.yaml`, or rename the object if the path is made of its names")
             .into(),
     )
 }

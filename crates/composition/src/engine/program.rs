@@ -245,8 +245,9 @@ impl Mount {
             )
         } else if is_bind == source.is_empty() {
             (
-                format!("`src` is for mounts of the type `bind`, and this is a `{kind}`"),
-                "name a directory as `src` for `bind`, and none for `tmpfs`",
+                "a mount of the type `bind` has a `src`, and one of the type `tmpfs` has none"
+                    .to_owned(),
+                "add or remove `src`",
             )
         } else if is_bind && (source.starts_with('/') || !is_below(root, &path)) {
             (

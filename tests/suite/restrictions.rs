@@ -137,7 +137,7 @@ const CHANGES: [(&str, &str, Option<&str>); 5] = [
         Some("outside/inner`, which is not in or below `app`"),
     ),
     (
-        "rmdir app/data; mkdir 'app/a,source=/etc'; ln -s 'a,source=/etc' app/data",
+        "rmdir app/data; mkdir -p 'app/a,source=/etc'; ln -s 'a,source=/etc' app/data",
         "data",
         Some("`app/data` leads to `"),
     ),
@@ -151,9 +151,9 @@ const CHANGES: [(&str, &str, Option<&str>); 5] = [
 
 /// A new folder whose container engine runs `swap` when it is first called, before its directory `app`
 /// is built.
-fn with_engine(swap: &str) -> Result<PathBuf, Failed> {
+fn with_engine(name: &str, swap: &str) -> Result<PathBuf, Failed> {
     use std::os::unix::fs::PermissionsExt as _;
-    let folder = folder("mounts-that-change")?;
+    let folder = folder(name)?;
     for directory in [
         "bin",
         "app/data",
@@ -193,7 +193,7 @@ fn built(folder: &Path) -> Result<(String, String), Failed> {
 /// A container that may write to the directory must not lead the next one out of it.
 fn mounts_that_change() -> Result<(), Failed> {
     for (swap, source, expected) in CHANGES {
-        let folder = with_engine(swap)?;
+        let folder = with_engine("mounts-that-change", swap)?;
         let (first, second) = (with_mount("first", "."), with_mount("second", source));
         let text = format!("kind: Composition\ntransformers:\n{first}{second}");
         fs::write(folder.join("app/composition.yaml"), text)?;
@@ -219,7 +219,10 @@ fn mounts_that_change() -> Result<(), Failed> {
 
 /// Nor does it move the directory of an imported Composition.
 fn roots_that_change() -> Result<(), Failed> {
-    let folder = with_engine("mv app/sub app/old; ln -s /etc app/sub")?;
+    let folder = with_engine(
+        "roots-that-change",
+        "mv app/sub app/old; ln -s /etc app/sub",
+    )?;
     let imports = "transformersFrom: [{path: sub, importMode: append}]";
     let text = format!(
         "kind: Composition\n{imports}\ntransformers:\n{}",

@@ -25,8 +25,8 @@ use crate::function::placing::{Placing, Surroundings};
 use crate::function::rules::{Control, Rules};
 use crate::function::run::Environment;
 use crate::krm::annotations::{
-    self, IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, ORIGIN, OWNER, PACKAGE_PATH, PATH, PREVIOUS,
-    RESOURCE_ID, annotate, is_internal, kept_at,
+    self, IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OF_PACKAGES, ORIGIN, OWNER, PATH, PREVIOUS,
+    annotate, is_internal, kept_at,
 };
 use crate::krm::identity::{self, Identity, group};
 use crate::krm::resource_list::{Changes, ResourceList};
@@ -485,19 +485,8 @@ fn create(
     };
     let path = kept_at(|key| resource.annotation(key)).map(|(path, _)| path);
     let control = rules.of(&maker, Control::of(resource.value()));
-    let keys = [
-        PATH,
-        LEGACY_PATH,
-        INDEX,
-        LEGACY_INDEX,
-        OWNER,
-        ORIGIN,
-        PACKAGE_PATH,
-        RESOURCE_ID,
-    ];
-    if keys.iter().any(|key| resource.annotation(key).is_some()) {
-        annotations::remove(resource.value_mut(), &keys);
-    }
+    annotations::remove(resource.value_mut(), &KEPT);
+    annotations::remove(resource.value_mut(), OF_PACKAGES);
     let nothing = Document::parse(&Source::new("new", ""));
     let document = resource.document().cloned();
     let document = document.or_else(|| diagnostics.take(nothing).map(Arc::new));

@@ -144,10 +144,8 @@ impl<'p, O: Objects> Placing<'p, O> {
     ) {
         if self.is_written() {
             let checked = created::check_object(&object.value);
-            if diagnostics
-                .take(checked.map_err(|wrong| in_template(wrong, &object)))
-                .is_none()
-            {
+            let checked = checked.map_err(|wrong| in_template(wrong, &object));
+            if diagnostics.take(checked).is_none() {
                 return;
             }
         }
@@ -212,11 +210,11 @@ impl<'p, O: Objects> Placing<'p, O> {
     /// Refuses to adopt what tools read: an object in a file of theirs, or in one that a Kptfile
     /// names.
     fn check_adopted(&self, existing: &AtPosition<'_>) -> Result<()> {
-        let items = self.around.items;
+        let (items, identity) = (self.around.items, existing.identity);
         let Some(file) = items.shown_file(existing.at) else {
             return Ok(());
         };
-        created::check_path(existing.identity, &file)?;
+        created::check_path(identity, &file)?;
         let configuration = self.configuration.get_or_init(|| {
             let nodes = (0..items.list.len()).map(|at| self.objects.at(at).ok());
             Configuration::of(items, nodes)
@@ -225,13 +223,9 @@ impl<'p, O: Objects> Placing<'p, O> {
         if !item.is_some_and(|item| configuration.is_named(item)) {
             return Ok(());
         }
-        let problem = format!(
-            "`{}` in {file} configures a function of the Kptfile",
-            existing.identity
-        );
-        Err(Diagnostic::error(problem)
-            .hint("rename the object in the Template")
-            .into())
+        let problem = format!("`{identity}` in {file} configures a function of the Kptfile");
+        let hint = "rename the object in the Template";
+        Err(Diagnostic::error(problem).hint(hint).into())
     }
 
     /// Brings an object up to date.
@@ -344,26 +338,22 @@ impl<'p, O: Objects> Placing<'p, O> {
         let called = &names.called;
         let storage = &items.storage;
         if items.are_selected {
-            let mut error = Diagnostic::error(format!(
+            let error = Diagnostic::error(format!(
                 "`{called}` would be added, but a selector of the function may hide the one that an earlier run added"
             ))
-            .field(object.field)
             .hint("remove `selectors` and `exclude` from the function in the Kptfile");
-            error.place = place_of_value(&object.value, object.document);
-            return Err(error.into());
+            return Err(in_template(error.into(), &object));
         }
         if self.is_written() {
             let path = path.unwrap_or_else(|| storage.file_of(&instance.name));
             created::check_path(called, &path).map_err(|wrong| in_template(wrong, &object))?;
             let full = storage.full_path("", &path).unwrap_or_default();
             if storage.last_index(&full).is_none() && (self.around.is_hidden)(&full) {
-                let mut error = Diagnostic::error(format!(
+                let error = Diagnostic::error(format!(
                     "`{called}` would be written to {path}, which is there but is not among the items"
                 ))
-                .field(object.field)
                 .hint("rename or remove the file, or choose another one with the annotation `config.kubernetes.io/path` on the object in the Template");
-                error.place = place_of_value(&object.value, object.document);
-                return Err(error.into());
+                return Err(in_template(error.into(), &object));
             }
             let index = self.positions.next(storage, &path);
             annotate(&mut object.value, PATH, &path);

@@ -119,7 +119,7 @@ fn refused() -> Result<(), Failed> {
             if output.status.success()
                 || !output.stdout.is_empty()
                 || !messages.contains(&expected)
-                || !messages.contains("with `--allow-python=unconfined`")
+                || !messages.contains(": `--allow-python=unconfined`")
             {
                 return Err(format!("{option}: {messages}").into());
             }

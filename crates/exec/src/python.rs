@@ -331,9 +331,7 @@ impl Python {
                 "`{program}` is not run, because there is no sandbox for it: {reason}"
             ))
             .hint("run it on Linux with Landlock and seccomp; a container's runtime must allow Landlock")
-            .maybe_hint((self.printed == Printed::Forwarded).then(|| {
-                "or, only for templates you trust, give them your permissions with `--allow-python=unconfined`".to_owned()
-            })),
+            .hint("or on the command line, only for templates you trust, with your permissions: `--allow-python=unconfined`"),
             Failure::Unusable(status) => self.ended(Some(*status)),
             Failure::Ended => self.ended(status),
         }

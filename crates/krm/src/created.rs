@@ -6,6 +6,7 @@ use crate::annotations::is_local;
 use crate::identity::Identity;
 use krm_yaml::View;
 use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::source::Place;
 
 /// How the names of files with resources end.
 const SUFFIXES: [&str; 3] = [".yaml", ".yml", ".json"];
@@ -13,15 +14,12 @@ const SUFFIXES: [&str; 3] = [".yaml", ".yml", ".json"];
 /// The names of files, without such an ending, from which tools learn what to run or to build.
 #[rustfmt::skip]
 const OF_TOOLS: &[&str] = &[
-    "action", "ansible", "appveyor", "azure-pipelines", "bitbucket-pipelines", "bower", "buildspec",
-    "captain-definition", "cdk", "cdk8s", "chart", "circle", "cloudbuild", "codefresh", "compose",
-    "compose.override", "composer", "composition", "copier", "deno", "dependabot", "devbox",
-    "devcontainer", "devfile", "devspace", "docker-bake", "docker-compose",
-    "docker-compose.override", "dvc", "firebase", "fleet", "garden", "goreleaser", "helmfile",
-    "kptfile", "krmfile", "kustomization", "lefthook", "lerna", "mkdocs", "nx", "okteto", "package",
-    "porter", "process-compose", "pulumi", "renovate", "requirements",
-    "serverless", "skaffold", "snapcraft", "taskfile", "tsconfig", "turbo",
-    "values", "vendir", "vercel", "werf", "wercker",
+    "action", "appveyor", "azure-pipelines", "bitbucket-pipelines", "buildspec", "cdk", "cdk8s",
+    "chart", "cloudbuild", "compose", "compose.override", "composer", "composition", "deno",
+    "devfile", "devspace", "docker-bake", "docker-compose", "docker-compose.override", "dvc",
+    "firebase", "fleet", "goreleaser", "helmfile", "kptfile", "krmfile", "kustomization", "lefthook",
+    "mkdocs", "nx", "package", "porter", "process-compose", "pulumi", "renovate", "requirements",
+    "serverless", "skaffold", "snapcraft", "taskfile", "turbo", "values", "vendir", "vercel", "werf",
 ];
 
 /// The groups of what tools read.
@@ -36,6 +34,18 @@ const PROGRAMS: [&[&str]; 4] = [
     &["annotations", "config.kubernetes.io/container"],
     &["configFn"],
 ];
+
+/// Checks an object that is written to a file of a directory.
+///
+/// # Errors
+/// As [`check_object`] and [`check_path`], at `place`.
+pub fn check<'v>(object: impl Into<View<'v>>, path: &str, place: Option<Place>) -> Result<()> {
+    let object = object.into();
+    let identity = Identity::of_kind(object);
+    let name: &dyn Display = identity.as_ref().map_or(&"", |identity| identity);
+    let checked = check_object(object).and_then(|()| check_path(name, path));
+    checked.map_err(|wrong| Box::new(Diagnostic { place, ..*wrong }))
+}
 
 /// Checks that an object is a resource. One that a tool reads may be created if an annotation keeps
 /// it from clusters, but never a Kptfile, and nothing that names a program.

@@ -83,15 +83,9 @@ impl Roots {
     /// # Errors
     /// If one is not there.
     pub(super) fn note(&self, container: &Container) -> Result<()> {
-        for root in container
-            .mounts
-            .iter()
-            .filter_map(|mount| mount.root.as_ref())
-        {
-            let mut known = self.0.borrow_mut();
-            if !known.contains_key(root) {
-                known.insert(root.clone(), real(root)?);
-            }
+        for root in container.mounts.iter().flat_map(|mount| &mount.root) {
+            let known = real(root)?;
+            self.0.borrow_mut().entry(root.clone()).or_insert(known);
         }
         Ok(())
     }
@@ -102,20 +96,15 @@ impl Roots {
             return Ok(spelled(mount));
         };
         let source = real(&mount.source)?;
-        let path = source.to_str().filter(|path| Mount::is_plain(path));
+        let target = source.display().to_string();
         let known = self.0.borrow();
         let is_below = known.get(root).is_some_and(|root| source.starts_with(root));
-        match path.filter(|_| is_below) {
-            Some(path) => Ok(spelled(&Mount {
-                source: path.to_owned(),
-                ..mount.clone()
-            })),
-            None => {
-                let target = source.display().to_string();
-                let error = files::outside(&mount.source, root, Some(&target), "the Composition");
-                Err(error.into())
-            }
+        if is_below && source.to_str().is_some_and(Mount::is_plain) {
+            let mut mount = mount.clone();
+            mount.source = target;
+            return Ok(spelled(&mount));
         }
+        Err(files::outside(&mount.source, root, Some(&target), "the Composition").into())
     }
 }
 

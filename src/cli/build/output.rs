@@ -9,6 +9,7 @@ use crate::cli::process::directory::{self, File};
 use crate::cli::process::mask::Secrets;
 use crate::cli::process::writing::{Mode, Writing};
 use crate::composition::{self, Resource};
+use crate::krm::created;
 use crate::krm::scope::effective_namespace;
 use crate::template::{Format, Object, Printer};
 use krm_template_exec::console::Console;
@@ -159,7 +160,7 @@ fn files(
             Some(_) => file.at(name_of_kustomize(resource, namespaces.len() > 1)),
             None => file,
         };
-        file.check(value, resource.place(), diagnostics);
+        diagnostics.take(created::check(value, file.path(), resource.place()));
         files.push(file);
     }
     directory::check(&files, diagnostics);

@@ -9,7 +9,6 @@ use crate::krm::lists;
 use crate::template::{self, Format, Object, Parameter};
 use krm_template_exec::staged::Access;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::source::Place;
 use krm_yaml::{Position, Value};
 
 /// A file to be written.
@@ -42,18 +41,6 @@ impl File {
     /// It with another path.
     pub(in crate::cli) fn at(self, path: String) -> Self {
         Self { path, ..self }
-    }
-
-    /// Refuses an object that is not a resource, and a file that tools read. Tells where it is.
-    pub(in crate::cli) fn check(
-        &self,
-        object: &Value<'_>,
-        place: Option<Place>,
-        found: &mut Diagnostics,
-    ) -> Option<()> {
-        let checked = created::check_object(object);
-        let checked = checked.and_then(|()| created::check_path(&self.object, &self.path));
-        found.take(checked.map_err(|wrong| Box::new(Diagnostic { place, ..*wrong })))
     }
 
     /// Its path in the folder, with `/`.
@@ -132,7 +119,7 @@ pub(in crate::cli) fn file(
     let file = File::of(&object.value, text, format);
     let origin = object.value.origin;
     let place = origin.map(|origin| object.document.cursor(origin).key_place());
-    file.check(&object.value, place, found)?;
+    found.take(created::check(&object.value, file.path(), place))?;
     Some(file)
 }
 

@@ -233,40 +233,28 @@ impl Mount {
         let is_bind = kind == "bind";
         let is_odd = |path: &str| !Self::is_plain(path) || path.contains(['=', '\'', '\\']);
         let mut parts = target.split('/').filter(|part| !matches!(*part, "" | "."));
+        let is_below_top = target.starts_with('/') && parts.next().is_some();
         let (problem, hint) = if !is_bind && kind != "tmpfs" {
+            let problem = format!("`{kind}` is not a type of mount that may be used");
             (
-                format!("`{kind}` is not a type of mount that may be used"),
+                problem,
                 "write `type: bind` or `type: tmpfs`, in lower case",
             )
-        } else if is_odd(source) || is_odd(target) || !Self::is_plain(&path) {
-            (
-                "a path of the mount has quotes, a comma, `=` or other such characters".to_owned(),
-                "rename the file or directory",
-            )
-        } else if is_bind == source.is_empty() {
-            (
-                "a mount of the type `bind` has a `src`, and one of the type `tmpfs` has none"
-                    .to_owned(),
-                "add or remove `src`",
-            )
+        } else if is_odd(source) || is_odd(target) || is_bind == source.is_empty() {
+            let problem = format!("the mount of `{source}` to `{target}` cannot be made");
+            let hint = "`src` is a path for `bind` and missing for `tmpfs`; paths have no quotes, commas, `=` or control characters";
+            (problem, hint)
         } else if is_bind && (source.starts_with('/') || !is_below(root, &path)) {
-            (
-                format!("`{source}` is not in or below `{root}`"),
-                "to mount what is elsewhere, use `--mount type=bind,src=DIR,dst=DIR`",
-            )
-        } else if !target.starts_with('/')
-            || parts.clone().any(|part| part == "..")
-            || parts.next().is_none()
-        {
-            (
-                format!("`{target}` is not a path below `/`"),
-                "name a directory in the container as `dst`, such as `/data`",
-            )
+            let hint = "to mount what is elsewhere, use `--mount type=bind,src=DIR,dst=DIR`";
+            (format!("`{source}` is not in or below `{root}`"), hint)
+        } else if !is_below_top || target.split('/').any(|part| part == "..") {
+            let hint = "name a directory in the container as `dst`, such as `/data`";
+            (format!("`{target}` is not a path below `/`"), hint)
+        } else if is_bind {
+            self.root = Some(root.to_owned());
+            self.source = path;
+            return Ok(());
         } else {
-            if is_bind {
-                self.root = Some(root.to_owned());
-                self.source = path;
-            }
             return Ok(());
         };
         Err(transformer.error(at, problem).hint(hint).into())

@@ -25,8 +25,8 @@ use crate::function::placing::{Placing, Surroundings};
 use crate::function::rules::{Control, Rules};
 use crate::function::run::Environment;
 use crate::krm::annotations::{
-    self, IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, ORIGIN, OWNER, PATH, PREVIOUS, annotate,
-    is_internal, kept_at,
+    self, IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OF_PACKAGES, ORIGIN, OWNER, PATH, PREVIOUS,
+    annotate, is_internal, kept_at,
 };
 use crate::krm::identity::{self, Identity, group};
 use crate::krm::resource_list::{Changes, ResourceList};
@@ -369,7 +369,7 @@ impl<'d> Run<'_, 'd> {
     /// The resources that the first transformer gets.
     fn resources(&self, diagnostics: &mut Diagnostics) -> Vec<Resource<'d>> {
         let maker = Arc::from("");
-        let configuration = Configuration::of(self.items, &self.objects.nodes);
+        let configuration = Configuration::of(self.items, self.objects.nodes.iter().map(Some));
         self.passing()
             .filter_map(|(_, item, node)| {
                 let mut resource =
@@ -486,10 +486,8 @@ fn create(
     };
     let path = kept_at(|key| resource.annotation(key)).map(|(path, _)| path);
     let control = rules.of(&maker, Control::of(resource.value()));
-    let keys = [PATH, LEGACY_PATH, INDEX, LEGACY_INDEX, OWNER, ORIGIN];
-    if keys.iter().any(|key| resource.annotation(key).is_some()) {
-        annotations::remove(resource.value_mut(), &keys);
-    }
+    annotations::remove(resource.value_mut(), &KEPT);
+    annotations::remove(resource.value_mut(), OF_PACKAGES);
     let nothing = Document::parse(&Source::new("new", ""));
     let document = resource.document().cloned();
     let document = document.or_else(|| diagnostics.take(nothing).map(Arc::new));

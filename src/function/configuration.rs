@@ -20,13 +20,18 @@ pub(super) struct Configuration<'s> {
 
 impl<'s> Configuration<'s> {
     /// Reads the Kptfiles among the items.
-    pub(super) fn of(items: &'s Items, nodes: &[SharedNode]) -> Self {
+    pub(super) fn of<'n>(
+        items: &'s Items,
+        nodes: impl Iterator<Item = Option<&'n SharedNode>>,
+    ) -> Self {
         let storage = &items.storage;
         let mut files = BTreeSet::new();
         for (item, node) in items.list.iter().zip(nodes) {
             let full = item.file.and_then(|file| storage.full(file));
             let full = full.filter(|_| item.identity.as_ref().is_some_and(is_kptfile));
-            let Some(full) = full else { continue };
+            let Some((full, node)) = full.zip(node) else {
+                continue;
+            };
             let functions = functions(node.cursor()).into_iter();
             let paths = functions.filter_map(|function| function.config_path);
             files.extend(paths.filter_map(|path| paths::joined(paths::parent(&full), &path)));
@@ -41,7 +46,8 @@ impl<'s> Configuration<'s> {
             || !self.files.is_empty() && self.is_named(item)
     }
 
-    fn is_named(&self, item: &Item) -> bool {
+    /// Whether a Kptfile names the file of an item as a `configPath`.
+    pub(super) fn is_named(&self, item: &Item) -> bool {
         let full = item.file.and_then(|file| self.storage.full(file));
         full.is_some_and(|full| self.files.contains(&full))
     }

@@ -3,8 +3,10 @@
 //!
 //! New objects get a path and an index if the items have them.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::function::configuration::Configuration;
 use crate::function::items::Items;
 use crate::function::matching::{Created, Found, Matching, Names};
 use crate::function::messages;
@@ -14,6 +16,7 @@ use crate::function::rules::{Control, Rules, UPDATE};
 use crate::function::storage::NewPositions;
 use crate::function::update::{Updated, update};
 use crate::krm::annotations::{INDEX, ORIGIN, OWNER, PATH, annotate};
+use crate::krm::created;
 use crate::krm::identity::{self, Identity};
 use crate::plan::{self, Crossings, Instance, Plan, Selection};
 use crate::template::{Object, Template};
@@ -52,6 +55,8 @@ pub(super) struct Placing<'p, O: Objects> {
     /// Reports of the changes, to be used if the changes are made.
     said: Diagnostics,
     crossings: Crossings,
+    /// The items that configure functions, once they are asked for.
+    configuration: OnceCell<Configuration<'p>>,
 }
 
 /// An existing object that a Template creates, too.
@@ -82,6 +87,7 @@ impl<'p, O: Objects> Placing<'p, O> {
             decision: Decision::default(),
             said: Diagnostics::new(),
             crossings: Crossings::default(),
+            configuration: OnceCell::new(),
         }
     }
 
@@ -136,6 +142,13 @@ impl<'p, O: Objects> Placing<'p, O> {
         control: &Control,
         diagnostics: &mut Diagnostics,
     ) {
+        if self.is_written() {
+            let checked = created::check_object(&object.value);
+            let checked = checked.map_err(|wrong| in_template(wrong, &object));
+            if diagnostics.take(checked).is_none() {
+                return;
+            }
+        }
         let key = (names.maker.to_owned(), names.identity.clone());
         if let Some(first) = self.made.get(&key) {
             diagnostics.push(self.made_twice(first, index, &names.identity, &object));
@@ -189,6 +202,32 @@ impl<'p, O: Objects> Placing<'p, O> {
         }
     }
 
+    /// Whether new objects are written to files.
+    const fn is_written(&self) -> bool {
+        self.around.items.storage.are_kept || self.around.rules.owned
+    }
+
+    /// Refuses to adopt what tools read: an object in a file of theirs, or in one that a Kptfile
+    /// names.
+    fn check_adopted(&self, existing: &AtPosition<'_>) -> Result<()> {
+        let (items, identity) = (self.around.items, existing.identity);
+        let Some(file) = items.shown_file(existing.at) else {
+            return Ok(());
+        };
+        created::check_path(identity, &file)?;
+        let configuration = self.configuration.get_or_init(|| {
+            let nodes = (0..items.list.len()).map(|at| self.objects.at(at).ok());
+            Configuration::of(items, nodes)
+        });
+        let item = items.list.get(existing.at);
+        if !item.is_some_and(|item| configuration.is_named(item)) {
+            return Ok(());
+        }
+        let problem = format!("`{identity}` in {file} configures a function of the Kptfile");
+        let hint = "rename the object in the Template";
+        Err(Diagnostic::error(problem).hint(hint).into())
+    }
+
     /// Brings an object up to date.
     fn update(
         &mut self,
@@ -203,6 +242,10 @@ impl<'p, O: Objects> Placing<'p, O> {
         let is_others = mark.is_some_and(|mark| matches!(mark.level, Level::Others(_)));
         let adopts = !is_others && control.adopts.unwrap_or(rules.adopts);
         let may_change = existing.is_ours || adopts;
+        if adopts && !existing.is_ours {
+            let checked = self.check_adopted(&existing);
+            checked.map_err(|wrong| in_template(wrong, &object))?;
+        }
         let origin = self.origin_at(existing.identity, at);
         let marks = [(OWNER, instance.owner.as_str()), (ORIGIN, origin.as_str())];
         let marks: &[_] = if rules.owned && may_change {
@@ -295,25 +338,22 @@ impl<'p, O: Objects> Placing<'p, O> {
         let called = &names.called;
         let storage = &items.storage;
         if items.are_selected {
-            let mut error = Diagnostic::error(format!(
+            let error = Diagnostic::error(format!(
                 "`{called}` would be added, but a selector of the function may hide the one that an earlier run added"
             ))
-            .field(object.field)
             .hint("remove `selectors` and `exclude` from the function in the Kptfile");
-            error.place = place_of_value(&object.value, object.document);
-            return Err(error.into());
+            return Err(in_template(error.into(), &object));
         }
-        if storage.are_kept || rules.owned {
+        if self.is_written() {
             let path = path.unwrap_or_else(|| storage.file_of(&instance.name));
+            created::check_path(called, &path).map_err(|wrong| in_template(wrong, &object))?;
             let full = storage.full_path("", &path).unwrap_or_default();
             if storage.last_index(&full).is_none() && (self.around.is_hidden)(&full) {
-                let mut error = Diagnostic::error(format!(
+                let error = Diagnostic::error(format!(
                     "`{called}` would be written to {path}, which is there but is not among the items"
                 ))
-                .field(object.field)
                 .hint("rename or remove the file, or choose another one with the annotation `config.kubernetes.io/path` on the object in the Template");
-                error.place = place_of_value(&object.value, object.document);
-                return Err(error.into());
+                return Err(in_template(error.into(), &object));
             }
             let index = self.positions.next(storage, &path);
             annotate(&mut object.value, PATH, &path);
@@ -462,6 +502,13 @@ fn telling_apart(template: &Template, object: &Object<'_>) -> Option<Vec<String>
 fn is_or_is_in(owner: &str, other: &str) -> bool {
     let rest = owner.strip_prefix(other);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// An error about an object, placed where its Template has it.
+fn in_template(mut wrong: Box<Diagnostic>, object: &Object<'_>) -> Box<Diagnostic> {
+    wrong.place = place_of(object);
+    wrong.field = Some(object.field.clone()).filter(|field| !field.is_empty());
+    wrong
 }
 
 /// Where an object is written in its Template.

@@ -3,7 +3,7 @@
 use crate::function::paths;
 use crate::function::update::Manner;
 use crate::krm::annotations::{
-    IDS, INDEX, KEEP, LEGACY_INDEX, LEGACY_PATH, ORIGIN, OWNER, PATH, remove_empty,
+    IDS, INDEX, KEEP, LEGACY_INDEX, LEGACY_PATH, OF_PACKAGES, ORIGIN, OWNER, PATH, remove_empty,
 };
 use crate::krm::identity;
 use crate::lint;
@@ -125,7 +125,8 @@ impl Control {
             adopts: taken.choice(ADOPT, [("true", true), ("false", false)]),
             manner: taken.choice(UPDATE, MANNERS),
         };
-        for key in [INDEX, LEGACY_INDEX, OWNER, ORIGIN, KEEP].iter().chain(IDS) {
+        let own = [INDEX, LEGACY_INDEX, OWNER, ORIGIN, KEEP];
+        for key in own.iter().chain(OF_PACKAGES).chain(IDS) {
             annotations.remove(key);
         }
         // The others have no effect.

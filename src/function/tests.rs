@@ -276,3 +276,103 @@ proptest! {
         }
     }
 }
+
+/// Pieces of paths.
+const PIECES: &[&str] = &[
+    "/",
+    "//",
+    ".",
+    "..",
+    "./",
+    "../",
+    "a",
+    "b",
+    ".git",
+    ".github",
+    "hooks",
+    "Kptfile",
+    "kptfile",
+    "KUSTOMIZATION",
+    "kustomization",
+    "Skaffold",
+    "Chart",
+    "composition",
+    "docker-compose",
+    ".yaml",
+    ".yml",
+    ".json",
+    ".YAML",
+    ".sh",
+    " ",
+    "\\",
+    "~1",
+    ":",
+    "\t",
+    "\u{200d}",
+    "\u{17f}",
+    "ä",
+    "%2e",
+    "-x",
+];
+
+/// The file that a function gives an object which names this one itself; none if it refuses.
+fn file_of(path: &str, config: &str) -> Option<String> {
+    let path = krm_yaml::Value::from(serde_json::Value::from(path)).to_json();
+    let list = format!(
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n  \
+         apiVersion: template.krm.dev/v1alpha1\n  kind: Template\n  metadata:\n    name: t\n    \
+         annotations: {{internal.config.kubernetes.io/path: {config}}}\n  objects:\n  \
+         - apiVersion: v1\n    kind: ConfigMap\n    metadata:\n      name: c\n      \
+         annotations: {{config.kubernetes.io/path: {path}}}\n"
+    );
+    let output = run(&Source::new("stdin", list), &Environment::default());
+    if output.diagnostics.has_errors() {
+        return None;
+    }
+    let printed = output.text();
+    let document = krm_yaml::Document::parse(&Source::new("printed", printed)).unwrap();
+    let items = document.roots().next().unwrap().get("items").unwrap();
+    let item = items.children().next().unwrap();
+    let keys = [
+        "metadata",
+        "annotations",
+        "internal.config.kubernetes.io/path",
+    ];
+    item.text_at(keys).map(std::borrow::Cow::into_owned)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    /// What is written is a file for resources, below the package.
+    #[test]
+    fn no_path_leads_to_what_tools_run(
+        pieces in proptest::collection::vec(proptest::sample::select(PIECES), 1..7),
+        ends in proptest::bool::ANY,
+        config in proptest::sample::select(&["t.yaml", "a/t.yaml", "./t.yaml", ".x/t.yaml", "Kptfile/t.yaml"][..]),
+    ) {
+        let path = pieces.concat() + if ends { ".yaml" } else { "" };
+        let Some(file) = file_of(&path, config) else { return Ok(()) };
+        prop_assert!([".yaml", ".yml", ".json"].iter().any(|end| file.ends_with(end)), "{file:?}");
+        prop_assert!(!file.starts_with('/'), "{file:?}");
+        for part in file.split('/').filter(|part| !["", "."].contains(part)) {
+            let plain: String = part.chars().filter(|c| !c.is_whitespace() && *c != '\u{200d}').collect();
+            let plain = plain.to_lowercase().replace('\u{17f}', "s");
+            prop_assert!(!plain.starts_with('.'), "{file:?}");
+            for name in ["kptfile", "kustomization", "skaffold", "chart", "composition", "docker-compose"] {
+                let rest = plain.strip_prefix(name);
+                let is_name = rest.is_some_and(|rest| [".yaml", ".yml", ".json"].contains(&rest));
+                prop_assert!(!is_name && !(rest == Some("") && name.starts_with('k')), "{file:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_object_may_name_its_file() {
+    assert_eq!(
+        file_of("../b/c.yml", "a/t.yaml").as_deref(),
+        Some("b/c.yml")
+    );
+    assert_eq!(file_of("c.sh", "t.yaml"), None);
+}

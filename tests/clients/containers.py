@@ -76,3 +76,36 @@ def mount_by_link(clients, place):
     refused = seen(clients, folder, ", mounts: [{src: data, dst: /data}]", fails=True)
     if f"/data` leads to `{outside}`" not in refused:
         raise Failure(refused)
+
+
+@case("a mount of a container function is exactly `bind` below its directory, or `tmpfs`")
+def mount_of_another_type(clients, place):
+    folder = place / "app"
+    folder.mkdir()
+    for kind, source in [("Bind", "/etc"), ("BIND", "/etc"), ("volume", "probe"), ("npipe", "/var/run/docker.sock")]:
+        mount = f", mounts: [{{type: {kind}, src: {source}, dst: /data, rw: true}}]"
+        refused = seen(clients, folder, mount, fails=True)
+        if f"`{kind}` is not a type of mount that may be used" not in refused:
+            raise Failure(refused)
+    tmpfs = seen(clients, folder, ", mounts: [{type: tmpfs, dst: /data, rw: true}]")
+    same_text(tmpfs.encode(), sees(written="true"))
+
+
+@case("a container function does not lead the mount of the next one out of its directory")
+def mount_by_new_link(clients, place):
+    folder, outside = place / "app", place / "outside"
+    for directory in [folder, outside]:
+        directory.mkdir()
+        directory.chmod(0o777)
+    write(outside / "file", "of outside\n")
+    writable = "mounts: [{src: SOURCE, dst: /data, rw: true}]"
+    first = f", envs: ['PROBE_LINK=data2:{outside}'], {writable}".replace("SOURCE", ".")
+    transformers = COMPOSITION.format(image=PROBE_IMAGE, more=first)
+    again = COMPOSITION.format(image=PROBE_IMAGE, more=", " + writable.replace("SOURCE", "data2"))
+    again = again.split("transformers:\n")[1].replace("kind: Probe", "kind: Again")
+    write(folder / "composition.yaml", transformers + again)
+    refused = said(clients.run("krm-template", "build", "--enable-alpha-plugins", folder, fails=True, cwd=folder))
+    if not (folder / "data2").is_symlink() or f"leads to `{outside}`" not in refused:
+        raise Failure(refused)
+    if (outside / "new").exists():
+        raise Failure("the second container wrote outside of the directory")

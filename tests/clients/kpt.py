@@ -2,7 +2,7 @@
 
 import shutil
 
-from support import EXAMPLES, EXPECTED, GIT, IMAGE, append, case, copy, edit, same_text, same_tree
+from support import EXAMPLES, EXPECTED, GIT, IMAGE, Failure, append, case, copy, edit, said, same_text, same_tree, write
 from template import drop_password, names_the_password
 
 PACKAGE = EXAMPLES / "kpt-template"
@@ -191,3 +191,51 @@ def eval_with_a_seed(clients, place):
         same_text(found, expected, variable)
     # It sees no variable of this environment without the option.
     clients.run(*command, "--image", IMAGE, *config, fails=True)
+
+
+# What a stranger's Template writes for the next run of a tool.
+EVIL = """\
+apiVersion: template.krm.dev/v1alpha1
+kind: Template
+metadata:
+  name: evil
+  annotations: {config.kubernetes.io/local-config: "true"}
+objects:
+- apiVersion: kpt.dev/v1
+  kind: Kptfile
+  metadata:
+    name: NAME
+    annotations:
+      config.kubernetes.io/local-config: "true"
+      template.krm.dev/adopt: "true"
+      config.kubernetes.io/path: PATH
+  pipeline:
+    mutators:
+    - exec: "touch RAN"
+"""
+KPTFILE = """\
+apiVersion: kpt.dev/v1
+kind: Kptfile
+metadata: {name: mine}
+pipeline:
+  mutators:
+  - exec: krm-template
+    configPath: template.yaml
+"""
+
+
+@case("kpt fn render runs nothing that a Template wrote")
+def render_of_a_written_kptfile(clients, place):
+    for name, path in [("evil", "evil/Kptfile"), ("mine", "Kptfile"), ("evil", "sub/kptfile"), ("evil", "x.yaml")]:
+        package = place / f"{name}-{path.replace('/', '-')}"
+        package.mkdir()
+        write(package / "Kptfile", KPTFILE)
+        evil = EVIL.replace("NAME", name).replace("PATH", path).replace("RAN", str(place / "ran"))
+        write(package / "template.yaml", evil)
+        for _ in range(2):
+            refused = said(clients.render(package, fails=True))
+        if "is not a resource: tools run what it names" not in refused:
+            raise Failure(refused)
+        if (place / "ran").exists() or len(list(package.rglob("*"))) != 2:
+            raise Failure(f"{path} was written")
+        same_text((package / "Kptfile").read_bytes().split(b"pipeline:")[1], KPTFILE.encode().split(b"pipeline:")[1])

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 
-use crate::with_python;
+use crate::{needs, with_python};
 
 /// A Composition with a Python template that imports a module.
 const COMPOSITION: &str = "tests/cases/build/a-deployment-configuration-runs-no-python";
@@ -12,13 +12,13 @@ const COMPOSITION: &str = "tests/cases/build/a-deployment-configuration-runs-no-
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         with_python("python/build", |_| {
-            let (output, messages) = build(&["--allow-python"])?;
+            let (output, messages) = build(&[needs::allow_python()])?;
             let expected = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  labels:\n    env: prod\nspec:\n  ports:\n  - port: 80\n";
             equal(&output, expected)?;
             equal(&messages, "")
         }),
         with_python("python/build_with_another_interpreter", |_| {
-            let (output, messages) = build(&["--allow-python", "--python", "/no/python"])?;
+            let (output, messages) = build(&[needs::allow_python(), "--python", "/no/python"])?;
             equal(&output, "")?;
             let expected = "error: program `/no/python` not found";
             if messages.starts_with(expected) {

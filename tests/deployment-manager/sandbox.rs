@@ -68,19 +68,69 @@ const ALLOWED: &[&str] = &[
 
 pub(crate) fn trials() -> Vec<Trial> {
     let test = Trial::test("python/the_kernel_refuses_what_the_hook_would_miss", kernel);
-    let reason = (!has_landlock()).then(|| "needs Landlock and python3 with PyYAML".to_owned());
-    vec![needs::ignored(test, reason)]
+    let has_yaml = Command::new("python3").args(["-c", "import yaml"]).output();
+    let has_yaml = has_yaml.is_ok_and(|output| output.status.success());
+    let is_there = has_yaml && needs::has_landlock();
+    let reason = (!is_there).then(|| "needs Landlock and python3 with PyYAML".to_owned());
+    let refused = Trial::test("python/without_a_sandbox_it_is_not_run", refused);
+    let reason_of_refused = (!has_yaml).then(|| "needs python3 with PyYAML".to_owned());
+    vec![
+        needs::ignored(test, reason),
+        needs::ignored(refused, reason_of_refused),
+    ]
 }
 
-fn has_landlock() -> bool {
-    let version = "import ctypes, yaml; print(ctypes.CDLL(None).syscall(444, None, 0, 1))";
-    let output = Command::new("python3").args(["-c", version]).output();
-    let output = output.map(|output| output.stdout).unwrap_or_default();
-    let version = String::from_utf8_lossy(&output);
-    version
-        .trim()
-        .parse::<i32>()
-        .is_ok_and(|version| version >= 6)
+/// The system calls of Landlock, and `seccomp`.
+const CALLS: [(&str, &str); 2] = [
+    ("444,445,446", "the kernel has no Landlock"),
+    (
+        if cfg!(target_arch = "x86_64") {
+            "317"
+        } else {
+            "277"
+        },
+        "the kernel has no seccomp for programs",
+    ),
+];
+
+/// A configuration with a Python template.
+const CONFIG: &str = "{resources: [{name: a, type: a.py}], imports: [{path: a.py}]}";
+const TEMPLATE: &str = "def GenerateConfig(context):\n  return 'resources: [{name: b, type: v}]'\n";
+
+/// On a kernel without a part of the sandbox, only `unconfined` runs Python.
+fn refused() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    std::fs::write(folder.path().join("c.yaml"), CONFIG)?;
+    std::fs::write(folder.path().join("a.py"), TEMPLATE)?;
+    for (calls, reason) in CALLS {
+        let expand = |option: &str| {
+            Command::new("python3")
+                .args(["-c", include_str!("without.py"), calls])
+                .args([env!("CARGO_BIN_EXE_krm-template"), "dm", "expand", "c.yaml"])
+                .arg(option)
+                .current_dir(folder.path())
+                .output()
+        };
+        for option in ["--allow-python", "--allow-python=confined"] {
+            let output = expand(option)?;
+            let messages = String::from_utf8(output.stderr)?;
+            let expected =
+                format!("`python3` is not run, because there is no sandbox for it: {reason}");
+            if output.status.success()
+                || !output.stdout.is_empty()
+                || !messages.contains(&expected)
+                || !messages.contains(": `--allow-python=unconfined`")
+            {
+                return Err(format!("{option}: {messages}").into());
+            }
+        }
+        let output = expand("--allow-python=unconfined")?;
+        let printed = String::from_utf8(output.stdout)?;
+        if !printed.contains("name: b") {
+            return Err(String::from_utf8(output.stderr)?.into());
+        }
+    }
+    Ok(())
 }
 
 /// The output of Python in the sandbox.

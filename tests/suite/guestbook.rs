@@ -66,7 +66,7 @@ fn python() -> Result<(), Failed> {
             "imports: [{{path: {template}}}]\nresources:\n- name: web\n  type: {template}\n  \
              properties: {{image: x, port: 80}}\n"
         );
-        let arguments = ["dm", "expand", "-", "--objects", "--allow-python"];
+        let arguments = ["dm", "expand", "-", "--objects", needs::allow_python()];
         let mut objects = objects(&printed(&arguments, &config)?)?;
         objects.retain(|object| object["kind"] == "Service");
         Ok(objects.into_iter().next().ok_or("there is no Service")?)

@@ -2,6 +2,7 @@
 //! with the reason as their kind; `.ci/run` names the groups that must not be ignored there.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 
@@ -28,5 +29,27 @@ pub(crate) fn ignored(trial: Trial, reason: Option<String>) -> Trial {
     match reason {
         Some(reason) => trial.with_kind(reason).with_ignored_flag(true),
         None => trial,
+    }
+}
+
+/// Whether the kernel keeps Python templates in a sandbox. The program is not asked, which may be
+/// wrong.
+pub(crate) fn has_landlock() -> bool {
+    let version = "import ctypes; print(ctypes.CDLL(None).syscall(444, None, 0, 1))";
+    let output = Command::new("python3").args(["-c", version]).output();
+    let version = output.map(|output| output.stdout).unwrap_or_default();
+    let version = String::from_utf8_lossy(&version);
+    version
+        .trim()
+        .parse::<i32>()
+        .is_ok_and(|version| version >= 1)
+}
+
+/// The option that runs Python templates on this machine.
+pub(crate) fn allow_python() -> &'static str {
+    if has_landlock() {
+        "--allow-python"
+    } else {
+        "--allow-python=unconfined"
     }
 }

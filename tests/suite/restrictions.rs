@@ -17,6 +17,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("restrictions/what_names_files_reads_none_outside", outside),
         Trial::test("restrictions/links_are_resolved_first", links),
         Trial::test("restrictions/mounts_are_held_to_the_same", mounts),
+        Trial::test(
+            "restrictions/mounts_are_resolved_before_each_start",
+            mounts_that_change,
+        ),
+        Trial::test(
+            "restrictions/roots_of_mounts_are_those_before_the_first_start",
+            roots_that_change,
+        ),
         Trial::test("restrictions/only_regular_files_are_read", special),
         Trial::test(
             "restrictions/kustomizations_are_regular_files",
@@ -115,6 +123,128 @@ fn mounts() -> Result<(), Failed> {
         &mount.replace("FILE", "../file"),
         "is not in or below `app`",
     )
+}
+
+/// A container engine that notes its arguments in `calls`, and runs `swap` when it is first called.
+const ENGINE: &str =
+    "#!/bin/sh\necho \"$*\" >> calls\n[ -e swapped ] || sh ./swap\ntouch swapped\nexec cat\n";
+
+/// A container changes a directory, and the next one mounts it: what it changed, how, what the next
+/// one mounts, and the part of the message that refuses it; none if it is started.
+const CHANGES: [(&str, &str, Option<&str>); 5] = [
+    (
+        "rmdir app/data; ln -s /etc app/data",
+        "data",
+        Some("`app/data` leads to `/etc`"),
+    ),
+    (
+        "rmdir app/parent/inner app/parent; ln -s ../outside app/parent",
+        "parent/inner",
+        Some("outside/inner`, which is not in or below `app`"),
+    ),
+    (
+        "rmdir app/data; mkdir -p 'app/a,source=/etc'; ln -s 'a,source=/etc' app/data",
+        "data",
+        Some("`app/data` leads to `"),
+    ),
+    (
+        "rmdir app/data",
+        "data",
+        Some("`app/data` cannot be read: no such file"),
+    ),
+    ("rmdir app/data; ln -s parent app/data", "data", None),
+];
+
+/// A new folder whose container engine runs `swap` when it is first called, before its directory `app`
+/// is built.
+fn with_engine(name: &str, swap: &str) -> Result<PathBuf, Failed> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder(name)?;
+    for directory in [
+        "bin",
+        "app/data",
+        "app/parent/inner",
+        "app/sub",
+        "outside/inner",
+    ] {
+        fs::create_dir_all(folder.join(directory))?;
+    }
+    let engine = folder.join("bin/docker");
+    fs::write(&engine, ENGINE)?;
+    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755))?;
+    fs::write(folder.join("swap"), swap)?;
+    Ok(folder)
+}
+
+/// A function with this mount.
+fn with_mount(name: &str, source: &str) -> String {
+    let mount = format!("{{src: {source}, dst: /d, rw: true}}");
+    format!(
+        "- {{apiVersion: example.com/v1, kind: F, metadata: {{name: {name}}}, \
+         runtime: {{container: {{image: f, mounts: [{mount}]}}}}}}\n"
+    )
+}
+
+/// The messages of a build of `app`, and the calls of the engine.
+fn built(folder: &Path) -> Result<(String, String), Failed> {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = program::command(folder);
+    command.env("PATH", format!("{}:{path}", folder.join("bin").display()));
+    command.args(["build", "--enable-alpha-plugins", "app"]);
+    let output = program::run(&mut command, Vec::new())?;
+    let calls = fs::read_to_string(folder.join("calls"))?;
+    Ok((String::from_utf8(output.stderr)?, calls))
+}
+
+/// A container that may write to the directory must not lead the next one out of it.
+fn mounts_that_change() -> Result<(), Failed> {
+    for (swap, source, expected) in CHANGES {
+        let folder = with_engine("mounts-that-change", swap)?;
+        let (first, second) = (with_mount("first", "."), with_mount("second", source));
+        let text = format!("kind: Composition\ntransformers:\n{first}{second}");
+        fs::write(folder.join("app/composition.yaml"), text)?;
+        let (stderr, calls) = built(&folder)?;
+        let app = fs::canonicalize(folder.join("app"))?;
+        let is_mounted = |source: &str| {
+            let mount = format!(
+                "--mount type=bind,source={}{source},target=/d",
+                app.display()
+            );
+            calls.contains(&format!("{mount} "))
+        };
+        let is_right = match expected {
+            Some(words) => stderr.contains(words) && calls.lines().count() == 1,
+            None => is_mounted("/parent") && calls.lines().count() == 2,
+        };
+        if !is_right || !is_mounted("") {
+            return Err(format!("{swap}\n{stderr}\n{calls}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Nor does it move the directory of an imported Composition.
+fn roots_that_change() -> Result<(), Failed> {
+    let folder = with_engine(
+        "roots-that-change",
+        "mv app/sub app/old; ln -s /etc app/sub",
+    )?;
+    let imports = "transformersFrom: [{path: sub, importMode: append}]";
+    let text = format!(
+        "kind: Composition\n{imports}\ntransformers:\n{}",
+        with_mount("first", ".")
+    );
+    fs::write(folder.join("app/composition.yaml"), text)?;
+    let text = format!(
+        "kind: Composition\ntransformers:\n{}",
+        with_mount("second", ".")
+    );
+    fs::write(folder.join("app/sub/composition.yaml"), text)?;
+    let (stderr, calls) = built(&folder)?;
+    if stderr.contains("`app/sub` leads to `/etc`") && calls.lines().count() == 1 {
+        return Ok(());
+    }
+    Err(format!("{stderr}\n{calls}").into())
 }
 
 fn special() -> Result<(), Failed> {

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::group::Group;
 use crate::interruption::Interruption;
@@ -49,12 +49,29 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// How long to wait for a program that has closed its output, and for the rest of its messages.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// What keeps Python templates from files, networks and other programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Confinement {
+    /// A sandbox of the kernel, without which none runs
+    #[default]
+    Confined,
+    /// Nothing: they have your permissions
+    Unconfined,
+}
+
 /// Arguments for running Python templates.
 #[derive(Args, Debug, Default)]
 pub struct PythonArguments {
-    /// Run Python templates, with your permissions: only for templates you trust
-    #[arg(long)]
-    allow_python: bool,
+    /// Run Python templates, in a sandbox of the kernel. `unconfined` runs them with your
+    /// permissions: only for templates you trust
+    #[arg(
+        long,
+        value_name = "CONFINEMENT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "confined"
+    )]
+    allow_python: Option<Confinement>,
 
     /// The Python interpreter, 3.8 or later
     #[arg(long, value_name = "PROGRAM", default_value = PROGRAM)]
@@ -65,12 +82,13 @@ impl PythonArguments {
     /// Creates the source of interpreters for expansions.
     #[must_use]
     pub fn interpreters(&self, interruption: &Interruption) -> Arc<dyn Interpreters> {
-        if !self.allow_python {
+        let Some(confinement) = self.allow_python else {
             return Arc::new(Forbidden(&[
-                "pass `--allow-python` to run it; it has your permissions, so run only templates you trust",
+                "pass `--allow-python` to run it in a sandbox of the kernel",
             ]));
-        }
+        };
         Arc::new(Allowed {
+            confinement,
             program: self.python.clone(),
             limit: LIMIT,
             printed: Printed::Forwarded,
@@ -84,8 +102,13 @@ impl PythonArguments {
 /// Makes interpreters for a program that serves others: what templates print is dropped, and the
 /// templates of an expansion may take as long as `limit`.
 #[must_use]
-pub fn interpreters(program: &str, limit: Duration) -> Arc<dyn Interpreters> {
+pub fn interpreters(
+    program: &str,
+    limit: Duration,
+    confinement: Confinement,
+) -> Arc<dyn Interpreters> {
     Arc::new(Allowed {
+        confinement,
         program: program.to_owned(),
         limit,
         printed: Printed::Dropped,
@@ -95,8 +118,20 @@ pub fn interpreters(program: &str, limit: Duration) -> Arc<dyn Interpreters> {
     })
 }
 
+/// Checks that the kernel can keep templates in a sandbox.
+///
+/// # Errors
+/// If it cannot: the reason.
+pub fn check_sandbox() -> std::result::Result<(), String> {
+    #[cfg(target_os = "linux")]
+    return sandbox::check();
+    #[cfg(not(target_os = "linux"))]
+    Err("only Linux has it".to_owned())
+}
+
 /// Makes interpreters of a program.
 struct Allowed {
+    confinement: Confinement,
     program: String,
     limit: Duration,
     printed: Printed,
@@ -122,6 +157,7 @@ impl Interpreters for Allowed {
         let mut python = Python::new(&self.program, &self.interruption);
         python.limit = self.limit;
         python.printed = self.printed;
+        python.confinement = self.confinement;
         #[cfg(target_os = "linux")]
         python.found.clone_from(&self.found);
         Box::new(python)
@@ -131,6 +167,7 @@ impl Interpreters for Allowed {
 /// A Python interpreter; started by the first template, and stopped when it is dropped.
 struct Python {
     program: String,
+    confinement: Confinement,
     limit: Duration,
     printed: Printed,
     /// The time that templates took so far.
@@ -170,6 +207,7 @@ impl Python {
     fn new(program: &str, interruption: &Interruption) -> Self {
         Self {
             program: program.to_owned(),
+            confinement: Confinement::Confined,
             limit: LIMIT,
             printed: Printed::Forwarded,
             taken: Duration::ZERO,
@@ -193,15 +231,13 @@ impl Python {
         Command::new(program)
     }
 
-    /// The same in the sandbox, if there is one.
+    /// The same in the sandbox.
     #[cfg(target_os = "linux")]
     fn sandboxed(&self) -> Result<Command, Failure> {
-        if !sandbox::is_ready() {
-            return Ok(self.interpreter());
-        }
         if let Some(found) = self.found.get() {
             return Ok(found.command());
         }
+        check_sandbox().map_err(Failure::Exposed)?;
         let mut command = self.interpreter();
         let limits = Limits {
             time: self.limit,
@@ -221,13 +257,18 @@ impl Python {
 
     #[cfg(not(target_os = "linux"))]
     fn sandboxed(&self) -> Result<Command, Failure> {
+        check_sandbox().map_err(Failure::Exposed)?;
         Ok(self.interpreter())
     }
 
     /// The answer to a request.
     fn answer(&mut self, line: &str) -> Result<String, Failure> {
         if matches!(self.state, State::New) {
-            let process = Process::start(&mut self.sandboxed()?, self.printed)?;
+            let mut command = match self.confinement {
+                Confinement::Confined => self.sandboxed()?,
+                Confinement::Unconfined => self.interpreter(),
+            };
+            let process = Process::start(&mut command, self.printed)?;
             self.state = State::Running(process);
         }
         let State::Running(process) = &mut self.state else {
@@ -286,6 +327,11 @@ impl Python {
             Failure::Interrupted => Diagnostic::error(format!("`{program}` was interrupted")),
             Failure::Gone => Diagnostic::error(format!("`{program}` is not running any more"))
                 .hint("the first error of a Python template says why"),
+            Failure::Exposed(reason) => Diagnostic::error(format!(
+                "`{program}` is not run, because there is no sandbox for it: {reason}"
+            ))
+            .hint("run it on Linux with Landlock and seccomp; a container's runtime must allow Landlock")
+            .hint("or on the command line, only for templates you trust, with your permissions: `--allow-python=unconfined`"),
             Failure::Unusable(status) => self.ended(Some(*status)),
             Failure::Ended => self.ended(status),
         }
@@ -338,6 +384,8 @@ enum Failure {
     TooMuch,
     /// This program was asked to end.
     Interrupted,
+    /// Nothing would keep it from the rest of the machine, for this reason.
+    Exposed(String),
     /// It does not say what it consists of.
     Unusable(ExitStatus),
     /// It ended, or closed its output.
@@ -476,7 +524,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::time::Duration;
 
-    use super::Python;
+    use super::{Confinement, Python};
     use crate::interruption::Interruption;
     use krm_template_deployment_manager::python::Interpreter as _;
 
@@ -489,6 +537,7 @@ mod tests {
         let program = path.to_str().unwrap();
         let mut python = Python::new(program, &Interruption::listen());
         python.limit = limit;
+        python.confinement = Confinement::Unconfined;
         let mut ask = || {
             let answer = python.ask("request\n");
             answer.map_err(|wrong| wrong.to_string().replace(program, "python"))
@@ -564,8 +613,18 @@ mod tests {
     }
 
     #[test]
+    fn without_a_sandbox_nothing_is_run() {
+        // The program of the tests does not begin with the sandbox.
+        let mut python = Python::new("python3", &Interruption::never());
+        let refused = python.ask("request\n").unwrap_err().to_string();
+        let expected = "error: `python3` is not run, because there is no sandbox for it: ";
+        assert!(refused.starts_with(expected), "{refused}");
+    }
+
+    #[test]
     fn a_program_that_is_missing_is_an_error() {
         let mut python = Python::new("/there/is/no/python", &Interruption::listen());
+        python.confinement = Confinement::Unconfined;
         assert_eq!(
             python.ask("request\n").unwrap_err().to_string(),
             "error: program `/there/is/no/python` not found\n  help: install Python 3.8 or later, or name its program with `--python`"

@@ -7,19 +7,18 @@
 //!
 //! Landlock allows to read the files of the interpreter, and to execute the interpreter. seccomp
 //! allows the system calls that an interpreter needs for computing: none that makes a socket or a
-//! process, writes to a file system or looks at other processes. A kernel without one of them does
-//! not have its part; the audit hook of the runner is always there.
+//! process, writes to a file system or looks at other processes. Where the kernel lacks one of them,
+//! the interpreter is not started. What later versions of Landlock add is refused by seccomp, too.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
-    RulesetError, Scope, path_beneath_rules,
+    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
+    RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
 };
 
 use crate::io::print_error;
@@ -75,9 +74,18 @@ impl Interpreter {
     }
 }
 
-/// Whether this program can run an interpreter in the sandbox.
-pub(crate) fn is_ready() -> bool {
-    IS_READY.load(Ordering::Relaxed) && Path::new(SELF).exists()
+/// Fails with the reason where a program cannot be kept in the sandbox.
+pub(crate) fn check() -> Result<(), String> {
+    if !IS_READY.load(Ordering::Relaxed) {
+        return Err("this program has no sandbox".to_owned());
+    }
+    let tried = Command::new(SELF).args([ARGUMENT, END, END]).output();
+    let tried = tried.map_err(|error| format!("`{SELF}` cannot be run: {error}"))?;
+    if tried.status.success() {
+        return Ok(());
+    }
+    let reason = String::from_utf8_lossy(&tried.stderr);
+    Err(reason.trim().trim_start_matches("error: ").to_owned())
 }
 
 /// Becomes an interpreter in the sandbox if the program was started for that. Returns the exit
@@ -94,16 +102,22 @@ pub fn enter() -> Option<ExitCode> {
     let mut parts = arguments.splitn(3, |argument| argument == END);
     let mut part = || parts.next().unwrap_or_default();
     let (reads, executes, command) = (part(), part(), part());
-    let (program, arguments) = command.split_first()?;
-    // A kernel without Landlock has only seccomp and the audit hook.
-    let _ = restrict_files(reads, executes);
-    restrict_calls();
-    let error = Command::new(program).args(arguments).exec();
-    print_error(&format!(
-        "error: {} cannot be run: {error}\n",
-        program.display()
-    ));
+    let failed = match (restrict(reads, executes), command.split_first()) {
+        (Err(reason), _) => reason,
+        (Ok(()), None) => return Some(ExitCode::SUCCESS),
+        (Ok(()), Some((program, arguments))) => {
+            let error = Command::new(program).args(arguments).exec();
+            format!("{} cannot be run: {error}", program.display())
+        }
+    };
+    print_error(&format!("error: {failed}\n"));
     Some(ExitCode::FAILURE)
+}
+
+/// Restricts this process, or fails with the part that the kernel lacks.
+fn restrict(reads: &[OsString], executes: &[OsString]) -> Result<(), String> {
+    restrict_files(reads, executes).map_err(|_| "the kernel has no Landlock".to_owned())?;
+    restrict_calls().ok_or_else(|| "the kernel has no seccomp for programs".to_owned())
 }
 
 /// Allows only to read and to execute these files, and no TCP, no signals to other processes and no
@@ -112,6 +126,9 @@ fn restrict_files(reads: &[OsString], executes: &[OsString]) -> Result<(), Rules
     let abi = ABI::V6;
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
     Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(ABI::V1))?
+        .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(abi))?
         .handle_access(AccessNet::from_all(abi))?
         .scope(Scope::from_all(abi))?
@@ -123,15 +140,14 @@ fn restrict_files(reads: &[OsString], executes: &[OsString]) -> Result<(), Rules
 }
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn restrict_calls() {
-    // Without seccomp in the kernel, this fails.
-    if let Some(filter) = calls::filter(std::process::id()) {
-        let _ = seccompiler::apply_filter(&filter);
-    }
+fn restrict_calls() -> Option<()> {
+    seccompiler::apply_filter(&calls::filter(std::process::id())?).ok()
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const fn restrict_calls() {}
+const fn restrict_calls() -> Option<()> {
+    None
+}
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod calls;

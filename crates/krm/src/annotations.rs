@@ -17,6 +17,8 @@ pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 pub const PACKAGE_PATH: &str = "internal.config.kubernetes.io/package-path";
 /// The identity of an object for the selectors of a pipeline: kpt sends it if there are any.
 pub const RESOURCE_ID: &str = "internal.config.k8s.io/kpt-resource-id";
+/// By these kpt finds the package of an object again: one that is created has none of them.
+pub const OF_PACKAGES: &[&str] = &[PACKAGE_PATH, RESOURCE_ID];
 /// Keeps an object out of the cluster; any value but `"false"` counts.
 pub const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 

@@ -2,6 +2,7 @@
 //! exchange; access to files, and reports of diagnostics.
 
 pub mod annotations;
+pub mod created;
 pub mod field_types;
 pub mod fields;
 pub mod files;

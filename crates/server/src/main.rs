@@ -231,6 +231,7 @@ async fn aggregation(args: &auth::Args) -> anyhow::Result<Option<Aggregation>> {
 #[cfg(feature = "deployments")]
 fn checked(mut args: Serve) -> anyhow::Result<Serve> {
     args.deployments.check(args.listen)?;
+    args.deployments.check_sandbox()?;
     args.auth.applies = args.deployments.apply;
     Ok(args)
 }

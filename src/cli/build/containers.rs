@@ -1,9 +1,16 @@
 //! The options of container functions, as kustomize has them.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::composition::{Container, Mount};
+use crate::files;
+use krm_template_exec::io::unreadable;
 use krm_template_exec::subprocess::current_user;
+use krm_yaml::diagnostic::Result;
 
 /// The user and group `nobody` as numbers: an image may lack a file with the names.
 const NOBODY: &str = "65534:65534";
@@ -48,21 +55,66 @@ impl ContainerOptions {
     }
 
     /// The arguments of the container engine for the storage and the environment of a function.
-    pub(super) fn surroundings(&self, container: &Container) -> Vec<String> {
+    ///
+    /// # Errors
+    /// If a mount leaves its root.
+    pub(super) fn surroundings(&self, container: &Container, roots: &Roots) -> Result<Vec<String>> {
         let mut all = Vec::new();
-        let own = container.mounts.iter().map(spelled);
-        for mount in own.chain(self.mounts.iter().cloned()) {
+        let own = container.mounts.iter().map(|mount| roots.resolved(mount));
+        let own = own.collect::<Result<Vec<String>>>()?;
+        for mount in own.into_iter().chain(self.mounts.iter().cloned()) {
             all.extend(["--mount".to_owned(), mount]);
         }
         for variable in container.envs.iter().chain(&self.env) {
             all.extend(["--env".to_owned(), variable.clone()]);
         }
-        all
+        Ok(all)
     }
 }
 
+/// The directories that bind mounts must not leave, without links, as they were before anything ran:
+/// a container may replace a directory below its mount by a link.
+#[derive(Default)]
+pub(super) struct Roots(RefCell<BTreeMap<String, PathBuf>>);
+
+impl Roots {
+    /// Notes the directories of a function.
+    ///
+    /// # Errors
+    /// If one is not there.
+    pub(super) fn note(&self, container: &Container) -> Result<()> {
+        for root in container.mounts.iter().flat_map(|mount| &mount.root) {
+            let known = real(root)?;
+            self.0.borrow_mut().entry(root.clone()).or_insert(known);
+        }
+        Ok(())
+    }
+
+    /// A mount as container engines read it, with the source that its links lead to now.
+    fn resolved(&self, mount: &Mount) -> Result<String> {
+        let Some(root) = &mount.root else {
+            return Ok(spelled(mount));
+        };
+        let source = real(&mount.source)?;
+        let target = source.display().to_string();
+        let known = self.0.borrow();
+        let is_below = known.get(root).is_some_and(|root| source.starts_with(root));
+        if is_below && source.to_str().is_some_and(Mount::is_plain) {
+            let mut mount = mount.clone();
+            mount.source = target;
+            return Ok(spelled(&mount));
+        }
+        Err(files::outside(&mount.source, root, Some(&target), "the Composition").into())
+    }
+}
+
+/// A path without links.
+fn real(path: &str) -> Result<PathBuf> {
+    std::fs::canonicalize(path).map_err(|error| unreadable(path, &error))
+}
+
 /// The value of `--mount` as container engines read it.
-fn mount(text: &str) -> Result<String, String> {
+fn mount(text: &str) -> std::result::Result<String, String> {
     let mut read = Mount {
         kind: "bind".to_owned(),
         source: String::new(),

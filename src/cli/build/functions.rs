@@ -18,7 +18,8 @@ impl Functions for Programs {
                 ("a network for its container", "--network")
             }
             Program::Exec(_) if !self.executables => ("running executables", "--enable-exec"),
-            _ => return Ok(()),
+            Program::Container(container) => return self.roots.note(container),
+            Program::Exec(_) => return Ok(()),
         };
         let problem = format!("{}: {what} is not allowed", transformer.id);
         let mut wrong = Diagnostic::error(problem).hint(format!("allow it with `{option}`"));

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 pub(super) use self::arguments::Arguments;
 use self::clones::Git;
+use self::containers::Roots;
 use self::output::Output;
 use self::programs::Programs;
 use crate::cli::environment::environment;
@@ -137,6 +138,7 @@ fn programs(
     Ok(Programs {
         containers: arguments.enable_alpha_plugins,
         options: arguments.containers.clone(),
+        roots: Roots::default(),
         executables: arguments.enable_exec,
         helm: arguments.helm.clone(),
         git: arguments.enable_git.then(git).transpose()?,

@@ -9,6 +9,7 @@ use crate::cli::process::directory::{self, File};
 use crate::cli::process::mask::Secrets;
 use crate::cli::process::writing::{Mode, Writing};
 use crate::composition::{self, Resource};
+use crate::krm::created;
 use crate::krm::scope::effective_namespace;
 use crate::template::{Format, Object, Printer};
 use krm_template_exec::console::Console;
@@ -155,10 +156,12 @@ fn files(
         };
         let text = diagnostics.take(text)?;
         let file = File::of(value, text, format);
-        files.push(match arguments.output_path() {
+        let file = match arguments.output_path() {
             Some(_) => file.at(name_of_kustomize(resource, namespaces.len() > 1)),
             None => file,
-        });
+        };
+        diagnostics.take(created::check(value, file.path(), resource.place()));
+        files.push(file);
     }
     directory::check(&files, diagnostics);
     (!diagnostics.has_errors()).then_some(files)

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::cli::build::chart::HelmOptions;
 use crate::cli::build::clones::Git;
-use crate::cli::build::containers::ContainerOptions;
+use crate::cli::build::containers::{ContainerOptions, Roots};
 use crate::composition::{Container, Exec, FunctionOutput};
 use crate::files::join;
 use crate::report;
@@ -33,6 +33,7 @@ const MAX_OUTPUT: u64 = 64 << 20;
 pub(super) struct Programs {
     pub(super) containers: bool,
     pub(super) options: ContainerOptions,
+    pub(super) roots: Roots,
     pub(super) executables: bool,
     pub(super) helm: HelmOptions,
     /// Where repositories are cloned; none if that is not allowed.
@@ -55,13 +56,14 @@ impl Programs {
     ) -> Result<FunctionOutput> {
         self.started.set(self.started.get() + 1);
         let name = format!("krm-template-{}-{}", std::process::id(), self.started.get());
+        let surroundings = self.options.surroundings(container, &self.roots)?;
         for engine in engines() {
             let mut command = Command::new(&engine);
             command.args(["run", "--rm", "-i"]);
             command.args(self.options.access(container));
             command.args(["--name", &name]);
             command.arg("--security-opt=no-new-privileges");
-            command.args(self.options.surroundings(container));
+            command.args(&surroundings);
             command.arg("--").arg(&container.image);
             match self.function(&mut command, &container.image, list) {
                 Err(Failure::Missing) => {}

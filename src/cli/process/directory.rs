@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::expansion::Expansion;
+use crate::krm::created;
 use crate::krm::identity::group;
 use crate::krm::lists;
 use crate::template::{self, Format, Object, Parameter};
@@ -115,7 +116,11 @@ pub(in crate::cli) fn file(
             Position::Document,
         ))?,
     };
-    Some(File::of(&object.value, text, format))
+    let file = File::of(&object.value, text, format);
+    let origin = object.value.origin;
+    let place = origin.map(|origin| object.document.cursor(origin).key_place());
+    found.take(created::check(&object.value, file.path(), place))?;
+    Some(file)
 }
 
 /// The path of an object's file in the folder, with `/`.

@@ -14,6 +14,10 @@ fn main() {
     let is_alone = names.map(str::trim).all(|name| name == "lo");
     let read = fs::read_to_string("/data/file").unwrap_or_default();
     let written = fs::write("/data/new", "new\n").is_ok();
+    if let Ok(link) = std::env::var("PROBE_LINK") {
+        let (name, target) = link.split_once(':').expect("a name and a target");
+        std::os::unix::fs::symlink(target, format!("/data/{name}")).expect("a link");
+    }
     let variable = std::env::var("PROBE").unwrap_or_default();
     println!(
         "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n\

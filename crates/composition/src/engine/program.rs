@@ -180,36 +180,84 @@ impl Container {
         if self.image.is_empty() {
             return Err(error("the container has no `image`").into());
         }
-        if self.image.starts_with('-') {
+        // Podman reads `dir:/PATH` and the like as files of the machine.
+        let is_of_image = |c: char| c.is_ascii_alphanumeric() || "._-/:@".contains(c);
+        if !self.image.starts_with(|c: char| c.is_ascii_alphanumeric())
+            || !self.image.chars().all(is_of_image)
+            || self.image.contains(":/")
+        {
             let problem = format!("`{}` is not the name of an image", self.image);
             return Err(error(&problem)
-                .hint("an image begins with a letter or a digit")
+                .hint("an image is named like `example.com/path/name:v1`")
+                .into());
+        }
+        if let Some(wrong) = self.envs.iter().find(|variable| !is_variable(variable)) {
+            let name = wrong
+                .split_once('=')
+                .map_or(wrong.as_str(), |(name, _)| name);
+            let problem = format!("`{name}` does not set a variable");
+            return Err(transformer
+                .error(&field.clone().key("envs"), problem)
+                .hint("write `NAME=VALUE`, or `NAME` for a variable of your environment")
                 .into());
         }
         for (index, mount) in self.mounts.iter_mut().enumerate() {
             let at = field.clone().key("mounts").index(index);
-            let root = transformer.directory_of(&at);
-            let path = transformer.resolve(&at, &mount.source);
-            let is_relative = !mount.source.starts_with('/');
-            if mount.kind == "bind" && !(is_relative && is_below(root, &path)) {
-                let problem = format!("`{}` is not in or below `{root}`", mount.source);
-                return Err(transformer
-                    .error(&at, problem)
-                    .hint("to mount what is elsewhere, use `--mount type=bind,src=DIR,dst=DIR`")
-                    .into());
-            }
-            if mount.kind == "bind" {
-                mount.source = path;
-                mount.root = Some(root.to_owned());
-            }
-            if [&mount.kind, &mount.source, &mount.target]
-                .iter()
-                .any(|part| part.contains(','))
-            {
-                return Err(transformer.error(&at, "a comma is not allowed").into());
-            }
+            mount.resolve(transformer, &at)?;
         }
         Ok(self)
+    }
+}
+
+/// Whether a text sets one variable. Podman reads `*` in a name as any characters.
+fn is_variable(text: &str) -> bool {
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(is_of_name)
+        && !text.contains(char::is_control)
+}
+
+impl Mount {
+    /// Whether a container engine reads a path in the value of `--mount` as it is.
+    #[must_use]
+    pub fn is_plain(path: &str) -> bool {
+        !path.contains(|c: char| c.is_control() || matches!(c, ',' | '"'))
+    }
+
+    /// Checks it, and resolves its source against the directory of the file that names it.
+    fn resolve(&mut self, transformer: &Transformer, at: &FieldPath) -> Result<()> {
+        let (kind, source, target) = (&self.kind, &self.source, &self.target);
+        let root = transformer.directory_of(at);
+        let path = transformer.resolve(at, source);
+        let is_bind = kind == "bind";
+        let is_odd = |path: &str| !Self::is_plain(path) || path.contains(['=', '\'', '\\']);
+        let mut parts = target.split('/').filter(|part| !matches!(*part, "" | "."));
+        let is_below_top = target.starts_with('/') && parts.next().is_some();
+        let (problem, hint) = if !is_bind && kind != "tmpfs" {
+            let problem = format!("`{kind}` is not a type of mount that may be used");
+            (
+                problem,
+                "write `type: bind` or `type: tmpfs`, in lower case",
+            )
+        } else if is_odd(source) || is_odd(target) || is_bind == source.is_empty() {
+            let problem = format!("the mount of `{source}` to `{target}` cannot be made");
+            let hint = "`src` is a path for `bind` and missing for `tmpfs`; paths have no quotes, commas, `=` or control characters";
+            (problem, hint)
+        } else if is_bind && (source.starts_with('/') || !is_below(root, &path)) {
+            let hint = "to mount what is elsewhere, use `--mount type=bind,src=DIR,dst=DIR`";
+            (format!("`{source}` is not in or below `{root}`"), hint)
+        } else if !is_below_top || target.split('/').any(|part| part == "..") {
+            let hint = "name a directory in the container as `dst`, such as `/data`";
+            (format!("`{target}` is not a path below `/`"), hint)
+        } else if is_bind {
+            self.root = Some(root.to_owned());
+            self.source = path;
+            return Ok(());
+        } else {
+            return Ok(());
+        };
+        Err(transformer.error(at, problem).hint(hint).into())
     }
 }
 

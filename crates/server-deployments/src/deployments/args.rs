@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use krm_template_deployment_manager::python::{Forbidden, Interpreters};
-use krm_template_exec::python::interpreters;
+use krm_template_exec::python::{Confinement, check_sandbox, interpreters};
 
 use super::fetch::Fetcher;
 use super::web::Host;
@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub allow_fetch: Vec<Host>,
 
-    /// Run Python templates with the rights of this program, on a loopback address only
+    /// Run Python templates in a sandbox of the kernel, on a loopback address only
     #[arg(long)]
     pub allow_python: bool,
 
@@ -72,12 +72,26 @@ impl Args {
         Ok(())
     }
 
+    /// Checks that the kernel keeps Python templates in a sandbox, if they are run.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot.
+    pub fn check_sandbox(&self) -> anyhow::Result<()> {
+        if self.allow_python {
+            check_sandbox().map_err(|reason| {
+                anyhow!("--allow-python needs a sandbox of the kernel, and there is none: {reason}")
+            })?;
+        }
+        Ok(())
+    }
+
     /// Returns the interpreters of Python templates, or interpreters that refuse them. `limit` is
     /// the timeout of the templates of one expansion.
     #[must_use]
     pub fn interpreters(&self, limit: Duration) -> Arc<dyn Interpreters> {
         if self.allow_python {
-            interpreters(&self.python, limit)
+            interpreters(&self.python, limit, Confinement::Confined)
         } else {
             Arc::new(Forbidden(&[
                 "start the server with --allow-python, only for templates that you trust",

@@ -9,7 +9,7 @@ use std::time::Duration;
 use krm_template_deployment_manager::expand::expand;
 use krm_template_deployment_manager::model::Options;
 use krm_template_deployment_manager::request;
-use krm_template_exec::python::interpreters;
+use krm_template_exec::python::{Confinement, interpreters};
 use krm_yaml::Value;
 use krm_yaml::source::Source;
 use libtest_mimic::{Failed, Trial};
@@ -23,13 +23,17 @@ use crate::http::program::Program;
 const EXPANSIONS: usize = 318;
 const ERRORS: usize = 32;
 
+/// A Python program that succeeds where the server runs Python templates.
+const LANDLOCK: &str =
+    "import ctypes, six, sys, yaml; sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < 1)";
+
 pub(crate) fn trials() -> Vec<Trial> {
     let shared = std::env::var_os("KRM_TEMPLATE_SHARED").map(PathBuf::from);
     let python = std::process::Command::new("python3")
-        .args(["-c", "import yaml, six"])
+        .args(["-c", LANDLOCK])
         .output()
         .is_ok_and(|output| output.status.success());
-    let what = "KRM_TEMPLATE_SHARED, and python3 with PyYAML and six";
+    let what = "KRM_TEMPLATE_SHARED, Landlock, and python3 with PyYAML and six";
     let folder = shared
         .unwrap_or_default()
         .join("corpus/deployment-manager/expand");
@@ -89,7 +93,7 @@ fn cases(folder: &Path) -> Vec<Case> {
 fn printed(input: &serde_json::Value) -> Result<[String; 4], String> {
     let source = Source::new("request", input.to_string());
     let request = request::read(&source, Options::default()).unwrap();
-    let python = interpreters("python3", Duration::from_secs(30));
+    let python = interpreters("python3", Duration::from_secs(30), Confinement::Unconfined);
     let expansion = expand(&request, python.interpreter().as_mut());
     let expansion = expansion.map_err(|error| error.original())?;
     let original_layout = expansion.layout.to_original_value();

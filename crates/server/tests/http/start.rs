@@ -9,6 +9,7 @@ use crate::http::two::certificate;
 
 tests!(
     an_error_is_one_clear_line,
+    python_is_never_without_a_sandbox,
     a_store_belongs_to_one_process,
     a_dump_into_a_closed_pipe_is_no_error,
     files_are_reread_on_sighup,
@@ -25,6 +26,31 @@ fn run(folder: &std::path::Path, arguments: &[&str]) -> Output {
         .output()
         .unwrap()
 }
+
+/// On a kernel without Landlock the server does not start with `--allow-python`.
+#[cfg(target_os = "linux")]
+fn python_is_never_without_a_sandbox() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = env!("CARGO_BIN_EXE_krm-template-server");
+    let without = include_str!("../../../../tests/deployment-manager/without.py");
+    let output = Command::new("python3")
+        .args(["-c", without, "444,445,446", server])
+        .args(["--listen", "127.0.0.1:0", "--store", "memory"])
+        .arg("--allow-python")
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    let expected = "--allow-python needs a sandbox of the kernel, and there is none: the kernel has no Landlock";
+    assert!(errors.contains(expected), "{errors}");
+    let output = run(folder.path(), &["--allow-python=unconfined"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn python_is_never_without_a_sandbox() {}
 
 fn an_error_is_one_clear_line() {
     let folder = tempfile::tempdir().unwrap();

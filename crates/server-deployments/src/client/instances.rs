@@ -106,11 +106,9 @@ impl Upgrade {
         if let Some(all) = all.as_object_mut() {
             all.extend(self.given.clone());
         }
-        // The `spec` may be the same, but the stored Template has changed.
-        if spec.contains_key("templateRef") || spec.contains_key("instances") {
-            let now = jiff::Timestamp::now().to_string();
-            spec.insert("requestedAt".to_owned(), json!(now));
-        }
+        // The rest may be the same: the stored Template has changed, or another user takes over.
+        let now = jiff::Timestamp::now().to_string();
+        spec.insert("requestedAt".to_owned(), json!(now));
     }
 }
 

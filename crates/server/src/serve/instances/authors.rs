@@ -4,11 +4,11 @@
     expect(dead_code, reason = "without a cluster, nothing is upgraded")
 )]
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::record::{Context, beside, without_tokens};
+use super::standing;
 use crate::object::instance;
 use crate::serve::call::Call;
 use krm_template_server_core::auth::User;
@@ -84,8 +84,8 @@ pub(in crate::serve) async fn forget(call: &Call<'_>, name: &str) {
     }
 }
 
-/// Returns the user who has made all changes of a Template between two revisions, unless that is
-/// longer ago than `--requester-max-age`.
+/// Returns the user who has made all changes of a Template between two revisions, if the record still
+/// counts.
 pub(super) async fn since(
     context: &Context,
     (group, namespace, name): (&str, &str, &str),
@@ -95,10 +95,11 @@ pub(super) async fn since(
     let key = format!("/{group}/{KEYS}/{namespace}/{name}");
     let item = context.state.store.get(&key).await.ok()??;
     let author: Author = serde_json::from_slice(&item.value).ok()?;
-    let age = u64::try_from(Timestamp::now().as_second() - author.time).unwrap_or(0);
-    let is_old = !context.max_age.is_zero() && age >= context.max_age.as_secs();
-    let is_known = author.has_made(from, now) && !is_old;
-    instance::user(&author.user).filter(|_| is_known)
+    let user = instance::user(&author.user)?;
+    let authenticator = &context.state.authenticator;
+    let is_listed = authenticator.lists(&user) || authenticator.lists_all();
+    let counts = standing::ended(context, &user, author.time, is_listed).is_none();
+    (author.has_made(from, now) && counts).then_some(user)
 }
 
 #[cfg(test)]

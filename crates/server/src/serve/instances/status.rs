@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use krm_core::secrets::KnownSecrets;
 use serde_json::{Map, Value, json};
 
-use super::expansion::Problem;
 use super::record::Instance;
 use crate::object::meta::rfc3339;
 use krm_template_server_core::groups::Group;

@@ -241,7 +241,7 @@ impl Mount {
                 "write `type: bind` or `type: tmpfs`, in lower case",
             )
         } else if is_odd(source) || is_odd(target) || is_bind == source.is_empty() {
-            let problem = format!("the mount of `{source}` to `{target}` cannot be made");
+            let problem = format!("the mount of {source:?} to {target:?} cannot be made");
             let hint = "`src` is a path for `bind` and missing for `tmpfs`; paths have no quotes, commas, `=` or control characters";
             (problem, hint)
         } else if is_bind && (source.starts_with('/') || !is_below(root, &path)) {

@@ -1,8 +1,9 @@
 //! The kinds of stored things, which are the second part of a key: `/GROUP/KIND/…`.
 
 /// All kinds. `docs/security.md` says of each who can change it, and as whom it acts.
-pub const KINDS: [&str; 10] = [
+pub const KINDS: [&str; 11] = [
     "templates",
+    "templateauthors",
     "templateinstances",
     "instanceplans",
     "instancerevisions",

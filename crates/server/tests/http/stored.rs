@@ -18,12 +18,13 @@ tests!(
 );
 
 /// The test of each row: the file, and the name in it.
-const TESTS: [(&str, &str, &str); 18] = [
+const TESTS: [(&str, &str, &str); 19] = [
     (
         "templates",
         "crates/server/tests/http/existence.rs",
         "no_condition_tells_which_templates_exist",
     ),
+    ("templateauthors", "tests/server/instances", "automatic"),
     (
         "templateinstances",
         "crates/server/tests/instances.rs",

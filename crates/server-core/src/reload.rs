@@ -5,12 +5,12 @@ use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use arc_swap::ArcSwapOption;
 use sha2::{Digest, Sha256};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::ops::shutdown::Reload as Requests;
 
@@ -230,7 +230,8 @@ fn digest(contents: &[Content]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Content>> {
+/// Reads files, and those of folders.
+pub(crate) fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Content>> {
     let mut contents = Vec::new();
     let mut left = MAX_BYTES;
     for path in paths {
@@ -260,7 +261,8 @@ fn files_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let is_known = path
             .extension()
             .is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known));
-        if is_hidden || !is_known || !path.metadata().is_ok_and(|metadata| is_readable(&metadata)) {
+        // A link to nothing is a file that cannot be read, and not one that was removed.
+        if is_hidden || !is_known || !is_readable(&path.metadata()?) {
             continue;
         }
         files.push(path);

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 use arc_swap::ArcSwapOption;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::cluster::Cluster;
 use super::front_proxy::FrontProxy;
-use crate::reload::Reload;
+use crate::reload::{self, Reload};
 use crate::tls::{self, ClientCa};
 
 /// The interval between reads of the settings.
@@ -81,13 +81,13 @@ impl Delegated {
         }
         let front_proxy = FrontProxy::from_config_map(&data)?
             .context("requestheader-client-ca-file: the cluster has no front proxy")?;
-        let others = self.others.iter().flat_map(std::fs::read);
-        let clients = data.get("client-ca-file").cloned().map(String::into_bytes);
-        let others: Vec<_> = others
-            .chain(clients)
-            .flat_map(|pem| tls::certificates(&pem))
-            .collect();
-        front_proxy.check(&others)?;
+        if front_proxy.allowed_names.is_empty() {
+            let others = reload::read(&self.others)?;
+            let others = others.iter().map(|other| other.bytes.as_slice());
+            let clients = data.get("client-ca-file").map(String::as_bytes);
+            let others: Vec<_> = others.chain(clients).flat_map(tls::certificates).collect();
+            front_proxy.check(&others)?;
+        }
         let client_ca = match data.get("client-ca-file").filter(|pem| !pem.is_empty()) {
             Some(pem) => Some(Arc::new(
                 ClientCa::from_pem(pem.as_bytes()).context("client-ca-file")?,

@@ -93,6 +93,10 @@ fn what_did_not_change_is_not_parsed_again_whether_good_or_broken() {
 
 fn a_file_that_is_missing_or_too_large_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
+    let links = folder.path().join("links");
+    std::fs::create_dir(&links).unwrap();
+    std::os::unix::fs::symlink("nothing", links.join("a.yaml")).unwrap();
+    assert!(Watched::open("--option", vec![links], numbers).is_err());
     let missing = Watched::open("--option", vec![folder.path().join("none")], numbers)
         .err()
         .unwrap();

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::record::Instance;
 use crate::object::meta::rfc3339;
+use krm_template_server_core::auth::User;
 use krm_template_server_core::groups::Group;
 
 /// The maximum length of the message of a condition in bytes.
@@ -23,6 +24,8 @@ pub(super) struct Status {
     pub(super) fields: Map<String, Value>,
     /// The values that no message may show.
     pub(super) secrets: KnownSecrets,
+    /// The user who acts.
+    pub(super) user: Option<User>,
 }
 
 impl Status {
@@ -36,6 +39,7 @@ impl Status {
             generation: instance.generation(),
             fields,
             secrets: KnownSecrets::default(),
+            user: None,
         }
     }
 
@@ -122,6 +126,7 @@ mod tests {
             generation: 3,
             fields: Map::new(),
             secrets: KnownSecrets::default(),
+            user: None,
         }
     }
 

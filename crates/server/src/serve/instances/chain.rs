@@ -98,21 +98,12 @@ async fn parent(context: &Context, child: &Instance) -> Result<Option<Instance>,
     let mut recorded = objects_of(&Status::of(&parent));
     let planned = Planned::read(context, &parent).await?;
     recorded.extend(planned.plan.objects.iter().map(recorded_of));
+    // Of one that is being created, the uid is not known yet, nor a generated name.
     let is_child = |one: &Recorded| {
-        let place = (
-            one.group(),
-            one.kind.as_str(),
-            one.namespace.as_str(),
-            one.name.as_str(),
-        );
-        place
-            == (
-                child.group().name(),
-                Kind::Instance.name(),
-                child.namespace(),
-                child.name(),
-            )
-            && (one.uid.is_empty() || one.uid == child.uid)
+        (one.group(), &*one.kind) == (child.group().name(), Kind::Instance.name())
+            && one.namespace == child.namespace()
+            && (one.name == child.name() || one.name.is_empty())
+            && (one.uid == child.uid || one.uid.is_empty())
     };
     Ok(recorded.iter().any(is_child).then_some(parent))
 }

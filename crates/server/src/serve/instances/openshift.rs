@@ -55,6 +55,7 @@ pub(super) async fn step(
     {
         return work.fail(instance, &mut planned, status, &why).await;
     }
+    status.user = Some(work.user.clone());
     if planned.plan.applied == 0 {
         let spec = instance.spec();
         let objects = spec.pointer("/template/objects").and_then(Value::as_array);
@@ -464,7 +465,7 @@ impl Work<'_> {
     ) -> Result<Outcome, Stop> {
         write(&mut status, &planned.plan);
         status.secrets = planned.secrets.clone();
-        learn(self.cluster, instance, &mut status).await;
+        learn(self.cluster, &mut status).await;
         status.set("InstantiateFailure", true, "Failed", message);
         let see = "See InstantiateFailure condition for error message";
         status.set("Ready", false, "Failed", see);

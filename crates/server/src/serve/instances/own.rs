@@ -62,7 +62,7 @@ pub(super) async fn step(
     let mut planned = Planned::read(context, instance).await?;
     status.secrets = planned.secrets.clone();
     let user = match standing::requester(context, instance, &mut planned).await? {
-        Ok(user) => user,
+        Ok(user) => status.user.insert(user).clone(),
         Err(why) => {
             let problem = Problem::new("Forbidden", why);
             return fail(context, cluster, instance, status, &problem).await;
@@ -242,9 +242,7 @@ impl Work<'_> {
             plan.begin(instance.generation());
             announce(&mut status, &wanted, &waves, &hash);
             if let Some(problem) = too_long(&status) {
-                let secrets = status.secrets;
-                let mut status = Status::of(instance);
-                status.secrets = secrets;
+                status.fields = Status::of(instance).fields;
                 return fail(context, self.cluster, instance, status, &problem).await;
             }
             planned.save(context, plan.clone()).await?;

@@ -61,7 +61,10 @@ pub(super) async fn step(
         return finish(context, instance).await;
     }
     let wave = &next_wave(&status, &recorded);
-    let deleted = by_someone(context, cluster, instance, &mut planned, (wave, prune)).await?;
+    let wave_and_prune = (wave.as_slice(), prune);
+    let tried = by_someone(context, cluster, instance, &mut planned, wave_and_prune).await?;
+    let (user, deleted) = tried;
+    status.user = user;
     let (gone, blocked) = match deleted {
         Ok(gone) => (gone, None),
         Err(problem) => (Vec::new(), Some(problem)),
@@ -98,7 +101,7 @@ async fn by_someone(
     instance: &Instance,
     planned: &mut Planned,
     (wave, prune): (&[Recorded], Prune),
-) -> Result<Result<Vec<Recorded>, Problem>, Stop> {
+) -> Result<(Option<User>, Result<Vec<Recorded>, Problem>), Stop> {
     let owner = owner(instance);
     let requester = standing::requester(context, instance, planned).await?;
     let second = deleter::of(context, instance).await?;
@@ -106,7 +109,7 @@ async fn by_someone(
         (Ok(user), _) | (Err(_), Some(user)) => user,
         (Err(why), None) => {
             let message = format!("{why}; or delete the instance again");
-            return Ok(Err(Problem::new("Forbidden", message)));
+            return Ok((None, Err(Problem::new("Forbidden", message))));
         }
     };
     let mut outcome = delete(context, cluster, (first, &owner), wave, prune).await;
@@ -120,7 +123,8 @@ async fn by_someone(
             outcome = again;
         }
     }
-    Ok(outcome.map_err(|failure| problem(&[failure])))
+    let outcome = outcome.map_err(|failure| problem(&[failure]));
+    Ok((Some(first.clone()), outcome))
 }
 
 /// Writes into the conditions that an object cannot be deleted.
@@ -128,7 +132,7 @@ async fn block(cluster: &Cluster, instance: &Instance, status: &mut Status, prob
     let before = status
         .condition("Ready")
         .map(|(_, reason)| reason.to_owned());
-    learn(cluster, instance, status).await;
+    learn(cluster, status).await;
     if before.as_deref() != Some(BLOCKED) {
         let message = status.secrets.masked(&problem.message);
         tell(cluster, instance, "Warning", BLOCKED, &message).await;

@@ -31,7 +31,7 @@ pub(super) async fn fail(
             | "Invalid"
             | "Timeout"
     );
-    learn(cluster, instance, &mut status).await;
+    learn(cluster, &mut status).await;
     status.conclude(false, problem.reason, &problem.message, is_stalled);
     instance.save(context, &status.value()).await?;
     context.state.metrics.count_instance_error(problem.reason);
@@ -51,8 +51,10 @@ pub(super) async fn fail(
 
 /// Adds the values of the live Secrets of an instance to those that no message may show: a cluster may
 /// quote them, too.
-pub(super) async fn learn(cluster: &Cluster, instance: &Instance, status: &mut Status) {
-    let user = instance.requester().unwrap_or_default();
+pub(super) async fn learn(cluster: &Cluster, status: &mut Status) {
+    let Some(user) = status.user.clone() else {
+        return;
+    };
     let recorded = objects_of(status);
     for one in recorded.iter().filter(|one| one.kind == "Secret") {
         if let Ok(Some(live)) = cluster.live(&user, one).await {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::record::Instance;
 use crate::object::meta::rfc3339;
+use krm_template_server_core::auth::User;
 use krm_template_server_core::groups::Group;
 
 /// The beginning of a hash of objects that has a key. Others tell of the values in Secrets, and are
@@ -30,6 +31,8 @@ pub(super) struct Status {
     pub(super) fields: Map<String, Value>,
     /// The values that no message may show.
     pub(super) secrets: KnownSecrets,
+    /// The user who acts.
+    pub(super) user: Option<User>,
 }
 
 impl Status {
@@ -44,6 +47,7 @@ impl Status {
             generation: instance.generation(),
             fields,
             secrets: KnownSecrets::default(),
+            user: None,
         }
     }
 
@@ -138,6 +142,7 @@ mod tests {
             generation: 3,
             fields: Map::new(),
             secrets: KnownSecrets::default(),
+            user: None,
         }
     }
 

@@ -11,6 +11,7 @@ mod agreement;
 mod architecture;
 mod bounds;
 mod called;
+mod canaries;
 mod cases;
 mod cost;
 mod diff;
@@ -56,11 +57,12 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
-    let groups: [Group; 31] = [
+    let groups: [Group; 32] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("bounds", bounds::trials),
         ("called", called::trials),
+        ("canaries", canaries::trials),
         ("cases", cases::trials),
         ("cost", cost::trials),
         ("examples", examples::trials),

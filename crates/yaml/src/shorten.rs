@@ -8,6 +8,9 @@ pub const MAX_QUOTED: usize = 256;
 /// The most bytes of a message, a hint or a field path.
 pub const MAX_MESSAGE: usize = 4_096;
 
+/// Replaces a secret.
+pub const MASK: &str = "***";
+
 /// Marks where a text was cut.
 pub const CUT: char = '…';
 
@@ -33,8 +36,12 @@ pub fn start(text: &str, most: usize) -> String {
     start
 }
 
-/// Cuts each text in backticks to [`MAX_QUOTED`], and then the whole to [`MAX_MESSAGE`].
+/// Masks credentials in addresses, cuts each text in backticks to [`MAX_QUOTED`], and then the whole
+/// to [`MAX_MESSAGE`].
 pub fn message(text: &mut String) {
+    if let Some(masked) = without_credentials(text) {
+        *text = masked;
+    }
     if text.len() <= MAX_QUOTED {
         return;
     }
@@ -62,6 +69,45 @@ fn quotes_cut(text: &str) -> String {
         out.push_str(&start(part, most));
     }
     out
+}
+
+/// Masks the users and the values of queries in the addresses of a text. Returns `None` if it has none.
+#[must_use]
+pub fn without_credentials(text: &str) -> Option<String> {
+    /// The keys of queries that hold no secret.
+    const PLAIN: [&str; 5] = ["ref", "version", "timeout", "submodules", "depth"];
+    let mut out = String::new();
+    let (before, mut rest) = text.split_once("://")?;
+    out.push_str(before);
+    loop {
+        out.push_str("://");
+        let is_end = |c: char| c.is_whitespace() || "`\"'<>|".contains(c);
+        let (address, after) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+        let (path, query) = address.split_once('?').unwrap_or((address, ""));
+        let authority = path.split('/').next().unwrap_or_default();
+        let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+        // A password with a slash, which should be encoded, is one all the same.
+        let goes_on = authority.rsplit_once(':').is_some_and(|(_, port)| !is_port(port));
+        let whole = if goes_on { path } else { authority };
+        let host = whole.rfind('@').filter(|at| path.get(..*at) != Some("git"));
+        let (user, path) = path.split_at(host.unwrap_or(0));
+        out.push_str(if user.is_empty() { "" } else { MASK });
+        out.push_str(path);
+        for (index, pair) in query.split('&').filter(|pair| !pair.is_empty()).enumerate() {
+            out.push(if index == 0 { '?' } else { '&' });
+            let (key, value) = pair.split_once('=').unwrap_or(("", pair));
+            let is_plain = PLAIN.contains(&key);
+            out.push_str(key);
+            out.push_str(if key.is_empty() { "" } else { "=" });
+            out.push_str(if is_plain { value } else { MASK });
+        }
+        let Some((between, next)) = after.split_once("://") else {
+            out.push_str(after);
+            return (out != text).then_some(out);
+        };
+        out.push_str(between);
+        rest = next;
+    }
 }
 
 /// Puts `mask` in the place of each secret in a text, and of the start of one before a [`CUT`].
@@ -135,6 +181,22 @@ mod tests {
                 text.len() <= MAX_MESSAGE + 3 && text.ends_with('…'),
                 "{unit}"
             );
+        }
+    }
+
+    #[test]
+    fn credentials_in_addresses_are_masked() {
+        for (text, expected) in [
+            ("`https://u:p@h/x` and https://t@h:8/", "`https://***@h/x` and https://***@h:8/"),
+            ("a://u:p@ss@h/o?ref=v1&token=t", "a://***@h/o?ref=v1&token=***"),
+            ("a://u:p/s@h 'b://h?x'", "a://***@h 'b://h?***'"),
+            ("x@y ssh://git@h:22/r", "x@y ssh://git@h:22/r"),
+            ("a://h:22/p@v1?ref=x@y", "a://h:22/p@v1?ref=x@y"),
+            ("none", "none"),
+        ] {
+            let mut masked = text.to_owned();
+            message(&mut masked);
+            assert_eq!(masked, expected);
         }
     }
 

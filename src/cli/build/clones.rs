@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use super::repository::Repository;
 use crate::files::{Checkout, is_below};
 use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::shorten::without_credentials;
 use krm_yaml::source::{Place, Source};
 
 /// The repositories that are cloned, in a directory that is removed at the end.
@@ -49,7 +50,9 @@ impl Git {
             if !is_in_one {
                 return place;
             }
-            let source = Source::new(text(source.name()), source.text());
+            let name = text(source.name());
+            let name = without_credentials(&name).unwrap_or(name);
+            let source = Source::new(name, source.text());
             Place { source, ..place }
         };
         let mut all = Diagnostics::new();

@@ -7,11 +7,13 @@ use std::fmt::Write as _;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::files::join;
+use crate::secret_places::concealed;
 use crate::report::shown::rest;
 
 /// One command on a line for each finding, in order, with its hints in the message.
 #[must_use]
 pub fn workflow_commands(findings: &Diagnostics) -> String {
+    let findings = &*concealed(findings);
     let rest = rest(findings, usize::MAX);
     findings.iter().chain(&rest).map(command).collect()
 }

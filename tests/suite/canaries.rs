@@ -45,6 +45,10 @@ fn check_all(cases: &[Case]) -> Result<(), Failed> {
     let mut leaks = Vec::new();
     for case in cases {
         let whole = case.whole(format!("canaries/{}", case.name))?;
+        // The names of its objects are secrets, and names are shown.
+        if case.name == "explain/a-secret-key-is-shown-as-it-is-written" {
+            continue;
+        }
         let planted = plant(&whole);
         if planted.is_empty() {
             continue;
@@ -52,7 +56,6 @@ fn check_all(cases: &[Case]) -> Result<(), Failed> {
         let mut case = whole;
         case.files = planted.files;
         check(&case, "as it is", &mut leaks)?;
-        let arguments = case.arguments()?;
         let is_all = std::env::var_os(ALL).is_some();
         let mut count = case.name.len();
         for (name, at) in places(&case.files) {
@@ -67,7 +70,6 @@ fn check_all(cases: &[Case]) -> Result<(), Failed> {
                 check(&broken, &format!("{mistake} in {name}"), &mut leaks)?;
             }
         }
-        drop(arguments);
     }
     if leaks.is_empty() {
         return Ok(());
@@ -133,7 +135,7 @@ fn what_is_printed(arguments: &[String]) -> Printed {
 fn places(files: &Files) -> Vec<(String, usize)> {
     let mut places = Vec::new();
     let code = BASE64.encode(CANARY);
-    for (name, bytes) in files {
+    for (name, bytes) in files.iter().filter(|(name, _)| *name != "args" && *name != "env") {
         let text = String::from_utf8_lossy(bytes);
         for needle in [CANARY, &code] {
             places.extend(text.match_indices(needle).map(|(at, _)| (name.clone(), at)));
@@ -177,13 +179,15 @@ fn mistakes(bytes: &[u8], at: usize) -> Vec<(&'static str, Vec<u8>)> {
         ("a percent", made(&[before, "%", canary, after])),
         ("a number", made(&[before, "1", canary, after])),
         ("a template", made(&[before, "{{ ", canary, " }}", after])),
-        ("a reference", made(&[before, "$(", canary, ")", after])),
         ("a control character", made(&[before, canary, "\u{1}", after])),
         ("no colon", made(&[above, name, " ", canary, after])),
         ("no space", made(&[above, name, ":", canary, after])),
-        ("no name", made(&[above, canary, after])),
         ("a line more", made(&[before, canary, "\n", canary, after])),
     ];
+    // Not where it also removes what makes the value secret.
+    if !line.contains(['{', '[']) {
+        all.push(("no name", made(&[above, canary, after])));
+    }
     let mut bytes = made(&[before, canary]);
     bytes.push(0xff);
     bytes.extend(after.as_bytes());
@@ -313,7 +317,8 @@ fn find(node: Cursor<'_>, names: &BTreeSet<String>, found: &mut Found) {
             add(literal, format!("{name}={CANARY}"));
         }
     }
-    let is_parameter = node.text_at(["name"]).is_some_and(|name| names.contains(&*name));
+    let is_parameter = node.text_at(["secret"]).as_deref() == Some("true")
+        || node.text_at(["type"]).as_deref() == Some("base64");
     if let (true, Some(value)) = (is_parameter, node.get("value")) {
         let is_base64 = node.text_at(["type"]).as_deref() == Some("base64");
         add(value, if is_base64 { BASE64.encode(CANARY) } else { CANARY.to_owned() });
@@ -328,4 +333,260 @@ fn find(node: Cursor<'_>, names: &BTreeSet<String>, found: &mut Found) {
 }
 
 /// Cases for places that the others do not have.
-const OWN: &[(&str, &str)] = &[];
+const OWN: &[(&str, &str)] = &[
+    ("own/generator", "build .
+-- kustomization.yaml --
+resources: [app.yaml]
+secretGenerator:
+- name: made
+  literals:
+  - password=canaryq7w3kz0v9x2
+  envs: [made.env]
+  files: [key.txt]
+patches:
+- path: patch.yaml
+- path: ops.yaml
+  target: {kind: Secret, name: app}
+- target: {kind: Secret, name: app}
+  patch: |-
+    - op: add
+      path: /stringData/more
+      value: canaryq7w3kz0v9x2
+- patch: |-
+    apiVersion: v1
+    kind: Secret
+    metadata: {name: app}
+    stringData:
+      inline: canaryq7w3kz0v9x2
+replacements:
+- source: {kind: Secret, name: app, fieldPath: stringData.password}
+  targets:
+  - select: {kind: ConfigMap}
+    fieldPaths: [data.url]
+    options: {delimiter: '@', index: 0}
+-- made.env --
+TOKEN=canaryq7w3kz0v9x2
+-- key.txt --
+canaryq7w3kz0v9x2
+-- patch.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: app
+stringData:
+  patched: canaryq7w3kz0v9x2
+-- ops.yaml --
+- op: add
+  path: /stringData/added
+  value: canaryq7w3kz0v9x2
+-- app.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: app
+stringData:
+  password: canaryq7w3kz0v9x2
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: app
+data:
+  url: x@host
+"),
+    ("own/derived", "build --check .
+-- kustomization.yaml --
+resources: [app.yaml]
+replacements:
+- source: {kind: Secret, name: app, fieldPath: stringData.password}
+  targets:
+  - select: {kind: Deployment}
+    fieldPaths:
+    - spec.replicas
+    - metadata.labels.[a]
+    - spec.template.spec.restartPolicy
+    - spec.template.spec.containers.0.image
+    options: {create: true}
+  - select: {kind: Deployment}
+    fieldPaths: [metadata.labels.url]
+    options: {delimiter: '@'}
+vars:
+- name: PASSWORD
+  objref: {apiVersion: v1, kind: Secret, name: app}
+  fieldref: {fieldPath: stringData.password}
+-- app.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: app
+stringData:
+  password: canaryq7w3kz0v9x2
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: app
+  labels: {url: u@h}
+spec:
+  replicas: 1
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec:
+      restartPolicy: Always
+      containers:
+      - {name: a, image: a, args: [$(PASSWORD)]}
+"),
+    ("own/addresses", "build .
+-- kustomization.yaml --
+resources:
+- https://user:canaryq7w3kz0v9x2@127.0.0.1:1/org/repo?ref=v1&token=canaryq7w3kz0v9x2
+- https://canaryq7w3kz0v9x2@127.0.0.1:1/org/file.yaml
+"),
+    ("own/git", "build --enable-git -v .
+-- kustomization.yaml --
+resources:
+- https://user:canaryq7w3kz0v9x2@127.0.0.1:1/org/repo?ref=v1&token=canaryq7w3kz0v9x2
+"),
+    ("own/helm", "build --enable-helm --helm-command git -v .
+-- kustomization.yaml --
+helmCharts:
+- name: web
+  repo: https://user:canaryq7w3kz0v9x2@127.0.0.1:1/charts
+"),
+    ("own/programs", "build --enable-exec .
+-- kustomization.yaml --
+resources: [app.yaml]
+transformers: [tell.yaml]
+-- tell.yaml --
+apiVersion: example.com/v1
+kind: Tell
+metadata:
+  name: tell
+  annotations:
+    config.kubernetes.io/function: |
+      exec: {path: sh, args: [-c, 'cat >&2; exit 1']}
+-- app.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: app
+data:
+  password: Y2FuYXJ5cTd3M2t6MHY5eDI=
+"),
+    ("own/process", "process -f t.yaml -P v.yaml --check -v
+-- v.yaml --
+PASSWORD: canaryq7w3kz0v9x2
+-- t.yaml --
+apiVersion: template.krm.dev/v1alpha1
+kind: Template
+metadata: {name: t}
+message: The password is $(PASSWORD), at $(URL).
+parameters:
+- name: PASSWORD
+  secret: true
+- name: URL
+  value: http://u:$(PASSWORD)@h/
+objects:
+- apiVersion: v1
+  kind: ConfigMap
+  metadata:
+    name: t
+    labels: {x-$(PASSWORD): $(URL), y: $(URL), $(URL): z}
+  data: {x-$(PASSWORD): v, $(URL): v}
+- apiVersion: v1
+  kind: Service
+  metadata: {name: t}
+  spec:
+    type: x-$(PASSWORD)
+    ports: [{port: 80, protocol: $(URL), x-$(PASSWORD): 1}]
+"),
+    ("own/function", "-- input.yaml --
+apiVersion: config.kubernetes.io/v1
+kind: ResourceList
+functionConfig:
+  apiVersion: template.krm.dev/v1alpha1
+  kind: TemplateInstance
+  metadata:
+    name: i
+    annotations: {template.krm.dev/check: \"true\"}
+  spec: {templateRef: {name: t}, parametersFrom: [{secretRef: {name: v}}]}
+items:
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: x-canaryq7w3kz0v9x2}
+- apiVersion: v1
+  kind: Secret
+  metadata: {name: v}
+  stringData:
+    PASSWORD: canaryq7w3kz0v9x2
+- apiVersion: template.krm.dev/v1alpha1
+  kind: Template
+  metadata: {name: t}
+  message: The password is $(PASSWORD), at $(URL).
+  parameters:
+  - name: PASSWORD
+  - name: URL
+    value: http://u:$(PASSWORD)@h/
+  objects:
+  - apiVersion: v1
+    kind: ConfigMap
+    metadata:
+      name: x-$(PASSWORD)
+      labels: {x-$(PASSWORD): $(URL), y: $(URL), $(URL): z}
+    data: {x-$(PASSWORD): v, $(URL): v}
+  - apiVersion: v1
+    kind: Service
+    metadata: {name: t}
+    spec:
+      type: x-$(PASSWORD)
+      ports: [{port: 80, protocol: $(URL), x-$(PASSWORD): 1}]
+"),
+    ("own/argument", "process -f t.yaml PASSWORD:canaryq7w3kz0v9x2 canaryq7w3kz0v9x2 x/canaryq7w3kz0v9x2=
+-- t.yaml --
+apiVersion: template.krm.dev/v1alpha1
+kind: Template
+metadata: {name: t}
+parameters: [{name: PASSWORD, secret: true}]
+objects: []
+"),
+    ("own/option", "process -f t.yaml -p PASSWORD:canaryq7w3kz0v9x2 -p canaryq7w3kz0v9x2 -P PASSWORD=canaryq7w3kz0v9x2
+-- t.yaml --
+apiVersion: template.krm.dev/v1alpha1
+kind: Template
+metadata: {name: t}
+parameters: [{name: PASSWORD, secret: true}]
+objects: []
+"),
+    ("own/lines", "process -f t.yaml --param-file v.env
+-- v.env --
+OTHER=1
+PASSWORD=canaryq7w3kz0v9x2
+-- t.yaml --
+apiVersion: template.krm.dev/v1alpha1
+kind: Template
+metadata: {name: t}
+parameters: [{name: PASSWORD, secret: true}, {name: OTHER}]
+objects: []
+"),
+    ("own/properties", "dm expand config.yaml
+-- config.yaml --
+imports: [{path: t.jinja}]
+resources:
+- name: r
+  type: t.jinja
+  properties:
+    password: canaryq7w3kz0v9x2
+    size: x
+-- t.jinja --
+resources:
+- name: s
+  type: storage.v1.bucket
+  properties:
+    password: {{ properties['password'] }}
+-- t.jinja.schema --
+properties:
+  password: {type: string, maxLength: 3}
+  size: {type: integer}
+"),
+];

@@ -15,7 +15,10 @@ use krm_yaml::{Cursor, Document};
 use crate::secrets::KnownSecrets;
 
 /// A text without these has no places.
-const SIGNS: [&str; 4] = ["ecret", "ase64", "tringData", "/data"];
+const SIGNS: [&str; 6] = ["ecret", "ase64", "tringData", "/data", "assword", "token"];
+
+/// The kinds of values, of which some may be secret.
+const VALUES: [&str; 3] = ["TemplateInstance", "ParameterValues", "ConfigMap"];
 
 /// The places of secrets in a text, and their values: of Secrets, also in lists and patches, of
 /// generators of Secrets and of secret parameters. If a text is not YAML, all of a document that
@@ -36,13 +39,11 @@ impl SecretPlaces {
     #[must_use]
     pub fn of(source: &Arc<Source>) -> Self {
         let mut places = Self::default();
-        if !is_about_secrets(source.text()) {
-            return places;
-        }
-        if let Ok(document) = Document::parse(source) {
+        let text = source.text();
+        if is_about_secrets(text) && let Ok(document) = Document::parse(source) {
             document.roots().for_each(|root| places.find(root, false));
-        } else {
-            places.documents(source.text());
+        } else if Document::parse(source).is_err() {
+            places.documents(text);
         }
         for ranges in [&mut places.ranges, &mut places.texts] {
             ranges.sort_unstable_by_key(|range| range.start);
@@ -68,29 +69,30 @@ impl SecretPlaces {
         overlap(&self.texts, &(at..at))
     }
 
-    /// Adds the documents that mention a secret.
+    /// Adds the documents that mention a secret, or are values. Of others, the lines with a value.
     fn documents(&mut self, text: &str) {
         let (mut start, mut end) = (0, 0);
         for line in text.split_inclusive('\n').chain(["---"]) {
             if line.trim_end() == "---" || line.starts_with("--- ") {
                 let document = text.get(start..end).unwrap_or_default();
-                if is_about_secrets(document) {
+                if is_about_secrets(document) || VALUES.iter().any(|kind| document.contains(kind)) {
                     self.ranges.push(start..end + 1);
-                    let begins_text = |line: &str| {
-                        let line = line.trim_end_matches(|c: char| c.is_ascii_digit() || "+-\r".contains(c));
-                        line.ends_with(['|', '>'])
-                    };
+                    // A line of a text may look like a key.
                     if document.lines().any(begins_text) {
                         self.texts.push(start..end + 1);
                     }
                 }
                 start = end;
             }
+            if line.contains("value") {
+                self.ranges.push(end..end + line.len());
+            }
             end += line.len();
         }
     }
 
-    /// Finds the places below a node. In a list of Secrets, `is_of_secret` even without a kind.
+    /// Finds the places below a node. In a list of Secrets, `is_of_secret` even without a kind, and
+    /// in properties, which have names such as `password`.
     fn find(&mut self, node: Cursor<'_>, is_of_secret: bool) {
         let is_alias = node.resolved().id() != node.id();
         if is_alias || !(node.is_mapping() || node.is_sequence()) {
@@ -120,13 +122,13 @@ impl SecretPlaces {
                 "data" | "stringData" | "literals" => is_secret,
                 "patch" | "patches" => is_patch,
                 "value" => is_patch || is_parameter,
+                key if is_of_secret && kind.is_none() && is_name_of_secret(key) => true,
                 // A key such as `value:TEXT`, in which a space is missing.
                 key => is_parameter && key.contains([':', ' ', '=']),
             };
             let is_of_secret = match child.key().unwrap_or_default().as_ref() {
-                "secretGenerator" => true,
-                "items" | "" => is_secret,
-                _ => false,
+                "secretGenerator" | "properties" => true,
+                _ => is_secret,
             };
             if is_hidden {
                 self.hide(child);
@@ -159,6 +161,19 @@ impl SecretPlaces {
             self.values.add_encoded(&text);
         }
     }
+}
+
+/// Returns `true` for a name such as `password`.
+#[must_use]
+pub fn is_name_of_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let mut words = ["password", "secret", "token"].iter();
+    words.any(|word| name.contains(word))
+}
+
+fn begins_text(line: &str) -> bool {
+    let is_after = |c: char| c.is_whitespace() || c.is_ascii_digit() || "+-".contains(c);
+    line.trim_end_matches(is_after).ends_with(['|', '>'])
 }
 
 fn is_about_secrets(text: &str) -> bool {
@@ -220,20 +235,22 @@ mod tests {
     #[test]
     fn places_are_found() {
         for text in [
-            "kind: Secret\ndata: {<a: aHVudGVyMg==>}\n",
-            "stringData:\n  <a: |\n    x: y>\nkind: Secret\n---\nkind: ConfigMap\ndata: {a: b}\n",
-            "items:\n- {\"kind\":\"Secret\",\"stringData\":{<\"a\":\"hunter2\">}}\n- {kind: ConfigMap, data: {a: b}}\n",
-            "kind: SecretList\nitems:\n- data: {<a: aHVudGVyMg==>}\n",
-            "secretGenerator:\n- name: a\n  literals:\n  - <a=b>\n",
-            "kind: SecretGenerator\nliterals:\n- <a=b>\n",
+            "kind: Secret\n<data: {a: aHVudGVyMg==}>\n",
+            "<stringData:\n  a: |\n    x: y\n>kind: Secret\n---\nkind: ConfigMap\ndata: {a: b}\n",
+            "items:\n- {\"kind\":\"Secret\",<\"stringData\":{\"a\":\"hunter2\"}>}\n- {kind: ConfigMap, data: {a: b}}\n",
+            "kind: SecretList\nitems:\n- <data: {a: aHVudGVyMg==}>\n",
+            "secretGenerator:\n- name: a\n  <literals:\n  - a=b>\n",
+            "kind: SecretGenerator\n<literals:\n- a=b>\n",
             "parameters:\n- name: A\n  <value: hunter2>\n  secret: true\n- {name: B, value: b}\n",
             "parameters:\n- {name: A, <value:hunter2>, type: base64}\n",
-            "patches:\n- target: {kind: Secret}\n  <patch: |-\n    x>\n- patch: y\n",
+            "patches:\n- target: {kind: Secret}\n  <patch: |-\n    x\n>- patch: y\n",
             "- op: add\n  path: /stringData/a\n  <value: hunter2>\n",
-            "patches:\n- <patch: |-\n    kind: Secret\n    data: {a: b}>\n",
-            "x: &x <hunter2>\nkind: Secret\nstringData: {<a: *x>}\n",
+            "patches:\n- <patch: |-\n    kind: Secret\n    data: {a: b}\n>",
+            "x: &x <hunter2>\nkind: Secret\n<stringData: {a: *x}>\n",
+            "resources:\n- type: x\n  properties: {size: 1, <dbPassword: x>}\n",
             "description: the secret of all\nname: a\n",
-            "a: [secret\n<>---\nb: c\n",
+            "<a: [secret\n>---\nb: c\n",
+            "kind: Template\na: [\n<value: x\n>b: c\n",
         ] {
             let plain = text.replace(['<', '>'], "");
             let places = SecretPlaces::of(&Source::new("test", plain.as_str()));

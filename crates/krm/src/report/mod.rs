@@ -167,7 +167,12 @@ impl TextRenderer {
             }
         };
         while let Some(((place, label), others)) = rest.split_first() {
-            let (block, left) = self.block(Level::NOTE, label, None, place, others, Vec::new());
+            let (block, left) = if diagnostic.conceals {
+                let block = self.bare_block(Level::NOTE, label, None, place, Vec::new());
+                (block, others.to_vec())
+            } else {
+                self.block(Level::NOTE, label, None, place, others, Vec::new())
+            };
             text.push('\n');
             text.push_str(&block);
             rest = left;

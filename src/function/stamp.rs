@@ -238,7 +238,9 @@ fn hide_secrets(
     template::effective(template, given, options, unheard, |values| {
         let may_show = |text: &str| values.may_show(text);
         refused.retain(|one| may_show(&one.message) && one.field.as_deref().is_none_or(may_show));
-        values.secrets().conceal(placed);
+        let secrets = values.secrets();
+        secrets.conceal(placed);
+        placed.hide_lines(|line| secrets.changed(line).is_some());
     });
     refused.conceal(&template.secrets(given));
 }

@@ -182,8 +182,10 @@ fn mistakes(bytes: &[u8], at: usize) -> Vec<(&'static str, Vec<u8>)> {
         ("a control character", made(&[before, canary, "\u{1}", after])),
         ("no colon", made(&[above, name, " ", canary, after])),
         ("no space", made(&[above, name, ":", canary, after])),
-        ("a line more", made(&[before, canary, "\n", canary, after])),
     ];
+    if !line.contains("://") {
+        all.push(("a line more", made(&[before, canary, "\n", canary, after])));
+    }
     // Not where it also removes what makes the value secret.
     if !line.contains(['{', '[']) {
         all.push(("no name", made(&[above, canary, after])));
@@ -248,9 +250,10 @@ fn is_env_file(name: &str, bytes: &[u8]) -> bool {
 fn plant_lines(text: &str, names: &BTreeSet<String>, count: &mut usize) -> String {
     let mut out = String::new();
     for line in text.split_inclusive('\n') {
+        let is_file = out.ends_with("--parameter-from-file\n");
         let secret = line.split_once('=').filter(|(name, _)| {
             let name = name.trim_start_matches("export ").trim();
-            names.iter().any(|secret| name.ends_with(secret.as_str()))
+            !is_file && names.iter().any(|secret| name.ends_with(secret.as_str()))
         });
         if let Some((name, _)) = secret {
             out.push_str(&format!("{name}={CANARY}\n"));
@@ -577,6 +580,7 @@ resources:
   type: t.jinja
   properties:
     password: canaryq7w3kz0v9x2
+    token: x
     size: x
 -- t.jinja --
 resources:
@@ -588,5 +592,6 @@ resources:
 properties:
   password: {type: string, maxLength: 3}
   size: {type: integer}
+  token: {type: string}
 "),
 ];

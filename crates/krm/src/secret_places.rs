@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::diagnostic::{Diagnostics, Severity};
+use krm_yaml::shorten::is_reference;
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document};
 
@@ -35,15 +36,15 @@ pub struct SecretPlaces {
 }
 
 impl SecretPlaces {
-    /// Finds the places in a text.
+    /// Finds the places in a text, which `may_be_read` as YAML.
     #[must_use]
-    pub fn of(source: &Arc<Source>) -> Self {
+    pub fn of(source: &Arc<Source>, may_be_read: bool) -> Self {
         let mut places = Self::default();
         let text = source.text();
         if is_about_secrets(text) && let Ok(document) = Document::parse(source) {
             document.roots().for_each(|root| places.find(root, false));
-        } else if Document::parse(source).is_err() {
-            places.documents(text);
+        } else if !may_be_read && Document::parse(source).is_err() {
+            places.documents(source);
         }
         for ranges in [&mut places.ranges, &mut places.texts] {
             ranges.sort_unstable_by_key(|range| range.start);
@@ -70,12 +71,17 @@ impl SecretPlaces {
     }
 
     /// Adds the documents that mention a secret, or are values. Of others, the lines with a value.
-    fn documents(&mut self, text: &str) {
+    fn documents(&mut self, source: &Source) {
+        let text = source.text();
+        // Templates of Deployment Manager are not YAML.
+        let is_values = |document: &str| {
+            !source.name().ends_with(".jinja") && VALUES.iter().any(|kind| document.contains(kind))
+        };
         let (mut start, mut end) = (0, 0);
         for line in text.split_inclusive('\n').chain(["---"]) {
             if line.trim_end() == "---" || line.starts_with("--- ") {
                 let document = text.get(start..end).unwrap_or_default();
-                if is_about_secrets(document) || VALUES.iter().any(|kind| document.contains(kind)) {
+                if is_about_secrets(document) || is_values(document) {
                     self.ranges.push(start..end + 1);
                     // A line of a text may look like a key.
                     if document.lines().any(begins_text) {
@@ -84,7 +90,7 @@ impl SecretPlaces {
                 }
                 start = end;
             }
-            if line.contains("value") {
+            if line.contains("value:") || line.contains("value\":") {
                 self.ranges.push(end..end + line.len());
             }
             end += line.len();
@@ -145,20 +151,25 @@ impl SecretPlaces {
         if is_alias && !self.seen.insert(target.start()) {
             return;
         }
-        self.ranges.push(node.start()..node.end());
-        self.ranges.push(target.place().range);
-        for text in [node.key().unwrap_or_default(), target.raw().into()] {
-            // Also of `NAME=VALUE`, and of a key in which a space is missing.
-            let value = text.split_once(['=', ':', ' ']).map(|(_, value)| value);
-            self.values.add_encoded(value.unwrap_or_default());
-        }
+        // A key in which a space is missing has the value.
+        let key = node.key().unwrap_or_default();
+        let value = key.split_once([':', ' ', '=']).map(|(_, value)| value);
+        self.values.add_encoded(value.unwrap_or_default());
         if target.is_mapping() || target.is_sequence() {
             target.children().for_each(|child| self.hide(child));
-        } else {
-            self.texts.push(target.place().range);
-            self.values.add_encoded(target.raw());
-            let text = target.text().ok().flatten().unwrap_or_default();
-            self.values.add_encoded(&text);
+            return;
+        }
+        let text = target.text().ok().flatten().unwrap_or_default();
+        if is_reference(&text) {
+            return;
+        }
+        self.ranges.push(node.start()..node.end());
+        self.ranges.push(target.place().range);
+        self.texts.push(target.place().range);
+        // Also of `NAME=VALUE`.
+        let value = text.split_once('=').map(|(_, value)| value);
+        for value in [&*text, target.raw(), value.unwrap_or_default()] {
+            self.values.add_encoded(value);
         }
     }
 }
@@ -189,7 +200,7 @@ fn overlap(ranges: &[Range<usize>], part: &Range<usize>) -> bool {
 
 /// The places of secrets in the texts that diagnostics are about.
 #[derive(Debug, Default)]
-pub(crate) struct AllPlaces(BTreeMap<*const Source, SecretPlaces>);
+pub(crate) struct AllPlaces(BTreeMap<(*const Source, bool), SecretPlaces>);
 
 impl AllPlaces {
     /// Also returns the diagnostics, with masks for the secrets that those at their places quote.
@@ -197,10 +208,11 @@ impl AllPlaces {
         let mut all = Self::default();
         let mut is_masked = false;
         for one in diagnostics {
+            let may_be_read = one.severity != Severity::Error;
             let related = one.related.iter().map(|(place, _)| place);
             for place in one.place.iter().chain(related) {
-                let known = all.0.entry(Arc::as_ptr(&place.source));
-                let known = known.or_insert_with(|| SecretPlaces::of(&place.source));
+                let known = all.0.entry((Arc::as_ptr(&place.source), may_be_read));
+                let known = known.or_insert_with(|| SecretPlaces::of(&place.source, may_be_read));
                 is_masked |= known.overlap(&place.range) && !known.values.is_empty();
             }
         }
@@ -218,7 +230,8 @@ impl AllPlaces {
 
     /// The places in the text of a place.
     pub(crate) fn at(&self, place: &Place) -> Option<&SecretPlaces> {
-        self.0.get(&Arc::as_ptr(&place.source))
+        let found = |may_be_read| self.0.get(&(Arc::as_ptr(&place.source), may_be_read));
+        found(false).or_else(|| found(true))
     }
 }
 
@@ -235,25 +248,25 @@ mod tests {
     #[test]
     fn places_are_found() {
         for text in [
-            "kind: Secret\n<data: {a: aHVudGVyMg==}>\n",
-            "<stringData:\n  a: |\n    x: y\n>kind: Secret\n---\nkind: ConfigMap\ndata: {a: b}\n",
-            "items:\n- {\"kind\":\"Secret\",<\"stringData\":{\"a\":\"hunter2\"}>}\n- {kind: ConfigMap, data: {a: b}}\n",
-            "kind: SecretList\nitems:\n- <data: {a: aHVudGVyMg==}>\n",
-            "secretGenerator:\n- name: a\n  <literals:\n  - a=b>\n",
-            "kind: SecretGenerator\n<literals:\n- a=b>\n",
+            "kind: Secret\ndata: {<a: aHVudGVyMg==>, b: $(B)}\n",
+            "stringData:\n  <a: |\n    x: y\n>kind: Secret\n---\nkind: ConfigMap\ndata: {a: b}\n",
+            "items:\n- {\"kind\":\"Secret\",\"stringData\":{<\"a\":\"hunter2\">}}\n- {kind: ConfigMap, data: {a: b}}\n",
+            "kind: SecretList\nitems:\n- data: {<a: aHVudGVyMg==>}\n",
+            "secretGenerator:\n- name: a\n  literals:\n  - <a=b>\n",
+            "kind: SecretGenerator\nliterals:\n- <a=b>\n",
             "parameters:\n- name: A\n  <value: hunter2>\n  secret: true\n- {name: B, value: b}\n",
             "parameters:\n- {name: A, <value:hunter2>, type: base64}\n",
             "patches:\n- target: {kind: Secret}\n  <patch: |-\n    x\n>- patch: y\n",
             "- op: add\n  path: /stringData/a\n  <value: hunter2>\n",
             "patches:\n- <patch: |-\n    kind: Secret\n    data: {a: b}\n>",
-            "x: &x <hunter2>\nkind: Secret\n<stringData: {a: *x}>\n",
+            "x: &x <hunter2>\nkind: Secret\nstringData: {<a: *x>}\n",
             "resources:\n- type: x\n  properties: {size: 1, <dbPassword: x>}\n",
             "description: the secret of all\nname: a\n",
             "<a: [secret\n>---\nb: c\n",
             "kind: Template\na: [\n<value: x\n>b: c\n",
         ] {
             let plain = text.replace(['<', '>'], "");
-            let places = SecretPlaces::of(&Source::new("test", plain.as_str()));
+            let places = SecretPlaces::of(&Source::new("test", plain.as_str()), false);
             let mut found = String::new();
             let mut was_in = false;
             for (at, c) in plain.char_indices() {

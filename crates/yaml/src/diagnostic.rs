@@ -525,6 +525,15 @@ impl Diagnostics {
         }
     }
 
+    /// Prevents reports from showing lines that hold a secret.
+    pub fn hide_lines(&mut self, holds: impl Fn(&str) -> bool) {
+        for one in &mut self.list {
+            let related = one.related.iter().map(|(place, _)| place);
+            let mut places = one.place.iter().chain(related);
+            one.conceals |= places.any(|place| holds(place.shown()));
+        }
+    }
+
     /// Adds to errors that they concern `place`, unless they are inside it.
     pub fn relate(&mut self, place: &Place, label: &str) {
         for diagnostic in &mut self.list {

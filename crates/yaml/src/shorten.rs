@@ -71,6 +71,16 @@ fn quotes_cut(text: &str) -> String {
     out
 }
 
+/// Returns `true` for a text that is a reference to a parameter, and for none.
+#[must_use]
+pub fn is_reference(text: &str) -> bool {
+    let has_one = |[open, close]: [&str; 2]| {
+        let name = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+        name.is_some_and(|name| !name.contains(['$', ' ', ')', '}']))
+    };
+    text.is_empty() || [["$((", "))"], ["$(", ")"], ["${{", "}}"], ["${", "}"]].into_iter().any(has_one)
+}
+
 /// Masks the users and the values of queries in the addresses of a text. Returns `None` if it has none.
 #[must_use]
 pub fn without_credentials(text: &str) -> Option<String> {
@@ -82,14 +92,21 @@ pub fn without_credentials(text: &str) -> Option<String> {
     loop {
         out.push_str("://");
         let is_end = |c: char| c.is_whitespace() || "`\"'<>|".contains(c);
-        let (address, after) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+        // A password may have quotes.
+        let is_after = |c: char| c.is_whitespace() || "`/?".contains(c);
+        let authority = rest.split(is_after).next().unwrap_or_default();
+        let (user, _) = authority.rsplit_once('@').unwrap_or_default();
+        let ends = rest.match_indices(is_end).map(|(at, _)| at);
+        let end = ends.filter(|at| *at > user.len()).min();
+        let (address, after) = rest.split_at(end.unwrap_or(rest.len()));
         let (path, query) = address.split_once('?').unwrap_or((address, ""));
-        let authority = path.split('/').next().unwrap_or_default();
         let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
         // A password with a slash, which should be encoded, is one all the same.
         let goes_on = authority.rsplit_once(':').is_some_and(|(_, port)| !is_port(port));
         let whole = if goes_on { path } else { authority };
-        let host = whole.rfind('@').filter(|at| path.get(..*at) != Some("git"));
+        let is_known = |user: &str| user == "git" || user.split(':').all(is_reference);
+        let host = whole.rfind('@');
+        let host = host.filter(|at| !path.get(..*at).is_some_and(is_known));
         let (user, path) = path.split_at(host.unwrap_or(0));
         out.push_str(if user.is_empty() { "" } else { MASK });
         out.push_str(path);
@@ -192,6 +209,8 @@ mod tests {
             ("a://u:p/s@h 'b://h?x'", "a://***@h 'b://h?***'"),
             ("x@y ssh://git@h:22/r", "x@y ssh://git@h:22/r"),
             ("a://h:22/p@v1?ref=x@y", "a://h:22/p@v1?ref=x@y"),
+            ("a://$(USER):${P}@h", "a://$(USER):${P}@h"),
+            ("'a://u:\"p'@h/x' failed", "'a://***@h/x' failed"),
             ("none", "none"),
         ] {
             let mut masked = text.to_owned();

@@ -169,7 +169,7 @@ impl Secrets {
             let key = node.key_place().range;
             let range = if has_value { node.value_start()..node.end() } else { key };
             let text = node.document().slice(range.clone()).to_owned();
-            if is_hidden && (has_value || text.contains([':', ' '])) {
+            if is_hidden && !text.is_empty() {
                 found.push(Secret {
                     field: (object.clone(), way.clone()),
                     text,

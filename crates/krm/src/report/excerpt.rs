@@ -113,7 +113,8 @@ impl Excerpt {
         let mut shown = window(text, &line, around);
         let part = text.get(shown.clone()).unwrap_or_default();
         let is_masked = secrets.is_some_and(|secrets| secrets.overlap(&shown))
-            || without_credentials(part).is_some();
+            || without_credentials(part).is_some()
+            || is_odd_address(part);
         if is_masked {
             let [name, value] = key(part);
             let is_text = secrets.is_some_and(|secrets| secrets.is_text(shown.start + name));
@@ -159,6 +160,12 @@ impl Excerpt {
     pub(super) const fn last_line(&self) -> usize {
         self.first_line + self.lines.len().saturating_sub(1)
     }
+}
+
+/// Returns `true` for an address with a user that has blanks or quotes.
+fn is_odd_address(line: &str) -> bool {
+    let user = line.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@'));
+    user.is_some_and(|(user, _)| user.contains([' ', '"', '\'', '{']) && !user.contains("$(") )
 }
 
 /// Where the key of a line begins, and its value.

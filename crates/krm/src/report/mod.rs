@@ -167,7 +167,9 @@ impl TextRenderer {
             }
         };
         while let Some(((place, label), others)) = rest.split_first() {
-            let (block, left) = if diagnostic.conceals {
+            let main = diagnostic.place.as_ref().map(|place| &place.source);
+            let is_same = main.is_some_and(|main| Arc::ptr_eq(main, &place.source));
+            let (block, left) = if diagnostic.conceals && is_same {
                 let block = self.bare_block(Level::NOTE, label, None, place, Vec::new());
                 (block, others.to_vec())
             } else {

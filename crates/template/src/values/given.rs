@@ -196,6 +196,7 @@ fn entries(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment
         diagnostics.push(
             Diagnostic::error("expected a mapping from parameter names to values")
                 .at(mapping.place())
+                .conceal(true)
                 .maybe_hint(mapping.space_hint())
                 .hint("write each value as `NAME: value`")
                 .advise(

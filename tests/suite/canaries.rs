@@ -35,9 +35,9 @@ pub(crate) fn trials() -> Vec<Trial> {
             _ => areas.push((area, vec![case])),
         }
     }
-    let trials = areas.into_iter().map(|(area, cases)| {
-        Trial::test(format!("canaries/{area}"), move || check_all(&cases))
-    });
+    let trials = areas
+        .into_iter()
+        .map(|(area, cases)| Trial::test(format!("canaries/{area}"), move || check_all(&cases)));
     trials.collect()
 }
 
@@ -98,11 +98,7 @@ fn check(case: &Case, mistake: &str, leaks: &mut Vec<String>) -> Result<(), Fail
             Some(text[..at].lines().count())
         }) {
             let around: Vec<&str> = text.lines().skip(line.saturating_sub(5)).take(9).collect();
-            leaks.push(format!(
-                "{} ({mistake}):\n{}",
-                case.name,
-                around.join("\n")
-            ));
+            leaks.push(format!("{} ({mistake}):\n{}", case.name, around.join("\n")));
         }
     }
     Ok(())
@@ -120,8 +116,13 @@ fn what_is_printed(arguments: &[String]) -> Printed {
         let mut all = arguments.iter();
         all.any(|one| options.iter().any(|option| one.starts_with(option)))
     };
-    let is_text = has(&["--diff", "--parameters", "--dump-parameters", "--source-map", "--stats"])
-        || arguments.windows(2).any(|two| two == ["-o", "name"]);
+    let is_text = has(&[
+        "--diff",
+        "--parameters",
+        "--dump-parameters",
+        "--source-map",
+        "--stats",
+    ]) || arguments.windows(2).any(|two| two == ["-o", "name"]);
     match arguments.first().map(String::as_str) {
         None | Some("function") => Printed::List,
         Some("process" | "build" | "merge" | "dm" | "deployment-manager" | "edit") if !is_text => {
@@ -135,7 +136,10 @@ fn what_is_printed(arguments: &[String]) -> Printed {
 fn places(files: &Files) -> Vec<(String, usize)> {
     let mut places = Vec::new();
     let code = BASE64.encode(CANARY);
-    for (name, bytes) in files.iter().filter(|(name, _)| *name != "args" && *name != "env") {
+    for (name, bytes) in files
+        .iter()
+        .filter(|(name, _)| *name != "args" && *name != "env")
+    {
         let text = String::from_utf8_lossy(bytes);
         for needle in [CANARY, &code] {
             places.extend(text.match_indices(needle).map(|(at, _)| (name.clone(), at)));
@@ -159,12 +163,18 @@ fn mistakes(bytes: &[u8], at: usize) -> Vec<(&'static str, Vec<u8>)> {
     let half = &canary[..12];
     let name = line.trim_end().trim_end_matches(['=', ':']);
     let mut all = vec![
-        ("the line twice", made(&[above, line, canary, rest, "\n", line, canary, after])),
+        (
+            "the line twice",
+            made(&[above, line, canary, rest, "\n", line, canary, after]),
+        ),
         ("a tab", made(&[above, "\t", line, canary, after])),
         ("a space more", made(&[above, " ", line, canary, after])),
         ("a quote", made(&[before, "\"", canary, after])),
         ("a single quote", made(&[before, "'", canary, after])),
-        ("a quote behind", made(&[before, "\"", canary, "\" ", canary, after])),
+        (
+            "a quote behind",
+            made(&[before, "\"", canary, "\" ", canary, after]),
+        ),
         ("a list", made(&[before, "[", canary, "]", after])),
         ("a mapping", made(&[before, "{a: ", canary, "}", after])),
         ("a bracket", made(&[before, "[", canary, after])),
@@ -172,14 +182,20 @@ fn mistakes(bytes: &[u8], at: usize) -> Vec<(&'static str, Vec<u8>)> {
         ("the end", made(&[before, half])),
         ("a colon", made(&[before, canary, ": x: y", after])),
         ("an alias", made(&[before, "*", canary, after])),
-        ("an anchor", made(&[before, "&", canary, " *", canary, after])),
+        (
+            "an anchor",
+            made(&[before, "&", canary, " *", canary, after]),
+        ),
         ("a tag", made(&[before, "!", canary, " x", after])),
         ("an escape", made(&[before, "\"\\", canary, "\"", after])),
         ("another letter", made(&[before, "@", canary, after])),
         ("a percent", made(&[before, "%", canary, after])),
         ("a number", made(&[before, "1", canary, after])),
         ("a template", made(&[before, "{{ ", canary, " }}", after])),
-        ("a control character", made(&[before, canary, "\u{1}", after])),
+        (
+            "a control character",
+            made(&[before, canary, "\u{1}", after]),
+        ),
         ("no colon", made(&[above, name, " ", canary, after])),
         ("no space", made(&[above, name, ":", canary, after])),
     ];
@@ -187,7 +203,7 @@ fn mistakes(bytes: &[u8], at: usize) -> Vec<(&'static str, Vec<u8>)> {
         all.push(("a line more", made(&[before, canary, "\n", canary, after])));
     }
     // Not where it also removes what makes the value secret.
-    if !line.contains(['{', '[']) {
+    if !line.contains(['{', '[']) && !line.contains("://") {
         all.push(("no name", made(&[above, canary, after])));
     }
     let mut bytes = made(&[before, canary]);
@@ -234,8 +250,13 @@ fn plant(case: &Case) -> Planted {
             }
         }
         let is_text = str::from_utf8(bytes).is_ok();
-        let bytes = if is_text { text.into_bytes() } else { bytes.clone() };
-        planted.count += usize::from(is_text && bytes.windows(9).any(|part| part == &CANARY.as_bytes()[..9]));
+        let bytes = if is_text {
+            text.into_bytes()
+        } else {
+            bytes.clone()
+        };
+        planted.count +=
+            usize::from(is_text && bytes.windows(9).any(|part| part == &CANARY.as_bytes()[..9]));
         planted.files.insert(name.clone(), bytes);
     }
     planted
@@ -309,12 +330,27 @@ fn find(node: Cursor<'_>, names: &BTreeSet<String>, found: &mut Found) {
         for (key, is_encoded) in [("data", true), ("stringData", false)] {
             for value in node.get(key).into_iter().flat_map(Cursor::children) {
                 let plain = CANARY.to_owned();
-                add(value, if is_encoded { BASE64.encode(CANARY) } else { plain });
+                add(
+                    value,
+                    if is_encoded {
+                        BASE64.encode(CANARY)
+                    } else {
+                        plain
+                    },
+                );
             }
         }
     }
-    for generator in node.get("secretGenerator").into_iter().flat_map(Cursor::children) {
-        for literal in generator.get("literals").into_iter().flat_map(Cursor::children) {
+    for generator in node
+        .get("secretGenerator")
+        .into_iter()
+        .flat_map(Cursor::children)
+    {
+        for literal in generator
+            .get("literals")
+            .into_iter()
+            .flat_map(Cursor::children)
+        {
             let text = literal.text().ok().flatten().unwrap_or_default();
             let name = text.split('=').next().unwrap_or_default();
             add(literal, format!("{name}={CANARY}"));
@@ -324,7 +360,14 @@ fn find(node: Cursor<'_>, names: &BTreeSet<String>, found: &mut Found) {
         || node.text_at(["type"]).as_deref() == Some("base64");
     if let (true, Some(value)) = (is_parameter, node.get("value")) {
         let is_base64 = node.text_at(["type"]).as_deref() == Some("base64");
-        add(value, if is_base64 { BASE64.encode(CANARY) } else { CANARY.to_owned() });
+        add(
+            value,
+            if is_base64 {
+                BASE64.encode(CANARY)
+            } else {
+                CANARY.to_owned()
+            },
+        );
     }
     for child in node.children() {
         let is_named = node.is_mapping() && child.key().is_ok_and(|key| names.contains(&*key));

@@ -41,7 +41,9 @@ impl SecretPlaces {
     pub fn of(source: &Arc<Source>, may_be_read: bool) -> Self {
         let mut places = Self::default();
         let text = source.text();
-        if is_about_secrets(text) && let Ok(document) = Document::parse(source) {
+        if is_about_secrets(text)
+            && let Ok(document) = Document::parse(source)
+        {
             document.roots().for_each(|root| places.find(root, false));
         } else if !may_be_read && Document::parse(source).is_err() {
             places.documents(source);
@@ -120,9 +122,9 @@ impl SecretPlaces {
         };
         let is_parameter = is(["secret"], "true") || is(["type"], "base64");
         let is_patch = node.text_at(["target", "kind"]).as_deref() == Some("Secret")
-            || node.text_at(["path"]).is_some_and(|path| {
-                path.starts_with("/data") || path.starts_with("/stringData")
-            });
+            || node
+                .text_at(["path"])
+                .is_some_and(|path| path.starts_with("/data") || path.starts_with("/stringData"));
         for child in node.children() {
             let is_hidden = match child.key().unwrap_or_default().as_ref() {
                 "data" | "stringData" | "literals" => is_secret,
@@ -170,6 +172,13 @@ impl SecretPlaces {
         let value = text.split_once('=').map(|(_, value)| value);
         for value in [&*text, target.raw(), value.unwrap_or_default()] {
             self.values.add_encoded(value);
+        }
+        // What was meant as a value may be a tag.
+        let tags = node
+            .document()
+            .slice(node.value_start()..target.place().range.start);
+        for tag in tags.split_whitespace() {
+            self.values.add_encoded(tag.trim_start_matches(['!', '&']));
         }
     }
 }

@@ -13,8 +13,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::Diagnostics;
-pub use krm_yaml::shorten::MASK;
 use krm_yaml::shorten::CUT;
+pub use krm_yaml::shorten::MASK;
 
 use crate::scalar::text_of;
 
@@ -69,7 +69,10 @@ impl KnownSecrets {
     pub fn add_secret(&mut self, object: &Value<'_>) {
         if object.str_at(&["kind"]) == Some("Secret") {
             for key in ["data", "stringData"] {
-                object.get(key).into_iter().for_each(|data| self.add_all(data));
+                object
+                    .get(key)
+                    .into_iter()
+                    .for_each(|data| self.add_all(data));
             }
         }
     }
@@ -162,7 +165,10 @@ impl KnownSecrets {
 
     /// The length of a text that is the start of a value.
     fn is_start(&self, text: &str) -> Option<usize> {
-        let value = self.spellings.range::<str, _>((Included(text), Unbounded)).next()?;
+        let value = self
+            .spellings
+            .range::<str, _>((Included(text), Unbounded))
+            .next()?;
         (!text.is_empty() && value.starts_with(text)).then_some(text.len())
     }
 
@@ -212,7 +218,10 @@ mod tests {
                 "PIN 1234, not 12345 or x1234",
                 "PIN ***, not 12345 or x1234",
             ),
-            ("cut p@ss \"w\"o… and 123… of p@…", "cut ***… and ***… of ***…"),
+            (
+                "cut p@ss \"w\"o… and 123… of p@…",
+                "cut ***… and ***… of ***…",
+            ),
             ("1234 1234p@ss \"w\"ord1234", "*** 1234***1234"),
             ("nothing", "nothing"),
         ] {

@@ -71,14 +71,18 @@ fn quotes_cut(text: &str) -> String {
     out
 }
 
-/// Returns `true` for a text that is a reference to a parameter, and for none.
+/// Returns `true` for a text that is a reference to a parameter.
 #[must_use]
 pub fn is_reference(text: &str) -> bool {
     let has_one = |[open, close]: [&str; 2]| {
-        let name = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+        let name = text
+            .strip_prefix(open)
+            .and_then(|rest| rest.strip_suffix(close));
         name.is_some_and(|name| !name.contains(['$', ' ', ')', '}']))
     };
-    text.is_empty() || [["$((", "))"], ["$(", ")"], ["${{", "}}"], ["${", "}"]].into_iter().any(has_one)
+    [["$((", "))"], ["$(", ")"], ["${{", "}}"], ["${", "}"]]
+        .into_iter()
+        .any(has_one)
 }
 
 /// Masks the users and the values of queries in the addresses of a text. Returns `None` if it has none.
@@ -93,7 +97,10 @@ pub fn without_credentials(text: &str) -> Option<String> {
         out.push_str("://");
         let is_end = |c: char| c.is_whitespace() || "`\"'<>|".contains(c);
         // A password may have quotes.
-        let is_after = |c: char| c.is_whitespace() || "`/?".contains(c);
+        let scheme =
+            out.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.:/".contains(c));
+        let is_quoted = scheme.ends_with('`');
+        let is_after = |c: char| (c.is_whitespace() && !is_quoted) || "`/?".contains(c);
         let authority = rest.split(is_after).next().unwrap_or_default();
         let (user, _) = authority.rsplit_once('@').unwrap_or_default();
         let ends = rest.match_indices(is_end).map(|(at, _)| at);
@@ -102,10 +109,12 @@ pub fn without_credentials(text: &str) -> Option<String> {
         let (path, query) = address.split_once('?').unwrap_or((address, ""));
         let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
         // A password with a slash, which should be encoded, is one all the same.
-        let goes_on = authority.rsplit_once(':').is_some_and(|(_, port)| !is_port(port));
-        let whole = if goes_on { path } else { authority };
+        let port = authority.rsplit_once(':').map_or("", |(_, port)| port);
+        let is_port = is_port(port) || is_reference(port) || port.ends_with(']');
+        let whole = if is_port { authority } else { path };
         let is_known = |user: &str| user == "git" || user.split(':').all(is_reference);
-        let host = whole.rfind('@');
+        // Without a host, the end of the address is missing.
+        let host = whole.rfind('@').or((!is_port).then_some(authority.len()));
         let host = host.filter(|at| !path.get(..*at).is_some_and(is_known));
         let (user, path) = path.split_at(host.unwrap_or(0));
         out.push_str(if user.is_empty() { "" } else { MASK });
@@ -204,13 +213,23 @@ mod tests {
     #[test]
     fn credentials_in_addresses_are_masked() {
         for (text, expected) in [
-            ("`https://u:p@h/x` and https://t@h:8/", "`https://***@h/x` and https://***@h:8/"),
-            ("a://u:p@ss@h/o?ref=v1&token=t", "a://***@h/o?ref=v1&token=***"),
+            (
+                "`https://u:p@h/x` and https://t@h:8/",
+                "`https://***@h/x` and https://***@h:8/",
+            ),
+            (
+                "a://u:p@ss@h/o?ref=v1&token=t",
+                "a://***@h/o?ref=v1&token=***",
+            ),
             ("a://u:p/s@h 'b://h?x'", "a://***@h 'b://h?***'"),
             ("x@y ssh://git@h:22/r", "x@y ssh://git@h:22/r"),
             ("a://h:22/p@v1?ref=x@y", "a://h:22/p@v1?ref=x@y"),
             ("a://$(USER):${P}@h", "a://$(USER):${P}@h"),
             ("'a://u:\"p'@h/x' failed", "'a://***@h/x' failed"),
+            (
+                "`a://u:p q@h` a://[::1]/ a://u:p",
+                "`a://***@h` a://[::1]/ a://***",
+            ),
             ("none", "none"),
         ] {
             let mut masked = text.to_owned();

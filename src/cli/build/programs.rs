@@ -155,7 +155,9 @@ impl Programs {
             diagnostics.push(Diagnostic::info(format!("`{name}` succeeded")).hint(said));
         }
         if diagnostics.iter().next().is_some() {
-            SecretPlaces::of(input, true).values.conceal(&mut diagnostics);
+            SecretPlaces::of(input, true)
+                .values
+                .conceal(&mut diagnostics);
         }
         Ok(FunctionOutput { list, diagnostics })
     }

@@ -167,7 +167,11 @@ impl Secrets {
             // Without a value, the key may have it: `password:TEXT`.
             let has_value = !node.raw().is_empty();
             let key = node.key_place().range;
-            let range = if has_value { node.value_start()..node.end() } else { key };
+            let range = if has_value {
+                node.value_start()..node.end()
+            } else {
+                key
+            };
             let text = node.document().slice(range.clone()).to_owned();
             if is_hidden && !text.is_empty() {
                 found.push(Secret {

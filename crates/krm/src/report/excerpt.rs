@@ -164,8 +164,10 @@ impl Excerpt {
 
 /// Returns `true` for an address with a user that has blanks or quotes.
 fn is_odd_address(line: &str) -> bool {
-    let user = line.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@'));
-    user.is_some_and(|(user, _)| user.contains([' ', '"', '\'', '{']) && !user.contains("$(") )
+    let user = line
+        .split_once("://")
+        .and_then(|(_, rest)| rest.rsplit_once('@'));
+    user.is_some_and(|(user, _)| user.contains([' ', '"', '\'', '{']) && !user.contains("$("))
 }
 
 /// Where the key of a line begins, and its value.

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::Place;
 
-use crate::secret_places::concealed;
 use crate::report::shown::rest;
+use crate::secret_places::concealed;
 
 /// A list with one object for each finding, in order. Unknown fields are omitted.
 #[must_use]

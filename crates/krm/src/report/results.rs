@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::{Origin, Place};
 
-use crate::secret_places::concealed;
 use crate::report::shown::{MAX_BYTES, rest};
+use crate::secret_places::concealed;
 
 /// The list for `results`: one entry for each diagnostic, in order.
 ///

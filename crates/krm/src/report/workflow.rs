@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::files::join;
-use crate::secret_places::concealed;
 use crate::report::shown::rest;
+use crate::secret_places::concealed;
 
 /// One command on a line for each finding, in order, with its hints in the message.
 #[must_use]

@@ -145,7 +145,8 @@ impl Place {
         let (text, at) = (self.source.text(), self.range.start);
         let start = self.source.line_start(at).max(at.saturating_sub(AROUND));
         let end = self.source.line_end(at).min(at.saturating_add(AROUND));
-        text.get(text.floor_char_boundary(start)..text.ceil_char_boundary(end)).unwrap_or_default()
+        text.get(text.floor_char_boundary(start)..text.ceil_char_boundary(end))
+            .unwrap_or_default()
     }
 
     /// The first and the last line that it is on.

@@ -36,20 +36,19 @@ pub fn start(text: &str, most: usize) -> String {
     start
 }
 
-/// Masks credentials in addresses, cuts each text in backticks to [`MAX_QUOTED`], and then the whole
-/// to [`MAX_MESSAGE`].
+/// Cuts each text in backticks to [`MAX_QUOTED`], and then the whole to [`MAX_MESSAGE`], and masks
+/// credentials in addresses.
 pub fn message(text: &mut String) {
+    if text.len() > MAX_QUOTED {
+        let parts = text.split('`');
+        if parts.skip(1).step_by(2).any(|part| part.len() > MAX_QUOTED) {
+            *text = quotes_cut(text);
+        }
+        cut(text, MAX_MESSAGE);
+    }
     if let Some(masked) = without_credentials(text) {
         *text = masked;
     }
-    if text.len() <= MAX_QUOTED {
-        return;
-    }
-    let parts = text.split('`');
-    if parts.skip(1).step_by(2).any(|part| part.len() > MAX_QUOTED) {
-        *text = quotes_cut(text);
-    }
-    cut(text, MAX_MESSAGE);
 }
 
 fn quotes_cut(text: &str) -> String {
@@ -95,26 +94,27 @@ pub fn without_credentials(text: &str) -> Option<String> {
     out.push_str(before);
     loop {
         out.push_str("://");
-        let is_end = |c: char| c.is_whitespace() || "`\"'<>|".contains(c);
-        // A password may have quotes.
         let scheme =
             out.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.:/".contains(c));
         let is_quoted = scheme.ends_with('`');
-        let is_after = |c: char| (c.is_whitespace() && !is_quoted) || "`/?".contains(c);
+        let is_blank = |c: char| c == '`' || (c.is_whitespace() && !is_quoted);
+        let is_end = |c: char| is_blank(c) || (!is_quoted && "\"'<>|".contains(c));
+        // A password may have quotes.
+        let is_after = |c: char| is_blank(c) || c == '/' || c == '?';
         let authority = rest.split(is_after).next().unwrap_or_default();
-        let (user, _) = authority.rsplit_once('@').unwrap_or_default();
-        let ends = rest.match_indices(is_end).map(|(at, _)| at);
-        let end = ends.filter(|at| *at > user.len()).min();
-        let (address, after) = rest.split_at(end.unwrap_or(rest.len()));
+        let user = authority.rfind('@').unwrap_or(0);
+        let end = rest.get(user..).and_then(|host| host.find(is_end));
+        let (address, after) = rest.split_at(end.map_or(rest.len(), |end| user + end));
         let (path, query) = address.split_once('?').unwrap_or((address, ""));
-        let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
-        // A password with a slash, which should be encoded, is one all the same.
         let port = authority.rsplit_once(':').map_or("", |(_, port)| port);
-        let is_port = is_port(port) || is_reference(port) || port.ends_with(']');
+        let is_digits = port.bytes().all(|byte| byte.is_ascii_digit());
+        let is_port = is_digits || is_reference(port) || port.ends_with(']');
+        // A password with a slash, which should be encoded, is one all the same.
         let whole = if is_port { authority } else { path };
-        let is_known = |user: &str| user == "git" || user.split(':').all(is_reference);
         // Without a host, the end of the address is missing.
-        let host = whole.rfind('@').or((!is_port).then_some(authority.len()));
+        let is_cut = !is_port || authority.ends_with(CUT);
+        let host = whole.rfind('@').or(is_cut.then_some(authority.len()));
+        let is_known = |user: &str| user == "git" || user.split(':').all(is_reference);
         let host = host.filter(|at| !path.get(..*at).is_some_and(is_known));
         let (user, path) = path.split_at(host.unwrap_or(0));
         out.push_str(if user.is_empty() { "" } else { MASK });
@@ -230,6 +230,7 @@ mod tests {
                 "`a://u:p q@h` a://[::1]/ a://u:p",
                 "`a://***@h` a://[::1]/ a://***",
             ),
+            ("`a://u:p@h?x=a\"b` a://tok…", "`a://***@h?x=***` a://***"),
             ("none", "none"),
         ] {
             let mut masked = text.to_owned();

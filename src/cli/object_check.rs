@@ -7,6 +7,7 @@ use clap::builder::NonEmptyStringValueParser;
 
 use crate::composition::{OUTPUT, Resource};
 use crate::krm::identity::Identity;
+use crate::krm::secrets::KnownSecrets;
 use crate::template::Traced;
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
@@ -91,6 +92,7 @@ pub(super) fn check_built(
             checker.definitions.add(View::of(resource.value()));
         }
     }
+    let mut found = Diagnostics::new();
     let mut by_identity = BTreeMap::new();
     for (index, one) in traced.iter().enumerate() {
         if let Some(identity) = Identity::of(&one.value) {
@@ -128,9 +130,16 @@ pub(super) fn check_built(
                 name: text(&["metadata", "name"]),
                 ..ObjectReference::default()
             });
-            diagnostics.push(diagnostic);
+            found.push(diagnostic);
         }
     }
+    if found.iter().next().is_some() {
+        let mut known = KnownSecrets::default();
+        let values = resources.iter().map(Resource::value);
+        values.for_each(|value| known.add_secret(value));
+        known.conceal(&mut found);
+    }
+    diagnostics.append(found);
 }
 
 /// Whether it is at the text of a function.

@@ -88,6 +88,8 @@ fn field_at(node: Cursor<'_>, at: &Range<usize>, path: FieldPath) -> FieldPath {
         }
         let path = match child.key() {
             _ if node.is_sequence() => path.index(index),
+            // In a key such as `value:TEXT`, a space is missing.
+            Ok(key) if key.contains([':', ' ']) => return path,
             Ok(key) => path.key(key),
             Err(_) => return path,
         };

@@ -143,7 +143,8 @@ impl<O: Objects> Stamping<'_, O> {
                     placing.object(index, instance, object, &mut placed);
                 });
             if let Some(template) = expander.template() {
-                hide_secrets(&mut refused, template, &instance.given, &options);
+                let own = [&mut refused, &mut placed];
+                hide_secrets(own, template, &instance.given, &options);
             }
             found.append(refused);
             if let (Some(tell), Some(template)) = (self.environment.trace, expander.template()) {
@@ -224,27 +225,24 @@ impl<O: Objects> Stamping<'_, O> {
     }
 }
 
-/// Leaves out findings with a secret in a key, and conceals the lines of secrets.
+/// Leaves out refusals with a secret, and masks secrets in all messages about the objects.
 fn hide_secrets(
-    refused: &mut Diagnostics,
+    [refused, placed]: [&mut Diagnostics; 2],
     template: &Template,
     given: &[Assignment],
     options: &Options<'_>,
 ) {
-    if refused.iter().next().is_none() {
+    if refused.iter().chain(placed.iter()).next().is_none() {
         return;
     }
-    template::effective(
-        template,
-        given,
-        options,
-        &mut Diagnostics::new(),
-        |values| {
-            let may_show = |text: &str| values.may_show(text);
-            refused
-                .retain(|one| may_show(&one.message) && one.field.as_deref().is_none_or(may_show));
-        },
-    );
+    let unheard = &mut Diagnostics::new();
+    template::effective(template, given, options, unheard, |values| {
+        let may_show = |text: &str| values.may_show(text);
+        refused.retain(|one| may_show(&one.message) && one.field.as_deref().is_none_or(may_show));
+        let secrets = values.secrets();
+        secrets.conceal(placed);
+        placed.hide_lines(|line| secrets.changed(line).is_some());
+    });
     refused.conceal(&template.secrets(given));
 }
 

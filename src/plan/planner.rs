@@ -468,9 +468,6 @@ impl<'p> Planner<'p> {
                 .unwrap_or_default()
         };
         found.attribute_to(&identity::reference(node));
-        if source.kind == "Secret" {
-            found.conceal(&[node.place()]);
-        }
         self.diagnostics.append(found);
         values
     }

@@ -72,14 +72,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn trial(case: Case) -> Trial {
-    let (area, _) = case.name.split_once('/').unwrap_or_default();
-    let feature = String::from_utf8_lossy(case.get(FEATURE).unwrap_or_default());
-    let reason = match feature.trim() {
-        "" if area == DEPLOYMENT => program::needs(program::DEPLOYMENT_MANAGER),
-        "" if area == FORM => program::needs(program::FORM),
-        "" => None,
-        features => features.lines().find_map(program::needs),
-    };
+    let reason = case.missing();
     needs::ignored(Trial::test(case.name.clone(), move || check(&case)), reason)
 }
 
@@ -199,6 +192,68 @@ impl Case {
             None => Err(format!("{USES}: expected NAME=FILE, found {line}")),
         });
         used.collect()
+    }
+
+    /// The same case with the files that it uses among its own, and another name.
+    pub(crate) fn whole(&self, name: String) -> Result<Self, String> {
+        let mut files = self.files.clone();
+        for (name, common) in self.used()? {
+            let bytes = fs::read(&common).map_err(|error| format!("{USES}: {error}"))?;
+            files.insert(name, bytes);
+        }
+        files.remove(USES);
+        files.retain(|name, _| !is_expected(name));
+        Ok(Self {
+            path: PathBuf::from(&name),
+            name,
+            words: self.words.clone(),
+            files,
+        })
+    }
+
+    /// A case of a text as in a file.
+    pub(crate) fn of(name: &str, text: &str) -> Self {
+        let (words, files) = split(text.as_bytes());
+        Self {
+            name: name.to_owned(),
+            path: PathBuf::from(name),
+            words,
+            files: files.into_iter().collect(),
+        }
+    }
+
+    /// The same case with other files.
+    pub(crate) fn with(&self, files: Files) -> Self {
+        Self {
+            name: self.name.clone(),
+            path: self.path.clone(),
+            words: self.words.clone(),
+            files,
+        }
+    }
+
+    /// Runs the program in a new folder. Returns its output, and the files there at the end.
+    pub(crate) fn output(&self) -> Result<(Output, Files), String> {
+        let place = self.place()?;
+        let output = self.run(&place)?;
+        Ok((output, tree(&place)?))
+    }
+
+    /// Whether the program has the features that the case needs.
+    pub(crate) fn can_run(&self) -> bool {
+        self.missing().is_none()
+    }
+
+    /// The reason why the case cannot run, if there is one.
+    fn missing(&self) -> Option<String> {
+        let (area, _) = self.name.split_once('/').unwrap_or_default();
+        let feature = String::from_utf8_lossy(self.get(FEATURE).unwrap_or_default());
+        match feature.trim() {
+            "" if area == DEPLOYMENT => program::needs(program::DEPLOYMENT_MANAGER),
+            "" if area == FORM => program::needs(program::FORM),
+            "" => None,
+            features => features.lines().find_map(program::needs),
+        }
     }
 
     /// Runs the program in `place` with the arguments and input of the case.

@@ -11,6 +11,7 @@ mod agreement;
 mod architecture;
 mod bounds;
 mod called;
+mod canaries;
 mod cases;
 mod cost;
 mod diff;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         ("architecture", architecture::trials),
         ("bounds", bounds::trials),
         ("called", called::trials),
+        ("canaries", canaries::trials),
         ("cases", cases::trials),
         ("cost", cost::trials),
         ("examples", examples::trials),

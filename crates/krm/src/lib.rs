@@ -21,6 +21,7 @@ pub mod report;
 pub mod resource_list;
 pub mod scalar;
 pub mod scope;
+pub mod secret_places;
 pub mod secrets;
 pub mod selection;
 pub mod threads;

@@ -7,26 +7,31 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::Bound::{Included, Unbounded};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use krm_yaml::shorten::masked;
+use krm_yaml::Value;
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::shorten::CUT;
+pub use krm_yaml::shorten::MASK;
 
-/// Replaces a secret value.
-pub const MASK: &str = "***";
+use crate::scalar::text_of;
 
 /// The length from which a value is masked within a word. Shorter ones occur in too many words.
 const WITHIN_WORDS: usize = 6;
 
+/// The length from which a line of a longer value is masked.
+const LINE: usize = 8;
+
 /// The maximum number of spellings. With more, no text is shown.
-const MAX_SPELLINGS: usize = 50_000;
+const MAX_SPELLINGS: usize = 200_000;
 
 /// Secret values in each spelling that a message may have: as they are, each of their lines, in
 /// base64, in JSON and in addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownSecrets {
-    long: BTreeSet<String>,
-    short: BTreeSet<String>,
+    spellings: BTreeSet<String>,
     /// Whether there are more than [`MAX_SPELLINGS`].
     is_full: bool,
 }
@@ -34,7 +39,8 @@ pub struct KnownSecrets {
 impl KnownSecrets {
     /// Adds a value. A single character is none: it tells nothing.
     pub fn add(&mut self, value: &str) {
-        for line in value.lines().chain([value]) {
+        let lines = value.lines().filter(|line| line.trim().len() >= LINE);
+        for line in lines.chain([value]) {
             if self.is_full {
                 return;
             }
@@ -59,59 +65,130 @@ impl KnownSecrets {
         }
     }
 
+    /// Adds a value that may be the base64 of one.
+    pub fn add_encoded(&mut self, value: &str) {
+        self.add(value);
+        let code: String = value.split_whitespace().collect();
+        let bytes = STANDARD.decode(code).unwrap_or_default();
+        self.add(&String::from_utf8(bytes).unwrap_or_default());
+    }
+
+    /// Adds the values of an object, if it is a Secret.
+    pub fn add_secret(&mut self, object: &Value<'_>) {
+        if object.str_at(&["kind"]) == Some("Secret") {
+            for key in ["data", "stringData"] {
+                object
+                    .get(key)
+                    .into_iter()
+                    .for_each(|data| self.add_all(data));
+            }
+        }
+    }
+
+    /// Adds all scalars of a value, which may be base64.
+    pub fn add_all(&mut self, value: &Value<'_>) {
+        self.add_encoded(text_of(value).unwrap_or_default());
+        let entries = value.entries().into_iter().flatten();
+        let items = value.items().into_iter().flatten();
+        let parts = entries.map(|(_, part)| part).chain(items);
+        parts.for_each(|part| self.add_all(part));
+    }
+
     /// Returns `true` if no value is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.long.is_empty() && self.short.is_empty()
+        self.spellings.is_empty()
+    }
+
+    /// Masks the values in the texts of diagnostics.
+    pub fn conceal(&self, diagnostics: &mut Diagnostics) {
+        if !self.is_empty() {
+            diagnostics.rewrite(|_, text| self.changed(text));
+        }
+    }
+
+    /// As [`masked`](Self::masked), if the text has a value.
+    #[must_use]
+    pub fn changed(&self, text: &str) -> Option<String> {
+        match self.masked(text) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(masked) => Some(masked),
+        }
     }
 
     /// Returns a text with [`MASK`] for each value in it. A short value is masked only as a word.
     #[must_use]
-    pub fn masked<'t>(&'t self, text: &'t str) -> Cow<'t, str> {
-        if self.is_full && !text.is_empty() {
+    pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        if self.is_full {
             return MASK.into();
         }
-        // The longest ones first: one value may be a part of another.
-        let mut long: Vec<&str> = self.long.iter().map(String::as_str).collect();
-        long.sort_by_key(|value| std::cmp::Reverse(value.len()));
-        let mut text = masked(text, long, MASK);
-        for value in &self.short {
-            if let Some(without) = without_word(&text, value) {
-                text = without.into();
+        let mut out = String::new();
+        let (mut done, mut before) = (0, None);
+        let mut cuts = text.match_indices(CUT).map(|(cut, _)| cut).peekable();
+        for (at, c) in text.char_indices() {
+            if at < done {
+                continue;
+            }
+            while cuts.next_if(|cut| *cut < at).is_some() {}
+            let rest = text.get(at..).unwrap_or_default();
+            let start = cuts.peek().and_then(|cut| text.get(at..*cut));
+            let found = self.at(before, rest);
+            let found = found.or_else(|| self.is_start(start.unwrap_or_default()));
+            before = Some(c);
+            if let Some(length) = found {
+                out.push_str(text.get(done..at).unwrap_or_default());
+                out.push_str(MASK);
+                done = at + length;
+                let masked = text.get(at..done).unwrap_or_default();
+                before = masked.chars().next_back();
             }
         }
-        text
+        if done == 0 {
+            return Cow::Borrowed(text);
+        }
+        out.push_str(text.get(done..).unwrap_or_default());
+        Cow::Owned(out)
+    }
+
+    /// The length of the longest value that `text`, after `before`, begins with.
+    fn at(&self, before: Option<char>, text: &str) -> Option<usize> {
+        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        // Each value that the text begins with sorts before it, and after all shorter ones.
+        let mut most = text;
+        loop {
+            let range = (Unbounded, Included(most));
+            let value = self.spellings.range::<str, _>(range).next_back()?;
+            let pairs = value.bytes().zip(text.bytes());
+            let mut common = pairs.take_while(|(one, other)| one == other).count();
+            if common == value.len() {
+                let after = text.get(common..).and_then(|rest| rest.chars().next());
+                if common >= WITHIN_WORDS || !(is_word(before) || is_word(after)) {
+                    return Some(common);
+                }
+                common -= 1;
+            }
+            most = text.get(..text.floor_char_boundary(common))?;
+        }
+    }
+
+    /// The length of a text that is the start of a value.
+    fn is_start(&self, text: &str) -> Option<usize> {
+        let value = self
+            .spellings
+            .range::<str, _>((Included(text), Unbounded))
+            .next()?;
+        (!text.is_empty() && value.starts_with(text)).then_some(text.len())
     }
 
     fn insert(&mut self, spelling: String) {
-        self.is_full |= self.long.len() + self.short.len() >= MAX_SPELLINGS;
-        match spelling.len() {
-            0 | 1 => {}
-            2..WITHIN_WORDS => {
-                self.short.insert(spelling);
-            }
-            _ => {
-                self.long.insert(spelling);
-            }
+        self.is_full |= self.spellings.len() >= MAX_SPELLINGS;
+        if spelling.len() > 1 {
+            self.spellings.insert(spelling);
         }
     }
-}
-
-/// Replaces a word. Returns `None` if the text does not have it.
-fn without_word(text: &str, word: &str) -> Option<String> {
-    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let mut out = String::new();
-    let mut end = 0;
-    for (at, _) in text.match_indices(word) {
-        let (before, after) = (text.get(..at)?, text.get(at + word.len()..)?);
-        if !is_word(before.chars().next_back()) && !is_word(after.chars().next()) {
-            out.push_str(text.get(end..at)?);
-            out.push_str(MASK);
-            end = at + word.len();
-        }
-    }
-    out.push_str(text.get(end..)?);
-    (end > 0).then_some(out)
 }
 
 /// Spells a text as a part of an address.
@@ -153,6 +230,11 @@ mod tests {
                 "PIN 1234, not 12345 or x1234",
                 "PIN ***, not 12345 or x1234",
             ),
+            (
+                "cut p@ss \"w\"o… and 123… of p@…",
+                "cut ***… and ***… of ***…",
+            ),
+            ("1234 1234p@ss \"w\"ord1234", "*** 1234***1234"),
             ("nothing", "nothing"),
         ] {
             assert_eq!(known.masked(text), expected);
@@ -163,16 +245,14 @@ mod tests {
             assert!(known.masked(&text).contains(MASK), "{text}");
         }
         assert!(KnownSecrets::default().is_empty());
-        // A part before the mark of a cut.
-        assert_eq!(known.masked("Invalid value: p@ss …"), "Invalid value: ***…");
     }
 
     #[test]
     fn too_many_values_hide_all_texts() {
         let mut known = KnownSecrets::default();
-        let lines = (0..1_000_000).map(|number| format!("{number}\n"));
+        let lines = (10_000_000..11_000_000).map(|number| format!("{number}\n"));
         known.add(&lines.collect::<String>());
-        assert!(known.long.len() + known.short.len() <= MAX_SPELLINGS + 8);
+        assert!(known.spellings.len() <= MAX_SPELLINGS + 8);
         assert_eq!(known.masked("a word"), MASK);
     }
 }

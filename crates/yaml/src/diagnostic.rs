@@ -508,6 +508,32 @@ impl Diagnostics {
         }
     }
 
+    /// Replaces the texts for which `text` has others, of the diagnostic at a place.
+    pub fn rewrite(&mut self, text: impl Fn(Option<&Place>, &str) -> Option<String>) {
+        for one in &mut self.list {
+            let place = one.place.as_ref();
+            let text = |old: &str| text(place, old);
+            let related = one.related.iter_mut().map(|(_, label)| label);
+            let name = one.object.iter_mut().map(|object| &mut object.name);
+            let texts = one.hints.iter_mut().chain(related).chain(name);
+            for old in texts.chain(&mut one.field).chain([&mut one.message]) {
+                if let Some(new) = text(old) {
+                    *old = new;
+                }
+            }
+            one.fix = one.fix.take().filter(|fix| text(fix).is_none());
+        }
+    }
+
+    /// Prevents reports from showing lines that hold a secret.
+    pub fn hide_lines(&mut self, holds: impl Fn(&str) -> bool) {
+        for one in &mut self.list {
+            let related = one.related.iter().map(|(place, _)| place);
+            let mut places = one.place.iter().chain(related);
+            one.conceals |= places.any(|place| holds(place.shown()));
+        }
+    }
+
     /// Adds to errors that they concern `place`, unless they are inside it.
     pub fn relate(&mut self, place: &Place, label: &str) {
         for diagnostic in &mut self.list {

@@ -8,6 +8,9 @@ pub const MAX_QUOTED: usize = 256;
 /// The most bytes of a message, a hint or a field path.
 pub const MAX_MESSAGE: usize = 4_096;
 
+/// Replaces a secret.
+pub const MASK: &str = "***";
+
 /// Marks where a text was cut.
 pub const CUT: char = '…';
 
@@ -33,16 +36,19 @@ pub fn start(text: &str, most: usize) -> String {
     start
 }
 
-/// Cuts each text in backticks to [`MAX_QUOTED`], and then the whole to [`MAX_MESSAGE`].
+/// Cuts each text in backticks to [`MAX_QUOTED`], and then the whole to [`MAX_MESSAGE`], and masks
+/// credentials in addresses.
 pub fn message(text: &mut String) {
-    if text.len() <= MAX_QUOTED {
-        return;
+    if text.len() > MAX_QUOTED {
+        let parts = text.split('`');
+        if parts.skip(1).step_by(2).any(|part| part.len() > MAX_QUOTED) {
+            *text = quotes_cut(text);
+        }
+        cut(text, MAX_MESSAGE);
     }
-    let parts = text.split('`');
-    if parts.skip(1).step_by(2).any(|part| part.len() > MAX_QUOTED) {
-        *text = quotes_cut(text);
+    if let Some(masked) = without_credentials(text) {
+        *text = masked;
     }
-    cut(text, MAX_MESSAGE);
 }
 
 fn quotes_cut(text: &str) -> String {
@@ -62,6 +68,72 @@ fn quotes_cut(text: &str) -> String {
         out.push_str(&start(part, most));
     }
     out
+}
+
+/// Returns `true` for a text that is a reference to a parameter.
+#[must_use]
+pub fn is_reference(text: &str) -> bool {
+    let has_one = |[open, close]: [&str; 2]| {
+        let name = text
+            .strip_prefix(open)
+            .and_then(|rest| rest.strip_suffix(close));
+        name.is_some_and(|name| !name.contains(['$', ' ', ')', '}']))
+    };
+    [["$((", "))"], ["$(", ")"], ["${{", "}}"], ["${", "}"]]
+        .into_iter()
+        .any(has_one)
+}
+
+/// Masks the users and the values of queries in the addresses of a text. Returns `None` if it has none.
+#[must_use]
+pub fn without_credentials(text: &str) -> Option<String> {
+    /// The keys of queries that hold no secret.
+    const PLAIN: [&str; 5] = ["ref", "version", "timeout", "submodules", "depth"];
+    let mut out = String::new();
+    let (before, mut rest) = text.split_once("://")?;
+    out.push_str(before);
+    loop {
+        out.push_str("://");
+        let scheme =
+            out.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.:/".contains(c));
+        let is_quoted = scheme.ends_with('`');
+        let is_blank = |c: char| c == '`' || (c.is_whitespace() && !is_quoted);
+        let is_end = |c: char| is_blank(c) || (!is_quoted && "\"'<>|".contains(c));
+        // A password may have quotes.
+        let is_after = |c: char| is_blank(c) || c == '/' || c == '?';
+        let authority = rest.split(is_after).next().unwrap_or_default();
+        let user = authority.rfind('@').unwrap_or(0);
+        let end = rest.get(user..).and_then(|host| host.find(is_end));
+        let (address, after) = rest.split_at(end.map_or(rest.len(), |end| user + end));
+        let (path, query) = address.split_once('?').unwrap_or((address, ""));
+        let port = authority.rsplit_once(':').map_or("", |(_, port)| port);
+        let is_digits = port.bytes().all(|byte| byte.is_ascii_digit());
+        let is_port = is_digits || is_reference(port) || port.ends_with(']');
+        // A password with a slash, which should be encoded, is one all the same.
+        let whole = if is_port { authority } else { path };
+        // Without a host, the end of the address is missing.
+        let is_cut = !is_port || authority.ends_with(CUT);
+        let host = whole.rfind('@').or(is_cut.then_some(authority.len()));
+        let is_known = |user: &str| user == "git" || user.split(':').all(is_reference);
+        let host = host.filter(|at| !path.get(..*at).is_some_and(is_known));
+        let (user, path) = path.split_at(host.unwrap_or(0));
+        out.push_str(if user.is_empty() { "" } else { MASK });
+        out.push_str(path);
+        for (index, pair) in query.split('&').filter(|pair| !pair.is_empty()).enumerate() {
+            out.push(if index == 0 { '?' } else { '&' });
+            let (key, value) = pair.split_once('=').unwrap_or(("", pair));
+            let is_plain = PLAIN.contains(&key);
+            out.push_str(key);
+            out.push_str(if key.is_empty() { "" } else { "=" });
+            out.push_str(if is_plain { value } else { MASK });
+        }
+        let Some((between, next)) = after.split_once("://") else {
+            out.push_str(after);
+            return (out != text).then_some(out);
+        };
+        out.push_str(between);
+        rest = next;
+    }
 }
 
 /// Puts `mask` in the place of each secret in a text, and of the start of one before a [`CUT`].
@@ -135,6 +207,35 @@ mod tests {
                 text.len() <= MAX_MESSAGE + 3 && text.ends_with('…'),
                 "{unit}"
             );
+        }
+    }
+
+    #[test]
+    fn credentials_in_addresses_are_masked() {
+        for (text, expected) in [
+            (
+                "`https://u:p@h/x` and https://t@h:8/",
+                "`https://***@h/x` and https://***@h:8/",
+            ),
+            (
+                "a://u:p@ss@h/o?ref=v1&token=t",
+                "a://***@h/o?ref=v1&token=***",
+            ),
+            ("a://u:p/s@h 'b://h?x'", "a://***@h 'b://h?***'"),
+            ("x@y ssh://git@h:22/r", "x@y ssh://git@h:22/r"),
+            ("a://h:22/p@v1?ref=x@y", "a://h:22/p@v1?ref=x@y"),
+            ("a://$(USER):${P}@h", "a://$(USER):${P}@h"),
+            ("'a://u:\"p'@h/x' failed", "'a://***@h/x' failed"),
+            (
+                "`a://u:p q@h` a://[::1]/ a://u:p",
+                "`a://***@h` a://[::1]/ a://***",
+            ),
+            ("`a://u:p@h?x=a\"b` a://tok…", "`a://***@h?x=***` a://***"),
+            ("none", "none"),
+        ] {
+            let mut masked = text.to_owned();
+            message(&mut masked);
+            assert_eq!(masked, expected);
         }
     }
 

@@ -48,6 +48,8 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Box<Diagnostic>
             source: Source::new(name, valid),
             range: offset..offset,
         })
+        // Nothing tells whether the line holds a secret.
+        .conceal(true)
         .hint(hint)
         .into()
 }

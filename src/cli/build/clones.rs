@@ -12,6 +12,7 @@ use crate::files::{Checkout, is_below};
 use krm_template_exec::interruption::Interruption;
 use krm_template_exec::subprocess::folder;
 use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::shorten::without_credentials;
 use krm_yaml::source::{Place, Source};
 
 /// The repositories that are cloned, in a directory that is removed at the end.
@@ -51,7 +52,9 @@ impl Git {
             if !is_in_one {
                 return place;
             }
-            let source = Source::new(text(source.name()), source.text());
+            let name = text(source.name());
+            let name = without_credentials(&name).unwrap_or(name);
+            let source = Source::new(name, source.text());
             Place { source, ..place }
         };
         let mut all = Diagnostics::new();

@@ -12,6 +12,7 @@ use crate::cli::build::clones::Git;
 use crate::cli::build::containers::{ContainerOptions, Roots};
 use crate::composition::{Container, Exec, FunctionOutput};
 use crate::files::join;
+use crate::krm::secret_places::SecretPlaces;
 use crate::report;
 use krm_template_exec::console::Console;
 use krm_template_exec::interruption::Interruption;
@@ -141,6 +142,7 @@ impl Programs {
         name: &str,
         list: &Arc<Source>,
     ) -> std::result::Result<FunctionOutput, Failure> {
+        let input = list;
         let mut ended = self.process(command, list.text().to_owned(), self.limit)?;
         let list = String::from_utf8(std::mem::take(&mut ended.stdout)).ok();
         let mut diagnostics = if let Some(list) = &list {
@@ -153,6 +155,11 @@ impl Programs {
             diagnostics.push(unsuccessful(name, &ended));
         } else if let Some(said) = said(&ended.stderr) {
             diagnostics.push(Diagnostic::info(format!("`{name}` succeeded")).hint(said));
+        }
+        if diagnostics.iter().next().is_some() {
+            SecretPlaces::of(input, true)
+                .values
+                .conceal(&mut diagnostics);
         }
         Ok(FunctionOutput { list, diagnostics })
     }

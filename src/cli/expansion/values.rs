@@ -26,17 +26,15 @@ pub(super) fn given(
     let template = targets.template(instance);
     let name = template.map_or("", Template::name);
     let mut given = env_values(&inputs.env_files, diagnostics);
-    let parameters = template.into_iter().flat_map(Template::parameters);
-    let has_secrets = parameters.into_iter().any(|one| !one.may_show());
     for source in &inputs.parameter_files {
         if env_file::has_lines(source.text()) {
             let lines = lines_of(source, diagnostics);
             given.extend(lines.into_iter().map(|line| line_value(source, line)));
             continue;
         }
-        // The line of the error may hold the value of a secret parameter.
+        // Nothing tells which of its values are secret.
         let document = Document::parse(source);
-        let document = document.map_err(|error| Box::new(error.conceal(has_secrets)));
+        let document = document.map_err(|error| Box::new(error.conceal(true)));
         let document = diagnostics.take(document);
         if let Some(root) = document
             .as_ref()
@@ -180,8 +178,9 @@ fn is_named_like_file(argument: &str) -> bool {
 /// Refuses a value where a file of values is needed.
 pub(super) fn refuse_value(path: &str) -> Result<()> {
     if path.contains('=') && !io::is_there(path) {
-        let problem = format!("`{path}` is a value, and `-P` needs a file of values");
-        let hint = format!("to set a parameter, use `-p {path}`");
+        let name = path.split('=').next().unwrap_or_default();
+        let problem = format!("`{name}=…` is a value, and `-P` needs a file of values");
+        let hint = format!("to set a parameter, use `-p {name}=VALUE`");
         return Err(Diagnostic::error(problem).hint(hint).into());
     }
     Ok(())
@@ -254,7 +253,7 @@ fn lines_of(source: &Arc<Source>, diagnostics: &mut Diagnostics) -> Vec<env_file
             diagnostics.push(
                 Diagnostic::error(error.message)
                     .at(place(source, error.range))
-                    .conceal(error.holds_value)
+                    .conceal(true)
                     .maybe_hint(error.hint),
             );
         }

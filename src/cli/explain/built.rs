@@ -117,7 +117,7 @@ impl Explained<'_> {
                 let place = place.as_ref().map(Place::to_text);
                 let from: Vec<String> = setter.into_iter().chain(place).collect();
                 let value = table::shortened(&self.shown(path, value));
-                [path.to_string(), value, from.join(", ")]
+                [self.named(path), value, from.join(", ")]
             });
             parts.push(table::plain(["FIELD", "VALUE", "FROM"], rows, io::width()));
         }
@@ -195,6 +195,14 @@ impl Explained<'_> {
         self.secrets.hides_field(self.resource.value(), path)
     }
 
+    /// A field. In a key such as `password:TEXT`, a space is missing.
+    fn named(&self, path: &FieldPath) -> String {
+        let mut name = path.to_string();
+        let end = name.find([':', ' ']).filter(|_| self.hides(path));
+        name.truncate(end.unwrap_or(name.len()));
+        name
+    }
+
     /// A value as JSON, unless it is secret.
     fn shown(&self, path: &FieldPath, value: &Value<'_>) -> String {
         if self.hides(path) {
@@ -215,7 +223,7 @@ impl Explained<'_> {
                 continue;
             }
             let keys = value.entries().unwrap_or_default().iter();
-            let keys = keys.map(|(key, _)| parent.clone().key(key.as_ref()).to_string());
+            let keys = keys.map(|(key, _)| self.named(&parent.clone().key(key.as_ref())));
             let keys: Vec<String> = keys.collect();
             let mut asked = parent.clone();
             asked.push(step.clone());

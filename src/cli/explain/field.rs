@@ -66,10 +66,15 @@ fn unknown(made: &TracedObject<'_>, path: &FieldPath) -> Box<Diagnostic> {
         _ => diagnostic,
     };
     let steps = steps_in(made, &parent);
-    let names: Vec<String> = steps
+    let mut names: Vec<String> = steps
         .iter()
         .map(|step| child(&parent, step).to_string())
         .collect();
+    if made.object.value.str_at(&["kind"]) == Some("Secret") {
+        // In a key such as `password:TEXT`, a space is missing.
+        let ends = |name: &String| name.find([':', ' ']).unwrap_or(name.len());
+        names.iter_mut().for_each(|name| name.truncate(ends(name)));
+    }
     let asked = missing.map(|step| child(&parent, step).to_string());
     let meant = asked.and_then(|asked| closest_of(&asked, &names, missing));
     let is_secret = || {

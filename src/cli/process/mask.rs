@@ -164,11 +164,19 @@ impl Secrets {
     ) {
         let is_hidden = is_inside || self.hides(way);
         if !node.is_mapping() && !node.is_sequence() {
-            let range = node.place().range;
-            if is_hidden && !node.raw().is_empty() {
+            // Without a value, the key may have it: `password:TEXT`.
+            let has_value = !node.raw().is_empty();
+            let key = node.key_place().range;
+            let range = if has_value {
+                node.value_start()..node.end()
+            } else {
+                key
+            };
+            let text = node.document().slice(range.clone()).to_owned();
+            if is_hidden && !text.is_empty() {
                 found.push(Secret {
                     field: (object.clone(), way.clone()),
-                    text: node.raw().to_owned(),
+                    text,
                     range,
                 });
             }

@@ -207,8 +207,10 @@ fn check_key(key: &str) -> Result<(), String> {
     const MAX_LENGTH: usize = 253;
     let is_good = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     if key.is_empty() || !key.chars().all(is_good) {
+        // In a line without `=`, it has the value, too.
+        let shown = key.split([':', ' ']).next().unwrap_or_default();
         return Err(format!(
-            "the key `{key}` may only have letters, digits, `-`, `_` and `.`"
+            "the key `{shown}…` may only have letters, digits, `-`, `_` and `.`"
         ));
     }
     if key == "." || key.starts_with("..") {

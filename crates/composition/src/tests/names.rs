@@ -293,7 +293,7 @@ fn generators_refuse() {
         (
             GENERATOR.replace("FRUIT=", "A B="),
             &expect![
-                "ConfigMapGenerator settings: the key `A B` may only have letters, digits, `-`, `_` and `.`"
+                "ConfigMapGenerator settings: the key `A…` may only have letters, digits, `-`, `_` and `.`"
             ],
         ),
         (

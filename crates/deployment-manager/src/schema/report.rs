@@ -1,5 +1,6 @@
 //! The errors of properties that do not fit their schema.
 
+use krm_core::secret_places::is_name_of_secret;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::shorten::masked;
 use krm_yaml::source::Place;
@@ -12,9 +13,6 @@ use crate::repr::text;
 use crate::schema::checker::Finding;
 use crate::schema::read::Schema;
 use crate::yaml::Located;
-
-/// Parts of names of properties that hold secrets.
-const SECRET: &[&str] = &["password", "secret", "token"];
 
 /// The properties of a resource, and their schema.
 pub(super) struct Report<'r> {
@@ -131,15 +129,9 @@ fn line_of(place: &Place) -> String {
 
 fn names_secret(path: &FieldPath) -> bool {
     path.steps().iter().any(|step| match step {
-        Step::Key(key) => is_secret_name(key),
+        Step::Key(key) => is_name_of_secret(key),
         Step::Index(_) => false,
     })
-}
-
-/// Whether a property of this name holds a secret.
-pub(super) fn is_secret_name(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    SECRET.iter().any(|word| key.contains(word))
 }
 
 /// The texts of secret properties.
@@ -165,7 +157,7 @@ fn collect<'v>(
         Data::Mapping(entries) => {
             for (key, value) in entries {
                 let schema = schema.and_then(|schema| schema.at(&["properties", key]));
-                collect(value, schema, is_secret || is_secret_name(key), secrets);
+                collect(value, schema, is_secret || is_name_of_secret(key), secrets);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Finds properties that a schema allows, but does not have.
 
+use krm_core::secret_places::is_name_of_secret;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};
@@ -7,7 +8,6 @@ use krm_yaml::{Data, FieldPath, Value};
 use crate::error::name_text;
 use crate::schema::clock::Clock;
 use crate::schema::problem::Problem;
-use crate::schema::report::is_secret_name;
 use crate::yaml::Located;
 
 /// The keywords with which a schema may have further properties.
@@ -98,7 +98,7 @@ fn unknown(
         || "remove it, or add it to the `properties` of the schema".to_owned(),
         |near| format!("did you mean `{near}`?"),
     );
-    let is_secret = path.to_string().split(['.', '[']).any(is_secret_name);
+    let is_secret = path.to_string().split(['.', '[']).any(is_name_of_secret);
     let warning = Diagnostic::warning(message)
         .rule("dm-unknown-property")
         .conceal(is_secret)

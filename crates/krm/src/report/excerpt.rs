@@ -6,6 +6,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use krm_yaml::shorten::without_credentials;
+
+use crate::secret_places::SecretPlaces;
+use crate::secrets::MASK;
 use crate::visible::is_hidden;
 
 /// Lines of more bytes are cut.
@@ -17,6 +21,8 @@ const BEFORE: usize = 40;
 /// How far from a place the ends of its line are looked for, if nothing depends on them but where
 /// to cut.
 const FAR: usize = 2 * LONG;
+/// The longest key that is shown of a line with a secret.
+const MAX_KEY: usize = 63;
 /// Marks the parts that are cut.
 pub(super) const CUT: char = '…';
 
@@ -46,8 +52,9 @@ struct Line {
 }
 
 impl Excerpt {
-    /// The lines from the first of `spots` to the last. The one listed first is sure to be shown.
-    pub(super) fn of(text: &str, spots: &[Spot]) -> Self {
+    /// The lines from the first of `spots` to the last. The one listed first is sure to be shown. A
+    /// line with a secret is shown up to its key.
+    pub(super) fn of(text: &str, spots: &[Spot], secrets: Option<&SecretPlaces>) -> Self {
         let lines = spots.iter().map(|spot| spot.line);
         let last_line = lines.max().unwrap_or(1);
         let first = spots.iter().min_by_key(|spot| spot.line);
@@ -73,7 +80,7 @@ impl Excerpt {
             let after = text.as_bytes().get(start..far).unwrap_or_default();
             let end = start + memchr::memchr(b'\n', after).unwrap_or(after.len());
             match spot {
-                Some(spot) => excerpt.push(text, start..end, spot.range.start),
+                Some(spot) => excerpt.push(text, start..end, spot.range.start, secrets),
                 None => excerpt.skip(start),
             }
             start = end + 1;
@@ -92,20 +99,37 @@ impl Excerpt {
         self.text.push('\n');
     }
 
-    fn push(&mut self, text: &str, line: Range<usize>, around: usize) {
+    fn push(
+        &mut self,
+        text: &str,
+        line: Range<usize>,
+        around: usize,
+        secrets: Option<&SecretPlaces>,
+    ) {
         let has_return = text
             .get(line.clone())
             .is_some_and(|line| line.ends_with('\r'));
         let line = line.start..line.end - usize::from(has_return);
-        let shown = window(text, &line, around);
+        let mut shown = window(text, &line, around);
+        let part = text.get(shown.clone()).unwrap_or_default();
+        let is_masked = secrets.is_some_and(|secrets| secrets.overlap(&shown))
+            || without_credentials(part).is_some()
+            || is_odd_address(part);
+        if is_masked {
+            let [name, value] = key(part);
+            let is_text = secrets.is_some_and(|secrets| secrets.is_text(shown.start + name));
+            shown.end = shown.start + if is_text { name } else { value };
+        }
         if shown.start > line.start {
             self.text.push(CUT);
         }
         let at = self.text.len();
         let part = text.get(shown.clone()).unwrap_or_default();
         self.text.push_str(&of_same_length(part));
-        let goes_on = shown.end < line.end;
-        if goes_on {
+        let goes_on = shown.end < line.end && !is_masked;
+        if is_masked {
+            self.text.push_str(MASK);
+        } else if goes_on {
             self.text.push(CUT);
         }
         self.text.push('\n');
@@ -136,6 +160,27 @@ impl Excerpt {
     pub(super) const fn last_line(&self) -> usize {
         self.first_line + self.lines.len().saturating_sub(1)
     }
+}
+
+/// Returns `true` for an address with a user that has blanks or quotes.
+fn is_odd_address(line: &str) -> bool {
+    let user = line
+        .split_once("://")
+        .and_then(|(_, rest)| rest.rsplit_once('@'));
+    user.is_some_and(|(user, _)| user.contains([' ', '"', '\'', '{']) && !user.contains("$("))
+}
+
+/// Where the key of a line begins, and its value.
+fn key(line: &str) -> [usize; 2] {
+    let name = line.trim_start_matches([' ', '\t', '-']);
+    let start = line.len() - name.len();
+    let is_of_key = |c: char| c.is_ascii_alphanumeric() || "_-./\"'".contains(c);
+    let length = name.find(|c| !is_of_key(c)).unwrap_or(name.len());
+    let after = name.get(length..).and_then(|rest| rest.strip_prefix(':'));
+    let is_key = (1..=MAX_KEY).contains(&length)
+        && after.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    let value = start + length + 1 + usize::from(after != Some(""));
+    [start, if is_key { value } else { start }]
 }
 
 /// A part of a line without hidden characters. Byte offsets stay; the renderer replaces those of

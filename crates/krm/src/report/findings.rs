@@ -6,10 +6,12 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::Place;
 
 use crate::report::shown::rest;
+use crate::secret_places::concealed;
 
 /// A list with one object for each finding, in order. Unknown fields are omitted.
 #[must_use]
 pub fn findings(findings: &Diagnostics) -> Value {
+    let findings = &*concealed(findings);
     let rest = rest(findings, usize::MAX);
     Value::Array(findings.iter().chain(&rest).map(finding).collect())
 }

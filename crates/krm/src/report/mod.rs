@@ -27,6 +27,7 @@ use annotate_snippets::{
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Origin, Place};
 
+use crate::secret_places::AllPlaces;
 use crate::visible::{on_one_line, visible};
 
 use excerpt::{Excerpt, Spot};
@@ -50,13 +51,13 @@ const WIDTH: usize = 100_000;
 /// number of errors if there are several.
 #[must_use]
 pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
-    let renderer = TextRenderer::new(color, false);
-    let mut text = renderer.draw_all(diagnostics);
+    let mut text = TextRenderer::draw_all(diagnostics, color, false);
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
     match errors.count() + diagnostics.more(Severity::Error) {
         0 | 1 => {}
         errors => {
             text.push('\n');
+            let renderer = TextRenderer::new(color, false, AllPlaces::default());
             text.push_str(&renderer.title(Level::ERROR, &format!("{errors} errors"), None));
             text.push('\n');
         }
@@ -67,7 +68,7 @@ pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
 /// Draws `findings` as [`text`] does, each with the name of its rule: `warning[unused-parameter]`.
 #[must_use]
 pub fn findings_text(findings: &Diagnostics, color: bool) -> String {
-    TextRenderer::new(color, true).draw_all(findings)
+    TextRenderer::draw_all(findings, color, true)
 }
 
 /// Draws one diagnostic after the other.
@@ -76,10 +77,11 @@ struct TextRenderer {
     color: bool,
     /// Whether the names of rules are shown.
     rules: bool,
+    secrets: AllPlaces,
 }
 
 impl TextRenderer {
-    fn new(color: bool, rules: bool) -> Self {
+    fn new(color: bool, rules: bool, secrets: AllPlaces) -> Self {
         let renderer = if color {
             Renderer::styled()
         } else {
@@ -89,22 +91,25 @@ impl TextRenderer {
             renderer: renderer.term_width(WIDTH),
             color,
             rules,
+            secrets,
         }
     }
 
     /// Draws diagnostics with an empty line between them.
-    fn draw_all(&self, diagnostics: &Diagnostics) -> String {
+    fn draw_all(diagnostics: &Diagnostics, color: bool, rules: bool) -> String {
+        let (secrets, diagnostics) = AllPlaces::of(diagnostics);
+        let (renderer, diagnostics) = (Self::new(color, rules, secrets), &*diagnostics);
         let mut out = String::new();
         let mut shown = 0;
         for diagnostic in diagnostics {
             if out.len() > MAX_BYTES {
                 break;
             }
-            self.add(&mut out, diagnostic);
+            renderer.add(&mut out, diagnostic);
             shown += 1;
         }
         for rest in &rest(diagnostics, shown) {
-            self.add(&mut out, rest);
+            renderer.add(&mut out, rest);
         }
         out
     }
@@ -131,7 +136,7 @@ impl TextRenderer {
             return None;
         }
         let spot = Self::spot(place);
-        let excerpt = Excerpt::of(place.source.text(), std::slice::from_ref(&spot));
+        let excerpt = self.excerpt(place, std::slice::from_ref(&spot));
         let rule = diagnostic.rule.filter(|_| self.rules);
         let simple = Simple::of(diagnostic, rule, &spot, &excerpt)?;
         simple.title(out);
@@ -162,7 +167,14 @@ impl TextRenderer {
             }
         };
         while let Some(((place, label), others)) = rest.split_first() {
-            let (block, left) = self.block(Level::NOTE, label, None, place, others, Vec::new());
+            let main = diagnostic.place.as_ref().map(|place| &place.source);
+            let is_same = main.is_some_and(|main| Arc::ptr_eq(main, &place.source));
+            let (block, left) = if diagnostic.conceals && is_same {
+                let block = self.bare_block(Level::NOTE, label, None, place, Vec::new());
+                (block, others.to_vec())
+            } else {
+                self.block(Level::NOTE, label, None, place, others, Vec::new())
+            };
             text.push('\n');
             text.push_str(&block);
             rest = left;
@@ -208,7 +220,7 @@ impl TextRenderer {
                 }
             }
         }
-        let excerpt = Excerpt::of(place.source.text(), &spots);
+        let excerpt = self.excerpt(place, &spots);
 
         // Keeps the last line, and so the width of the line numbers.
         let end = excerpt.text().len();
@@ -284,6 +296,10 @@ impl TextRenderer {
         }
         let range = excerpt.find(&Self::spot(other))?;
         Some(AnnotationKind::Context.span(range).label(visible(label)))
+    }
+
+    fn excerpt(&self, place: &Place, spots: &[Spot]) -> Excerpt {
+        Excerpt::of(place.source.text(), spots, self.secrets.at(place))
     }
 
     fn spot(place: &Place) -> Spot {

@@ -8,12 +8,14 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::{Origin, Place};
 
 use crate::report::shown::{MAX_BYTES, rest};
+use crate::secret_places::concealed;
 
 /// The list for `results`: one entry for each diagnostic, in order.
 ///
 /// A result has no room for lines, related places and hints, so its message ends with them.
 #[must_use]
 pub fn results(diagnostics: &Diagnostics) -> Value {
+    let diagnostics = &*concealed(diagnostics);
     let mut list = Vec::new();
     let mut bytes = 0;
     for diagnostic in diagnostics {

@@ -8,6 +8,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;
 
 use crate::report::shown::rest;
+use crate::secret_places::concealed;
 
 /// A rule as SARIF describes it.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,7 @@ pub struct SarifRule {
 /// A SARIF log of one run, with all rules and the findings in order.
 #[must_use]
 pub fn sarif(findings: &Diagnostics, rules: &[SarifRule]) -> Value {
+    let findings = &*concealed(findings);
     let rest = rest(findings, usize::MAX);
     let results: Vec<Value> = findings
         .iter()

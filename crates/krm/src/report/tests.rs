@@ -7,7 +7,7 @@ use std::sync::Arc;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{TextRenderer, findings, results, text};
+use super::{AllPlaces, TextRenderer, findings, results, text};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::{Place, Source};
 
@@ -512,7 +512,7 @@ fn of_some_text() -> impl Strategy<Value = Diagnostic> {
 proptest! {
     #[test]
     fn what_is_drawn_without_the_renderer_is_the_same(found in of_some_text(), rules: bool) {
-        let pen = TextRenderer::new(false, rules);
+        let pen = TextRenderer::new(false, rules, AllPlaces::default());
         let mut simple = String::new();
         if pen.simple(&mut simple, &found).is_some() {
             prop_assert_eq!(simple, pen.any(&found));

@@ -8,10 +8,12 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::files::join;
 use crate::report::shown::rest;
+use crate::secret_places::concealed;
 
 /// One command on a line for each finding, in order, with its hints in the message.
 #[must_use]
 pub fn workflow_commands(findings: &Diagnostics) -> String {
+    let findings = &*concealed(findings);
     let rest = rest(findings, usize::MAX);
     findings.iter().chain(&rest).map(command).collect()
 }

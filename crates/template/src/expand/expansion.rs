@@ -219,6 +219,7 @@ fn prepare<'d, R>(
     );
     report_overrun(budget, diagnostics);
     if diagnostics.has_errors() {
+        parameters.secrets().conceal(diagnostics);
         return None;
     }
     let mut substitution = Substitution {
@@ -255,6 +256,12 @@ fn prepare<'d, R>(
     };
     let result = run(&expansion, diagnostics);
     report_overrun(budget, diagnostics);
+    if message.is_none() && diagnostics.iter().next().is_none() {
+        return Some((None, result));
+    }
+    let secrets = parameters.secrets();
+    secrets.conceal(diagnostics);
+    let message = message.map(|text| secrets.masked(&text).into_owned());
     Some((message, result))
 }
 

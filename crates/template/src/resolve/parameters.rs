@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::declare::parameter::ParameterType;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
+use krm_core::secrets::KnownSecrets;
 use krm_yaml::Value;
 use krm_yaml::source::Place;
 
@@ -75,6 +76,20 @@ impl<'d> Parameters<'d> {
         self.values.values().all(|value| {
             value.may_show || value.text.is_empty() || !text.contains(value.text.as_ref())
         })
+    }
+
+    /// The secret values, and their parts.
+    #[must_use]
+    pub fn secrets(&self) -> KnownSecrets {
+        let mut known = KnownSecrets::default();
+        for value in self.values.values().filter(|value| !value.may_show) {
+            known.add_encoded(&value.text);
+            value
+                .structured
+                .iter()
+                .for_each(|value| known.add_all(value));
+        }
+        known
     }
 
     /// The names, in alphabetical order.

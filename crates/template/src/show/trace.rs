@@ -21,7 +21,6 @@ use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, FieldPath, Step, Value};
 
 /// The replacement for a secret in a message.
-const MASK: &str = "***";
 
 /// The origin of the objects and parameters of one expansion.
 #[derive(Debug)]
@@ -251,12 +250,11 @@ pub fn trace(
             let effective = expansion.parameters.get(&parameter.name)?;
             Some(traced_parameter(template, parameter, effective))
         });
-        let trace = Trace {
+        Trace {
             objects,
             parameters: parameters.collect(),
             message: None,
-        };
-        (trace, secrets_of_message(template, expansion.parameters))
+        }
     };
     // The objects were inspected when they were created.
     let unseen = Options {
@@ -267,23 +265,9 @@ pub fn trace(
         inspect: None,
         ..*options
     };
-    let (message, (mut trace, secrets)) = expand(template, given, &unseen, diagnostics, run)?;
-    trace.message = message.map(|message| {
-        let hidden = |message: String, secret: &String| message.replace(secret, MASK);
-        secrets.iter().fold(message, hidden)
-    });
+    let (message, mut trace) = expand(template, given, &unseen, diagnostics, run)?;
+    trace.message = message;
     Some(trace)
-}
-
-/// Returns the secrets that the message refers to, the longest first: one may contain another.
-fn secrets_of_message(template: &Template, parameters: &Parameters<'_>) -> Vec<String> {
-    let text = template.message().and_then(|message| message.text().ok()?);
-    let names = text.map_or_else(Vec::new, |text| template.names_in(&text));
-    let effective = names.iter().filter_map(|name| parameters.get(name));
-    let secrets = effective.filter(|one| !one.may_show && !one.text.is_empty());
-    let mut secrets: Vec<String> = secrets.map(|one| one.text.clone().into_owned()).collect();
-    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-    secrets
 }
 
 fn traced_parameter(

@@ -102,10 +102,11 @@ pub fn has_lines(text: &str) -> bool {
 /// There is no `=`, or the name is not `[-._a-zA-Z][-._a-zA-Z0-9]*`. Ranges are of `argument`.
 pub fn parse_assignment(argument: &str) -> Result<(String, String), EnvError> {
     let Some((name, value)) = argument.split_once('=') else {
-        let name = argument.split(':').next().filter(|name| is_name(name));
-        let name = name.unwrap_or("NAME");
+        // All of it may be a value.
+        let name = argument.split_once(':').map(|(name, _)| name);
+        let name = name.filter(|name| is_name(name)).unwrap_or("NAME");
         return Err(EnvError {
-            message: format!("expected `=` in `{argument}`"),
+            message: "expected `NAME=VALUE`, found an argument without `=`".to_owned(),
             range: 0..argument.len(),
             hint: Some(format!("write it as `{name}=VALUE`")),
             holds_value: false,
@@ -239,7 +240,8 @@ fn check_name(name: &str, range: Range<usize>) -> Result<(), EnvError> {
     let message = if name.is_empty() {
         "expected a parameter name before the value".to_owned()
     } else {
-        format!("`{name}` is not a parameter name")
+        // It may be a line of a value.
+        "the text before `=` is not a parameter name".to_owned()
     };
     Err(EnvError {
         message,

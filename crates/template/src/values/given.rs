@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::scalar::{Style, is_timestamp};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, DuplicateKeys, Kind, Scalar, Value};
+use krm_yaml::{Cursor, DuplicateKeys, Kind, Scalar, Value, space_hint};
 
 /// A value for a parameter.
 #[derive(Clone, Debug)]
@@ -196,6 +196,7 @@ fn entries(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment
         diagnostics.push(
             Diagnostic::error("expected a mapping from parameter names to values")
                 .at(mapping.place())
+                .conceal(true)
                 .maybe_hint(mapping.space_hint())
                 .hint("write each value as `NAME: value`")
                 .advise(
@@ -207,7 +208,9 @@ fn entries(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment
     }
     let mut given = Given::default();
     for entry in mapping.children() {
-        if let Some(one) = diagnostics.take(from_entry(entry)) {
+        // Nothing tells which of the values are secret.
+        let one = from_entry(entry).map_err(|error| Box::new(error.conceal(true)));
+        if let Some(one) = diagnostics.take(one) {
             given.add(one, diagnostics);
         }
     }
@@ -229,6 +232,7 @@ impl Given {
         if let Some(first) = self.all.get(first) {
             let mut diagnostic =
                 Diagnostic::error(format!("parameter `{}` is given twice", one.name))
+                    .conceal(true)
                     .hint("remove one of the two");
             if let Some(place) = &one.name_place {
                 diagnostic = diagnostic.at(place.clone());
@@ -250,8 +254,11 @@ fn from_entry(entry: Cursor<'_>) -> Result<Assignment> {
 
 fn assignment(name: String, name_place: Option<Place>, entry: Cursor<'_>) -> Result<Assignment> {
     if entry.is_null() {
-        return Err(Diagnostic::error(format!("parameter `{name}` is null"))
+        // In `NAME:VALUE`, a space is missing.
+        let shown = name.split([':', ' ', '=']).next().unwrap_or_default();
+        return Err(Diagnostic::error(format!("parameter `{shown}` is null"))
             .at(entry.place())
+            .maybe_hint(space_hint(&name))
             .hint("give a value, or remove the key to use the default")
             .into());
     }

@@ -138,6 +138,17 @@ impl Place {
         self.source.line_column(end)
     }
 
+    /// The part of its line that a report may show.
+    pub(crate) fn shown(&self) -> &str {
+        /// The most bytes before and after its beginning.
+        const AROUND: usize = 200;
+        let (text, at) = (self.source.text(), self.range.start);
+        let start = self.source.line_start(at).max(at.saturating_sub(AROUND));
+        let end = self.source.line_end(at).min(at.saturating_add(AROUND));
+        text.get(text.floor_char_boundary(start)..text.ceil_char_boundary(end))
+            .unwrap_or_default()
+    }
+
     /// The first and the last line that it is on.
     pub(crate) fn lines(&self) -> (usize, usize) {
         (self.line_column().0, self.end_line_column().0)

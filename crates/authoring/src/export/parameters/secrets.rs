@@ -13,7 +13,10 @@ use krm_yaml::{Data, Scalar, Value};
 /// Makes parameters of the values of a Secret.
 pub(crate) fn of_secret(part: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     for (map, kind) in [("stringData", "string"), ("data", "base64")] {
-        let Some(Data::Mapping(entries)) = part.get_mut(map).map(|map| &mut map.data) else {
+        let data = part.get_mut(map).map(|map| &mut map.data);
+        let Some(Data::Mapping(entries)) = data else {
+            // No API server takes it, and it may hold a secret.
+            part.remove(map);
             continue;
         };
         for (key, field) in entries {
@@ -63,12 +66,12 @@ fn secret<'v>(value: &'v str, object: &Object<'v>) -> NewParameter<'v> {
     }
 }
 
-/// The text of a scalar that is not null.
+/// The text of a value that is not null.
 fn text_of<'f>(field: &'f Value<'_>) -> Option<Cow<'f, str>> {
-    match field.scalar()? {
-        Scalar::Null => None,
-        Scalar::String(text) => Some(Cow::Borrowed(text)),
-        Scalar::Bool(_) | Scalar::Number(_) => Some(Cow::Owned(field.to_json())),
+    match field.scalar() {
+        Some(Scalar::Null) => None,
+        Some(Scalar::String(text)) => Some(Cow::Borrowed(text)),
+        _ => Some(Cow::Owned(field.to_json())),
     }
 }
 

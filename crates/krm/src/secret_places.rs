@@ -1,0 +1,292 @@
+//! Where a text has the values of secrets.
+//!
+//! Messages about any text are drawn with lines of it. Which of these have a secret is decided here,
+//! by the text alone, and only when there is a message.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use krm_yaml::diagnostic::{Diagnostics, Severity};
+use krm_yaml::shorten::is_reference;
+use krm_yaml::source::{Place, Source};
+use krm_yaml::{Cursor, Document};
+
+use crate::secrets::KnownSecrets;
+
+/// A text without these has no places.
+const SIGNS: [&str; 6] = ["ecret", "ase64", "tringData", "/data", "assword", "token"];
+
+/// The kinds of values, of which some may be secret.
+const VALUES: [&str; 3] = ["TemplateInstance", "ParameterValues", "ConfigMap"];
+
+/// The places of secrets in a text, and their values: of Secrets, also in lists and patches, of
+/// generators of Secrets and of secret parameters. If a text is not YAML, all of a document that
+/// mentions a secret.
+#[derive(Debug, Default)]
+pub struct SecretPlaces {
+    ranges: Vec<Range<usize>>,
+    /// Those of texts, in which no key is one.
+    texts: Vec<Range<usize>>,
+    /// The values.
+    pub values: KnownSecrets,
+    /// The nodes that aliases refer to.
+    seen: BTreeSet<usize>,
+}
+
+impl SecretPlaces {
+    /// Finds the places in a text, which `may_be_read` as YAML.
+    #[must_use]
+    pub fn of(source: &Arc<Source>, may_be_read: bool) -> Self {
+        let mut places = Self::default();
+        let text = source.text();
+        if is_about_secrets(text)
+            && let Ok(document) = Document::parse(source)
+        {
+            document.roots().for_each(|root| places.find(root, false));
+        } else if !may_be_read && Document::parse(source).is_err() {
+            places.documents(source);
+        }
+        for ranges in [&mut places.ranges, &mut places.texts] {
+            ranges.sort_unstable_by_key(|range| range.start);
+            // Each ends where the last of all up to it ends.
+            let mut last = 0;
+            for range in ranges {
+                last = range.end.max(last);
+                range.end = last;
+            }
+        }
+        places
+    }
+
+    /// Returns `true` if a part of the text may have a secret.
+    #[must_use]
+    pub fn overlap(&self, part: &Range<usize>) -> bool {
+        overlap(&self.ranges, part)
+    }
+
+    /// Returns `true` if an offset is in the text of a secret.
+    #[must_use]
+    pub fn is_text(&self, at: usize) -> bool {
+        overlap(&self.texts, &(at..at))
+    }
+
+    /// Adds the documents that mention a secret, or are values. Of others, the lines with a value.
+    fn documents(&mut self, source: &Source) {
+        let text = source.text();
+        // Templates of Deployment Manager are not YAML.
+        let is_values = |document: &str| {
+            !source.name().ends_with(".jinja") && VALUES.iter().any(|kind| document.contains(kind))
+        };
+        let (mut start, mut end) = (0, 0);
+        for line in text.split_inclusive('\n').chain(["---"]) {
+            if line.trim_end() == "---" || line.starts_with("--- ") {
+                let document = text.get(start..end).unwrap_or_default();
+                if is_about_secrets(document) || is_values(document) {
+                    self.ranges.push(start..end + 1);
+                    // A line of a text may look like a key.
+                    if document.lines().any(begins_text) {
+                        self.texts.push(start..end + 1);
+                    }
+                }
+                start = end;
+            }
+            if line.contains("value:") || line.contains("value\":") {
+                self.ranges.push(end..end + line.len());
+            }
+            end += line.len();
+        }
+    }
+
+    /// Finds the places below a node. In a list of Secrets, `is_of_secret` even without a kind, and
+    /// in properties, which have names such as `password`.
+    fn find(&mut self, node: Cursor<'_>, is_of_secret: bool) {
+        let is_alias = node.resolved().id() != node.id();
+        if is_alias || !(node.is_mapping() || node.is_sequence()) {
+            let is_object = || {
+                let not_sign = |c: char| !(c.is_whitespace() || "\"'\\".contains(c));
+                let text: String = node.raw().chars().filter(|c| not_sign(*c)).collect();
+                text.contains("kind:Secret") || text.contains("stringData")
+            };
+            if !is_alias && is_about_secrets(node.raw()) && is_object() {
+                self.hide(node);
+            }
+            return;
+        }
+        let is = |keys: [&str; 1], text: &str| node.text_at(keys).as_deref() == Some(text);
+        let kind = node.text_at(["kind"]);
+        let is_secret = match kind.as_deref() {
+            Some(kind) => kind.starts_with("Secret"),
+            None => is_of_secret,
+        };
+        let is_parameter = is(["secret"], "true") || is(["type"], "base64");
+        let is_patch = node.text_at(["target", "kind"]).as_deref() == Some("Secret")
+            || node
+                .text_at(["path"])
+                .is_some_and(|path| path.starts_with("/data") || path.starts_with("/stringData"));
+        for child in node.children() {
+            let is_hidden = match child.key().unwrap_or_default().as_ref() {
+                "data" | "stringData" | "literals" => is_secret,
+                "patch" | "patches" => is_patch,
+                "value" => is_patch || is_parameter,
+                key if is_of_secret && kind.is_none() && is_name_of_secret(key) => true,
+                // A key such as `value:TEXT`, in which a space is missing.
+                key => is_parameter && key.contains([':', ' ', '=']),
+            };
+            let is_of_secret = match child.key().unwrap_or_default().as_ref() {
+                "secretGenerator" | "properties" => true,
+                _ => is_secret,
+            };
+            if is_hidden {
+                self.hide(child);
+            } else {
+                self.find(child, is_of_secret);
+            }
+        }
+    }
+
+    /// Adds all values at and below a node.
+    fn hide(&mut self, node: Cursor<'_>) {
+        let target = node.resolved();
+        let is_alias = target.id() != node.id();
+        if is_alias && !self.seen.insert(target.start()) {
+            return;
+        }
+        // A key in which a space is missing has the value.
+        let key = node.key().unwrap_or_default();
+        let value = key.split_once([':', ' ', '=']).map(|(_, value)| value);
+        self.values.add_encoded(value.unwrap_or_default());
+        if target.is_mapping() || target.is_sequence() {
+            target.children().for_each(|child| self.hide(child));
+            return;
+        }
+        let text = target.text().ok().flatten().unwrap_or_default();
+        if is_reference(&text) {
+            return;
+        }
+        self.ranges.push(node.start()..node.end());
+        self.ranges.push(target.place().range);
+        self.texts.push(target.place().range);
+        // Also of `NAME=VALUE`.
+        let value = text.split_once('=').map(|(_, value)| value);
+        for value in [&*text, target.raw(), value.unwrap_or_default()] {
+            self.values.add_encoded(value);
+        }
+        // What was meant as a value may be a tag.
+        let tags = node
+            .document()
+            .slice(node.value_start()..target.place().range.start);
+        for tag in tags.split_whitespace() {
+            self.values.add_encoded(tag.trim_start_matches(['!', '&']));
+        }
+    }
+}
+
+/// Returns `true` for a name such as `password`.
+#[must_use]
+pub fn is_name_of_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let mut words = ["password", "secret", "token"].iter();
+    words.any(|word| name.contains(word))
+}
+
+fn begins_text(line: &str) -> bool {
+    let is_after = |c: char| c.is_whitespace() || c.is_ascii_digit() || "+-".contains(c);
+    line.trim_end_matches(is_after).ends_with(['|', '>'])
+}
+
+fn is_about_secrets(text: &str) -> bool {
+    SIGNS.iter().any(|sign| text.contains(sign))
+}
+
+fn overlap(ranges: &[Range<usize>], part: &Range<usize>) -> bool {
+    let end = part.end.max(part.start + 1);
+    let before = ranges.partition_point(|range| range.start < end);
+    let last = before.checked_sub(1).and_then(|at| ranges.get(at));
+    last.is_some_and(|last| last.end > part.start)
+}
+
+/// The places of secrets in the texts that diagnostics are about.
+#[derive(Debug, Default)]
+pub(crate) struct AllPlaces(BTreeMap<(*const Source, bool), SecretPlaces>);
+
+impl AllPlaces {
+    /// Also returns the diagnostics, with masks for the secrets that those at their places quote.
+    pub(crate) fn of(diagnostics: &Diagnostics) -> (Self, Cow<'_, Diagnostics>) {
+        let mut all = Self::default();
+        let mut is_masked = false;
+        for one in diagnostics {
+            let may_be_read = one.severity != Severity::Error;
+            let related = one.related.iter().map(|(place, _)| place);
+            for place in one.place.iter().chain(related) {
+                let known = all.0.entry((Arc::as_ptr(&place.source), may_be_read));
+                let known = known.or_insert_with(|| SecretPlaces::of(&place.source, may_be_read));
+                is_masked |= known.overlap(&place.range) && !known.values.is_empty();
+            }
+        }
+        if !is_masked {
+            return (all, Cow::Borrowed(diagnostics));
+        }
+        let mut masked = diagnostics.clone();
+        masked.rewrite(|place, text| {
+            let place = place?;
+            let known = all.at(place).filter(|known| known.overlap(&place.range))?;
+            known.values.changed(text)
+        });
+        (all, Cow::Owned(masked))
+    }
+
+    /// The places in the text of a place.
+    pub(crate) fn at(&self, place: &Place) -> Option<&SecretPlaces> {
+        let found = |may_be_read| self.0.get(&(Arc::as_ptr(&place.source), may_be_read));
+        found(false).or_else(|| found(true))
+    }
+}
+
+/// Diagnostics with masks for the secrets that those at their places quote.
+pub(crate) fn concealed(diagnostics: &Diagnostics) -> Cow<'_, Diagnostics> {
+    AllPlaces::of(diagnostics).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each text has marks around what must be a place, and no other.
+    #[test]
+    fn places_are_found() {
+        for text in [
+            "kind: Secret\ndata: {<a: aHVudGVyMg==>, b: $(B)}\n",
+            "stringData:\n  <a: |\n    x: y\n>kind: Secret\n---\nkind: ConfigMap\ndata: {a: b}\n",
+            "items:\n- {\"kind\":\"Secret\",\"stringData\":{<\"a\":\"hunter2\">}}\n- {kind: ConfigMap, data: {a: b}}\n",
+            "kind: SecretList\nitems:\n- data: {<a: aHVudGVyMg==>}\n",
+            "secretGenerator:\n- name: a\n  literals:\n  - <a=b>\n",
+            "kind: SecretGenerator\nliterals:\n- <a=b>\n",
+            "parameters:\n- name: A\n  <value: hunter2>\n  secret: true\n- {name: B, value: b}\n",
+            "parameters:\n- {name: A, <value:hunter2>, type: base64}\n",
+            "patches:\n- target: {kind: Secret}\n  <patch: |-\n    x\n>- patch: y\n",
+            "- op: add\n  path: /stringData/a\n  <value: hunter2>\n",
+            "patches:\n- <patch: |-\n    kind: Secret\n    data: {a: b}\n>",
+            "x: &x <hunter2>\nkind: Secret\nstringData: {<a: *x>}\n",
+            "resources:\n- type: x\n  properties: {size: 1, <dbPassword: x>}\n",
+            "description: the secret of all\nname: a\n",
+            "<a: [secret\n>---\nb: c\n",
+            "kind: Template\na: [\n<value: x\n>b: c\n",
+        ] {
+            let plain = text.replace(['<', '>'], "");
+            let places = SecretPlaces::of(&Source::new("test", plain.as_str()), false);
+            let mut found = String::new();
+            let mut was_in = false;
+            for (at, c) in plain.char_indices() {
+                let is_in = places.overlap(&(at..at));
+                if is_in != was_in {
+                    found.push(if is_in { '<' } else { '>' });
+                }
+                found.push(c);
+                was_in = is_in;
+            }
+            assert_eq!(found, text);
+        }
+    }
+}

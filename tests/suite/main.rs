@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
-    let groups: [Group; 32] = [
+    let groups: [Group; 33] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("bounds", bounds::trials),

@@ -202,7 +202,10 @@ fn values_and_credentials_are_never_said() {
             until("conditions", || {
                 let answer = plain.send("GET", &path, &headers, b"");
                 let found: Value = serde_json::from_slice(&answer.body).unwrap();
-                found["status"].get("conditions")?;
+                // One with such a Template is refused.
+                if answer.code != 404 {
+                    found["status"].get("conditions")?;
+                }
                 let status = found["status"].to_string();
                 assert!(!status.contains(CANARY), "{status}");
                 Some(())

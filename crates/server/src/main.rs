@@ -154,11 +154,7 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 async fn serve(args: Serve) -> anyhow::Result<()> {
     logging::start(&args.logging)?;
-    #[cfg(feature = "deployments")]
-    let mut args = checked(args)?;
-    #[cfg(not(feature = "deployments"))]
-    let mut args = args;
-    args.auth.store_cas = args.store.cas();
+    let args = checked(args)?;
     let mut auth = auth::start(&args.auth, args.listen).await?;
     for warning in &auth.warnings {
         tracing::warn!("{warning}");
@@ -190,7 +186,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
         deployments: Arc::clone(&deployments),
         cluster,
         authenticator: auth.authenticator,
-        files: Arc::clone(&auth.files),
+        files: auth.files,
         is_standalone,
         is_aggregated: args.auth.has(&auth::Way::FrontProxy),
         aggregation: aggregation(&args.auth).await?,
@@ -202,9 +198,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
         audit,
         shutdown: shutdown.clone(),
     });
-    let grace = args.auth.reload_grace;
-    tokio::spawn(reload::follow(auth.files, RELOAD, grace, reload.clone()));
-    tokio::spawn(reopen(app.clone(), reload));
+    reread(&app, args.auth.reload_grace, reload);
     tokio::spawn(instances::run(app.share(), args.instances, is_alone));
     greet(address, auth.tls.is_some(), args.logging.log_format);
     serve::serve(listener, auth.tls, app.clone(), shutdown.clone()).await;
@@ -227,12 +221,19 @@ async fn aggregation(args: &auth::Args) -> anyhow::Result<Option<Aggregation>> {
     Ok(Some(aggregation))
 }
 
-/// Checks the arguments of deployments, and tells authentication whether they use the cluster.
-#[cfg(feature = "deployments")]
+/// Checks the arguments of deployments, and tells authentication what it needs of the others.
+#[cfg_attr(
+    not(feature = "deployments"),
+    expect(clippy::unnecessary_wraps, reason = "with deployments, it fails")
+)]
 fn checked(mut args: Serve) -> anyhow::Result<Serve> {
-    args.deployments.check(args.listen)?;
-    args.deployments.check_sandbox()?;
-    args.auth.applies = args.deployments.apply;
+    args.auth.store_cas = args.store.cas();
+    #[cfg(feature = "deployments")]
+    {
+        args.deployments.check(args.listen)?;
+        args.deployments.check_sandbox()?;
+        args.auth.applies = args.deployments.apply;
+    }
     Ok(args)
 }
 
@@ -271,6 +272,13 @@ async fn deployments(
     recovered.context("cannot read the deployments")?;
     let of_instances = cluster.filter(|_| !args.instances.no_instances);
     Ok((deployments, of_instances))
+}
+
+/// Reads files again that change, and opens the audit log again.
+fn reread(app: &App, grace: Duration, reload: shutdown::Reload) {
+    let files = Arc::clone(&app.state().files);
+    tokio::spawn(reload::follow(files, RELOAD, grace, reload.clone()));
+    tokio::spawn(reopen(app.clone(), reload));
 }
 
 /// Opens the audit log again whenever a signal asks for it.

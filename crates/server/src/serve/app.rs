@@ -151,19 +151,7 @@ impl App {
             guard.bytes_out = bytes;
             return answer;
         }
-        let is_watch = guard.is_watch();
-        let rights = Rights {
-            state: self.share(),
-            incoming: Arc::clone(&guard.incoming),
-            peer: Arc::clone(peer),
-            user: guard.audited.user.clone(),
-            resource: guard.resource().cloned(),
-        };
-        let answer = answer.map(|body| lasting::renewed(body, rights, is_watch));
-        if is_watch {
-            return answer;
-        }
-        answer.map(|body| Counted { body, guard }.boxed_unsync())
+        guard.lasting(answer, peer)
     }
 
     /// Handles a request within the request timeout, and catches panics.
@@ -468,6 +456,24 @@ impl App {
 }
 
 impl RequestGuard {
+    /// Lets a response of unknown length end with the rights of its user. It is counted at its end,
+    /// but a watch at its beginning.
+    fn lasting(self, answer: Answer, peer: &Arc<Peer>) -> Answer {
+        let is_watch = self.is_watch();
+        let rights = Rights {
+            state: self.app.share(),
+            incoming: Arc::clone(&self.incoming),
+            peer: Arc::clone(peer),
+            user: self.audited.user.clone(),
+            resource: self.resource().cloned(),
+        };
+        let answer = answer.map(|body| lasting::renewed(body, rights, is_watch));
+        if is_watch {
+            return answer;
+        }
+        answer.map(|body| Counted { body, guard: self }.boxed_unsync())
+    }
+
     /// Returns `true` if a request without a valid user has a token: in a header, or to log in.
     fn has_token(&self) -> bool {
         let is_login = matches!(&self.incoming.path, Path::Ui(path) if path == &["login"]);

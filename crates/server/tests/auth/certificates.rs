@@ -73,7 +73,7 @@ async fn new_connections_get_the_changed_certificate_and_a_broken_one_changes_no
     let reload = || {
         auth.files
             .iter()
-            .for_each(|file| file.reload(std::time::Duration::MAX))
+            .for_each(|file| file.reload(std::time::Duration::MAX));
     };
     let first = connect(acceptor, &server, None).await.server;
 

@@ -140,7 +140,7 @@ async fn takes_bearer_tokens_from_the_authorization_header_and_rereads_the_file(
     let reload = || {
         auth.files
             .iter()
-            .for_each(|file| file.reload(std::time::Duration::MAX))
+            .for_each(|file| file.reload(std::time::Duration::MAX));
     };
     write(folder.path(), "tokens", "broken\n");
     reload();

@@ -209,16 +209,7 @@ impl Work<'_> {
         let context = self.context;
         let expanded = match self.expand(instance, &planned.plan).await? {
             Ok(expanded) => expanded,
-            Err(problem)
-                if problem.reason == VALUES_CHANGED
-                    && planned.plan.applied == instance.generation() =>
-            {
-                status.set(UPGRADE, true, problem.reason, &problem.message);
-                return self.conclude(instance, planned, status, None).await;
-            }
-            Err(problem) => {
-                return fail(context, self.cluster, instance, status, &problem).await;
-            }
+            Err(problem) => return self.without(instance, planned, status, problem).await,
         };
         let Expanded {
             secret,
@@ -271,6 +262,22 @@ impl Work<'_> {
         plan.applied = instance.generation();
         planned.save(context, plan).await?;
         self.conclude(instance, planned, status, Some(wanted)).await
+    }
+
+    /// Goes on without an expansion. Changed values do not count, so what is applied stays as it is.
+    async fn without(
+        &self,
+        instance: &mut Instance,
+        planned: Planned,
+        mut status: Status,
+        problem: Problem,
+    ) -> Result<Outcome, Stop> {
+        let is_applied = planned.plan.applied == instance.generation();
+        if problem.reason == VALUES_CHANGED && is_applied {
+            status.set(UPGRADE, true, problem.reason, &problem.message);
+            return self.conclude(instance, planned, status, None).await;
+        }
+        fail(self.context, self.cluster, instance, status, &problem).await
     }
 
     /// Expands the instance.

@@ -66,15 +66,15 @@ fn unknown(made: &TracedObject<'_>, path: &FieldPath) -> Box<Diagnostic> {
         _ => diagnostic,
     };
     let steps = steps_in(made, &parent);
-    let mut names: Vec<String> = steps
-        .iter()
-        .map(|step| child(&parent, step).to_string())
-        .collect();
-    if made.object.value.str_at(&["kind"]) == Some("Secret") {
-        // In a key such as `password:TEXT`, a space is missing.
-        let ends = |name: &String| name.find([':', ' ']).unwrap_or(name.len());
-        names.iter_mut().for_each(|name| name.truncate(ends(name)));
-    }
+    let is_in_secret = made.object.value.str_at(&["kind"]) == Some("Secret");
+    let names = steps.iter().map(|step| child(&parent, step).to_string());
+    // In a key such as `password:TEXT`, a space is missing.
+    let end = |name: &str| name.find([':', ' ']).filter(|_| is_in_secret);
+    let names = names.map(|name| {
+        name.get(..end(&name).unwrap_or(name.len()))
+            .map(str::to_owned)
+    });
+    let names: Vec<String> = names.flatten().collect();
     let asked = missing.map(|step| child(&parent, step).to_string());
     let meant = asked.and_then(|asked| closest_of(&asked, &names, missing));
     let is_secret = || {

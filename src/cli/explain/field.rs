@@ -66,15 +66,8 @@ fn unknown(made: &TracedObject<'_>, path: &FieldPath) -> Box<Diagnostic> {
         _ => diagnostic,
     };
     let steps = steps_in(made, &parent);
-    let is_in_secret = made.object.value.str_at(&["kind"]) == Some("Secret");
-    let names = steps.iter().map(|step| child(&parent, step).to_string());
-    // In a key such as `password:TEXT`, a space is missing.
-    let end = |name: &str| name.find([':', ' ']).filter(|_| is_in_secret);
-    let names = names.map(|name| {
-        name.get(..end(&name).unwrap_or(name.len()))
-            .map(str::to_owned)
-    });
-    let names: Vec<String> = names.flatten().collect();
+    let names = steps.iter().map(|step| name(made, &child(&parent, step)));
+    let names: Vec<String> = names.collect();
     let asked = missing.map(|step| child(&parent, step).to_string());
     let meant = asked.and_then(|asked| closest_of(&asked, &names, missing));
     let is_secret = || {
@@ -134,6 +127,15 @@ fn steps_in<'m>(made: &TracedObject<'m>, parent: &FieldPath) -> Vec<&'m Step> {
         }
     }
     steps
+}
+
+/// A field. In a key such as `password:TEXT` of a Secret, a space is missing.
+fn name(made: &TracedObject<'_>, path: &FieldPath) -> String {
+    let mut name = path.to_string();
+    let is_in_secret = made.object.value.str_at(&["kind"]) == Some("Secret");
+    let end = name.find([':', ' ']).filter(|_| is_in_secret);
+    name.truncate(end.unwrap_or(name.len()));
+    name
 }
 
 fn child(parent: &FieldPath, step: &Step) -> FieldPath {

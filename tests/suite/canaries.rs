@@ -21,7 +21,7 @@ const CANARY: &str = "canaryq7w3kz0v9x2";
 
 /// Tries all mistakes.
 const ALL: &str = "KRM_TEMPLATE_CANARIES";
-/// Otherwise one of so many.
+/// Otherwise each case makes one of so many, which its name decides.
 const SOME: usize = 9;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -179,7 +179,6 @@ fn mistakes(bytes: &[u8], at: usize) -> Vec<(&'static str, Vec<u8>)> {
         ("a mapping", made(&[before, "{a: ", canary, "}", after])),
         ("a bracket", made(&[before, "[", canary, after])),
         ("a brace", made(&[before, "{", canary, after])),
-        ("the end", made(&[before, half])),
         ("a colon", made(&[before, canary, ": x: y", after])),
         ("an alias", made(&[before, "*", canary, after])),
         (
@@ -201,6 +200,9 @@ fn mistakes(bytes: &[u8], at: usize) -> Vec<(&'static str, Vec<u8>)> {
     ];
     if !line.contains("://") {
         all.push(("a line more", made(&[before, canary, "\n", canary, after])));
+    }
+    if !line.ends_with("://") {
+        all.push(("the end", made(&[before, half])));
     }
     // Not where it also removes what makes the value secret.
     if !line.contains(['{', '[']) && !line.contains("://") {

@@ -69,7 +69,11 @@ fn are_short() -> Result<(), Failed> {
     let mut pages = 0;
     for entry in fs::read_dir(crate::root().join("docs"))? {
         let entry = entry?;
-        if entry.path().extension().is_some_and(|extension| extension == "md") {
+        if entry
+            .path()
+            .extension()
+            .is_some_and(|extension| extension == "md")
+        {
             pages += entry.metadata()?.len();
         }
     }

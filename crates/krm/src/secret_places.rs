@@ -77,7 +77,8 @@ impl SecretPlaces {
         let text = source.text();
         // Templates of Deployment Manager are not YAML.
         let is_values = |document: &str| {
-            !source.name().ends_with(".jinja") && VALUES.iter().any(|kind| document.contains(kind))
+            source.name().rsplit('.').next() != Some("jinja")
+                && VALUES.iter().any(|kind| document.contains(kind))
         };
         let (mut start, mut end) = (0, 0);
         for line in text.split_inclusive('\n').chain(["---"]) {

@@ -66,15 +66,8 @@ fn unknown(made: &TracedObject<'_>, path: &FieldPath) -> Box<Diagnostic> {
         _ => diagnostic,
     };
     let steps = steps_in(made, &parent);
-    let mut names: Vec<String> = steps
-        .iter()
-        .map(|step| child(&parent, step).to_string())
-        .collect();
-    if made.object.value.str_at(&["kind"]) == Some("Secret") {
-        // In a key such as `password:TEXT`, a space is missing.
-        let ends = |name: &String| name.find([':', ' ']).unwrap_or(name.len());
-        names.iter_mut().for_each(|name| name.truncate(ends(name)));
-    }
+    let names = steps.iter().map(|step| name(made, &child(&parent, step)));
+    let names: Vec<String> = names.collect();
     let asked = missing.map(|step| child(&parent, step).to_string());
     let meant = asked.and_then(|asked| closest_of(&asked, &names, missing));
     let is_secret = || {
@@ -134,6 +127,15 @@ fn steps_in<'m>(made: &TracedObject<'m>, parent: &FieldPath) -> Vec<&'m Step> {
         }
     }
     steps
+}
+
+/// A field. In a key such as `password:TEXT` of a Secret, a space is missing.
+fn name(made: &TracedObject<'_>, path: &FieldPath) -> String {
+    let mut name = path.to_string();
+    let is_in_secret = made.object.value.str_at(&["kind"]) == Some("Secret");
+    let end = name.find([':', ' ']).filter(|_| is_in_secret);
+    name.truncate(end.unwrap_or(name.len()));
+    name
 }
 
 fn child(parent: &FieldPath, step: &Step) -> FieldPath {

@@ -219,7 +219,7 @@ fn prepare<'d, R>(
     );
     report_overrun(budget, diagnostics);
     if diagnostics.has_errors() {
-        parameters.secrets().conceal(diagnostics);
+        mask(&parameters, None, diagnostics);
         return None;
     }
     let mut substitution = Substitution {
@@ -256,13 +256,21 @@ fn prepare<'d, R>(
     };
     let result = run(&expansion, diagnostics);
     report_overrun(budget, diagnostics);
+    Some((mask(&parameters, message, diagnostics), result))
+}
+
+/// Masks the secret values in the message and in diagnostics.
+fn mask(
+    parameters: &Parameters<'_>,
+    message: Option<String>,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
     if message.is_none() && diagnostics.iter().next().is_none() {
-        return Some((None, result));
+        return None;
     }
     let secrets = parameters.secrets();
     secrets.conceal(diagnostics);
-    let message = message.map(|text| secrets.masked(&text).into_owned());
-    Some((message, result))
+    message.map(|text| secrets.changed(&text).unwrap_or(text))
 }
 
 /// Reports that the expansion used up its budget, once.

@@ -20,8 +20,6 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, FieldPath, Step, Value};
 
-/// The replacement for a secret in a message.
-
 /// The origin of the objects and parameters of one expansion.
 #[derive(Debug)]
 pub struct Trace {

@@ -371,8 +371,14 @@ mod tests {
 
     #[test]
     fn oc_refuses_names_with_a_digit_first_with_a_blank_or_empty() {
-        check("1A=x\n", Err(&[("`1A` is not a parameter name", "1A")]));
-        check("A B=x\n", Err(&[("`A B` is not a parameter name", "A B")]));
+        check(
+            "1A=x\n",
+            Err(&[("the text before `=` is not a parameter name", "1A")]),
+        );
+        check(
+            "A B=x\n",
+            Err(&[("the text before `=` is not a parameter name", "A B")]),
+        );
         check(
             "=x\n",
             Err(&[("expected a parameter name before the value", "")]),
@@ -380,8 +386,8 @@ mod tests {
         check(
             "fo%(o=bar\nS P A C E S=test\n",
             Err(&[
-                ("`fo%(o` is not a parameter name", "fo%(o"),
-                ("`S P A C E S` is not a parameter name", "S P A C E S"),
+                ("the text before `=` is not a parameter name", "fo%(o"),
+                ("the text before `=` is not a parameter name", "S P A C E S"),
             ]),
         );
     }
@@ -453,7 +459,7 @@ mod tests {
     fn a_byte_order_mark_is_not_part_of_a_name() {
         check(
             "\u{FEFF}Ä=1\n",
-            Err(&[("`Ä` is not a parameter name", "Ä")]),
+            Err(&[("the text before `=` is not a parameter name", "Ä")]),
         );
         check("\u{FEFF}A=ä\n", Ok(&[("A", "ä")]));
     }
@@ -469,7 +475,7 @@ mod tests {
             "A=1\nnope\r\n  2b = x # y\n",
             Err(&[
                 (NO_SEPARATOR, "nope"),
-                ("`2b` is not a parameter name", "2b"),
+                ("the text before `=` is not a parameter name", "2b"),
             ]),
         );
     }
@@ -491,15 +497,27 @@ mod tests {
     fn says_how_to_write_an_argument() {
         check_argument(
             "P",
-            Err(("expected `=` in `P`", "P", "write it as `P=VALUE`")),
+            Err((
+                "expected `NAME=VALUE`, found an argument without `=`",
+                "P",
+                "write it as `NAME=VALUE`",
+            )),
         );
         check_argument(
             "P: v",
-            Err(("expected `=` in `P: v`", "P: v", "write it as `P=VALUE`")),
+            Err((
+                "expected `NAME=VALUE`, found an argument without `=`",
+                "P: v",
+                "write it as `P=VALUE`",
+            )),
         );
         check_argument(
             "1P=a",
-            Err(("`1P` is not a parameter name", "1P", NAME_RULE)),
+            Err((
+                "the text before `=` is not a parameter name",
+                "1P",
+                NAME_RULE,
+            )),
         );
         check_argument(
             "=a",
@@ -507,7 +525,11 @@ mod tests {
         );
         check_argument(
             " P=a",
-            Err(("` P` is not a parameter name", " P", NAME_RULE)),
+            Err((
+                "the text before `=` is not a parameter name",
+                " P",
+                NAME_RULE,
+            )),
         );
     }
 

@@ -7,7 +7,7 @@ use base64::engine::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::expansion::{Problem, data};
+use super::expansion::{Problem, VALUES_CHANGED, data};
 use super::objects::owner;
 use super::record::{Instance, Plan};
 use super::report::problem;
@@ -24,6 +24,8 @@ const OF: &str = "template.krm.dev/generated-for";
 pub(super) struct Kept {
     pub(super) values: BTreeMap<String, Generated>,
     refused: Option<Failure>,
+    /// Whether the Secret has another value than the plan of the same request.
+    has_changed: bool,
 }
 
 /// Returns the Secret with generated values as it is recorded.
@@ -108,7 +110,10 @@ pub(super) async fn of(
                 .map(|_| ""),
         };
         if let Some(of) = of.map(str::to_owned) {
-            kept.values.insert(key, Generated { value, of });
+            let new = Generated { value, of };
+            // Without `may_plan`, or for another request, there is none of the plan.
+            kept.has_changed |= kept.values.get(&key).is_some_and(|old| old.value != new.value);
+            kept.values.insert(key, new);
         }
     }
     kept
@@ -123,6 +128,15 @@ impl Kept {
         plan: &Plan,
         expansion: &Expansion,
     ) -> Result<(), Problem> {
+        let name = recorded(instance).name;
+        if self.has_changed {
+            let message = format!(
+                "somebody has changed the generated values in the Secret {name:?}; to use them, run \
+                 `krm-template-server upgrade {}`",
+                instance.name()
+            );
+            return Err(Problem::new(VALUES_CHANGED, message));
+        }
         let is_lost = |(key, new): (&String, &Generated)| {
             let before = plan.generated.get(key);
             let before = before.filter(|before| before.of.is_empty() || before.of == new.of);
@@ -132,7 +146,6 @@ impl Kept {
         if instance.group() == Group::OpenShift || !expansion.generated.iter().any(is_lost) {
             return Ok(());
         }
-        let name = recorded(instance).name;
         let way = "or give the parameters values";
         match &self.refused {
             Some(failure) if matches!(failure.code, 401 | 403) => {

@@ -155,17 +155,14 @@ impl Work<'_> {
 
     /// Checks that the user may do all of it: read the values, apply the objects, delete the others.
     async fn may_do(&self, instance: &Instance, plan: &Plan) -> Result<(), Problem> {
-        let expanded = self
-            .expand(instance, plan)
-            .await
-            .map_err(|stop| match stop {
-                Stop::Store(status) => Problem::from(status),
-                Stop::Changed => Problem::new("Conflict", "the instance has changed"),
-            })??;
+        let stopped = |_| Problem::new("TemplateChanged", "the instance has changed meanwhile");
+        let expanded = self.expand(instance, plan, false).await;
+        let expanded = expanded.map_err(stopped)??;
         let tried = self.preflight(expanded.secret.as_slice(), &expanded.objects, true);
         let failures = tried.await;
         if !failures.is_empty() {
-            return Err(problem(&failures));
+            let Problem { reason, message } = problem(&failures);
+            return Err(Problem::new(reason, expanded.secrets.masked(&message)));
         }
         let generated = secret(instance, &plan.generated);
         let read = identities(&flat(generated.iter()));
@@ -207,7 +204,7 @@ impl Work<'_> {
         mut status: Status,
     ) -> Result<Outcome, Stop> {
         let context = self.context;
-        let expanded = match self.expand(instance, &planned.plan).await? {
+        let expanded = match self.expand(instance, &planned.plan, true).await? {
             Ok(expanded) => expanded,
             Err(problem) => return self.without(instance, planned, status, problem).await,
         };
@@ -280,27 +277,21 @@ impl Work<'_> {
         fail(self.context, self.cluster, instance, status, &problem).await
     }
 
-    /// Expands the instance.
+    /// Expands the instance. `may_plan` tells that the values of the plan count, too.
     async fn expand(
         &self,
         instance: &Instance,
         plan: &Plan,
+        may_plan: bool,
     ) -> Result<Result<Expanded, Problem>, Stop> {
         let (state, user) = (&self.context.state, &self.user);
-        let kept = kept::of(self.cluster, instance, user, plan, true).await;
+        let kept = kept::of(self.cluster, instance, user, plan, may_plan).await;
         let with_kept = Plan {
             generated: kept.values.clone(),
             ..plan.clone()
         };
-        let expanded = expansion::of(
-            state,
-            instance,
-            user,
-            &with_kept,
-            &self.templates,
-            Vec::new(),
-        )
-        .await;
+        let stored = &self.templates;
+        let expanded = expansion::of(state, instance, user, &with_kept, stored, Vec::new()).await;
         let checked = expanded.and_then(|expansion| {
             kept.check(instance, user, plan, &expansion)?;
             Ok(expansion)

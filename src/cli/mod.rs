@@ -137,7 +137,6 @@ enum Command {
 }
 
 /// Parses the arguments and runs the command.
-#[must_use]
 pub fn main() -> ExitCode {
     #[cfg(feature = "deployment-manager")]
     if let Some(code) = krm_template_exec::python::enter_sandbox() {
@@ -184,7 +183,6 @@ fn refuse(mut error: clap::Error) -> ExitCode {
 }
 
 /// All commands and options, as the Markdown of `docs/reference.md`.
-#[must_use]
 pub fn reference() -> String {
     reference::markdown(Cli::command())
 }

@@ -62,7 +62,6 @@ use krm_yaml::SharedNode;
 use krm_yaml::source::Source;
 
 /// Runs the function on the text of a ResourceList.
-#[must_use]
 pub fn run(source: &Arc<Source>, environment: &Environment<'_>) -> Output {
     run::run(
         source,

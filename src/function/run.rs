@@ -50,7 +50,6 @@ pub struct Output {
 
 impl Output {
     /// The text of the ResourceList; empty if the input was none.
-    #[must_use]
     pub fn text(&self) -> String {
         self.list
             .as_ref()

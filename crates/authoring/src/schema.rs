@@ -9,7 +9,6 @@ use krm_template_engine::{DefaultValue, Parameter, ParameterType, Template};
 /// No secret is shown. `x-group` is the `group` of a parameter, `x-generate` the expression that
 /// generates its value, `x-default` a default that is not a value of the type: one made from other
 /// parameters, or one that JSON spells differently.
-#[must_use]
 pub fn of_values(template: &Template) -> Value {
     let (title, description) = template.title();
     let title = title.unwrap_or_else(|| template.name().into());
@@ -34,7 +33,6 @@ pub fn of_values(template: &Template) -> Value {
 }
 
 /// The schemas of the Templates in several files, as a list.
-#[must_use]
 pub fn of_library<'t>(templates: impl Iterator<Item = (&'t str, &'t Template)>) -> Value {
     let schemas = templates.map(|(file, template)| {
         json!({"file": file, "template": template.name(), "schema": of_values(template)})

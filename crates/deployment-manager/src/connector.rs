@@ -50,7 +50,6 @@ const KINDS: &[(&str, &str, &str)] = &[
 
 /// The kind for a type such as `compute.v1.instance` or
 /// `gcp-types/compute-v1:instances`.
-#[must_use]
 pub fn config_connector_kind(kind: &str) -> Option<&'static str> {
     let (service, resource) = match kind.strip_prefix("gcp-types/") {
         Some(rest) => {

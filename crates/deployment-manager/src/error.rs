@@ -84,7 +84,6 @@ impl std::fmt::Display for Overrun {
 
 impl ExpandError {
     /// The message of the original service.
-    #[must_use]
     pub fn original(&self) -> String {
         let (text, resource) = match &self.cause {
             Cause::NameMissing(resource) => (
@@ -148,7 +147,6 @@ impl std::fmt::Display for ExpandError {
 impl std::error::Error for ExpandError {}
 
 /// A name as Python's `str` prints it: a text as it is.
-#[must_use]
 pub fn name_text(name: &Value<'_>) -> String {
     name.as_str().map_or_else(|| repr(name), str::to_owned)
 }

@@ -32,19 +32,16 @@ pub struct Resource<'r> {
 
 impl Resource<'_> {
     /// Returns its `name`, if that is a text.
-    #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.value.str_at(&["name"])
     }
 
     /// Returns its `type`, if that is a text.
-    #[must_use]
     pub fn kind(&self) -> Option<&str> {
         self.value.str_at(&["type"])
     }
 
     /// The value with its text.
-    #[must_use]
     pub const fn located(&self) -> Located<'_> {
         Located {
             value: &self.value,
@@ -82,7 +79,6 @@ pub struct LayoutResource<'r> {
 impl<'r> Expansion<'r> {
     /// `{config: {resources}, layout}` as the original returns it, whose layout has no dependencies;
     /// the text of a configuration that is only a scalar, or null.
-    #[must_use]
     pub fn into_value(self) -> Value<'r> {
         if let Some(text) = &self.text {
             return scalar(text);
@@ -95,7 +91,6 @@ impl<'r> Expansion<'r> {
     }
 
     /// `{resources}`; the text of a configuration that is only a scalar, or null.
-    #[must_use]
     pub fn into_config_value(self) -> Value<'r> {
         if let Some(text) = &self.text {
             return scalar(text);
@@ -116,13 +111,11 @@ impl<'r> Layout<'r> {
     }
 
     /// Returns `{resources, outputs}`, or only one of them.
-    #[must_use]
     pub fn to_value(&self) -> Value<'r> {
         self.written(true)
     }
 
     /// Returns the same without `dependsOn`, as the original expansion service does.
-    #[must_use]
     pub fn to_original_value(&self) -> Value<'r> {
         self.written(false)
     }

@@ -25,7 +25,6 @@ pub struct TypeInstance {
 
 impl TypeInstance {
     /// `{name, type, deployment, manifest, path}`.
-    #[must_use]
     pub fn to_value(&self) -> Value<'static> {
         let text = |text: &str| Some(Value::string(text.to_owned()));
         mapping([
@@ -39,7 +38,6 @@ impl TypeInstance {
 }
 
 /// All templates and resources of a layout, each before those that it created.
-#[must_use]
 pub fn type_instances(layout: &Layout<'_>, deployment: &str, manifest: &str) -> Vec<TypeInstance> {
     let mut instances = Vec::new();
     below(&layout.resources, "$", &mut |resource, path| {
@@ -67,7 +65,6 @@ fn below(
 }
 
 /// The types of a layout, sorted.
-#[must_use]
 pub fn types(layout: &Layout<'_>) -> BTreeSet<String> {
     let mut types = BTreeSet::new();
     below(&layout.resources, "$", &mut |resource, _| {
@@ -77,7 +74,6 @@ pub fn types(layout: &Layout<'_>) -> BTreeSet<String> {
 }
 
 /// `{name, deployment, inputConfig, expandedConfig, layout}`.
-#[must_use]
 pub fn manifest<'r>(name: &str, request: &Request, expansion: Expansion<'r>) -> Value<'r> {
     let text = |text: &str| Some(Value::string(text.to_owned()));
     let imports = request.imports.iter().map(|import| {

@@ -13,7 +13,6 @@ pub struct Property {
 }
 
 /// The properties at the top of a schema, in its order.
-#[must_use]
 pub fn properties(schema: &Value<'static>) -> Vec<Property> {
     let required = schema
         .get("required")
@@ -50,7 +49,6 @@ pub fn properties(schema: &Value<'static>) -> Vec<Property> {
 
 impl Property {
     /// The cells of a table: name, type, required, default, description.
-    #[must_use]
     pub fn row(&self) -> [String; 5] {
         let default = self.default.as_ref().map(|default| {
             default
@@ -67,7 +65,6 @@ impl Property {
     }
 
     /// The lines of a file to fill in: required properties, and the others as comments.
-    #[must_use]
     pub fn lines(&self) -> String {
         let value = self.default.clone().unwrap_or_else(|| Value::string(""));
         let entry = Value::mapping(vec![(self.name.clone().into(), value)]);

@@ -44,7 +44,6 @@ impl Config {
     }
 
     /// Returns the text with its name.
-    #[must_use]
     pub const fn source(&self) -> &Arc<Source> {
         &self.source
     }
@@ -92,7 +91,6 @@ impl Imports {
     }
 
     /// The import with this name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Import> {
         self.by_name.get(name).and_then(|&at| self.list.get(at))
     }
@@ -103,13 +101,11 @@ impl Imports {
     }
 
     /// Returns the number of imports, which is that of different names.
-    #[must_use]
     pub const fn len(&self) -> usize {
         self.list.len()
     }
 
     /// Returns `true` if there are no imports.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -54,7 +54,6 @@ pub fn find(text: &str, from: usize) -> Result<Option<Reference<'_>>, Malformed>
 }
 
 /// Whether a text has a reference, complete or not.
-#[must_use]
 pub fn has_reference(text: &str) -> bool {
     first(text).is_some()
 }
@@ -77,7 +76,6 @@ pub fn all(text: &str) -> impl Iterator<Item = Reference<'_>> {
 }
 
 /// The names of resources that a resource needs: those it refers to, and those of `dependsOn`.
-#[must_use]
 pub fn needed(resource: &Value<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     add_names(resource, &mut names);
@@ -210,7 +208,6 @@ fn replaced<'v>(
 const PART: usize = 8;
 
 /// About how many bytes a value takes when it is written.
-#[must_use]
 pub fn size(value: &Value<'_>) -> usize {
     let inside = match &value.data {
         Data::Scalar(Scalar::String(text) | Scalar::Number(text)) => text.len(),
@@ -233,7 +230,6 @@ enum Step<'p> {
 
 /// The value at a JSON path: `a`, `a.b`, `a[1]`, or `a[*]`, whose matches are a list if there are
 /// several.
-#[must_use]
 pub fn follow<'v>(value: &Value<'v>, path: &str) -> Option<Value<'v>> {
     let mut found = vec![value];
     for step in steps(path)? {

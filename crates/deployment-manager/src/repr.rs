@@ -5,7 +5,6 @@ use krm_yaml::shorten::{MAX_QUOTED, cut};
 use krm_yaml::{Data, Value};
 
 /// The text that Python's `repr` makes of a value.
-#[must_use]
 pub fn repr(value: &Value<'_>) -> String {
     let mut out = String::new();
     write(&mut out, value, usize::MAX);
@@ -13,7 +12,6 @@ pub fn repr(value: &Value<'_>) -> String {
 }
 
 /// The text that Python's `repr` makes of a value, cut to the length that a message may quote.
-#[must_use]
 pub fn quoted(value: &Value<'_>) -> String {
     let mut out = String::new();
     write(&mut out, value, MAX_QUOTED);
@@ -66,7 +64,6 @@ fn separate(out: &mut String, index: usize) {
 }
 
 /// A text in quotes, as Python's `repr` writes it.
-#[must_use]
 pub fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     write_text(&mut out, text, usize::MAX);
@@ -74,7 +71,6 @@ pub fn text(text: &str) -> String {
 }
 
 /// As [`text`], cut to the length that a message may quote.
-#[must_use]
 pub fn quoted_text(text: &str) -> String {
     let mut out = String::new();
     write_text(&mut out, text, MAX_QUOTED);
@@ -113,7 +109,6 @@ fn write_text(out: &mut String, text: &str, most: usize) {
 }
 
 /// A number, from its JSON spelling.
-#[must_use]
 pub fn number(digits: &str) -> String {
     if is_non_finite(digits) {
         let sign = if digits.starts_with('-') { "-" } else { "" };
@@ -127,7 +122,6 @@ pub fn number(digits: &str) -> String {
 }
 
 /// A finite float: the shortest digits that read back, with an exponent where Python has one.
-#[must_use]
 pub fn float(value: f64) -> String {
     /// From this power of ten on, Python writes an exponent.
     const LARGE: i32 = 16;

@@ -12,7 +12,6 @@ use crate::yaml;
 use krm_core::files::{Entry, Files, join};
 
 /// Whether a path is that of a template.
-#[must_use]
 pub fn is_template(path: &str) -> bool {
     [".jinja", ".py"]
         .iter()
@@ -55,7 +54,6 @@ pub fn config(
 }
 
 /// The error for a file that is not a template.
-#[must_use]
 pub fn no_template(path: &str) -> Diagnostic {
     let message = format!("`{path}` is not a template: Jinja ends in `.jinja`, Python in `.py`");
     Diagnostic::error(message).hint("for a configuration, leave out `--template`")

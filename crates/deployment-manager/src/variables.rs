@@ -12,7 +12,6 @@ pub const NAMES: [&str; 5] = [
 ];
 
 /// Says how to give the variable `name`.
-#[must_use]
 pub fn not_given(diagnostic: Diagnostic, name: &str) -> Diagnostic {
     let argument = match name {
         "project" => "add `--project ID`".to_owned(),

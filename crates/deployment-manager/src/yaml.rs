@@ -71,7 +71,6 @@ pub struct Located<'v> {
 
 impl Located<'_> {
     /// Where the value is: a scalar itself, of a collection only its start.
-    #[must_use]
     pub fn place(&self) -> Option<Place> {
         let cursor = self.document?.cursor(self.value.origin?);
         Some(match self.value.data {
@@ -81,7 +80,6 @@ impl Located<'_> {
     }
 
     /// Where the key of the value is.
-    #[must_use]
     pub fn key_place(&self) -> Option<Place> {
         let cursor = self.document?.cursor(self.value.origin?);
         Some(cursor.key_place())
@@ -89,7 +87,6 @@ impl Located<'_> {
 }
 
 /// The first line of a place.
-#[must_use]
 pub fn first_line(place: Place) -> Place {
     let text = place.source.text().get(place.range.clone());
     let first = text
@@ -103,7 +100,6 @@ pub fn first_line(place: Place) -> Place {
 }
 
 /// A few words that describe a value.
-#[must_use]
 pub const fn kind_of(value: &Value<'_>) -> &'static str {
     match &value.data {
         Data::Scalar(Scalar::Null) => "nothing",
@@ -116,7 +112,6 @@ pub const fn kind_of(value: &Value<'_>) -> &'static str {
 }
 
 /// Whether Python's `not` is true of a value.
-#[must_use]
 pub fn is_falsy(value: &Value<'_>) -> bool {
     match &value.data {
         Data::Scalar(Scalar::Null | Scalar::Bool(false)) => true,

@@ -97,7 +97,6 @@ pub fn request(
 }
 
 /// Refuses a template in place of a configuration.
-#[must_use]
 pub fn check_config(path: &str) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     if template::is_template(path) {
@@ -109,7 +108,6 @@ pub fn check_config(path: &str) -> Diagnostics {
 
 impl Running {
     /// The files that a configuration may import.
-    #[must_use]
     pub fn disk(&self, console: Console) -> Disk {
         Disk {
             console,
@@ -121,7 +119,6 @@ impl Running {
     }
 
     /// The options of the expansion.
-    #[must_use]
     pub fn options(&self) -> Options {
         Options {
             validate_schema: !self.no_validate_schema,

@@ -85,7 +85,6 @@ impl Interruption {
     }
 
     /// Whether a signal has come since this was asked last.
-    #[must_use]
     pub fn take(&self) -> bool {
         let signal = self.pending.swap(0, Ordering::SeqCst);
         if signal != 0 {

@@ -83,7 +83,6 @@ pub fn read_bytes(path: &str) -> Result<Vec<u8>> {
 }
 
 /// The error for a file that cannot be read.
-#[must_use]
 pub fn unreadable(path: &str, error: &std::io::Error) -> Box<Diagnostic> {
     let reason = match error.kind() {
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -140,19 +139,16 @@ fn parts(name: &str) -> (&str, &str) {
 }
 
 /// Whether `path` names a folder.
-#[must_use]
 pub fn is_folder(path: &str) -> bool {
     Path::new(path).is_dir()
 }
 
 /// Whether there is anything at `path`.
-#[must_use]
 pub fn is_there(path: &str) -> bool {
     Path::new(path).exists()
 }
 
 /// A path with `/` in a folder.
-#[must_use]
 pub fn path_in(folder: &str, path: &str) -> String {
     let start = Path::new(folder).to_owned();
     let whole = path.split('/').fold(start, |path, part| path.join(part));
@@ -205,7 +201,6 @@ pub fn make_folder(folder: &Path) -> anyhow::Result<()> {
 }
 
 /// The variables of the environment whose names are text, in alphabetical order.
-#[must_use]
 pub fn environment() -> Vec<(String, OsString)> {
     let variables = std::env::vars_os();
     let mut variables: Vec<_> = variables
@@ -247,14 +242,12 @@ pub fn yaml_files(path: &str, names: &[&str]) -> Result<Option<Vec<String>>> {
 }
 
 /// Whether a file has the extension of YAML or JSON.
-#[must_use]
 pub fn is_yaml(path: &Path) -> bool {
     let extension = path.extension();
     extension.is_some_and(|one| one == "yaml" || one == "yml" || one == "json")
 }
 
 /// Whether standard input is a terminal.
-#[must_use]
 pub fn stdin_is_terminal() -> bool {
     std::io::stdin().is_terminal()
 }
@@ -333,13 +326,11 @@ pub fn refuse(error: &clap::Error) -> anyhow::Result<u8> {
 }
 
 /// Whether messages are coloured: on a terminal, unless the environment overrides it.
-#[must_use]
 pub fn color() -> bool {
     is_colored(std::io::stderr().is_terminal())
 }
 
 /// The same for standard output.
-#[must_use]
 pub fn stdout_color() -> bool {
     is_colored(std::io::stdout().is_terminal())
 }
@@ -352,7 +343,6 @@ fn is_colored(is_terminal: bool) -> bool {
 }
 
 /// The columns of the terminal that standard output is, if it is one.
-#[must_use]
 pub fn width() -> Option<u16> {
     let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
     Some(width.0)

@@ -27,7 +27,6 @@ pub use crate::sandbox::enter as enter_sandbox;
 
 /// Does nothing: only Linux has a sandbox.
 #[cfg(not(target_os = "linux"))]
-#[must_use]
 pub const fn enter_sandbox() -> Option<std::process::ExitCode> {
     None
 }
@@ -80,7 +79,6 @@ pub struct PythonArguments {
 
 impl PythonArguments {
     /// Creates the source of interpreters for expansions.
-    #[must_use]
     pub fn interpreters(&self, interruption: &Interruption) -> Arc<dyn Interpreters> {
         let Some(confinement) = self.allow_python else {
             return Arc::new(Forbidden(&[
@@ -101,7 +99,6 @@ impl PythonArguments {
 
 /// Makes interpreters for a program that serves others: what templates print is dropped, and the
 /// templates of an expansion may take as long as `limit`.
-#[must_use]
 pub fn interpreters(
     program: &str,
     limit: Duration,

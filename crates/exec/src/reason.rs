@@ -24,7 +24,6 @@ pub fn reason(error: &std::io::Error) -> String {
 }
 
 /// The error for a directory that cannot be created.
-#[must_use]
 pub fn refuse_folder(folder: &Path, error: &std::io::Error) -> anyhow::Error {
     let reason = reason(error);
     anyhow!(

@@ -91,7 +91,6 @@ pub(crate) fn check() -> Result<(), String> {
 /// Becomes an interpreter in the sandbox if the program was started for that. Returns the exit
 /// status if it cannot. To be called at the start of a program, which without it runs interpreters
 /// outside of the sandbox.
-#[must_use]
 pub fn enter() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_none_or(|first| first != ARGUMENT) {

@@ -123,7 +123,6 @@ fn permissions() -> fs::Permissions {
 }
 
 /// Whether others than the owner have permissions for a file.
-#[must_use]
 pub fn is_open(file: &Metadata) -> bool {
     #[cfg(unix)]
     let mode = std::os::unix::fs::PermissionsExt::mode(&file.permissions());
@@ -137,7 +136,6 @@ pub fn is_open(file: &Metadata) -> bool {
 
 /// Keeps others that run this program from writing to a folder at the same time, as long as what
 /// it returns lives. Not all systems can do that.
-#[must_use]
 pub fn lock(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     folder.lock().ok()?;

@@ -61,13 +61,11 @@ pub enum Failure {
 
 impl Failure {
     /// Whether the program ran and was stopped.
-    #[must_use]
     pub const fn is_a_stop(&self) -> bool {
         matches!(self, Self::TimedOut(_) | Self::TooMuch | Self::Interrupted)
     }
 
     /// The error for a program that had these limits.
-    #[must_use]
     pub fn diagnostic(&self, name: &str, limits: Limits) -> Diagnostic {
         match self {
             Self::Missing => Diagnostic::error(format!("program `{name}` not found")),
@@ -87,7 +85,6 @@ impl Failure {
 }
 
 /// The error for a program that ended with an error of its own.
-#[must_use]
 pub fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
     let how = match ended.status.code() {
         Some(code) => format!("exit status {code}"),
@@ -97,7 +94,6 @@ pub fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
 }
 
 /// The last lines that a program wrote to standard error.
-#[must_use]
 pub fn said(stderr: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(stderr);
     let text = without_klog(&text);

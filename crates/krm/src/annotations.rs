@@ -47,7 +47,6 @@ pub const ORIGIN: &str = "template.krm.dev/origin";
 pub const KEEP: &str = "template.krm.dev/keep";
 
 /// Whether an annotation is an orchestrator's: kustomize removes it.
-#[must_use]
 pub fn is_internal(key: &str) -> bool {
     key.starts_with("internal.config.kubernetes.io/")
         || [LEGACY_PATH, LEGACY_INDEX].contains(&key)
@@ -55,7 +54,6 @@ pub fn is_internal(key: &str) -> bool {
 }
 
 /// Whether an object with this metadata is kept out of the cluster.
-#[must_use]
 pub fn is_local(metadata: Option<View<'_>>) -> bool {
     let annotation = metadata.and_then(|metadata| metadata.at(&["annotations", LOCAL_CONFIG]));
     let text = annotation.map(|annotation| annotation.scalar().and_then(into_text));

@@ -218,7 +218,6 @@ pub const PROBE: Fields = &[
 
 impl Type {
     /// Its name, with an article.
-    #[must_use]
     pub const fn with_article(self) -> &'static str {
         match self {
             Self::String => "a string",
@@ -230,7 +229,6 @@ impl Type {
     }
 
     /// Its name.
-    #[must_use]
     pub const fn noun(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -240,7 +238,6 @@ impl Type {
     }
 
     /// Whether Kubernetes rejects this text here because it takes the number or the bool only.
-    #[must_use]
     pub fn rejects(self, text: &str) -> bool {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -265,7 +262,6 @@ pub fn of_kind(api_version: &str, kind: &str) -> impl Iterator<Item = Fields> {
 
 /// The type of a field in objects of a kind, by its keys from the object down; `None` if the table
 /// does not have it.
-#[must_use]
 pub fn of_field(api_version: &str, kind: &str, keys: &[&str]) -> Option<Type> {
     let own = of_kind(api_version, kind).find_map(|fields| find(fields, keys));
     if own.is_some() || !is_built_in(group(api_version)) {

@@ -64,7 +64,6 @@ impl<'d> Unknown<'d> {
     }
 
     /// The message for a field of `what`.
-    #[must_use]
     pub fn message(&self, what: &str) -> String {
         ["unknown field `", &self.key, "` of ", what].concat()
     }
@@ -89,7 +88,6 @@ pub fn unknown<'d>(node: Cursor<'d>, known: &[&'static str]) -> impl Iterator<It
 
 /// The entries of a mapping with the keys `known`, each as [`Cursor::get`] finds it, and the fields
 /// that are not among these, in one walk.
-#[must_use]
 pub fn sorted<'d, const N: usize>(
     node: Cursor<'d>,
     known: &[&'static str; N],

@@ -135,7 +135,6 @@ impl Files for InMemory {
 }
 
 /// The path that `relative` names, seen from `directory`, without `.` and inner `..`.
-#[must_use]
 pub fn join(directory: &str, relative: &str) -> String {
     if relative.starts_with('/') || relative.contains("://") {
         return relative.to_owned();
@@ -160,7 +159,6 @@ pub fn join(directory: &str, relative: &str) -> String {
 }
 
 /// Whether `path` is in or below the directory `root`, by what they say.
-#[must_use]
 pub fn is_below(root: &str, path: &str) -> bool {
     let (root, path) = (join(".", root), join(".", path));
     let rest = match root.as_str() {
@@ -175,7 +173,6 @@ pub fn is_below(root: &str, path: &str) -> bool {
 
 /// Refuses a file outside of `root`, the directory of `owner`; a link is in it, and leads to
 /// `target`.
-#[must_use]
 pub fn outside(path: &str, root: &str, target: Option<&str>, owner: &str) -> Diagnostic {
     let root = match root {
         "." => format!("the directory of {owner}"),
@@ -190,13 +187,11 @@ pub fn outside(path: &str, root: &str, target: Option<&str>, owner: &str) -> Dia
 }
 
 /// Whether kustomize would fetch this from a remote place.
-#[must_use]
 pub fn is_address(path: &str) -> bool {
     path.contains("://") || path.starts_with("git@") || path.starts_with("git::")
 }
 
 /// The error for a path that is an address.
-#[must_use]
 pub fn address(path: &str) -> Diagnostic {
     Diagnostic::error(format!(
         "`{path}` is a URL, and krm-template fetches nothing from the network"
@@ -205,7 +200,6 @@ pub fn address(path: &str) -> Diagnostic {
 }
 
 /// The directory that a file is in: `.` where its path names none.
-#[must_use]
 pub fn directory_of(path: &str) -> &str {
     match path.rsplit_once('/') {
         Some(("", _)) => "/",

@@ -93,7 +93,6 @@ impl<'d> Head<'d> {
     }
 
     /// The identity, if the object has a kind; without a name that is empty.
-    #[must_use]
     pub fn identity_of_kind(self) -> Option<Identity> {
         Self {
             name: self.name.or(Some(Cow::Borrowed(""))),
@@ -103,7 +102,6 @@ impl<'d> Head<'d> {
     }
 
     /// The identity, if the object has a kind and a name.
-    #[must_use]
     pub fn identity(self) -> Option<Identity> {
         let api_version = self.api_version.unwrap_or_default();
         Some(Identity {
@@ -177,13 +175,11 @@ impl fmt::Display for Identity {
 }
 
 /// The group of an API version: `apps` of `apps/v1`, empty for `v1`.
-#[must_use]
 pub fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 /// Whether a group is one of Kubernetes or OpenShift; kinds of others may have the same name.
-#[must_use]
 pub fn is_built_in(group: &str) -> bool {
     matches!(
         group,

@@ -9,7 +9,6 @@ use crate::fields::meant;
 use krm_yaml::{FieldPath, Step, Value};
 
 /// Writes names as `` `a`, `b`, `c` ``.
-#[must_use]
 pub fn backticked(names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
@@ -55,7 +54,6 @@ pub struct OddKey {
 
 impl OddKey {
     /// The message and the hint.
-    #[must_use]
     pub fn in_words(&self) -> (String, Option<String>) {
         match self.field {
             Some(field) => (spelled(&self.key, field), None),
@@ -65,7 +63,6 @@ impl OddKey {
 }
 
 /// The message for a key in another case.
-#[must_use]
 pub fn spelled(key: &str, field: &str) -> String {
     format!("`{key}` is spelled `{field}`")
 }
@@ -97,7 +94,6 @@ impl AnyCase {
 
     /// The keys that are not written as the fields of their types, from the outside in. If unknown
     /// keys are ignored, they are among these.
-    #[must_use]
     pub fn into_keys(self) -> Vec<OddKey> {
         self.found.into_inner().keys
     }

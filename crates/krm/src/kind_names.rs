@@ -32,7 +32,6 @@ const SHORT: &[(&str, &str)] = &[
 
 /// Whether `asked` may mean the `kind` of an API `group`: `deployment`, `Deployments`, `deploy`,
 /// `deployment.apps`, `deployments.v1.apps`.
-#[must_use]
 pub fn is_called(asked: &str, kind: &str, group: &str) -> bool {
     let asked = asked.to_lowercase();
     let kind = kind.to_lowercase();
@@ -49,7 +48,6 @@ pub fn is_called(asked: &str, kind: &str, group: &str) -> bool {
 }
 
 /// The plural of a kind in lower case, as Kubernetes forms it.
-#[must_use]
 pub fn plural(kind: &str) -> String {
     let before_y = kind.strip_suffix('y');
     match before_y {

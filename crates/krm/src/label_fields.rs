@@ -21,7 +21,6 @@ pub struct Field {
 }
 
 /// A field of objects, as one row of a table.
-#[must_use]
 pub const fn field(
     group: &'static str,
     version: &'static str,
@@ -159,7 +158,6 @@ struct Tree {
 /// empty is never added: a Service without one has its endpoints filled by hand, a workload without
 /// one selects by the labels of its pod template, and an empty one means "all pods". A selector of
 /// [any pods](Selects::Any) is only changed if it selects pods that get the labels.
-#[must_use]
 pub fn for_template(group: &str, kind: &str) -> &'static [Branch] {
     let of_kind = || TREES.iter().filter(|tree| tree.kind == kind);
     let tree = of_kind().find(|tree| tree.group == Some(group));
@@ -169,7 +167,6 @@ pub fn for_template(group: &str, kind: &str) -> &'static [Branch] {
 }
 
 /// The fields in which a Template sets its labels in a pod template of any kind.
-#[must_use]
 pub fn for_pod_template() -> &'static [Branch] {
     let below = |branches: &'static [Branch], key| -> &'static [Branch] {
         let branch = branches.iter().find(|branch| branch.key == key);
@@ -184,7 +181,6 @@ pub fn for_pod_template() -> &'static [Branch] {
 }
 
 /// The paths of these fields, as in [`Field::path`] but without `[]`.
-#[must_use]
 pub fn paths(group: &str, kind: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for branch in for_template(group, kind) {

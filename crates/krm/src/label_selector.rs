@@ -135,7 +135,6 @@ impl LabelSelector {
 
     /// The selector that an object has, with `matchLabels` and `matchExpressions`. `None` if it is
     /// malformed.
-    #[must_use]
     pub fn of(selector: View<'_>) -> Option<Self> {
         let mut all = Self::default();
         for (key, part) in selector.entries()? {
@@ -153,7 +152,6 @@ impl LabelSelector {
     }
 
     /// The selector that requires these labels, as that of a Service. `None` if one is no string.
-    #[must_use]
     pub fn of_labels(labels: View<'_>) -> Option<Self> {
         let equal = labels.entries()?.map(|(key, value)| {
             Some(Requirement {
@@ -166,7 +164,6 @@ impl LabelSelector {
     }
 
     /// The selector of a workload, in either form.
-    #[must_use]
     pub fn of_workload(selector: View<'_>) -> Option<Self> {
         Self::of(selector).or_else(|| Self::of_labels(selector))
     }
@@ -190,7 +187,6 @@ impl LabelSelector {
     }
 
     /// Returns `true` if labels are selected, of which some may have one of several values.
-    #[must_use]
     pub fn matches_some(&self, labels: &BTreeSet<(String, String)>) -> bool {
         self.0.iter().all(|requirement| {
             let from = (requirement.key.clone(), String::new());
@@ -208,7 +204,6 @@ impl LabelSelector {
     }
 
     /// Returns `true` if an object is selected. `label` looks up the value of a label.
-    #[must_use]
     pub fn matches<L: AsRef<str>>(&self, label: impl Fn(&str) -> Option<L>) -> bool {
         self.0.iter().all(|requirement| {
             let label = label(&requirement.key);
@@ -217,13 +212,11 @@ impl LabelSelector {
     }
 
     /// Returns `true` if labels or annotations, as they are written, meet all requirements.
-    #[must_use]
     pub fn fits(&self, labels: Option<View<'_>>) -> bool {
         self.matches(|key| labels?.get(key).and_then(View::scalar).and_then(into_text))
     }
 
     /// Returns `true` if everything is selected.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -18,7 +18,6 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
 }
 
 /// As [`render`], of an object that was changed in parts. None if it must be read as a whole.
-#[must_use]
 pub fn render_patched(object: &Patched<'_>, position: Position) -> Option<String> {
     let text = krm_yaml::render_patched(object, position)?;
     Some(with_comments(text, object.root().cursor(), position))

@@ -54,7 +54,6 @@ impl Form {
     }
 
     /// The hint that describes names of this form.
-    #[must_use]
     pub fn rule(self) -> String {
         let dns = "lower case letters, digits and `-`";
         let ends = "with a letter or digit at both ends";
@@ -74,7 +73,6 @@ impl Form {
 }
 
 /// Whether a text is a DNS label of RFC 1123, of any length.
-#[must_use]
 pub fn is_dns_label(text: &str) -> bool {
     let is_end = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     has_form(text, is_end, b"-")
@@ -96,13 +94,11 @@ fn has_form(text: &str, is_outer: impl Fn(&u8) -> bool, inner: &[u8]) -> bool {
 }
 
 /// The part of a label's key after the `/`, and a value that is not empty.
-#[must_use]
 pub fn is_label_text(text: &str) -> bool {
     text.len() <= LABEL && has_label_form(text)
 }
 
 /// Whether a text is the key of a label or annotation: a name, after an optional domain and `/`.
-#[must_use]
 pub fn is_label_key(key: &str) -> bool {
     match key.split_once('/') {
         Some((prefix, name)) => Form::Subdomain.fits(prefix) && is_label_text(name),
@@ -111,13 +107,11 @@ pub fn is_label_key(key: &str) -> bool {
 }
 
 /// Validates a namespace: the error, if it is not one.
-#[must_use]
 pub fn check_namespace(name: &str) -> Option<Diagnostic> {
     (!Form::Label.fits(name)).then(|| not_the_name(name, "a namespace", Form::Label))
 }
 
 /// Validates a label: the error of the key, and that of the value.
-#[must_use]
 pub fn check_label(key: &str, value: &str) -> [Option<Diagnostic>; 2] {
     let key = (!is_label_key(key)).then(|| not_the_key(key, "a label"));
     let is_value = value.is_empty() || is_label_text(value);
@@ -126,13 +120,11 @@ pub fn check_label(key: &str, value: &str) -> [Option<Diagnostic>; 2] {
 }
 
 /// Validates the key of an annotation. Kubernetes compares these in lower case.
-#[must_use]
 pub fn check_annotation_key(key: &str) -> Option<Diagnostic> {
     (!is_label_key(&key.to_lowercase())).then(|| not_the_key(key, "an annotation"))
 }
 
 /// Validates the name of an object by the rules of its kind.
-#[must_use]
 pub fn check_object_name(group: &str, kind: &str, name: &str) -> Option<Diagnostic> {
     let form = Form::of_object(group, kind);
     let article = if kind.starts_with(['A', 'E', 'I', 'O', 'U']) {
@@ -144,7 +136,6 @@ pub fn check_object_name(group: &str, kind: &str, name: &str) -> Option<Diagnost
 }
 
 /// The error for a name of `what` without the form.
-#[must_use]
 pub fn not_the_name(name: &str, what: &str, form: Form) -> Diagnostic {
     Diagnostic::error(format!(
         "`{}` is not a valid name for {what}",
@@ -154,14 +145,12 @@ pub fn not_the_name(name: &str, what: &str, form: Form) -> Diagnostic {
 }
 
 /// The error for a key of `what`.
-#[must_use]
 pub fn not_the_key(key: &str, what: &str) -> Diagnostic {
     Diagnostic::error(format!("`{}` is not a valid key for {what}", on_one_line(key)))
         .hint(format!("use up to {LABEL} letters, digits, `-`, `_` and `.`, with a letter or digit at both ends; a domain and `/` may come first"))
 }
 
 /// The error for a value of a label.
-#[must_use]
 pub fn not_the_value(text: &str) -> Diagnostic {
     Diagnostic::error(format!(
         "`{}` is not a valid value for a label",

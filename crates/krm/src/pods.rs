@@ -22,21 +22,18 @@ const SPECS: &[(&str, &[&str])] = &[
 ];
 
 /// The field path of the specification of the pods.
-#[must_use]
 pub fn spec(kind: &str) -> Option<&'static [&'static str]> {
     let mut specs = SPECS.iter();
     specs.find_map(|(own, path)| (*own == kind).then_some(*path))
 }
 
 /// The field path of the pod itself or of the pod template: it has `metadata` and `spec`.
-#[must_use]
 pub fn pod(kind: &str) -> Option<&'static [&'static str]> {
     spec(kind)?.strip_suffix(&["spec"])
 }
 
 /// The field path of the mapping that has the pod template as `template`, if objects of this kind
 /// make pods.
-#[must_use]
 pub fn maker(kind: &str) -> Option<&'static [&'static str]> {
     pod(kind)?.strip_suffix(&["template"])
 }
@@ -64,7 +61,6 @@ pub type Position = Vec<usize>;
 ///
 /// An object of a kind that is not known has a pod template where there are `metadata` and `spec`
 /// with `containers`, or where its own selector selects the labels of its `spec.template`.
-#[must_use]
 pub fn found_in(object: View<'_>) -> Vec<(View<'_>, Position)> {
     let kind = object.str_at(&["kind"]).unwrap_or_default();
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();

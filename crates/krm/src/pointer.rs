@@ -2,7 +2,6 @@
 
 /// Reads one token of a pointer: `~1` is `/`, and `~0` is `~`. Returns `None` if anything else
 /// follows `~`.
-#[must_use]
 pub fn unescape(token: &str) -> Option<String> {
     let mut parts = token.split('~');
     let mut out = parts.next()?.to_owned();
@@ -18,7 +17,6 @@ pub fn unescape(token: &str) -> Option<String> {
 }
 
 /// Returns `true` if a token is an index of a list: digits without leading zeros.
-#[must_use]
 pub fn is_index(token: &str) -> bool {
     !token.is_empty()
         && token.bytes().all(|byte| byte.is_ascii_digit())

@@ -81,7 +81,6 @@ impl<'d> ResourceList<'d> {
     }
 
     /// The document that it was read from.
-    #[must_use]
     pub const fn document(&self) -> &'d Arc<Document> {
         self.document
     }
@@ -95,7 +94,6 @@ impl<'d> ResourceList<'d> {
     }
 
     /// The same, each with its document.
-    #[must_use]
     pub fn shared_items(&self) -> Vec<SharedNode> {
         let items = self.items();
         items
@@ -112,7 +110,6 @@ impl<'d> ResourceList<'d> {
     }
 
     /// The object the function is configured by.
-    #[must_use]
     pub fn function_config(&self) -> Option<Cursor<'d>> {
         self.root
             .get("functionConfig")
@@ -120,7 +117,6 @@ impl<'d> ResourceList<'d> {
     }
 
     /// Warns of fields that look like a misspelt `functionConfig`: without one, nothing is done.
-    #[must_use]
     pub fn misspelt_config(&self) -> Diagnostics {
         let mut found = Diagnostics::new();
         let known = [

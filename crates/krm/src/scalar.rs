@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use krm_yaml::{Data, Scalar, Value};
 
 /// The text of a scalar value, unless it is null.
-#[must_use]
 pub fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {
     match &value.data {
         Data::Scalar(Scalar::String(text) | Scalar::Number(text)) => Some(text),

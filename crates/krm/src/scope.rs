@@ -95,7 +95,6 @@ const CLUSTER: &[(&str, &[&str])] = &[
 ];
 
 /// Whether objects of this group and kind are in a namespace.
-#[must_use]
 pub fn is_namespaced(group: &str, kind: &str) -> bool {
     !CLUSTER
         .iter()
@@ -106,7 +105,6 @@ pub fn is_namespaced(group: &str, kind: &str) -> bool {
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// A namespace as objects name it: `default` if they name none.
-#[must_use]
 pub fn or_default(namespace: &str) -> &str {
     match namespace {
         "" => DEFAULT_NAMESPACE,
@@ -115,7 +113,6 @@ pub fn or_default(namespace: &str) -> &str {
 }
 
 /// A namespace as identities hold it: empty if it is `default`.
-#[must_use]
 pub fn unless_default(namespace: &str) -> &str {
     match namespace {
         DEFAULT_NAMESPACE => "",
@@ -124,7 +121,6 @@ pub fn unless_default(namespace: &str) -> &str {
 }
 
 /// The namespace that an object is in: `default` if it names none, none if its kind has none.
-#[must_use]
 pub fn effective_namespace(identity: &Identity) -> &str {
     if is_namespaced(&identity.group, &identity.kind) {
         or_default(&identity.namespace)
@@ -134,7 +130,6 @@ pub fn effective_namespace(identity: &Identity) -> &str {
 }
 
 /// An identity with the [namespace that the object is in](effective_namespace).
-#[must_use]
 pub fn effective(identity: Identity) -> Identity {
     let namespace = effective_namespace(&identity);
     if namespace == identity.namespace {

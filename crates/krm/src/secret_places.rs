@@ -61,13 +61,11 @@ impl SecretPlaces {
     }
 
     /// Returns `true` if a part of the text may have a secret.
-    #[must_use]
     pub fn overlap(&self, part: &Range<usize>) -> bool {
         overlap(&self.ranges, part)
     }
 
     /// Returns `true` if an offset is in the text of a secret.
-    #[must_use]
     pub fn is_text(&self, at: usize) -> bool {
         overlap(&self.texts, &(at..at))
     }
@@ -185,7 +183,6 @@ impl SecretPlaces {
 }
 
 /// Returns `true` for a name such as `password`.
-#[must_use]
 pub fn is_name_of_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let mut words = ["password", "secret", "token"].iter();

@@ -95,7 +95,6 @@ impl KnownSecrets {
     }
 
     /// Returns `true` if no value is known.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spellings.is_empty()
     }
@@ -108,7 +107,6 @@ impl KnownSecrets {
     }
 
     /// As [`masked`](Self::masked), if the text has a value.
-    #[must_use]
     pub fn changed(&self, text: &str) -> Option<String> {
         match self.masked(text) {
             Cow::Borrowed(_) => None,
@@ -117,7 +115,6 @@ impl KnownSecrets {
     }
 
     /// Returns a text with [`MASK`] for each value in it. A short value is masked only as a word.
-    #[must_use]
     pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.is_empty() {
             return Cow::Borrowed(text);

@@ -33,7 +33,6 @@ pub const GIVEN: &[&str] = &[
 ];
 
 /// The labels of the pods that an object creates, for each of its pod templates with labels.
-#[must_use]
 pub fn pod_labels(object: View<'_>) -> Vec<(Pairs<'_>, View<'_>)> {
     let found = pods::found_in(object).into_iter();
     let labels = found.filter_map(|(pod, _)| {
@@ -44,7 +43,6 @@ pub fn pod_labels(object: View<'_>) -> Vec<(Pairs<'_>, View<'_>)> {
 }
 
 /// The selector of an object, and whether it is plain labels, as that of a Service.
-#[must_use]
 pub fn selector_field(object: View<'_>) -> Option<(View<'_>, bool)> {
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
     let group = group(&api_version);
@@ -69,7 +67,6 @@ pub fn selector_field(object: View<'_>) -> Option<(View<'_>, bool)> {
 
 /// The labels by which an object selects pods. One without labels, or with expressions as well,
 /// has no such selector.
-#[must_use]
 pub fn selector(object: View<'_>) -> Option<Pairs<'_>> {
     let (selector, is_plain) = selector_field(object)?;
     if is_plain {
@@ -148,7 +145,6 @@ impl<O: PartialEq> Pods<O> {
     }
 
     /// An owner of pods in a namespace that a selector selects.
-    #[must_use]
     pub fn find(
         &self,
         namespace: &str,

@@ -145,7 +145,6 @@ impl Mismatch {
     }
 
     /// The path of the value, where the whole value is the field `start`.
-    #[must_use]
     pub fn field(&self, start: &FieldPath) -> FieldPath {
         let steps = self.way.iter().rev();
         steps.fold(start.clone(), |path, step| match step {
@@ -155,7 +154,6 @@ impl Mismatch {
     }
 
     /// The message and the hint.
-    #[must_use]
     pub fn in_words(&self) -> (String, Option<String>) {
         let last = match self.way.first() {
             Some(Step::Key(key)) => key.as_str(),

@@ -20,7 +20,6 @@ const VALUE: &str = "a valid label must be an empty string or consist of alphanu
     '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 /// Returns the errors in a qualified name, such as the label key `example.com/name` or `name`.
-#[must_use]
 pub fn qualified(key: &str) -> Vec<String> {
     let (prefix, name) = match key.split_once('/') {
         None => (None, key),
@@ -55,7 +54,6 @@ pub fn qualified(key: &str) -> Vec<String> {
 }
 
 /// Returns the errors in the value of a label.
-#[must_use]
 pub fn label_value(value: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if value.len() > MAX_NAME {
@@ -68,7 +66,6 @@ pub fn label_value(value: &str) -> Vec<String> {
 }
 
 /// Returns the errors in a DNS subdomain (RFC 1123), the format of most names.
-#[must_use]
 pub fn subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > MAX_SUBDOMAIN {
@@ -81,7 +78,6 @@ pub fn subdomain(name: &str) -> Vec<String> {
 }
 
 /// Returns the errors in the prefix of a DNS subdomain, such as a `generateName`.
-#[must_use]
 pub fn subdomain_prefix(text: &str) -> Vec<String> {
     match text.strip_suffix('-') {
         Some(rest) if !rest.is_empty() => subdomain(&format!("{rest}a")),
@@ -90,7 +86,6 @@ pub fn subdomain_prefix(text: &str) -> Vec<String> {
 }
 
 /// Returns the errors in a DNS label (RFC 1123), the format of namespace names.
-#[must_use]
 pub fn dns_label(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > MAX_NAME {

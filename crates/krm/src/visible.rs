@@ -17,7 +17,6 @@ pub(crate) fn is_hidden(c: char) -> bool {
 
 /// A text of several lines, with an escape such as `\u{1b}` for each hidden character. Tabs and the
 /// ends of lines stay.
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |c, next| {
         matches!(c, '\n' | '\t') || (c == '\r' && next == Some('\n'))
@@ -25,7 +24,6 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// The same, with our own colours.
-#[must_use]
 pub fn visible_in_color(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('\u{1b}');
     let mut shown = visible(parts.next().unwrap_or_default());
@@ -53,7 +51,6 @@ fn color_length(text: &str) -> usize {
 }
 
 /// A text on one line, with an escape for each hidden character, also for tabs and ends of lines.
-#[must_use]
 pub fn on_one_line(text: &str) -> Cow<'_, str> {
     escaped(text, |_, _| false)
 }

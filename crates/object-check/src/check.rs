@@ -53,7 +53,6 @@ pub struct Checked {
 }
 
 /// Checks an object. `None` if its kind is not known.
-#[must_use]
 pub fn check(object: View<'_>, definitions: &Definitions, options: Options<'_>) -> Option<Checked> {
     let api_version = object.str_at(&["apiVersion"])?;
     let kind = object.str_at(&["kind"])?;

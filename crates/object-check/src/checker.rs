@@ -71,7 +71,6 @@ impl Default for Checker {
 
 impl Checker {
     /// Checks an object, of which texts that `is_open` are only known later.
-    #[must_use]
     pub fn check(&self, object: View<'_>, is_open: &dyn Fn(&str) -> bool) -> Vec<Finding> {
         let (found, left) = self.run(object, is_open);
         if let Some(left) = left {
@@ -82,7 +81,6 @@ impl Checker {
     }
 
     /// Checks an object again, of which more is known. What is left out was counted before.
-    #[must_use]
     pub fn check_again(&self, object: View<'_>, is_open: &dyn Fn(&str) -> bool) -> Vec<Finding> {
         self.run(object, is_open).0
     }
@@ -142,7 +140,6 @@ impl Checker {
     }
 
     /// A sentence about the checks that were left out.
-    #[must_use]
     pub fn not_checked(&self) -> Option<String> {
         let skipped = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
         let mut parts = Vec::new();
@@ -189,7 +186,6 @@ fn counted(count: usize, noun: &str) -> String {
 
 impl Finding {
     /// Whether its texts may all be shown: the message, and each key of the path.
-    #[must_use]
     pub fn shows_only(&self, may_show: &dyn Fn(&str) -> bool) -> bool {
         let mut steps = self.path.steps().iter();
         may_show(&self.message)
@@ -197,7 +193,6 @@ impl Finding {
     }
 
     /// The finding as a diagnostic at a node of the document, which is its origin or the object.
-    #[must_use]
     pub fn diagnostic(&self, node: Option<Cursor<'_>>, is_secret: bool) -> Diagnostic {
         let mut diagnostic = if self.rule.is_error() {
             Diagnostic::error(&self.message)

@@ -17,7 +17,6 @@ pub enum Rule {
 
 impl Rule {
     /// The name of the rule.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::RemovedApi => "removed-api",
@@ -28,7 +27,6 @@ impl Rule {
     }
 
     /// Whether the API server refuses the object in any case.
-    #[must_use]
     pub const fn is_error(self) -> bool {
         !matches!(self, Self::UnknownField)
     }

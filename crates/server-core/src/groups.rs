@@ -17,13 +17,11 @@ impl Group {
     pub const ALL: [Self; 2] = [Self::Krm, Self::OpenShift];
 
     /// Returns the group with the given name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|group| group.name() == name)
     }
 
     /// Returns the name, such as `template.krm.dev`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Krm => "template.krm.dev",
@@ -32,7 +30,6 @@ impl Group {
     }
 
     /// Returns the only served version of the group.
-    #[must_use]
     pub const fn version(self) -> &'static str {
         match self {
             Self::Krm => "v1alpha1",
@@ -41,7 +38,6 @@ impl Group {
     }
 
     /// Returns the group and version, as in the field `apiVersion`.
-    #[must_use]
     pub const fn api_version(self) -> &'static str {
         match self {
             Self::Krm => "template.krm.dev/v1alpha1",
@@ -64,13 +60,11 @@ impl Kind {
     pub const ALL: [Self; 2] = [Self::Template, Self::Instance];
 
     /// Returns the kind with the given name, such as `Template`.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Returns the kind of the objects of a resource, such as `templates`.
-    #[must_use]
     pub fn of_resource(resource: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
@@ -78,7 +72,6 @@ impl Kind {
     }
 
     /// Returns the name, as in the field `kind`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Template => "Template",
@@ -87,7 +80,6 @@ impl Kind {
     }
 
     /// Returns the plural name, as in paths and keys of the store.
-    #[must_use]
     pub const fn resource(self) -> &'static str {
         match self {
             Self::Template => "templates",

@@ -109,7 +109,6 @@ impl<T> Watched<T> {
 
     /// Returns the value of the newest valid content, or `None` if the files could not be used for
     /// too long.
-    #[must_use]
     pub fn get(&self) -> Option<Arc<T>> {
         self.value.load_full()
     }

@@ -78,7 +78,6 @@ impl Cause {
 
     /// Returns the first causes, and as the last one how many more there are. `causes` are the
     /// first ones of `total`, or all.
-    #[must_use]
     pub fn list(total: usize, causes: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut list = Vec::new();
         let mut bytes = 0;
@@ -105,7 +104,6 @@ impl Cause {
 
 impl Status {
     /// Creates a status without details.
-    #[must_use]
     pub fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Box<Self> {
         Box::new(Self {
             code,
@@ -117,13 +115,11 @@ impl Status {
     }
 
     /// Returns 400 for a malformed request.
-    #[must_use]
     pub fn bad_request(message: impl Into<String>) -> Box<Self> {
         Self::new(400, "BadRequest", message)
     }
 
     /// Returns 404 for a path that is not served.
-    #[must_use]
     pub fn no_such_path() -> Box<Self> {
         Self::new(
             404,
@@ -134,21 +130,18 @@ impl Status {
     }
 
     /// Returns 404 for an object that does not exist. `resource` is the plural name.
-    #[must_use]
     pub fn not_found(group: &str, resource: &str, name: &str) -> Box<Self> {
         let message = format!("{} {name:?} not found", qualified(resource, group));
         Self::new(404, "NotFound", message).with(Details::of(group, resource, name))
     }
 
     /// Returns 409 for an object that already exists.
-    #[must_use]
     pub fn already_exists(group: &str, resource: &str, name: &str) -> Box<Self> {
         let message = format!("{} {name:?} already exists", qualified(resource, group));
         Self::new(409, "AlreadyExists", message).with(Details::of(group, resource, name))
     }
 
     /// Returns 409 for a request that conflicts with the state of the object.
-    #[must_use]
     pub fn conflict(group: &str, resource: &str, name: &str, why: &str) -> Box<Self> {
         let message = format!(
             "Operation cannot be fulfilled on {} {name:?}: {why}",
@@ -158,7 +151,6 @@ impl Status {
     }
 
     /// Returns 422 for an object with invalid fields. `kind` is the kind of the object.
-    #[must_use]
     pub fn invalid(group: &str, kind: &str, name: &str, causes: Vec<Cause>) -> Box<Self> {
         let kind_and_group = if group.is_empty() {
             kind.to_owned()
@@ -188,7 +180,6 @@ impl Status {
     }
 
     /// Returns 503 for a dependency that is unavailable.
-    #[must_use]
     pub fn unavailable(message: impl Into<String>) -> Box<Self> {
         Self::new(503, "ServiceUnavailable", message).with(Details {
             retry_after_seconds: 1,
@@ -197,13 +188,11 @@ impl Status {
     }
 
     /// Returns 500 for an internal error.
-    #[must_use]
     pub fn internal(message: impl Into<String>) -> Box<Self> {
         Self::new(500, "InternalError", message)
     }
 
     /// Returns the status with the given details.
-    #[must_use]
     pub fn with(mut self: Box<Self>, mut details: Details) -> Box<Self> {
         details.name = shortened(details.name, MAX_NAME);
         details.kind = shortened(details.kind, MAX_NAME);
@@ -217,7 +206,6 @@ impl Status {
     }
 
     /// Returns the `Status` object, with its fields in the order of Kubernetes.
-    #[must_use]
     pub fn object(&self) -> Value {
         let mut metadata = json!({});
         if let (Some(next), Some(metadata)) = (&self.next, metadata.as_object_mut()) {

@@ -304,20 +304,17 @@ impl Peer {
     }
 
     /// Returns the address of the peer.
-    #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Returns `true` if the connection uses TLS.
-    #[must_use]
     pub const fn is_encrypted(&self) -> bool {
         self.is_encrypted
     }
 
     /// Returns the subject of the peer's certificate, if `ca` accepts it. The result is cached for
     /// ten seconds only: a certificate may expire while its connection is open.
-    #[must_use]
     pub fn names(&self, ca: &Arc<ClientCa>) -> Option<Arc<Names>> {
         if self.chain.is_empty() {
             return None;

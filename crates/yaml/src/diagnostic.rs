@@ -41,7 +41,6 @@ pub enum Severity {
 
 impl Severity {
     /// The word a ResourceList result uses.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -393,7 +392,6 @@ impl Diagnostics {
     }
 
     /// The number of diagnostics of a severity that were only counted.
-    #[must_use]
     pub fn more(&self, severity: Severity) -> usize {
         let totals = self.totals.as_ref();
         let count = totals.and_then(|totals| totals.counts.get(severity as usize));
@@ -427,7 +425,6 @@ impl Diagnostics {
     }
 
     /// Whether there is an error among them.
-    #[must_use]
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|d| d.severity == Severity::Error)
     }

@@ -30,7 +30,6 @@ pub(crate) fn line_end(text: &str, at: usize) -> usize {
 }
 
 /// The start of the line after the one that `at` is on.
-#[must_use]
 pub fn next_line(text: &str, at: usize) -> usize {
     after_line_break(text, line_end(text, at))
 }
@@ -46,7 +45,6 @@ pub(crate) fn after_line_break(text: &str, end: usize) -> usize {
 }
 
 /// Whether a line ends before `at`.
-#[must_use]
 pub fn ends_line(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
     before.ends_with(['\n', '\r'])

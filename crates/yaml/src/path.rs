@@ -88,13 +88,11 @@ impl FieldPath {
     }
 
     /// The steps from the top.
-    #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
     /// The parent, and the step from there; `None` for the root.
-    #[must_use]
     pub fn split_last(&self) -> Option<(Self, &Step)> {
         let (last, steps) = self.steps.split_last()?;
         let parent = Self {
@@ -104,7 +102,6 @@ impl FieldPath {
     }
 
     /// Whether this is `other` or a field in it.
-    #[must_use]
     pub fn starts_with(&self, other: &Self) -> bool {
         self.steps.starts_with(&other.steps)
     }
@@ -290,7 +287,6 @@ fn quoted(inside: &str) -> Result<(Step, &str), Problem> {
 
 impl Value<'_> {
     /// The value one step down.
-    #[must_use]
     pub fn step(&self, step: &Step) -> Option<&Self> {
         match step {
             Step::Key(key) => self.get(key),
@@ -299,7 +295,6 @@ impl Value<'_> {
     }
 
     /// The value at `path` from this one.
-    #[must_use]
     pub fn lookup(&self, path: &FieldPath) -> Option<&Self> {
         path.steps
             .iter()

@@ -24,7 +24,6 @@ pub fn cut(text: &mut String, most: usize) {
 }
 
 /// As [`cut`], for a copy of the text.
-#[must_use]
 pub fn start(text: &str, most: usize) -> String {
     let start = text
         .get(..text.floor_char_boundary(most))
@@ -71,7 +70,6 @@ fn quotes_cut(text: &str) -> String {
 }
 
 /// Returns `true` for a text that is a reference to a parameter.
-#[must_use]
 pub fn is_reference(text: &str) -> bool {
     let has_one = |[open, close]: [&str; 2]| {
         let name = text
@@ -85,7 +83,6 @@ pub fn is_reference(text: &str) -> bool {
 }
 
 /// Masks the users and the values of queries in the addresses of a text. Returns `None` if it has none.
-#[must_use]
 pub fn without_credentials(text: &str) -> Option<String> {
     /// The keys of queries that hold no secret.
     const PLAIN: [&str; 5] = ["ref", "version", "timeout", "submodules", "depth"];
@@ -137,7 +134,6 @@ pub fn without_credentials(text: &str) -> Option<String> {
 }
 
 /// Puts `mask` in the place of each secret in a text, and of the start of one before a [`CUT`].
-#[must_use]
 pub fn masked<'t>(
     text: &'t str,
     secrets: impl IntoIterator<Item = &'t str>,

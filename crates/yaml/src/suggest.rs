@@ -18,7 +18,6 @@ const MAX_KNOWN: usize = 1_000;
 /// that one- and two-letter names never suggest each other. Of equally close ones the one that
 /// keeps more of the case wins, then the first in alphabetical order: up to 1,000 names, the
 /// order of `known` does not matter.
-#[must_use]
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = LazyCell::new(|| name.to_lowercase());
     let letters = name.is_ascii().then(|| letters(name));

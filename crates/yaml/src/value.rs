@@ -155,7 +155,6 @@ impl<'s> Value<'s> {
     }
 
     /// The text, if this is a string.
-    #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match &self.data {
             Data::Scalar(Scalar::String(text)) => Some(text),
@@ -164,7 +163,6 @@ impl<'s> Value<'s> {
     }
 
     /// The first number in it that JSON cannot hold: `.inf` or `.nan`.
-    #[must_use]
     pub fn non_finite(&self) -> Option<&str> {
         match &self.data {
             Data::Scalar(Scalar::Number(digits)) => {
@@ -177,7 +175,6 @@ impl<'s> Value<'s> {
     }
 
     /// The scalar, if this is one.
-    #[must_use]
     pub const fn scalar(&self) -> Option<&Scalar<'s>> {
         match &self.data {
             Data::Scalar(scalar) => Some(scalar),
@@ -186,13 +183,11 @@ impl<'s> Value<'s> {
     }
 
     /// Whether the value is null.
-    #[must_use]
     pub const fn is_null(&self) -> bool {
         matches!(self.data, Data::Scalar(Scalar::Null))
     }
 
     /// The entries, if this is a mapping.
-    #[must_use]
     pub fn entries(&self) -> Option<&[(Cow<'s, str>, Self)]> {
         match &self.data {
             Data::Mapping(entries) => Some(entries),
@@ -201,7 +196,6 @@ impl<'s> Value<'s> {
     }
 
     /// The items, if this is a sequence.
-    #[must_use]
     pub fn items(&self) -> Option<&[Self]> {
         match &self.data {
             Data::Sequence(items) => Some(items),
@@ -210,7 +204,6 @@ impl<'s> Value<'s> {
     }
 
     /// The entry or item with this index; an entry with its key.
-    #[must_use]
     pub fn part(&self, index: usize) -> Option<(Option<&str>, &Self)> {
         match &self.data {
             Data::Scalar(_) => None,
@@ -223,7 +216,6 @@ impl<'s> Value<'s> {
     }
 
     /// The value under a key of a mapping.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entries()?
             .iter()
@@ -241,7 +233,6 @@ impl<'s> Value<'s> {
     }
 
     /// Follows keys downwards: `at(&["metadata", "name"])`.
-    #[must_use]
     pub fn at(&self, keys: &[&str]) -> Option<&Self> {
         keys.iter().try_fold(self, |value, key| value.get(key))
     }
@@ -252,7 +243,6 @@ impl<'s> Value<'s> {
     }
 
     /// The string under these keys, if there is one.
-    #[must_use]
     pub fn str_at(&self, keys: &[&str]) -> Option<&str> {
         self.at(keys)?.as_str()
     }
@@ -310,7 +300,6 @@ impl<'s> Value<'s> {
     }
 
     /// The same data without borrowed text.
-    #[must_use]
     pub fn into_owned(self) -> Value<'static> {
         let data = match self.data {
             Data::Scalar(scalar) => Data::Scalar(scalar.into_owned()),

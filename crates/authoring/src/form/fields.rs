@@ -11,7 +11,6 @@ const MAX_UNFOLDED: usize = 30;
 
 impl Form {
     /// Renders the fields as HTML.
-    #[must_use]
     pub fn html(&self, checks: Checks, filled: &Filled) -> String {
         let mut writer = Writer::new(checks, filled);
         let is_folded = self.fields().count() > MAX_UNFOLDED;

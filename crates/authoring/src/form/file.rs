@@ -31,7 +31,6 @@ const OUTPUTS: [(&str, &str); 3] = [
 /// Renders the form of a Template as an HTML file. `name` is the name of the Template's file.
 ///
 /// The script in it generates a command line, a values file and a `TemplateInstance`.
-#[must_use]
 pub fn file(template: &Template, name: &str) -> String {
     let (title, description) = template.title();
     let title = match (&title, template.name()) {

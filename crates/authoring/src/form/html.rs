@@ -22,7 +22,6 @@ pub fn escape(text: &str, out: &mut String) {
 }
 
 /// Escapes a text for content and for quoted attributes.
-#[must_use]
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     escape(text, &mut out);
@@ -30,7 +29,6 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// Converts a message to HTML. Text in backticks becomes code.
-#[must_use]
 pub fn marked(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let last = message.matches('`').count();
@@ -53,7 +51,6 @@ pub fn marked(message: &str) -> String {
 
 /// Returns an HTML `id` for a parameter name. Unusual characters are written as `:HEX:`, with
 /// their code point in hexadecimal digits.
-#[must_use]
 pub fn id(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for character in name.chars() {

@@ -6,7 +6,6 @@ use crate::form::html::escape;
 const NOT_IN_ADDRESSES: &[char] = &['<', '>', '"', '\'', '`', '{', '}', '|', '\\', '^'];
 
 /// Converts a text to HTML in which the web addresses are links.
-#[must_use]
 pub fn linked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;

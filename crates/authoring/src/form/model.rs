@@ -136,7 +136,6 @@ impl Form {
     }
 
     /// Returns the field of a parameter.
-    #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields().find(|field| field.name == name)
     }
@@ -186,14 +185,12 @@ impl Field {
     }
 
     /// Returns `true` if the user must enter a value.
-    #[must_use]
     pub fn needs_value(&self) -> bool {
         self.required && self.lacking == Lacking::Nothing
     }
 
     /// Returns `true` if a text in the field gives a value: it differs from the default or, without
     /// a default, is not empty.
-    #[must_use]
     pub fn gives(&self, text: &str) -> bool {
         match &self.default {
             Some(default) => text != default.replace("\r\n", "\n").replace('\r', "\n"),

@@ -100,7 +100,6 @@ const KINDS: [&str; 5] = [
 ];
 
 /// Whether an unreadable text seems to contain one of the kinds that `validate` checks.
-#[must_use]
 pub fn may_hold_template(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.trim().trim_end_matches(',');
@@ -112,7 +111,6 @@ pub fn may_hold_template(text: &str) -> bool {
 }
 
 /// The diagnostic for an unknown rule; `None` if the rule exists.
-#[must_use]
 pub fn unknown_rule(name: &str) -> Option<Diagnostic> {
     let names = || RULES.iter().map(|rule| rule.name);
     if names().any(|known| known == name) {
@@ -134,7 +132,6 @@ fn is_template(root: Cursor<'_>) -> bool {
 }
 
 /// Checks one Template, without the rules in `disabled`, and its objects with `server`.
-#[must_use]
 pub fn check_template(
     root: &SharedNode,
     disabled: &[String],

@@ -30,7 +30,6 @@ use krm_yaml::diagnostic::Diagnostics;
 
 /// Merges the Templates under these nodes, in this order. Returns the text of the merged Template.
 /// All errors and warnings go to `diagnostics`; after an error there is no text.
-#[must_use]
 pub fn merge(
     roots: &[SharedNode],
     options: &Options,

@@ -220,7 +220,6 @@ fn is_variable(text: &str) -> bool {
 
 impl Mount {
     /// Whether a container engine reads a path in the value of `--mount` as it is.
-    #[must_use]
     pub fn is_plain(path: &str) -> bool {
         !path.contains(|c: char| c.is_control() || matches!(c, ',' | '"'))
     }

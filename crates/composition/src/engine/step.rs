@@ -91,13 +91,11 @@ pub(crate) enum Base<'b> {
 
 impl Step {
     /// Whether it is part of a Kustomization.
-    #[must_use]
     pub const fn is_of_kustomization(&self) -> bool {
         self.is_of_kustomization
     }
 
     /// Whether one of our own functions runs it.
-    #[must_use]
     pub const fn is_own(&self) -> bool {
         matches!(self.runner, Runner::Own)
     }

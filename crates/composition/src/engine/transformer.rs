@@ -130,14 +130,12 @@ impl Transformer {
         ["apiVersion", "kind", "metadata", "provider", "runtime"];
 
     /// The place of its declaration; overrides are elsewhere.
-    #[must_use]
     pub fn place(&self) -> Option<Place> {
         let first = self.layers.first()?;
         Some(first.document.cursor(first.node).key_place())
     }
 
     /// The file that declares it.
-    #[must_use]
     pub fn file(&self) -> &str {
         self.layers.first().map_or("", Layer::file)
     }
@@ -164,7 +162,6 @@ impl Transformer {
     }
 
     /// The place of a field, or of what contains it.
-    #[must_use]
     pub fn place_of(&self, field: &FieldPath) -> Option<Place> {
         let mut way = field.clone();
         while let Some((parent, _)) = way.split_last() {
@@ -204,7 +201,6 @@ impl Transformer {
     }
 
     /// The file that holds the value of a field; none for a default.
-    #[must_use]
     pub fn file_of(&self, field: &FieldPath) -> Option<&str> {
         self.written(field).map(|(layer, _)| layer.file())
     }
@@ -222,7 +218,6 @@ impl Transformer {
     }
 
     /// The directory that a path in a field is relative to: that of the file that holds the field.
-    #[must_use]
     pub fn directory_of(&self, field: &FieldPath) -> &str {
         let overriding = self.written(field);
         let declaration = self.layers.first();
@@ -236,7 +231,6 @@ impl Transformer {
     }
 
     /// Resolves a path in a field: the path relative to where files are read.
-    #[must_use]
     pub fn resolve(&self, field: &FieldPath, path: &str) -> String {
         files::join(self.directory_of(field), path)
     }

@@ -95,7 +95,6 @@ pub(crate) type Set<'f, 's> = &'f mut dyn FnMut(usize, ViewMut<'_, 's>) -> Resul
 
 impl FieldTree {
     /// Whether it has no fields.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty() && self.inner.is_empty()
     }

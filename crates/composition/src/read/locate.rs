@@ -58,7 +58,6 @@ pub(crate) fn find(files: &dyn Files, path: &str) -> Result<Found> {
 }
 
 /// Whether a file has the name of a Kustomization.
-#[must_use]
 pub fn is_kustomization(path: &str) -> bool {
     path.rsplit('/')
         .next()

@@ -753,7 +753,6 @@ pub(crate) fn entry(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics
 }
 
 /// The kind of an object that is built, such as a Composition: it has our group, or no group.
-#[must_use]
 pub fn built_kind(root: Cursor<'_>) -> Option<String> {
     let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
     let is_ours = api_version.is_empty() || split(&api_version).0 == GROUP;

@@ -57,7 +57,6 @@ pub fn print(
 }
 
 /// The text of a resource in the style of kustomize.
-#[must_use]
 pub fn print_as_kustomize(resource: &Resource<'_>) -> String {
     go_yaml::text(resource.value(), resource.document().map(Arc::as_ref))
 }

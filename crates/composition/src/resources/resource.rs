@@ -150,7 +150,6 @@ impl<'d> Resource<'d> {
     }
 
     /// The name of the transformer that created it; empty for one that was there before the first.
-    #[must_use]
     pub fn maker(&self) -> Option<&str> {
         self.maker.as_deref()
     }
@@ -180,13 +179,11 @@ impl<'d> Resource<'d> {
     }
 
     /// The transformer that has set a field, if the build notes that; none if it is as it was read.
-    #[must_use]
     pub fn setter(&self, field: &FieldPath) -> Option<&Setter> {
         self.history.as_ref()?.setter(field)
     }
 
     /// The place of a field as it was read, or of what contains it.
-    #[must_use]
     pub fn place_of(&self, field: &FieldPath) -> Option<Place> {
         let value = self.value().lookup(field);
         let cursor = self.document().zip(value.and_then(|value| value.origin));
@@ -195,19 +192,16 @@ impl<'d> Resource<'d> {
     }
 
     /// Its identity as it was created.
-    #[must_use]
     pub fn first_identity(&self) -> Option<Identity> {
         self.previous.first().cloned().or_else(|| self.identity())
     }
 
     /// The object as it is now. To read a part, a [view](Self::view) is cheaper.
-    #[must_use]
     pub fn value(&self) -> &Value<'d> {
         self.content.value()
     }
 
     /// The object as it is now, of which only what is asked for is read.
-    #[must_use]
     pub fn view(&self) -> View<'_> {
         self.content.view()
     }
@@ -226,19 +220,16 @@ impl<'d> Resource<'d> {
     }
 
     /// The object, without former identities and comments.
-    #[must_use]
     pub fn into_value(self) -> Value<'d> {
         self.content.into_value()
     }
 
     /// The string under these keys, if there is one.
-    #[must_use]
     pub fn str_at(&self, keys: &[&str]) -> Option<&str> {
         self.content.str_at(keys)
     }
 
     /// The text of an annotation.
-    #[must_use]
     pub fn annotation(&self, key: &str) -> Option<&str> {
         self.str_at(&["metadata", "annotations", key])
     }
@@ -251,19 +242,16 @@ impl<'d> Resource<'d> {
     }
 
     /// Whether it is kept out of the cluster.
-    #[must_use]
     pub fn is_local(&self) -> bool {
         annotations::is_local(self.view().get("metadata"))
     }
 
     /// Whether the object is certainly as it was read.
-    #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.content.is_unchanged()
     }
 
     /// Its identity; none without a kind and a name.
-    #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         let text = |keys: &[&str]| Some(self.str_at(keys)?.to_owned());
         Some(Identity {
@@ -406,14 +394,12 @@ impl<'d> Resource<'d> {
     }
 
     /// The current identity and the former ones.
-    #[must_use]
     pub fn identities(&self) -> Vec<Identity> {
         let now = self.identity().into_iter();
         now.chain(self.previous.iter().cloned()).collect()
     }
 
     /// The document it was read from.
-    #[must_use]
     pub fn document(&self) -> Option<&Arc<Document>> {
         self.node.as_ref().map(SharedNode::document)
     }
@@ -435,7 +421,6 @@ impl<'d> Resource<'d> {
     }
 
     /// Where it was read from.
-    #[must_use]
     pub fn place(&self) -> Option<Place> {
         self.node().map(Cursor::key_place)
     }

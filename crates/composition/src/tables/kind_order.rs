@@ -36,7 +36,6 @@ pub(crate) const LAST: &[&str] = &[
 
 /// The position of a kind in the order that kustomize has, so that objects come after what they
 /// need.
-#[must_use]
 pub fn legacy_rank(kind: &str) -> usize {
     rank(FIRST, LAST, kind)
 }

@@ -9,7 +9,6 @@ use crate::model::{Import, Request};
 /// The imports that the expansion does not use as a type, and that no other text names.
 ///
 /// The schema of an import counts as a part of it.
-#[must_use]
 pub fn unused_imports<'r>(request: &'r Request, expansion: &Expansion<'_>) -> Vec<&'r Import> {
     let types = types(&expansion.layout);
     let is_used = |import: &Import| {

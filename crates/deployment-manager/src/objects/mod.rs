@@ -55,7 +55,6 @@ const MAX_NAMED: usize = 10;
 
 /// The objects of an expansion, each after those that it needs. Errors and warnings go to
 /// `diagnostics`; after an error there are none.
-#[must_use]
 pub fn objects<'r>(
     expansion: &Expansion<'r>,
     options: Options,

@@ -9,7 +9,6 @@ use crate::report::shown::rest;
 use crate::secret_places::concealed;
 
 /// A list with one object for each finding, in order. Unknown fields are omitted.
-#[must_use]
 pub fn findings(findings: &Diagnostics) -> Value {
     let findings = &*concealed(findings);
     let rest = rest(findings, usize::MAX);

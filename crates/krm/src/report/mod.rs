@@ -49,7 +49,6 @@ const WIDTH: usize = 100_000;
 
 /// Draws `diagnostics` for a terminal: message, place, excerpt, notes and hints of each, and the
 /// number of errors if there are several.
-#[must_use]
 pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
     let mut text = TextRenderer::draw_all(diagnostics, color, false);
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
@@ -66,7 +65,6 @@ pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
 }
 
 /// Draws `findings` as [`text`] does, each with the name of its rule: `warning[unused-parameter]`.
-#[must_use]
 pub fn findings_text(findings: &Diagnostics, color: bool) -> String {
     TextRenderer::draw_all(findings, color, true)
 }

@@ -10,7 +10,6 @@ use krm_yaml::{Cursor, Document};
 ///
 /// A result without a severity is information. The KRM functions specification says error, but kpt
 /// and kustomize do not follow it, and the exit status tells whether a function failed.
-#[must_use]
 pub fn read_results(list: &str) -> Diagnostics {
     let mut found = Diagnostics::new();
     if !list.contains("results") {

@@ -13,7 +13,6 @@ use crate::secret_places::concealed;
 /// The list for `results`: one entry for each diagnostic, in order.
 ///
 /// A result has no room for lines, related places and hints, so its message ends with them.
-#[must_use]
 pub fn results(diagnostics: &Diagnostics) -> Value {
     let diagnostics = &*concealed(diagnostics);
     let mut list = Vec::new();

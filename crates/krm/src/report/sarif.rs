@@ -22,7 +22,6 @@ pub struct SarifRule {
 }
 
 /// A SARIF log of one run, with all rules and the findings in order.
-#[must_use]
 pub fn sarif(findings: &Diagnostics, rules: &[SarifRule]) -> Value {
     let findings = &*concealed(findings);
     let rest = rest(findings, usize::MAX);

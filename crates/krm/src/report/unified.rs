@@ -9,7 +9,6 @@ use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 const CONTEXT: usize = 3;
 
 /// The unified diff of two texts: empty if they are equal.
-#[must_use]
 pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
     let input = InternedInput::new(old, new);
     let mut diff = Diff::compute(Algorithm::Myers, &input);

@@ -11,7 +11,6 @@ use crate::report::shown::rest;
 use crate::secret_places::concealed;
 
 /// One command on a line for each finding, in order, with its hints in the message.
-#[must_use]
 pub fn workflow_commands(findings: &Diagnostics) -> String {
     let findings = &*concealed(findings);
     let rest = rest(findings, usize::MAX);

@@ -60,7 +60,6 @@ impl Definitions {
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }

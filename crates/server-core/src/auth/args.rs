@@ -160,19 +160,16 @@ impl FromStr for Way {
 
 impl Args {
     /// Returns `true` if an authentication method was given.
-    #[must_use]
     pub fn has(&self, way: &Way) -> bool {
         self.auth.contains(way)
     }
 
     /// Returns `true` if all users are anonymous: without `--auth`, or with `--auth none`.
-    #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.auth.is_empty() || self.has(&Way::None)
     }
 
     /// Returns `true` if the server requests client certificates.
-    #[must_use]
     pub fn asks_for_certificates(&self) -> bool {
         self.auth
             .iter()
@@ -180,19 +177,16 @@ impl Args {
     }
 
     /// Returns `true` if the settings of the front proxy come from a cluster.
-    #[must_use]
     pub fn reads_settings(&self) -> bool {
         self.has(&Way::FrontProxy) && self.requestheader_client_ca_file.is_none()
     }
 
     /// Returns `true` if a cluster authorizes requests.
-    #[must_use]
     pub fn reviews_access(&self) -> bool {
         self.rbac.is_none() && (self.has(&Way::FrontProxy) || self.has(&Way::TokenReview))
     }
 
     /// Returns `true` if authentication or authorization needs a cluster.
-    #[must_use]
     pub fn needs_cluster(&self) -> bool {
         self.has(&Way::TokenReview) || self.reads_settings() || self.reviews_access()
     }

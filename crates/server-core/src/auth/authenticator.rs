@@ -62,14 +62,12 @@ impl Authenticator {
     }
 
     /// Returns `true` if users can authenticate with a bearer token.
-    #[must_use]
     pub fn takes_tokens(&self) -> bool {
         self.anonymous.is_none() && (!self.tokens.is_empty() || self.token_review.is_some())
     }
 
     /// Returns `true` if a file of this server has a user of an earlier request, with all groups of
     /// then.
-    #[must_use]
     pub fn lists(&self, user: &User) -> bool {
         self.tokens
             .iter()
@@ -77,7 +75,6 @@ impl Authenticator {
     }
 
     /// Returns `true` if files of this server have all users.
-    #[must_use]
     pub fn lists_all(&self) -> bool {
         let has_others = !self.front_proxies.is_empty()
             || self.delegated.is_some()

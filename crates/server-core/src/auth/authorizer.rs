@@ -73,7 +73,6 @@ impl Authorizer {
     }
 
     /// Returns the permissions of a user in a namespace.
-    #[must_use]
     pub fn rules(&self, user: &User, namespace: &str) -> Rights {
         match self {
             Self::Everything => Rights {
@@ -107,7 +106,6 @@ impl Authorizer {
 
     /// Returns `true` if a cluster decides. The cluster then also serves the reviews of
     /// `kubectl auth`.
-    #[must_use]
     pub const fn is_delegated(&self) -> bool {
         matches!(self, Self::Cluster(_))
     }

@@ -97,7 +97,6 @@ impl FrontProxy {
     }
 
     /// Returns the user in the headers, if the peer is this proxy.
-    #[must_use]
     pub fn user(&self, headers: &HeaderMap, peer: &Peer) -> Option<User> {
         let proxy = peer.names(&self.ca)?;
         let is_allowed = self.allowed_names.is_empty()

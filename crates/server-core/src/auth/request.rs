@@ -42,7 +42,6 @@ impl User {
     }
 
     /// Returns `true` if the user is in a group.
-    #[must_use]
     pub fn is_in(&self, group: &str) -> bool {
         self.groups.iter().any(|own| own == group)
     }
@@ -96,7 +95,6 @@ impl<'a> Attributes<'a> {
     /// Returns 403 for `user`. `reason` may be empty.
     ///
     /// Source: `ForbiddenStatusError` of `k8s.io/apiserver`.
-    #[must_use]
     pub fn forbidden(&self, user: &User, reason: &str) -> Box<Status> {
         let user = &user.name;
         let Self {
@@ -152,13 +150,11 @@ pub struct Decision {
 }
 
 /// Returns 401 for missing or invalid credentials.
-#[must_use]
 pub fn unauthorized() -> Box<Status> {
     Status::new(401, "Unauthorized", "Unauthorized")
 }
 
 /// Returns `true` for the path of a health check, which needs no authentication or authorization.
-#[must_use]
 pub fn is_health(path: &str) -> bool {
     ["/healthz", "/livez", "/readyz"].iter().any(|probe| {
         path.strip_prefix(probe)

@@ -54,7 +54,6 @@ impl Sessions {
     }
 
     /// Returns the token of a session, unless it has ended.
-    #[must_use]
     pub fn token(&self, id: &str) -> Option<String> {
         self.0.get(&key(id), Instant::now())
     }

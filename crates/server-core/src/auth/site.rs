@@ -51,7 +51,6 @@ impl Site {
     }
 
     /// Returns the 403 error for a request of another site.
-    #[must_use]
     pub fn forbidden() -> Box<Status> {
         forbidden("a page of another site sent the request, or the browser did not name its origin")
     }

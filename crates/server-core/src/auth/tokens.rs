@@ -55,7 +55,6 @@ impl Tokens {
 
     /// Returns the user of a token. The time does not depend on whether and where the file has the
     /// token.
-    #[must_use]
     pub fn user(&self, token: &str) -> Option<&User> {
         let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         self.0.iter().fold(None, |found, (known, user)| {
@@ -68,7 +67,6 @@ impl Tokens {
     }
 
     /// Returns `true` if a user of an earlier request is still there, with all groups of then.
-    #[must_use]
     pub fn has(&self, user: &User) -> bool {
         self.0.iter().any(|(_, known)| {
             let mut groups = user.groups.iter();

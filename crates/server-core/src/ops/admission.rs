@@ -89,7 +89,6 @@ impl Admission {
     }
 
     /// Returns the number of taken permits of a class.
-    #[must_use]
     pub fn taken(&self, class: Class) -> usize {
         self.permits(class).taken()
     }
@@ -163,7 +162,6 @@ impl Permits {
 /// Returns 429, which asks the client to retry after a second.
 ///
 /// Source: `NewTooManyRequests` of `k8s.io/apimachinery`, with the text of `k8s.io/apiserver`.
-#[must_use]
 pub fn too_many_requests() -> Box<Status> {
     Status::new(
         429,

@@ -96,7 +96,6 @@ pub struct Entry<'a> {
 }
 
 /// Generates the identifier of a request.
-#[must_use]
 pub fn new_id() -> Uuid {
     Uuid::new_v4()
 }

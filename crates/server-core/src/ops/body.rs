@@ -71,7 +71,6 @@ async fn drain<B: Body>(mut body: Pin<&mut B>, mut most: usize) {
 }
 
 /// Returns 413 for a body of more than `max` bytes.
-#[must_use]
 pub fn too_large(max: usize) -> Box<Status> {
     Status::new(
         413,

@@ -19,7 +19,6 @@ pub enum Kind {
 
 impl Kind {
     /// Returns the name in the path and in the response.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Live => "livez",
@@ -35,7 +34,6 @@ impl Kind {
 /// the query parameters, which a single check ignores. `results` are the checks and their outcomes,
 /// in the order of the response. As in Kubernetes, only the response for a single check has the
 /// reason of a failure.
-#[must_use]
 pub fn answer(
     kind: Kind,
     check: Option<&str>,

@@ -103,7 +103,6 @@ const MAX_STREAMS: u32 = 250;
 
 impl Limits {
     /// Returns the maximum number of concurrent expansions.
-    #[must_use]
     pub fn expansions(&self) -> NonZeroUsize {
         self.max_expansions
             .or_else(|| std::thread::available_parallelism().ok())
@@ -115,7 +114,6 @@ impl Limits {
     /// An HTTP/1 request whose headers are too large gets 431. An HTTP/2 connection is closed if
     /// its client does not answer a ping. The HTTP/1 timeouts are not set here: hyper has only one
     /// timeout for the headers and the idle time before them.
-    #[must_use]
     pub fn connections(&self) -> auto::Builder<TokioExecutor> {
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder
@@ -150,7 +148,6 @@ impl Limits {
     /// Returns 504 for a request that took longer than `request_timeout`.
     ///
     /// Source of the text: `TimeoutHandler` of `k8s.io/apiserver`.
-    #[must_use]
     pub fn timed_out(&self) -> Box<Status> {
         let message = format!(
             "Timeout: request did not complete within requested timeout - {}s",

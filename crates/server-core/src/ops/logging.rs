@@ -103,7 +103,6 @@ pub struct TraceParent {
 impl TraceParent {
     /// Parses the header `traceparent`, or returns `None` if it is invalid. Unknown fields of a
     /// later version are ignored.
-    #[must_use]
     pub fn read(header: &str) -> Option<Self> {
         let mut parts = header.trim().split('-');
         let version = hexadecimal(parts.next()?, 2)?;
@@ -127,7 +126,6 @@ impl TraceParent {
 /// the trace.
 ///
 /// The span has the error level, so errors name their request at every log level.
-#[must_use]
 pub fn request_span(audit_id: &str, parent: Option<&TraceParent>) -> Span {
     let Some(TraceParent {
         trace,

@@ -89,7 +89,6 @@ impl Measured {
 
     /// Returns the number of items to read at once for a list of all: zero, which means all, if the
     /// store has them in memory. The others can continue a list at its revision.
-    #[must_use]
     pub fn chunk(&self) -> usize {
         if self.store.name() == "etcd" { 500 } else { 0 }
     }

@@ -56,7 +56,6 @@ pub struct Reload(watch::Receiver<()>);
 
 impl Shutdown {
     /// Returns the phase at this moment.
-    #[must_use]
     pub fn phase(&self) -> Phase {
         *self.0.borrow()
     }

@@ -74,7 +74,6 @@ impl Store {
     }
 
     /// Returns the kind of store: `memory`, `file` or `etcd`.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         match &self.0 {
             Kind::Memory(_) => "memory",

@@ -64,13 +64,11 @@ pub async fn dump(store: &Store, mut out: impl Write) -> Result<Vec<String>> {
 }
 
 /// Returns the first line of a dump.
-#[must_use]
 pub fn dump_head(revision: Revision) -> Vec<u8> {
     line(&Head { revision })
 }
 
 /// Returns the line of an item.
-#[must_use]
 pub fn dump_line(item: &Item) -> Vec<u8> {
     line(&Line::of(item))
 }

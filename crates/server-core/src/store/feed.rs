@@ -241,7 +241,6 @@ impl Watch {
     }
 
     /// Returns the revision up to which this watch has returned every change.
-    #[must_use]
     pub const fn revision(&self) -> Revision {
         self.revision
     }

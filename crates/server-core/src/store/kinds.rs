@@ -16,7 +16,6 @@ pub const KINDS: [&str; 11] = [
 ];
 
 /// Returns `true` if a key has one of the kinds.
-#[must_use]
 pub fn is_known(key: &str) -> bool {
     let kind = key.split('/').nth(2);
     kind.is_some_and(|kind| KINDS.contains(&kind))

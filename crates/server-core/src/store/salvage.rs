@@ -95,7 +95,6 @@ impl Report {
     }
 
     /// Returns `true` if nothing is damaged.
-    #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.damaged.is_empty() && self.index.is_none()
     }

@@ -30,7 +30,6 @@ pub struct Failure {
 
 impl Failure {
     /// Returns the message of the status.
-    #[must_use]
     pub fn message(&self) -> &str {
         message(&self.status)
     }

@@ -18,13 +18,11 @@ const BYTES: usize = 16;
 
 impl Owner {
     /// Returns the value of the annotation `template.krm.dev/owner`.
-    #[must_use]
     pub fn annotation(&self) -> String {
         format!("{}/{}/{}", self.kind, self.namespace, self.name)
     }
 
     /// Returns the value of the label `template.krm.dev/instance-id`.
-    #[must_use]
     pub fn instance_id(&self) -> String {
         let hash = Sha256::digest(self.annotation().as_bytes());
         hash.iter()
@@ -52,14 +50,12 @@ impl Owner {
     }
 
     /// Returns `true` if a live object belongs to this owner.
-    #[must_use]
     pub fn has(&self, live: &Value) -> bool {
         owner_of(live) == Some(&self.annotation())
     }
 }
 
 /// Returns the owner annotation of a live object.
-#[must_use]
 pub fn owner_of(live: &Value) -> Option<&str> {
     let annotations = live.get("metadata")?.get("annotations")?;
     annotations.get(OWNER)?.as_str()

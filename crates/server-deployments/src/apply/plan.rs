@@ -54,7 +54,6 @@ pub(super) fn key(object: &Recorded) -> (Phase, usize) {
 
 /// Splits recorded objects into waves, in the order of their deletion: no object of a wave needs one
 /// of an earlier wave.
-#[must_use]
 pub fn waves(recorded: &[Recorded]) -> Vec<Vec<Recorded>> {
     let mut all = recorded.to_vec();
     all.sort_by_key(key);

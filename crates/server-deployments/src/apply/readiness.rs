@@ -27,7 +27,6 @@ pub enum State {
 
 impl State {
     /// Returns the name, as in `kstatus`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Current => "Current",
@@ -89,7 +88,6 @@ impl<'l> Live<'l> {
 }
 
 /// Returns `true` if OpenShift waits for an object.
-#[must_use]
 pub fn is_awaited(object: &Value) -> bool {
     let annotations = object.pointer("/metadata/annotations");
     let value = annotations.and_then(|all| all.get(WAIT)?.as_str());
@@ -97,7 +95,6 @@ pub fn is_awaited(object: &Value) -> bool {
 }
 
 /// Returns the state of an object at a time, by the rules of `kstatus`.
-#[must_use]
 pub fn of(live: &Value, now: Timestamp) -> State {
     let live = Live(live);
     if live.at("/metadata/deletionTimestamp").is_some() {
@@ -270,7 +267,6 @@ fn definition(live: Live<'_>) -> State {
 
 /// Returns the state of an object by the rules of OpenShift. `build` is the last `Build` of a
 /// `BuildConfig`, if there is one.
-#[must_use]
 pub fn openshift(live: &Value, build: Option<&Value>) -> State {
     let live = Live(live);
     match (live.group(), live.text("/kind")) {

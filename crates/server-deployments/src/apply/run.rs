@@ -436,7 +436,6 @@ fn values(live: Option<&Value>) -> KnownSecrets {
 }
 
 /// Returns `true` if the deletion of an object deletes other objects or data.
-#[must_use]
 pub fn holds_others(object: &Recorded) -> bool {
     Phase::of(object) != Phase::Others
         || (object.group(), object.kind.as_str()) == ("", "PersistentVolumeClaim")

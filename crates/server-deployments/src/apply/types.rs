@@ -46,19 +46,16 @@ pub struct Recorded {
 
 impl Recorded {
     /// Returns the API group, empty for `v1`.
-    #[must_use]
     pub fn group(&self) -> &str {
         group(&self.api_version)
     }
 
     /// Returns what identifies the object: group, kind, namespace and name.
-    #[must_use]
     pub fn key(&self) -> Key<'_> {
         (self.group(), &self.kind, &self.namespace, &self.name)
     }
 
     /// Returns `true` if both have the same group, kind, namespace and name.
-    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
@@ -136,7 +133,6 @@ pub enum Conflicts {
 
 /// Returns the objects of a deployment after some steps, in the order in which they were applied.
 /// `before` are the objects before the steps.
-#[must_use]
 pub fn record(before: &[Recorded], steps: &[Step]) -> Vec<Recorded> {
     let counts = |what| !matches!(what, What::Waiting | What::Kept | What::Failed);
     let steps = steps.iter().filter(|step| counts(step.what));

@@ -88,7 +88,6 @@ impl Args {
 
     /// Returns the interpreters of Python templates, or interpreters that refuse them. `limit` is
     /// the timeout of the templates of one expansion.
-    #[must_use]
     pub fn interpreters(&self, limit: Duration) -> Arc<dyn Interpreters> {
         if self.allow_python {
             interpreters(&self.python, limit, Confinement::Confined)

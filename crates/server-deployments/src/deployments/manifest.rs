@@ -61,7 +61,6 @@ impl Manifest {
     }
 
     /// Returns the import with a name, such as the type of a template.
-    #[must_use]
     pub fn import(&self, name: &str) -> Option<&Import> {
         self.imports.iter().find(|import| import.name == name)
     }

@@ -82,7 +82,6 @@ pub enum State {
 
 impl State {
     /// Returns `true` if an operation is running.
-    #[must_use]
     pub const fn is_busy(self) -> bool {
         matches!(self, Self::Applying | Self::Deleting)
     }
@@ -141,7 +140,6 @@ impl Deployment {
     }
 
     /// Returns the namespace and name.
-    #[must_use]
     pub fn target(&self) -> Target {
         Target {
             namespace: self.namespace.clone(),
@@ -155,7 +153,6 @@ impl Deployment {
     }
 
     /// Returns a human-readable description of the state.
-    #[must_use]
     pub fn message(&self) -> String {
         let left = self.resources.len();
         let (objects, remain) = match left {
@@ -238,7 +235,6 @@ pub enum Progress {
 
 impl Progress {
     /// Returns `true` if the operation has ended.
-    #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Interrupted)
     }
@@ -312,7 +308,6 @@ impl Operation {
     }
 
     /// Returns the deployment that it changes.
-    #[must_use]
     pub fn target(&self) -> Target {
         Target {
             namespace: self.namespace.clone(),

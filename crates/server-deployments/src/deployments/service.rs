@@ -99,7 +99,6 @@ impl Deployments {
     }
 
     /// Returns `true` if objects are applied to a cluster.
-    #[must_use]
     pub fn applies(&self) -> bool {
         self.tools.cluster.is_some()
     }

@@ -232,7 +232,6 @@ pub(crate) fn undeclared(of: Of, object: &Value) -> Option<String> {
 }
 
 /// Finds duplicate keys in a JSON body. Returns texts such as `duplicate field "a"`.
-#[must_use]
 pub fn repeated_keys(body: &[u8]) -> Vec<String> {
     let mut repeated = Vec::new();
     let value = json::value_with(&String::from_utf8_lossy(body), &mut repeated);
@@ -296,7 +295,6 @@ pub(crate) fn take_group(group: Group, object: &mut Value) {
 
 /// Returns the served group of the Template in a body: that of its `apiVersion`, or for `v1` that of
 /// its dialect.
-#[must_use]
 pub fn group(format: Format, body: &[u8]) -> Option<Group> {
     match format {
         Format::Json => group_of_json(std::str::from_utf8(body).ok()?),
@@ -319,7 +317,6 @@ fn group_of_json(json: &str) -> Option<Group> {
 }
 
 /// Returns the served group of a Template, like [`group`].
-#[must_use]
 pub fn group_of(document: &Document) -> Option<Group> {
     let root = document.roots().next()?;
     match root.text_at(["apiVersion"])?.as_ref() {

@@ -112,7 +112,6 @@ impl Draft {
     }
 
     /// Returns a string in `metadata`, such as `name`. Empty if it is not set.
-    #[must_use]
     pub fn text(&self, key: &str) -> &str {
         self.metadata
             .get(key)
@@ -121,13 +120,11 @@ impl Draft {
     }
 
     /// Returns the name. Empty if it is not set yet.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.text("name")
     }
 
     /// Returns the namespace. Empty if the client did not set it.
-    #[must_use]
     pub fn namespace(&self) -> &str {
         self.text("namespace")
     }
@@ -139,13 +136,11 @@ impl Draft {
     }
 
     /// Returns `true` if it has a `deletionTimestamp`. It is deleted with its last finalizer.
-    #[must_use]
     pub fn is_being_deleted(&self) -> bool {
         !self.text("deletionTimestamp").is_empty()
     }
 
     /// Returns a field other than `metadata`, as compact JSON.
-    #[must_use]
     pub fn field(&self, key: &str) -> Option<&str> {
         self.fields()
             .find(|(name, _)| *name == key)
@@ -153,7 +148,6 @@ impl Draft {
     }
 
     /// Returns the value of a field other than `metadata`; null if it is missing.
-    #[must_use]
     pub fn value(&self, key: &str) -> Value {
         let value = self.field(key).and_then(|text| json::value(text).ok());
         value.unwrap_or_default()
@@ -194,7 +188,6 @@ impl Draft {
     }
 
     /// Returns the text of the body, if it was YAML.
-    #[must_use]
     pub fn yaml(&self) -> Option<&str> {
         self.yaml.as_deref()
     }
@@ -219,7 +212,6 @@ impl Draft {
     }
 
     /// Returns the complete object, with `kind` and `apiVersion`.
-    #[must_use]
     pub fn to_value(&self) -> Value {
         self.value_with(Map::new(), |_| true)
     }

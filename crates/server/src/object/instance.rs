@@ -25,7 +25,6 @@ const CHOICES: [(&str, &[&str]); 5] = [
 ];
 
 /// Returns the finalizer that keeps an instance until its objects are deleted.
-#[must_use]
 pub const fn finalizer(group: Group) -> &'static str {
     match group {
         Group::Krm => "template.krm.dev/finalizer",
@@ -34,7 +33,6 @@ pub const fn finalizer(group: Group) -> &'static str {
 }
 
 /// Returns a user as the requester of an instance.
-#[must_use]
 pub fn requester(user: &User) -> Value {
     let mut fields = Map::new();
     fields.insert("username".to_owned(), json!(user.name));
@@ -51,7 +49,6 @@ pub fn requester(user: &User) -> Value {
 }
 
 /// Returns the requester of an instance as a user; `None` if it has no name.
-#[must_use]
 pub fn user(requester: &Value) -> Option<User> {
     let text = |key: &str| requester.get(key).and_then(Value::as_str);
     let list = |value: &Value| -> Vec<String> {
@@ -72,7 +69,6 @@ pub fn user(requester: &Value) -> Option<User> {
 }
 
 /// Returns the names of the stored Templates in the `spec` of an instance.
-#[must_use]
 pub fn templates(spec: &Value) -> Vec<String> {
     let instances = spec.get("instances").and_then(Value::as_array);
     let all = instances.into_iter().flatten().chain([spec]);
@@ -81,7 +77,6 @@ pub fn templates(spec: &Value) -> Vec<String> {
 }
 
 /// Returns `true` if two specs of our group differ at most in the fields that the server sets.
-#[must_use]
 pub fn is_same_request(one: &Value, other: &Value) -> bool {
     let without = |spec: &Value| {
         let mut spec = spec.as_object().cloned().unwrap_or_default();

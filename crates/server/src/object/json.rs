@@ -406,7 +406,6 @@ pub(crate) fn compact(text: &str, out: &mut String) {
 }
 
 /// Indents compact JSON by two spaces per level, like Go's `json.Indent`.
-#[must_use]
 pub fn pretty(compact: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(compact);
     let mut out = Vec::with_capacity(compact.len() * 2);

@@ -274,7 +274,6 @@ pub fn delete(draft: &mut Draft, now: Timestamp) {
 /// YAML texts are compared too, unless the new object has none.
 ///
 /// Source: `IgnoreManagedFieldsTimestampsTransformer` of `k8s.io/apiserver`.
-#[must_use]
 pub fn is_same(new: &Draft, old: &Draft) -> bool {
     let fields = |draft: &Draft| {
         let mut metadata = draft.metadata.clone();
@@ -307,7 +306,6 @@ fn same_fields(new: &Draft, old: &Draft, counts: impl Fn(&str) -> bool) -> bool 
 }
 
 /// Formats a time for `metadata`, in UTC with whole seconds.
-#[must_use]
 pub fn rfc3339(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
@@ -317,7 +315,6 @@ fn set(draft: &mut Draft, key: &str, text: String) {
 }
 
 /// Returns `true` if a namespace can have this name.
-#[must_use]
 pub fn is_namespace(namespace: &str) -> bool {
     validation::dns_label(namespace).is_empty()
 }

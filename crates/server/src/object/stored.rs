@@ -155,49 +155,41 @@ impl Stored {
     }
 
     /// Returns the Template as a store keeps it: a header and the object's JSON.
-    #[must_use]
     pub const fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
     /// Returns the API group in which it was written.
-    #[must_use]
     pub const fn group(&self) -> Group {
         self.group
     }
 
     /// Returns `metadata.namespace`, which is never empty.
-    #[must_use]
     pub fn namespace(&self) -> &str {
         self.slice(&self.namespace)
     }
 
     /// Returns `metadata.name`, which is never empty.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.slice(&self.name)
     }
 
     /// Returns `metadata.uid`, which the server set when the Template was created.
-    #[must_use]
     pub fn uid(&self) -> &str {
         self.slice(&self.uid)
     }
 
     /// Returns `true` if it has a `deletionTimestamp`.
-    #[must_use]
     pub const fn is_being_deleted(&self) -> bool {
         self.is_being_deleted
     }
 
     /// Returns `metadata.labels`; an empty map if there are none.
-    #[must_use]
     pub fn labels(&self) -> BTreeMap<String, String> {
         serde_json::from_str(self.slice(&self.labels)).unwrap_or_default()
     }
 
     /// Returns the Template as a [`Draft`], with its `resourceVersion`.
-    #[must_use]
     pub fn draft(&self, revision: Revision) -> Draft {
         let text = self.slice(&self.object);
         let yaml = self.yaml().map(str::to_owned);

@@ -10,7 +10,6 @@ use crate::object::answer::{Item, object};
 use crate::object::json;
 
 /// Converts a JSON response to YAML with sorted keys, like sigs.k8s.io/yaml.
-#[must_use]
 pub fn yaml(json: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(json);
     let value = json::value(&text).unwrap_or_default();

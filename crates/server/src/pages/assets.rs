@@ -44,7 +44,6 @@ pub(super) static HASHES: LazyLock<[String; 4]> = LazyLock::new(|| {
 });
 
 /// Encodes bytes as hexadecimal digits.
-#[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
@@ -52,7 +51,6 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// Returns the file with a name.
-#[must_use]
 pub fn asset(name: &str) -> Option<Asset> {
     let mut files = FILES.iter().zip(HASHES.iter());
     let ((_, content_type, text), hash) = files.find(|((known, ..), _)| *known == name)?;

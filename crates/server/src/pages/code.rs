@@ -7,13 +7,11 @@ use krm_template_authoring::form::escape;
 use crate::process::Piece;
 
 /// Renders the text of an object. The `id` of each line begins with `o`, the number and `-l`.
-#[must_use]
 pub fn object(number: usize, pieces: &[Piece]) -> String {
     lines(&format!("o{number}-l"), pieces)
 }
 
 /// Renders the text of a Template. The `id` of each line begins with `t-l`.
-#[must_use]
 pub fn text(pieces: &[Piece]) -> String {
     lines("t-l", pieces)
 }

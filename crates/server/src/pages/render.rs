@@ -324,13 +324,11 @@ pub fn message(frame: &Frame, message: &MessagePage) -> Result<String> {
 }
 
 /// Returns the hashes of the style sheets and the script.
-#[must_use]
 pub fn hashes() -> Vec<String> {
     HASHES.to_vec()
 }
 
 /// Renders all error messages of a form, each with a link to its field.
-#[must_use]
 pub fn summary(form: &Form, filled: &Filled, others: &[String]) -> String {
     let mut items: Vec<String> = others
         .iter()

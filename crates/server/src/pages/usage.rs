@@ -37,7 +37,6 @@ pub struct Use {
 
 impl Usage<'_> {
     /// Returns all commands and files.
-    #[must_use]
     pub fn all(&self) -> Vec<Use> {
         let file = format!(
             "{}.yaml",
@@ -151,7 +150,6 @@ fn typed(kind: ParameterType, text: String) -> Value<'static> {
 }
 
 /// Quotes a text as a word of a shell, if necessary.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./=:@%+,".contains(&byte);
     if !text.is_empty() && text.bytes().all(is_plain) {

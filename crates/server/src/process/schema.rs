@@ -83,7 +83,6 @@ pub fn described(group: Group, document: &Arc<Document>, limits: &Limits<'_>) ->
 }
 
 /// Parses the tags in an annotation.
-#[must_use]
 pub fn tags(text: &str) -> Vec<String> {
     let tags = text.split(',').map(str::trim);
     tags.filter(|tag| !tag.is_empty())

@@ -16,7 +16,6 @@ use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::Result;
 
 /// Splits the text of a Template into pieces, and masks its secrets.
-#[must_use]
 pub fn source(group: Group, document: &Arc<Document>) -> Vec<Piece> {
     let mut unheard = Diagnostics::new();
     let Some(template) = read::template(document, group, false, &mut unheard) else {
@@ -45,7 +44,6 @@ pub fn source(group: Group, document: &Arc<Document>) -> Vec<Piece> {
 }
 
 /// Splits a YAML text into pieces. A text that is not YAML becomes a single piece.
-#[must_use]
 pub fn pieces(text: &str) -> Vec<Piece> {
     let piece = |text: &str, class| Piece {
         text: text.to_owned(),

@@ -25,13 +25,11 @@ pub enum Class {
 
 impl Class {
     /// Returns `true` if the token is the value of a field.
-    #[must_use]
     pub const fn is_value(self) -> bool {
         matches!(self, Self::String | Self::Number | Self::Bool | Self::Null)
     }
 
     /// Returns the name of the class, which is empty for punctuation.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "",

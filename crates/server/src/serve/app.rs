@@ -81,13 +81,11 @@ impl App {
     }
 
     /// Returns the state for what works beside requests.
-    #[must_use]
     pub fn share(&self) -> Arc<State> {
         Arc::clone(&self.0)
     }
 
     /// Returns the state that all requests share.
-    #[must_use]
     pub fn state(&self) -> &State {
         &self.0
     }

@@ -176,7 +176,6 @@ fn versions(with_reviews: bool) -> Vec<Served> {
 /// Returns the plain discovery document of a path; `None` for an unknown group or version.
 ///
 /// `with_reviews` includes the core group and the review groups.
-#[must_use]
 pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
     let versions = versions(with_reviews);
     let core = with_reviews.then(core);
@@ -208,7 +207,6 @@ pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
 /// Responds with the aggregated discovery document of `/apis`, or of `/api` if `is_core` is set.
 ///
 /// `with_reviews` includes the core group and the review groups.
-#[must_use]
 pub(super) fn aggregated(
     is_core: bool,
     version: DiscoveryVersion,

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 const MINOR: &str = "33";
 
 /// Returns the document at `/version`: `Info` of `k8s.io/apimachinery/pkg/version`.
-#[must_use]
 pub(super) fn document() -> Value {
     let arch = match std::env::consts::ARCH {
         "x86_64" => "amd64",

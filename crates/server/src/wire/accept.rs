@@ -53,7 +53,6 @@ pub enum MetaVersion {
 
 impl MetaVersion {
     /// Returns the group and version, as in the field `apiVersion`.
-    #[must_use]
     pub const fn api_version(self) -> &'static str {
         match self {
             Self::V1 => "meta.k8s.io/v1",
@@ -104,7 +103,6 @@ pub enum DiscoveryVersion {
 
 impl DiscoveryVersion {
     /// Returns the name of the version.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::V2 => "v2",
@@ -168,7 +166,6 @@ pub fn negotiate(
 }
 
 /// Returns the format of a document, which has only one shape. The default is JSON.
-#[must_use]
 pub fn format(accept: Option<&str>) -> Format {
     ranges(accept)
         .iter()
@@ -178,7 +175,6 @@ pub fn format(accept: Option<&str>) -> Format {
 
 /// Returns the format of an error. Returns `None` if the client accepts neither plain JSON nor
 /// plain YAML, for example only a Table.
-#[must_use]
 pub fn of_error(accept: Option<&str>) -> Option<Format> {
     let ranges = ranges(accept);
     if ranges.is_empty() {
@@ -219,7 +215,6 @@ pub fn discovery(accept: Option<&str>) -> Result<Discovery> {
 }
 
 /// Returns `true` if a client accepts a media type, such as `application/json`. Ignores parameters.
-#[must_use]
 pub fn accepts(accept: Option<&str>, media_type: &str) -> bool {
     let ranges = ranges(accept);
     let kind = media_type.split('/').next().unwrap_or_default();
@@ -235,7 +230,6 @@ pub fn accepts(accept: Option<&str>, media_type: &str) -> bool {
 }
 
 /// Returns `true` if JSON is indented: by `?pretty=`, or by default for browsers, curl and wget.
-#[must_use]
 pub fn is_pretty(user_agent: Option<&str>, query: &Query) -> bool {
     match query.text("pretty") {
         "" => user_agent.is_some_and(|agent| {

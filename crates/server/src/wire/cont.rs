@@ -40,7 +40,6 @@ struct Token {
 
 impl Continue {
     /// Returns the token for `continue` in the metadata of a list.
-    #[must_use]
     pub fn encode(&self) -> String {
         let rv = self.revision.map_or(NEWEST, |revision| {
             i64::try_from(revision).unwrap_or(i64::MAX)

@@ -242,7 +242,6 @@ fn review(request: &Resource) -> Option<Review> {
 }
 
 /// Returns the 405 error for a verb that a served resource does not support.
-#[must_use]
 pub fn not_allowed() -> Box<Status> {
     let message = "the server does not allow this method on the requested resource";
     Status::new(405, "MethodNotAllowed", message).with(Details::default())

@@ -47,7 +47,6 @@ impl FieldSelector {
     }
 
     /// Returns `true` if an object with this name and namespace is selected.
-    #[must_use]
     pub fn matches(&self, name: &str, namespace: &str) -> bool {
         self.0.iter().all(|term| {
             let found = if term.is_name { name } else { namespace };
@@ -56,7 +55,6 @@ impl FieldSelector {
     }
 
     /// Returns `true` if everything is selected.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -86,7 +86,6 @@ impl Selectors {
     }
 
     /// Returns `true` if everything is selected.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
@@ -179,7 +178,6 @@ pub fn get(query: &Query) -> Result<At> {
 }
 
 /// Returns the 504 error for a revision that is newer than the newest one.
-#[must_use]
 pub fn in_the_future(asked: Revision, newest: Revision) -> Box<Status> {
     let message = format!("Timeout: Too large resource version: {asked}, current: {newest}");
     let cause = Cause::new("ResourceVersionTooLarge", "", "Too large resource version");
@@ -192,7 +190,6 @@ pub fn in_the_future(asked: Revision, newest: Revision) -> Box<Status> {
 
 /// Returns the 410 error for a list of a compacted state. A continued list gets a token to continue
 /// at the newest state.
-#[must_use]
 pub fn expired(options: &ListOptions) -> Box<Status> {
     let Some(after) = &options.after else {
         let message = "The resourceVersion for the provided list is too old.";

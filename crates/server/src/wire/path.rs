@@ -150,7 +150,6 @@ impl Verb {
     ];
 
     /// Returns the name of the verb, such as `deletecollection`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -179,7 +178,6 @@ impl Resource {
     }
 
     /// Returns the attributes for authorization.
-    #[must_use]
     pub fn attributes(&self) -> Attributes<'_> {
         let name = self.name.as_deref().or(self.selected_name.as_deref());
         Attributes {
@@ -196,7 +194,6 @@ impl Resource {
 }
 
 /// Parses the target of a request. `path` is the path as sent.
-#[must_use]
 pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
     let other = || Path::Other(path.to_owned());
     if path == "/" || path.is_empty() {

@@ -41,13 +41,11 @@ impl Query {
     }
 
     /// Returns the first value of a parameter.
-    #[must_use]
     pub fn first(&self, name: &str) -> Option<&str> {
         self.all(name).next()
     }
 
     /// Returns the first value of a parameter. Empty if there is none.
-    #[must_use]
     pub fn text(&self, name: &str) -> &str {
         self.first(name).unwrap_or_default()
     }
@@ -64,7 +62,6 @@ impl Query {
     /// `true` for anything else, including an empty value.
     ///
     /// Source: `Convert_Slice_string_To_bool` of `k8s.io/apimachinery`.
-    #[must_use]
     pub fn flag(&self, name: &str) -> Option<bool> {
         self.first(name)
             .map(|value| !(value.eq_ignore_ascii_case("false") || value == "0"))

@@ -37,14 +37,12 @@ pub enum DefaultValue<'t> {
 
 impl Template {
     /// Whether a default may refer to other parameters: only in our own API version.
-    #[must_use]
     pub fn defaults_refer(&self) -> bool {
         group(&self.reference.api_version) == OWN_GROUP
     }
 
     /// The value of `parameter` if none is given: the one in the map `values`, else its default,
     /// else a generated one.
-    #[must_use]
     pub fn default_value<'t>(&'t self, parameter: &'t Parameter) -> DefaultValue<'t> {
         let mut values = self.values.iter().rev();
         let value = match values.find(|given| given.name == parameter.name) {
@@ -89,7 +87,6 @@ impl Template {
     }
 
     /// Its display name and description, as OpenShift's catalog has them.
-    #[must_use]
     pub fn title(&self) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
         (
             self.annotation("openshift.io/display-name"),
@@ -124,7 +121,6 @@ fn refers(text: &str) -> bool {
 
 impl Parameter {
     /// Whether a value must be given.
-    #[must_use]
     pub const fn needs_value(&self, default: &DefaultValue<'_>) -> bool {
         self.required && matches!(default, DefaultValue::Nothing)
     }
@@ -143,7 +139,6 @@ impl Parameter {
     }
 
     /// Its range and its lengths in words.
-    #[must_use]
     pub fn bounds(&self) -> Vec<String> {
         let range = |least: Option<String>, most: Option<String>, unit: &str| match (least, most) {
             (Some(least), Some(most)) => Some(format!("{least} to {most}{unit}")),

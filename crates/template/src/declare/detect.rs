@@ -11,7 +11,6 @@ use krm_yaml::{Cursor, Kind};
 pub(crate) const DIALECT: &str = "template.krm.dev/dialect";
 
 /// The dialect of the Template under a node, which may be in any state.
-#[must_use]
 pub fn detect(template: Cursor<'_>) -> Dialect {
     let api_version = template.text_at(["apiVersion"]).unwrap_or_default();
     dialect_of(template, &api_version, &mut Diagnostics::new())

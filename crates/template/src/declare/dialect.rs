@@ -20,7 +20,6 @@ pub enum Dialect {
 
 impl Dialect {
     /// The name in the annotation `template.krm.dev/dialect`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Proposal => "proposal",
@@ -29,7 +28,6 @@ impl Dialect {
     }
 
     /// The treatment of a mapping that has a key twice.
-    #[must_use]
     pub const fn duplicate_keys(self) -> DuplicateKeys {
         match self {
             Self::Proposal => DuplicateKeys::Refuse,
@@ -38,7 +36,6 @@ impl Dialect {
     }
 
     /// The reference that inserts the value of a parameter as a string.
-    #[must_use]
     pub fn string_reference(self, name: &str) -> String {
         match self {
             Self::Proposal => format!("$({name})"),
@@ -47,7 +44,6 @@ impl Dialect {
     }
 
     /// The reference that inserts the value of a parameter as a number, a bool or a structure.
-    #[must_use]
     pub fn raw_reference(self, name: &str) -> String {
         match self {
             Self::Proposal => format!("$(({name}))"),

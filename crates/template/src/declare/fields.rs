@@ -32,7 +32,6 @@ pub(crate) fn type_field<'d>(node: Cursor<'d>, name: &str) -> Option<Cursor<'d>>
 }
 
 /// The text of `type_field`, if it holds one.
-#[must_use]
 pub fn type_text<'d>(node: Cursor<'d>, name: &str) -> Option<Cow<'d, str>> {
     type_field(node, name)?.text().ok()?
 }

@@ -179,7 +179,6 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// The API group of a kind that OpenShift's first API had without one.
-#[must_use]
 pub fn group_of(kind: &str) -> Option<&'static str> {
     let mut groups = GROUPS.iter();
     let (group, _) = groups.find(|(_, kinds)| kinds.contains(&kind))?;

@@ -61,7 +61,6 @@ pub const TEMPLATE_FIELDS: &[&str] = &[
 ];
 
 /// Whether `kind: Template` of this API group is one that is understood.
-#[must_use]
 pub fn is_template_group(group: &str) -> bool {
     matches!(group, "" | OWN_GROUP | OPENSHIFT_GROUP)
 }
@@ -100,13 +99,11 @@ impl Template {
     /// Reads the Template under a node. All errors and warnings go to `diagnostics`; after an
     /// error it returns `None`. A Template that is kept needs a document that needs no
     /// [upgrade](krm_yaml::Document::upgrade).
-    #[must_use]
     pub fn read(node: &SharedNode, diagnostics: &mut Diagnostics) -> Option<Self> {
         Self::read_as(node, Reading::default(), diagnostics)
     }
 
     /// As [`read`](Self::read), in another way: as a server reads what it receives.
-    #[must_use]
     pub fn read_as(
         node: &SharedNode,
         reading: Reading<'_>,
@@ -185,37 +182,31 @@ impl Template {
     }
 
     /// `metadata.name`; empty if it has none.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.reference.name
     }
 
     /// `apiVersion`, which the dialect follows from.
-    #[must_use]
     pub fn api_version(&self) -> &str {
         &self.reference.api_version
     }
 
     /// The syntax and rules it is written in.
-    #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
     /// The node that it was read from.
-    #[must_use]
     pub fn node(&self) -> Cursor<'_> {
         self.node.cursor()
     }
 
     /// The list `objects`, whose items are to be [opened](Cursor::open).
-    #[must_use]
     pub fn objects(&self) -> Option<Cursor<'_>> {
         self.part(self.objects)
     }
 
     /// The field `labels` or `objectLabels`.
-    #[must_use]
     pub fn labels(&self) -> Option<Cursor<'_>> {
         self.part(self.labels)
     }
@@ -226,7 +217,6 @@ impl Template {
     }
 
     /// The field `message`, whose references are not replaced yet.
-    #[must_use]
     pub fn message(&self) -> Option<Cursor<'_>> {
         self.part(self.message)
     }
@@ -236,13 +226,11 @@ impl Template {
     }
 
     /// Its parameters, in the order they are declared.
-    #[must_use]
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
 
     /// The places of values that must not be shown: of its own parameters, and among those given.
-    #[must_use]
     pub fn secrets(&self, given: &[Assignment]) -> Vec<Place> {
         let hidden = self.parameters.iter().filter(|one| !one.may_show());
         let hidden: BTreeMap<&str, &Parameter> =
@@ -255,7 +243,6 @@ impl Template {
     }
 
     /// The declared parameters that a text refers to, each once.
-    #[must_use]
     pub fn names_in(&self, text: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for name in reference::names(text, self.dialect) {
@@ -268,7 +255,6 @@ impl Template {
     }
 
     /// Whether a text refers to a parameter whose value must not be shown.
-    #[must_use]
     pub fn hides(&self, text: &str) -> bool {
         let mut names = reference::names(text, self.dialect);
         names.any(|name| {
@@ -278,19 +264,16 @@ impl Template {
     }
 
     /// The Template itself, for a report.
-    #[must_use]
     pub const fn reference(&self) -> &ObjectReference {
         &self.reference
     }
 
     /// Where an annotation of the Template is.
-    #[must_use]
     pub fn annotation_place(&self, key: &str) -> Option<Place> {
         Some(self.node().at(["metadata", "annotations", key])?.place())
     }
 
     /// The value of an annotation of the Template.
-    #[must_use]
     pub fn annotation(&self, key: &str) -> Option<Cow<'_, str>> {
         self.node().text_at(["metadata", "annotations", key])
     }

@@ -187,7 +187,6 @@ fn shell_name(text: &str) -> Option<&str> {
 impl Nearly<'_, '_> {
     /// Whether it is certain that no shell and no other program reads it, in a text of one line.
     /// `in_command` and `in_annotation` describe the field of the text.
-    #[must_use]
     pub fn is_meant(&self, text: &str, in_command: bool, in_annotation: bool) -> bool {
         if self.spelling.len() == text.len() {
             return true;

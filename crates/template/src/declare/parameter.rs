@@ -49,7 +49,6 @@ impl ParameterType {
     ];
 
     /// The name used in messages.
-    #[must_use]
     pub fn name(self) -> &'static str {
         Self::NAMES
             .iter()
@@ -58,7 +57,6 @@ impl ParameterType {
     }
 
     /// The name in a sentence: `an int`.
-    #[must_use]
     pub fn with_article(self) -> String {
         match self {
             Self::Base64 => "base64".to_owned(),
@@ -68,7 +66,6 @@ impl ParameterType {
     }
 
     /// Whether a text is a value of the type; a list or mapping is not read.
-    #[must_use]
     pub fn fits(self, text: &str) -> bool {
         match self {
             Self::Int => is_int(text),
@@ -80,7 +77,6 @@ impl ParameterType {
     }
 
     /// Whether values are lists or mappings.
-    #[must_use]
     pub const fn is_structured(self) -> bool {
         matches!(self, Self::Array | Self::Map)
     }
@@ -130,32 +126,27 @@ pub struct Parameter {
 
 impl Parameter {
     /// The node that it was read from.
-    #[must_use]
     pub fn node(&self) -> Cursor<'_> {
         self.node.cursor()
     }
 
     /// Its default, unless it is null or left out.
-    #[must_use]
     pub fn value(&self) -> Option<Cursor<'_>> {
         Some(self.node.document().cursor(self.value?))
     }
 
     /// The field `key`; without it, the whole parameter.
-    #[must_use]
     pub fn field(&self, key: &str) -> Cursor<'_> {
         let node = self.node();
         node.get(key).unwrap_or(node)
     }
 
     /// The name that forms and tables show, if there is one.
-    #[must_use]
     pub fn display_name(&self) -> Option<Cow<'_, str>> {
         self.string("displayName")
     }
 
     /// The field `description`, in the author's words.
-    #[must_use]
     pub fn description(&self) -> Option<Cow<'_, str>> {
         self.string("description")
     }
@@ -169,13 +160,11 @@ impl Parameter {
     }
 
     /// The expression its value is generated from.
-    #[must_use]
     pub fn expression(&self) -> Option<&str> {
         self.from.as_deref()
     }
 
     /// Its default as text: as it is written, a list or mapping as JSON.
-    #[must_use]
     pub fn default_text(&self) -> Option<Cow<'_, str>> {
         let value = self.value()?;
         if value.is_mapping() || value.is_sequence() {
@@ -186,7 +175,6 @@ impl Parameter {
     }
 
     /// Whether a message may show the value: not that of a secret, nor one that looks like one.
-    #[must_use]
     pub fn may_show(&self) -> bool {
         !self.conceals_value
             && !self.secret
@@ -195,7 +183,6 @@ impl Parameter {
     }
 
     /// Whether its name says that the value is a secret: `DB_PASSWORD`, but not `SECRET_NAME`.
-    #[must_use]
     pub fn is_named_like_secret(&self) -> bool {
         let name = self.name.to_uppercase();
         SECRET_WORDS.iter().any(|word| name.contains(word))

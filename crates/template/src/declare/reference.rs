@@ -115,7 +115,6 @@ impl<'t> Iterator for Parts<'t> {
 
 impl<'t> Part<'t> {
     /// The piece as it is written.
-    #[must_use]
     pub const fn spelling(self) -> &'t str {
         match self {
             Self::Text(spelling)
@@ -127,7 +126,6 @@ impl<'t> Part<'t> {
     }
 
     /// The name that a reference refers to.
-    #[must_use]
     pub const fn name(self) -> Option<&'t str> {
         match self {
             Self::String { name, .. } | Self::Raw { name, .. } => Some(name),
@@ -136,7 +134,6 @@ impl<'t> Part<'t> {
     }
 
     /// An escaped reference without the `$` that escapes it.
-    #[must_use]
     pub fn unescaped(self) -> &'t str {
         self.spelling().get(1..).unwrap_or_default()
     }
@@ -297,7 +294,6 @@ pub(crate) fn names(text: &str, dialect: Dialect) -> impl Iterator<Item = &str> 
 }
 
 /// Whether a text has `${NAME}` for any name, declared or not: such a namespace is kept.
-#[must_use]
 pub fn has_openshift_reference(text: &str) -> bool {
     parts(text, Dialect::OpenShift).any(|part| matches!(part, Part::String { .. }))
 }

@@ -104,7 +104,6 @@ pub struct Object<'d> {
 
 impl Object<'_> {
     /// The object, to be looked at.
-    #[must_use]
     pub fn look(&self) -> Look<'_> {
         Look {
             view: View::from(&self.value),
@@ -282,14 +281,12 @@ fn report_overrun(budget: &Budget<'_>, diagnostics: &mut Diagnostics) {
 
 impl Template {
     /// Whether expanding removes the namespaces of objects that are not references.
-    #[must_use]
     pub fn removes_namespaces(&self) -> bool {
         self.dialect == Dialect::OpenShift
             && self.annotation(KEEP_NAMESPACE).as_deref() != Some("true")
     }
 
     /// Whether its labels are put on selectors too.
-    #[must_use]
     pub fn labels_selectors(&self) -> bool {
         match self.annotation(LABEL_SELECTORS).as_deref() {
             Some("true") => true,

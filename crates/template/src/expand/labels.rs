@@ -268,7 +268,6 @@ fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: Selecting<'_>, name
 }
 
 /// Whether an object of a group and kind has the labels wherever [`on_selectors`] may set them.
-#[must_use]
 pub fn are_on_selectors(object: &Value<'_>, group: &str, kind: &str, labels: &Labels) -> bool {
     let branches = for_template(group, kind);
     if branches.is_empty() {

@@ -33,7 +33,6 @@ impl fmt::Display for Path<'_> {
 
 impl<'p> Path<'p> {
     /// The last key; `None` for an index or the object itself.
-    #[must_use]
     pub const fn key(&self) -> Option<&'p str> {
         match self {
             Self::Key(_, key) => Some(key),

@@ -697,7 +697,6 @@ fn only_raw(text: &str) -> Option<&str> {
 const MESSAGE: usize = 512;
 
 /// The place of `spelling` in a node or its key, else the place of the node.
-#[must_use]
 pub fn place_of(spelling: &str, node: Cursor<'_>) -> Place {
     let whole = node.place();
     if spelling.is_empty() {

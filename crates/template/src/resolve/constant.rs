@@ -13,7 +13,6 @@ const RULE: &str = "generated-value";
 
 /// The problem with the expression that generates the value of a parameter, if it generates one at
 /// all. `oc` accepts such an expression, so in OpenShift's dialect only secrets are an error.
-#[must_use]
 pub fn check(template: &Template, parameter: &Parameter) -> Option<Diagnostic> {
     let from = parameter.expression()?;
     let name = &parameter.name;

@@ -60,7 +60,6 @@ pub struct Parameters<'d> {
 
 impl<'d> Parameters<'d> {
     /// The value of the parameter with this name, if one is declared.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&ParameterValue<'d>> {
         self.values.get(name)
     }
@@ -71,7 +70,6 @@ impl<'d> Parameters<'d> {
     }
 
     /// Whether a text may be shown: it contains no secret value.
-    #[must_use]
     pub fn may_show(&self, text: &str) -> bool {
         self.values.values().all(|value| {
             value.may_show || value.text.is_empty() || !text.contains(value.text.as_ref())
@@ -79,7 +77,6 @@ impl<'d> Parameters<'d> {
     }
 
     /// The secret values, and their parts.
-    #[must_use]
     pub fn secrets(&self) -> KnownSecrets {
         let mut known = KnownSecrets::default();
         for value in self.values.values().filter(|value| !value.may_show) {

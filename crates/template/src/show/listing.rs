@@ -10,7 +10,6 @@ use krm_yaml::Value;
 ///
 /// `value` is the value of a parameter if none is given. If it must not be shown, the parameter has
 /// `valueIsHidden: true` instead.
-#[must_use]
 pub fn list(template: &Template) -> Value<'_> {
     let parameters = template.parameters().iter();
     Value::sequence(

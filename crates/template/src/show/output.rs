@@ -164,7 +164,6 @@ impl Printer {
     }
 
     /// Returns the whole text, in pieces.
-    #[must_use]
     pub fn finish(self) -> Vec<String> {
         let (head, foot) = self.format.frame(self.pieces.is_empty());
         let mut pieces = self.pieces;

@@ -26,7 +26,6 @@ const MODELINE: &str = "yaml-language-server: $schema=values.schema.json\n\
     The schema, for editors: krm-template parameters TEMPLATE -o schema > values.schema.json";
 
 /// Returns a values file to fill in for `template`. It contains no secrets.
-#[must_use]
 pub fn skeleton(template: &Template, format: ValuesFormat) -> String {
     let mut out = String::new();
     let name = match template.name() {

@@ -45,7 +45,6 @@ impl<'t> Survey<'t> {
 
     /// Returns a survey that also knows the values of secrets; `None` if there are none. Lists and
     /// mappings stay unknown: the path of a field in them shows keys.
-    #[must_use]
     pub fn with_secrets(&self) -> Option<Self> {
         let is_text = |one: &Parameter| one.may_show() || !one.kind.is_structured();
         let (unknown, wrong) = (self.unknown.clone(), self.wrong.clone());
@@ -75,19 +74,16 @@ impl<'t> Survey<'t> {
     }
 
     /// Whether a text contains no secret value.
-    #[must_use]
     pub fn may_show(&self, text: &str) -> bool {
         self.parameters.may_show(text)
     }
 
     /// Returns `true` if the parameter has no value until one is given or generated.
-    #[must_use]
     pub fn is_unknown(&self, name: &str) -> bool {
         self.unknown.contains(name)
     }
 
     /// Replaces the references to known values in a text.
-    #[must_use]
     pub fn text(&self, text: &str) -> String {
         with_values(text, self.template.dialect, |name| {
             Some(self.parameters.get(name)?.text.as_ref())

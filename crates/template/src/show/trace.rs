@@ -115,19 +115,16 @@ pub struct Reference {
 impl Traced {
     /// Returns `true` if the field must not be shown: its value contains a secret, or it is data of
     /// a Secret.
-    #[must_use]
     pub fn is_secret(&self, field: &Field) -> bool {
         field.references.iter().any(|one| !one.may_show) || self.is_of_secret(field)
     }
 
     /// Returns `true` if the text of the field, as written, must not be shown either.
-    #[must_use]
     pub fn is_secret_as_written(&self, field: &Field) -> bool {
         field.is_literal && self.is_of_secret(field)
     }
 
     /// Returns `true` if a field path in the object shows a secret: a key, or a part of a value.
-    #[must_use]
     pub fn hides(&self, path: &FieldPath) -> bool {
         self.fields.iter().any(|field| {
             let steps = field.path.steps().iter().zip(path.steps());
@@ -137,7 +134,6 @@ impl Traced {
     }
 
     /// The place of a field in the Template, or of the closest one around it.
-    #[must_use]
     pub fn place(&self, path: &FieldPath) -> Option<&Place> {
         let mut path = path.clone();
         loop {
@@ -168,7 +164,6 @@ impl Traced {
 
 impl Field {
     /// Returns the names of the parameters that it refers to, each once.
-    #[must_use]
     pub fn parameters(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for reference in &self.references {

@@ -69,13 +69,11 @@ impl<'b> Budget<'b> {
     }
 
     /// The limit that the expansion exceeded, if it did.
-    #[must_use]
     pub fn overrun(&self) -> Option<Overrun> {
         self.overrun.get().copied()
     }
 
     /// How many objects were created.
-    #[must_use]
     pub fn created(&self) -> usize {
         self.objects.most - self.objects.left.load(Relaxed)
     }

@@ -85,7 +85,6 @@ pub fn parse(text: &str) -> Result<Vec<Assignment>, Vec<EnvError>> {
 
 /// Whether a file has lines `NAME=VALUE`, and is not YAML or JSON: by its first line that is neither
 /// blank nor a comment.
-#[must_use]
 pub fn has_lines(text: &str) -> bool {
     let first =
         lines(text).find_map(|(start, line)| parse_line(start, line).map(|read| (line, read)));

@@ -97,7 +97,6 @@ pub fn check(from: &str) -> Result<(), ExpressionError> {
 }
 
 /// Whether [`expression`] can generate this value from `from`.
-#[must_use]
 pub fn fits(from: &str, value: &str) -> bool {
     let Ok(pieces) = parse(from) else {
         return false;

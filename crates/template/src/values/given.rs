@@ -57,7 +57,6 @@ impl Assignment {
 
 /// Reads a mapping from parameter names to values that a server received. No message shows one of
 /// them. All errors go to `diagnostics`.
-#[must_use]
 pub fn read_values(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
     let mut given = entries(mapping, diagnostics);
     for one in &mut given {
@@ -68,7 +67,6 @@ pub fn read_values(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<As
 
 /// Reads a list of values that a server received: each has a `name` and a `value`. No message shows
 /// a value. All errors go to `diagnostics`.
-#[must_use]
 pub fn read_value_list(list: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
     const FORM: &str = "write each value as `{name: NAME, value: VALUE}`";
     let mut given = Given::default();

@@ -114,7 +114,6 @@ impl<'d> Editor<'d> {
     }
 
     /// The data as it is now, with all operations so far.
-    #[must_use]
     pub const fn value(&self) -> &Value<'d> {
         &self.value
     }
@@ -137,7 +136,6 @@ impl<'d> Editor<'d> {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn get(&self, path: &FieldPath) -> Option<&Value<'d>> {
         self.value.lookup(path)
     }

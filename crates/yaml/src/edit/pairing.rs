@@ -74,7 +74,6 @@ impl ItemKey {
     }
 
     /// The step of a field path that selects this item, as kustomize writes it.
-    #[must_use]
     pub fn step(self, item: &Value<'_>) -> Option<String> {
         let (first, second) = self.of(item)?;
         let field = self.field;
@@ -92,7 +91,6 @@ impl ItemKey {
     }
 
     /// For each new item, the index of the old item with the same key.
-    #[must_use]
     pub fn pairs(self, new: &[Value<'_>], old: &[Value<'_>]) -> Vec<Option<usize>> {
         let keys = old.iter().enumerate();
         let old: BTreeMap<_, usize> = keys
@@ -119,7 +117,6 @@ impl ItemKeys {
     };
 
     /// The key that tells apart the items of both lists; `None` if one of them is empty.
-    #[must_use]
     pub fn of_both(&self, one: &[Value<'_>], other: &[Value<'_>]) -> Option<ItemKey> {
         if one.is_empty() || other.is_empty() {
             return None;
@@ -130,7 +127,6 @@ impl ItemKeys {
 
     /// For each new item, the index of the same old item, if there is one: the item with the same
     /// key, the equal item, or the item at the same position if it may be the same.
-    #[must_use]
     pub fn pairs(&self, new: &[Value<'_>], old: &[Value<'_>]) -> Vec<Option<usize>> {
         if new.len() == old.len() && new.iter().zip(old).all(|(new, old)| new == old) {
             return (0..new.len()).map(Some).collect();
@@ -385,7 +381,6 @@ impl Value<'_> {
 
 /// Puts the items of a list into the order of an older list, together with the items that only the
 /// older list has. A new item stays after the item before it.
-#[must_use]
 pub fn in_order_of<'s>(
     items: Vec<Value<'s>>,
     pairs: &[Option<usize>],

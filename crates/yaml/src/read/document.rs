@@ -79,13 +79,11 @@ impl Document {
     }
 
     /// The text this was read from.
-    #[must_use]
     pub const fn source(&self) -> &Arc<Source> {
         &self.source
     }
 
     /// The source text, from the first byte to the last.
-    #[must_use]
     pub fn text(&self) -> &str {
         self.source.text()
     }
@@ -105,7 +103,6 @@ impl Document {
     }
 
     /// The cursor on node `id`, which must be of this document.
-    #[must_use]
     pub const fn cursor(&self, id: NodeId) -> Cursor<'_> {
         Cursor { document: self, id }
     }
@@ -127,7 +124,6 @@ impl Document {
     }
 
     /// The text in a byte range; empty if there is none.
-    #[must_use]
     pub fn slice(&self, range: Range<usize>) -> &str {
         self.text().get(range).unwrap_or_default()
     }
@@ -145,7 +141,6 @@ impl Document {
     }
 
     /// Where the line begins that `offset` is on.
-    #[must_use]
     pub fn line_start(&self, offset: usize) -> usize {
         self.source.line_start(offset)
     }
@@ -247,13 +242,11 @@ pub struct Cursor<'d> {
 
 impl<'d> Cursor<'d> {
     /// The node's name in its document.
-    #[must_use]
     pub const fn id(self) -> NodeId {
         self.id
     }
 
     /// The document it belongs to.
-    #[must_use]
     pub const fn document(self) -> &'d Document {
         self.document
     }
@@ -281,49 +274,41 @@ impl<'d> Cursor<'d> {
     }
 
     /// The kind of the node; for an alias, of the node that it refers to.
-    #[must_use]
     pub fn kind(self) -> Kind {
         self.resolved().node().kind
     }
 
     /// Whether the value is a mapping.
-    #[must_use]
     pub fn is_mapping(self) -> bool {
         self.kind() == Kind::Mapping
     }
 
     /// Whether the value is a sequence.
-    #[must_use]
     pub fn is_sequence(self) -> bool {
         self.kind() == Kind::Sequence
     }
 
     /// Whether the value is a collection in braces or brackets, as in JSON.
-    #[must_use]
     pub fn is_flow(self) -> bool {
         self.resolved().node().has(Flags::FLOW)
     }
 
     /// The value as written, with quotes and brackets.
-    #[must_use]
     pub fn raw(self) -> &'d str {
         self.document.slice(self.node().value.range())
     }
 
     /// Where the entry, item or root begins: at its key, dash or value.
-    #[must_use]
     pub fn start(self) -> usize {
         self.node().entry as usize
     }
 
     /// Where the value begins, with its anchor and tag.
-    #[must_use]
     pub fn value_start(self) -> usize {
         self.node().props as usize
     }
 
     /// The offset after the last byte of the value.
-    #[must_use]
     pub fn end(self) -> usize {
         self.node().value.end as usize
     }
@@ -336,7 +321,6 @@ impl<'d> Cursor<'d> {
     }
 
     /// After the `:` of a mapping entry; without one, after the key.
-    #[must_use]
     pub fn after_key(self) -> usize {
         let node = self.node();
         let end = node.key.end as usize;
@@ -348,7 +332,6 @@ impl<'d> Cursor<'d> {
     /// offsets of the character, and of each `\`, which may begin an escape for it. `None` if an alias
     /// or a tag may stand for it.
     #[doc(hidden)]
-    #[must_use]
     pub fn offsets_of(self, character: u8) -> Option<Vec<usize>> {
         /// The number of offsets that suffices for most objects.
         const OFFSETS: usize = 16;
@@ -364,7 +347,6 @@ impl<'d> Cursor<'d> {
     }
 
     /// Where the value is; for an absent value, where its key or dash is.
-    #[must_use]
     pub fn place(self) -> Place {
         let node = self.node();
         if node.value.is_empty() {
@@ -375,7 +357,6 @@ impl<'d> Cursor<'d> {
     }
 
     /// Where the key is; for an item, where its dash or value begins.
-    #[must_use]
     pub fn key_place(self) -> Place {
         let node = self.node();
         let range = match node.key_kind {

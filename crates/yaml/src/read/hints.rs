@@ -70,7 +70,6 @@ const MAX_KEY: usize = 63;
 impl Cursor<'_> {
     /// The hint for a value such as `type:int` where a mapping is needed, and for `{type:int}`.
     #[doc(hidden)]
-    #[must_use]
     pub fn space_hint(self) -> Option<String> {
         match self.kind() {
             Kind::Scalar(Style::Plain) => space_hint(self.raw().lines().next()?),
@@ -84,7 +83,6 @@ impl Cursor<'_> {
 }
 
 /// The hint for a line such as `type:int`, in which a space after the colon is missing.
-#[must_use]
 pub fn space_hint(line: &str) -> Option<String> {
     let (key, value) = line.trim_start_matches([' ', '-']).split_once(':')?;
     let is_of_key = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);

@@ -23,7 +23,6 @@ impl<'d> Cursor<'d> {
     /// assert_eq!(web.get("memory").map(|memory| memory.raw()), Some("1Gi"));
     /// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
     /// ```
-    #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
         if self.document.is_simple {
             let is_mapping = self.is_mapping();
@@ -103,7 +102,6 @@ impl<'d> Cursor<'d> {
     }
 
     /// The entries with these keys, each as [`get`](Self::get) finds it, in one walk.
-    #[must_use]
     pub fn get_all<const N: usize>(self, keys: [&str; N]) -> [Option<Self>; N] {
         let mut found = [None; N];
         if !self.is_mapping() {
@@ -132,19 +130,16 @@ impl<'d> Cursor<'d> {
     }
 
     /// Follows keys downwards: `at(["metadata", "name"])`.
-    #[must_use]
     pub fn at<const N: usize>(self, keys: [&str; N]) -> Option<Self> {
         keys.iter().try_fold(self, |cursor, key| cursor.get(key))
     }
 
     /// The text of the scalar under these keys, if there is one.
-    #[must_use]
     pub fn text_at<const N: usize>(self, keys: [&str; N]) -> Option<Cow<'d, str>> {
         self.at(keys)?.text().ok()?
     }
 
     /// The node at `path` from this one; looks through aliases and merge keys.
-    #[must_use]
     pub fn lookup(self, path: &FieldPath) -> Option<Self> {
         path.steps()
             .iter()

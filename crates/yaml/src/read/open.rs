@@ -111,7 +111,6 @@ impl Document {
     }
 
     /// Whether each deferred item can be read by itself. Otherwise [upgrade](Self::upgrade).
-    #[must_use]
     pub fn is_sound(&self) -> bool {
         let is_opened = |id: usize| {
             let opened = self.deferred.opened.get(id);
@@ -160,7 +159,6 @@ const ITEM: NodeId = NodeId(1);
 
 impl Opened<'_> {
     /// The node in its table: that of the document, or its own.
-    #[must_use]
     pub fn cursor(&self) -> Cursor<'_> {
         match self {
             Self::Here(cursor) => *cursor,
@@ -171,7 +169,6 @@ impl Opened<'_> {
 
 impl<'d> Cursor<'d> {
     /// The node with all that is in it.
-    #[must_use]
     pub fn open(self) -> Opened<'d> {
         if self.node().kind != Kind::Deferred {
             return Opened::Here(self);

@@ -23,7 +23,6 @@ pub struct Ordinary<'d> {
 
 impl<'d> Ordinary<'d> {
     /// The node, if a look at each part of it shows that it is ordinary.
-    #[must_use]
     pub fn of(node: Cursor<'d>) -> Option<Self> {
         node.document.is_simple.then_some(())?;
         let has_lines = node.look_at_parts()?;
@@ -32,7 +31,6 @@ impl<'d> Ordinary<'d> {
     }
 
     /// A cursor to the same node.
-    #[must_use]
     pub const fn cursor(self) -> Cursor<'d> {
         self.node
     }
@@ -43,7 +41,6 @@ impl<'d> Ordinary<'d> {
     }
 
     /// Reads the node, without any message.
-    #[must_use]
     pub fn value(self) -> Value<'d> {
         self.node.ordinary_value()
     }

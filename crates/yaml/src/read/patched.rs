@@ -45,7 +45,6 @@ impl<'d> Patched<'d> {
     }
 
     /// The node as it was read, without the changes.
-    #[must_use]
     pub const fn root(&self) -> Ordinary<'d> {
         self.root
     }
@@ -95,13 +94,11 @@ impl<'d> Patched<'d> {
     }
 
     /// The value of a changed part.
-    #[must_use]
     pub fn changed(&self, part: Cursor<'_>) -> Option<&Value<'d>> {
         self.parts.get(part.id())
     }
 
     /// Whether lines were added to a mapping.
-    #[must_use]
     pub fn is_extended(&self, mapping: Cursor<'_>) -> bool {
         !self.parts.added_to(mapping.id()).is_empty()
     }
@@ -138,40 +135,34 @@ impl<'d> Patched<'d> {
     }
 
     /// Whether no part was read to be changed, and no line added.
-    #[must_use]
     pub const fn is_unchanged(&self) -> bool {
         self.parts.values.is_empty() && self.parts.added.is_empty()
     }
 
     /// The number of nodes in the node.
-    #[must_use]
     pub fn size(&self) -> usize {
         let root = self.root.cursor();
         (root.node().next - root.id().0) as usize
     }
 
     /// Reads the node with all changes.
-    #[must_use]
     pub fn into_value(mut self) -> Value<'d> {
         let root = self.root.cursor();
         std::mem::replace(self.value_mut(root), Data::Scalar(Scalar::Null).into())
     }
 
     /// A read-only view of the node with all changes.
-    #[must_use]
     pub fn view(&self) -> View<'_> {
         self.view_of(self.root.cursor())
     }
 
     /// The data of a part as written, without changes.
-    #[must_use]
     pub const fn written(&self, part: Cursor<'d>) -> View<'d> {
         const NONE: &Parts<'_> = &Parts::NONE;
         View::of_node(part, NONE)
     }
 
     /// The data of a part, which must not be inside a changed one.
-    #[must_use]
     pub fn view_of(&self, part: Cursor<'d>) -> View<'_> {
         View::of_part(part, &self.parts)
     }

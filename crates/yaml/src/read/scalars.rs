@@ -51,7 +51,6 @@ impl<'d> Cursor<'d> {
     }
 
     /// Whether the entry is a merge key.
-    #[must_use]
     pub fn is_merge_key(self) -> bool {
         let node = self.node();
         node.key_kind == KeyKind::Scalar(Style::Plain)
@@ -135,13 +134,11 @@ impl<'d> Cursor<'d> {
 
 impl<'d> Cursor<'d> {
     /// Whether the value is absent, `null` or `~`.
-    #[must_use]
     pub fn is_null(self) -> bool {
         matches!(self.scalar(), Ok(Some(Scalar::Null)))
     }
 
     /// The text of a string, if the reader of the text noted that it is spelled as it is read.
-    #[must_use]
     pub fn literal(self) -> Option<&'d str> {
         let text = self.node().value_text()?;
         Some(self.document.slice(text))

@@ -53,13 +53,11 @@ impl SharedNode {
     }
 
     /// A cursor that borrows the document.
-    #[must_use]
     pub fn cursor(&self) -> Cursor<'_> {
         self.document.cursor(self.id)
     }
 
     /// The document it belongs to.
-    #[must_use]
     pub const fn document(&self) -> &Arc<Document> {
         &self.document
     }

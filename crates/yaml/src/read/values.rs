@@ -82,7 +82,6 @@ impl<'d> Cursor<'d> {
     /// assert!(value.get("owner").is_some_and(|owner| owner.is_null()));
     /// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
     /// ```
-    #[must_use]
     pub fn value(
         self,
         duplicates: DuplicateKeys,
@@ -93,7 +92,6 @@ impl<'d> Cursor<'d> {
 
     /// As [`value`](Self::value). A word that is read as text by choice differs from the node's
     /// value, so it is written in quotes.
-    #[must_use]
     pub fn value_with(
         self,
         duplicates: DuplicateKeys,
@@ -174,7 +172,6 @@ impl<'d> Cursor<'d> {
 
     /// Whether the text under this node reads as `value`, entries in any order and no key twice. An
     /// alias and a mapping with a merge key do not.
-    #[must_use]
     pub fn holds(self, value: &Value<'_>) -> bool {
         match (self.node().kind, &value.data) {
             (Kind::Scalar(_), Data::Scalar(scalar)) => self
@@ -558,7 +555,6 @@ impl<'d> Reader<'_> {
 }
 
 /// Whether a text is a bool in YAML 1.1 only.
-#[must_use]
 pub fn is_word(text: &str) -> bool {
     let is_core = matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE");
     !is_core && matches!(scalar::resolve(text), Scalar::Bool(_))

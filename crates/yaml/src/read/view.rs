@@ -47,7 +47,6 @@ impl<'v> View<'v> {
     }
 
     /// The node that the value was read from; `None` for a new value.
-    #[must_use]
     pub fn origin(self) -> Option<NodeId> {
         match self.0 {
             Seen::Value(value) => value.origin,
@@ -56,7 +55,6 @@ impl<'v> View<'v> {
     }
 
     /// Whether this is a mapping.
-    #[must_use]
     pub fn is_mapping(self) -> bool {
         match self.0 {
             Seen::Value(value) => matches!(value.data, Data::Mapping(_)),
@@ -65,7 +63,6 @@ impl<'v> View<'v> {
     }
 
     /// Whether this is a sequence.
-    #[must_use]
     pub fn is_sequence(self) -> bool {
         match self.0 {
             Seen::Value(value) => matches!(value.data, Data::Sequence(_)),
@@ -74,13 +71,11 @@ impl<'v> View<'v> {
     }
 
     /// Whether the value is null.
-    #[must_use]
     pub fn is_null(self) -> bool {
         self.scalar() == Some(Scalar::Null)
     }
 
     /// The value under a key of a mapping.
-    #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
         match self.0 {
             Seen::Value(value) => value.get(key).map(Self::from),
@@ -97,13 +92,11 @@ impl<'v> View<'v> {
     }
 
     /// Follows keys downwards: `at(&["metadata", "name"])`.
-    #[must_use]
     pub fn at(self, keys: &[&str]) -> Option<Self> {
         keys.iter().try_fold(self, |view, key| view.get(key))
     }
 
     /// The scalar, if this is one.
-    #[must_use]
     pub fn scalar(self) -> Option<Scalar<'v>> {
         match self.0 {
             Seen::Value(value) => match &value.data {
@@ -121,7 +114,6 @@ impl<'v> View<'v> {
     }
 
     /// The text, if this is a string.
-    #[must_use]
     pub fn as_str(self) -> Option<Cow<'v, str>> {
         if let Seen::Node(node, _) = self.0
             && let Some(text) = node.literal()
@@ -135,13 +127,11 @@ impl<'v> View<'v> {
     }
 
     /// The string under these keys, if there is one.
-    #[must_use]
     pub fn str_at(self, keys: &[&str]) -> Option<Cow<'v, str>> {
         self.at(keys)?.as_str()
     }
 
     /// The items, if this is a sequence.
-    #[must_use]
     pub fn items(self) -> Option<impl Iterator<Item = Self>> {
         Some(match self.0 {
             Seen::Value(value) => Either::Value(value.items()?.iter().map(Self::from)),
@@ -154,7 +144,6 @@ impl<'v> View<'v> {
     }
 
     /// The entries, if this is a mapping.
-    #[must_use]
     pub fn entries(self) -> Option<impl Iterator<Item = (Cow<'v, str>, Self)>> {
         Some(match self.0 {
             Seen::Value(value) => {

@@ -68,7 +68,6 @@ impl<'p, 'd> ViewMut<'p, 'd> {
 
     /// The same part, to be read.
     #[inline]
-    #[must_use]
     pub fn view(&self) -> View<'_> {
         match &self.0 {
             Part::Value(value) => View::of(value),
@@ -77,7 +76,6 @@ impl<'p, 'd> ViewMut<'p, 'd> {
     }
 
     /// The same part, borrowed for a shorter time.
-    #[must_use]
     pub fn reborrow(&mut self) -> ViewMut<'_, 'd> {
         match &mut self.0 {
             Part::Value(value) => ViewMut(Part::Value(value)),
@@ -86,7 +84,6 @@ impl<'p, 'd> ViewMut<'p, 'd> {
     }
 
     /// The value of the part, read with its changes.
-    #[must_use]
     pub fn value_mut(self) -> &'p mut Value<'d> {
         match self.part() {
             Part::Value(value) => value,
@@ -95,7 +92,6 @@ impl<'p, 'd> ViewMut<'p, 'd> {
     }
 
     /// The value under a key of a mapping.
-    #[must_use]
     pub fn get_mut(self, key: &str) -> Option<Self> {
         let (patched, node) = match self.part() {
             Part::Value(value) => return value.get_mut(key).map(Self::from),
@@ -112,7 +108,6 @@ impl<'p, 'd> ViewMut<'p, 'd> {
     }
 
     /// The item of a sequence at an index.
-    #[must_use]
     pub fn item_mut(self, index: usize) -> Option<Self> {
         match self.part() {
             Part::Value(value) => match &mut value.data {

@@ -11,7 +11,6 @@ use crate::scalar::data::Scalar;
 /// `yes` and `on` are true, `y` is text; `0644` is 420, `08` and `1e3` are text, `1:30` is 90. A
 /// date is text in its own spelling. An integer has no limit in PyYAML; here one of other bases
 /// than ten is text beyond 127 bits.
-#[must_use]
 pub(crate) fn resolve_pyyaml(plain: &str) -> Scalar<'_> {
     let text = || Scalar::String(Cow::Borrowed(plain));
     match plain.as_bytes().first() {

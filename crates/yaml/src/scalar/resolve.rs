@@ -25,7 +25,6 @@ use crate::scalar::data::Scalar;
 /// assert_eq!(resolve("1.10"), Scalar::Number("1.10".into()));
 /// assert_eq!(resolve("1.2.3"), Scalar::String("1.2.3".into()));
 /// ```
-#[must_use]
 pub fn resolve(plain: &str) -> Scalar<'_> {
     match plain.as_bytes().first() {
         None => Scalar::Null,
@@ -86,7 +85,6 @@ const fn with(firsts: &[u8], length: usize, lengths: &[usize; 256]) -> [usize; 2
 }
 
 /// Whether a plain scalar is a float without a JSON spelling: `.inf`, `-.inf`, `.nan` and their casings.
-#[must_use]
 pub fn is_non_finite(plain: &str) -> bool {
     matches!(plain, ".nan" | ".NaN" | ".NAN")
         || matches!(split_sign(plain).1, ".inf" | ".Inf" | ".INF")

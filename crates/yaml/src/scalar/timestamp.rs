@@ -4,7 +4,6 @@ use super::decimal::split_digits;
 
 /// Whether go-yaml reads `text` as a timestamp: `2001-1-2`, `2001-01-02 03:04:05.6` or
 /// `2001-01-02T03:04:05Z`.
-#[must_use]
 pub fn is_timestamp(text: &str) -> bool {
     parse(text).is_some()
 }

@@ -58,13 +58,11 @@ impl Source {
     }
 
     /// The name users know the text by.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The text, from the first byte to the last.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -117,7 +115,6 @@ pub struct Place {
 impl Place {
     /// The user's file that it comes from, if the text itself is not a file.
     #[doc(hidden)]
-    #[must_use]
     pub fn origin(&self) -> Option<&Origin> {
         self.source
             .origins
@@ -126,13 +123,11 @@ impl Place {
     }
 
     /// Line and column of the start, both counted from 1; the column counts characters.
-    #[must_use]
     pub fn line_column(&self) -> (usize, usize) {
         self.source.line_column(self.range.start)
     }
 
     /// Line and column of the end, which is after the last character.
-    #[must_use]
     pub fn end_line_column(&self) -> (usize, usize) {
         let end = self.range.end.max(self.range.start);
         self.source.line_column(end)
@@ -155,7 +150,6 @@ impl Place {
     }
 
     /// `name:line:column`, as compilers print it.
-    #[must_use]
     pub fn to_text(&self) -> String {
         let (line, column) = self.line_column();
         format!("{}:{line}:{column}", self.source.name())

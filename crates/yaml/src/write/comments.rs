@@ -214,7 +214,6 @@ pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
 
 /// The paragraphs of comments above a root, from the top of its document on; without the one that
 /// is directly above it if they must be `apart`.
-#[must_use]
 pub fn paragraphs_above(root: Cursor<'_>, apart: bool) -> Vec<String> {
     let document = root.document();
     let end = if apart {
@@ -248,7 +247,6 @@ pub fn paragraphs_above(root: Cursor<'_>, apart: bool) -> Vec<String> {
 }
 
 /// The comment lines below a document, up to the next one, without their indentation.
-#[must_use]
 pub fn comments_below(root: Cursor<'_>) -> Vec<String> {
     let document = root.document();
     let rest = document.slice(end_with_comments(root)..document.text().len());
@@ -267,7 +265,6 @@ fn without_indentation(line: &str) -> &str {
 
 /// The end of an item's text: after its last value and the comment lines below that are
 /// indented deeper than its dash.
-#[must_use]
 pub fn end_with_comments(item: Cursor<'_>) -> usize {
     let document = item.document();
     let text = document.text();

@@ -95,7 +95,6 @@ impl Edited {
     }
 
     /// Whether there are any edits.
-    #[must_use]
     pub const fn is_changed(&self) -> bool {
         !self.edits.is_empty()
     }

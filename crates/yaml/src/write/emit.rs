@@ -400,7 +400,6 @@ const BRACKETS: [char; 2] = ['[', ']'];
 
 impl Value<'_> {
     /// The data as JSON on one line.
-    #[must_use]
     pub fn to_json(&self) -> String {
         View::from(self).to_json()
     }
@@ -408,7 +407,6 @@ impl Value<'_> {
 
 impl View<'_> {
     /// The data as JSON on one line.
-    #[must_use]
     pub fn to_json(self) -> String {
         let mut out = String::new();
         json(&mut out, self, None, 0);

@@ -24,7 +24,6 @@ impl<'d> Enclosing<'d> {
     }
 
     /// Finds the mapping from the last item of a list in block style.
-    #[must_use]
     pub fn of_last(item: Cursor<'d>) -> Option<Self> {
         let (document, node) = (item.document(), item.node());
         let is_sibling = document.nodes.get(node.next as usize).is_some_and(|next| {
@@ -50,7 +49,6 @@ impl<'d> Enclosing<'d> {
     }
 
     /// The comments of the mapping above `item`, the first of its list.
-    #[must_use]
     pub fn comments_above(self, item: Cursor<'d>) -> Vec<&'d str> {
         let document = item.document();
         let start = head(document, self.mapping.id());
@@ -58,7 +56,6 @@ impl<'d> Enclosing<'d> {
     }
 
     /// The comments of the mapping below `item`, the last of its list.
-    #[must_use]
     pub fn comments_below(self, item: Cursor<'d>) -> Vec<&'d str> {
         self.comments(end_with_comments(item), end_with_comments(self.mapping))
     }

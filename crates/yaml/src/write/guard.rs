@@ -83,7 +83,6 @@ fn first_difference(read: &Value<'_>, meant: &Value<'_>, path: &mut String) -> O
 }
 
 /// The name of a type of data in messages.
-#[must_use]
 pub const fn name_of(data: &Data<'_>) -> &'static str {
     match data {
         Data::Scalar(Scalar::Null) => "null",

@@ -19,7 +19,6 @@ use crate::write::rewrite::{Rewrite, is_shallow};
 impl EntryLine {
     /// Writes an entry. `None` if it takes several lines, or a look at its line does not show that it
     /// holds the value.
-    #[must_use]
     pub fn of(key: &str, value: Value<'static>) -> Option<Self> {
         let mut text = String::new();
         Layout::default().entry(&mut text, key, &value, 0);

@@ -34,7 +34,6 @@ pub fn remove_items(list: Cursor<'_>, is_gone: impl Fn(NodeId) -> bool) -> Vec<E
 
 /// The lines that are a list's in block style: from the first item's comments to after the last
 /// item's.
-#[must_use]
 pub fn lines_of_items(list: Cursor<'_>) -> Option<(usize, usize)> {
     let start = head_of(list, None, list.children().next()?);
     Some((start, extent(list.children().last()?)))

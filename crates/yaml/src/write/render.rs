@@ -79,7 +79,6 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
 
 /// Writes a patched node as [`render`] writes its value, without a look at the unchanged parts.
 /// `None` if the node must be compared as a whole.
-#[must_use]
 pub fn render_patched(patched: &Patched<'_>, position: Position) -> Option<String> {
     let node = patched.root().cursor();
     if !can_move(node) {
@@ -110,7 +109,6 @@ pub fn render_patched(patched: &Patched<'_>, position: Position) -> Option<Strin
 }
 
 /// The lines of a root as [`render`] writes them as a document, if it would only copy them.
-#[must_use]
 pub fn copy(root: Ordinary<'_>) -> Option<String> {
     let node = root.cursor();
     let document = node.document();
@@ -197,7 +195,6 @@ pub fn render_json_at(value: &Value<'_>, width: usize, depth: usize) -> Result<S
 }
 
 /// The lines of a root that [`render`] writes: with the comments that are its own.
-#[must_use]
 pub fn lines_of_root(root: Cursor<'_>) -> Range<usize> {
     let document = root.document();
     if can_move(root) {
@@ -395,7 +392,6 @@ fn check_source(source: Arc<Source>, value: &Value<'_>, position: Position) -> R
 }
 
 /// A new entry of a mapping, on one line without its line break; the key alone without a value.
-#[must_use]
 pub fn to_line(key: &str, value: Option<&Value<'_>>) -> String {
     let mut line = String::new();
     emit::flow_key(&mut line, key, Flow::Yaml);
@@ -416,7 +412,6 @@ pub fn to_line(key: &str, value: Option<&Value<'_>>) -> String {
 /// let service = Value::mapping(vec![("ports".into(), ports)]);
 /// assert_eq!(to_string(&service), "ports:\n- 80\n- http\n- \"8080\"\n");
 /// ```
-#[must_use]
 pub fn to_string(value: &Value<'_>) -> String {
     fresh(value, Position::Document)
 }

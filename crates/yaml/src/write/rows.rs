@@ -130,7 +130,6 @@ impl<const N: usize> Rows<N> {
     }
 
     /// The lines of all mappings.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }

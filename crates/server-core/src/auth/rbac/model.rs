@@ -34,7 +34,6 @@ pub struct Rule {
 
 impl Rule {
     /// Returns `true` if the rule allows the request.
-    #[must_use]
     pub fn allows(&self, wanted: &Attributes<'_>) -> bool {
         if !has(&self.verbs, wanted.verb) {
             return false;
@@ -128,7 +127,6 @@ impl Subject {
     }
 
     /// Returns `true` if the subject includes the user.
-    #[must_use]
     pub fn is(&self, user: &User) -> bool {
         match self {
             Self::User(name) => user.name == *name,

@@ -92,7 +92,6 @@ impl Policy {
 
     /// Returns the rules for a user in a namespace, and a message about missing roles, which may be
     /// empty.
-    #[must_use]
     pub fn rules(&self, user: &User, namespace: &str) -> (Vec<&Rule>, String) {
         let mut missing = BTreeSet::new();
         let mut rules = Vec::new();

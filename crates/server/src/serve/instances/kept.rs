@@ -112,7 +112,10 @@ pub(super) async fn of(
         if let Some(of) = of.map(str::to_owned) {
             let new = Generated { value, of };
             // Without `may_plan`, or for another request, there is none of the plan.
-            kept.has_changed |= kept.values.get(&key).is_some_and(|old| old.value != new.value);
+            kept.has_changed |= kept
+                .values
+                .get(&key)
+                .is_some_and(|old| old.value != new.value);
             kept.values.insert(key, new);
         }
     }

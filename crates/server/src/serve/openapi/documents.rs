@@ -152,7 +152,6 @@ impl Documents {
     }
 
     /// Returns the response to `/openapi/v3`.
-    #[must_use]
     pub fn index(&self) -> Response<Bytes> {
         answer(
             StatusCode::OK,
@@ -163,7 +162,6 @@ impl Documents {
 
     /// Returns the response to `/openapi/v3/PATH?hash=HASH`. Clients may cache it forever: a
     /// document with a hash never changes.
-    #[must_use]
     pub fn v3(
         &self,
         path: &str,
@@ -201,7 +199,6 @@ impl Documents {
     }
 
     /// Returns the response to `/openapi/v2`, in JSON or protobuf.
-    #[must_use]
     pub fn v2(&self, accepted: Option<&str>, if_none_match: Option<&str>) -> Response<Bytes> {
         let document = if accept::accepts(accepted, "application/json") {
             &self.v2

@@ -127,7 +127,6 @@ pub fn write_json_string(out: &mut String, text: &str) {
 /// line break, and `: value`.
 ///
 /// YAML readers look for the `:` within 1,024 characters of the start of a key, as it is written.
-#[must_use]
 pub fn key_needs_explicit(text: &str) -> bool {
     const LONGEST: usize = 1_000;
     /// The maximum number of bytes written for one byte of a text, in any style.

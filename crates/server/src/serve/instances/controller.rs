@@ -186,7 +186,7 @@ impl Controller {
             self.running.spawn(async move {
                 let began = Instant::now();
                 let state = Arc::clone(&context.state);
-                let stepped = async { Ok(step(&context, &key, cause).await) };
+                let stepped = async { Ok(Box::pin(step(&context, &key, cause)).await) };
                 let outcome = panics::caught(&state.metrics, stepped).await;
                 let outcome = outcome.unwrap_or_else(|status| Err(Stop::Store(status)));
                 (key, began.elapsed(), outcome)

@@ -114,7 +114,22 @@ pub(in crate::serve) async fn changes(
     wanted.extend(previews.iter().map(|preview| preview.object.clone()));
     let recorded = objects_of(&InstanceStatus::of(&instance));
     let dropped = dropped(&spec, &recorded, &wanted, &owner.namespace);
-    let key = random_key()?;
+    let mut items = all_compared(state, previews).await?;
+    items.extend(dropped);
+    Ok(json!({
+        "kind": "TemplateInstancePreview",
+        "apiVersion": instance.group().api_version(),
+        "metadata": {"name": instance.name(), "namespace": instance.namespace()},
+        "items": items,
+        "failures": failures,
+    }))
+}
+
+/// Compares all objects before and after, with a key of this response for hidden values.
+async fn all_compared(state: &State, previews: Vec<Preview>) -> Result<Vec<Value>> {
+    let mut key = [0; 32];
+    let filled = getrandom::fill(&mut key);
+    filled.map_err(|_| Status::internal("cannot generate random numbers"))?;
     let compared = limited(state, move |limits| {
         let mut items = Vec::new();
         for preview in previews {
@@ -126,22 +141,7 @@ pub(in crate::serve) async fn changes(
         }
         Ok(items)
     });
-    let mut items = compared.await?;
-    items.extend(dropped);
-    Ok(json!({
-        "kind": "TemplateInstancePreview",
-        "apiVersion": instance.group().api_version(),
-        "metadata": {"name": instance.name(), "namespace": instance.namespace()},
-        "items": items,
-        "failures": failures,
-    }))
-}
-
-fn random_key() -> Result<[u8; 32]> {
-    let mut key = [0; 32];
-    let filled = getrandom::fill(&mut key);
-    filled.map_err(|_| Status::internal("cannot generate random numbers"))?;
-    Ok(key)
+    compared.await
 }
 
 /// Returns the objects that the instance would not create any more.

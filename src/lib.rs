@@ -83,6 +83,7 @@
 //!     require_name: false,
 //!     inspect: None,
 //!     keep_namespace: false,
+//!     shows_secrets: false,
 //!     budget: None,
 //!     generation: Generation::Random,
 //! };

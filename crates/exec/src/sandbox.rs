@@ -13,7 +13,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use landlock::{
@@ -21,6 +21,7 @@ use landlock::{
     RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
 };
 
+use crate::group::Group;
 use crate::io::print_error;
 
 /// The first argument of a program that is to restrict itself.
@@ -79,7 +80,9 @@ pub(crate) fn check() -> Result<(), String> {
     if !IS_READY.load(Ordering::Relaxed) {
         return Err("this program has no sandbox".to_owned());
     }
-    let tried = Command::new(SELF).args([ARGUMENT, END, END]).output();
+    let mut command = Command::new(SELF);
+    command.args([ARGUMENT, END, END]).stderr(Stdio::piped());
+    let tried = Group::start(&mut command).and_then(|group| group.child.wait_with_output());
     let tried = tried.map_err(|error| format!("`{SELF}` cannot be run: {error}"))?;
     if tried.status.success() {
         return Ok(());

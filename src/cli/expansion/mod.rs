@@ -187,6 +187,7 @@ impl Expansions<'_> {
                 require_name: false,
                 inspect: Some(inspector),
                 keep_namespace: arguments.keep_namespace,
+                shows_secrets: false,
                 budget: None,
                 generation: self.generation(instance, template),
             },

@@ -88,21 +88,19 @@ fn append(
     Ok(())
 }
 
-/// The column of the dashes: that of the list, or as far from its key as in the first other one.
+/// The column of the dashes: that of the list, or as far from its key as in the first one with items,
+/// however many are joined at a time. Items in brackets get the column of the key.
 fn column_of(target: Cursor<'_>, lists: &[Cursor<'_>]) -> usize {
-    let document = target.document();
-    let item = target.children().next().filter(|_| !target.is_flow());
-    if let Some(item) = item {
-        return document.column(item.start());
-    }
-    let key = document.column(target.start());
-    let block = lists.iter().find(|list| !list.is_flow());
-    let indentation = block.and_then(|list| {
-        let document = list.document();
-        let item = document.column(list.children().next()?.start());
-        item.checked_sub(document.column(list.start()))
+    let first = [target]
+        .into_iter()
+        .chain(lists.iter().copied())
+        .find(has_items);
+    let column = |list: &Cursor<'_>| list.document().column(list.start());
+    let indentation = first.filter(|list| !list.is_flow()).and_then(|list| {
+        let item = list.document().column(list.children().next()?.start());
+        item.checked_sub(column(&list))
     });
-    key + indentation.unwrap_or_default()
+    column(&target) + indentation.unwrap_or_default()
 }
 
 /// Whether there is a blank line between the first two items.

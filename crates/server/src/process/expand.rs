@@ -261,6 +261,7 @@ impl Work<'_> {
             strict: false,
             require_name: false,
             keep_namespace: false,
+            shows_secrets: true,
             inspect: None,
             budget: Some(budget),
             generation: seed.map_or(Generation::Random, |seed| Generation::Once(seed.into())),

@@ -241,6 +241,7 @@ impl Work<'_> {
             strict: false,
             require_name: false,
             keep_namespace: false,
+            shows_secrets: false,
             inspect: None,
             budget: Some(self.budget),
             generation: Generation::Random,

@@ -53,6 +53,8 @@ pub struct Options<'o> {
     pub require_name: bool,
     /// Keep `metadata.namespace` in OpenShift's dialect, where it is removed otherwise.
     pub keep_namespace: bool,
+    /// The message has secret values, too: it is part of an answer with all values.
+    pub shows_secrets: bool,
     /// The way in which values are generated.
     pub generation: Generation<'o>,
     /// Inspects each object before it is handed out.
@@ -72,6 +74,7 @@ impl<'o> Options<'o> {
             strict: false,
             require_name: false,
             keep_namespace: false,
+            shows_secrets: false,
             generation,
             inspect: None,
             budget: None,
@@ -255,13 +258,17 @@ fn prepare<'d, R>(
     };
     let result = run(&expansion, diagnostics);
     report_overrun(budget, diagnostics);
-    Some((mask(&parameters, message, diagnostics), result))
+    let masked = mask(&parameters, message.as_deref(), diagnostics);
+    Some((
+        masked.filter(|_| !options.shows_secrets).or(message),
+        result,
+    ))
 }
 
-/// Masks the secret values in the message and in diagnostics.
+/// Masks the secret values in diagnostics. Returns the message with masks, if it has secret values.
 fn mask(
     parameters: &Parameters<'_>,
-    message: Option<String>,
+    message: Option<&str>,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
     if message.is_none() && diagnostics.iter().next().is_none() {
@@ -269,7 +276,7 @@ fn mask(
     }
     let secrets = parameters.secrets();
     secrets.conceal(diagnostics);
-    message.map(|text| secrets.changed(&text).unwrap_or(text))
+    message.and_then(|text| secrets.changed(text))
 }
 
 /// Reports that the expansion used up its budget, once.

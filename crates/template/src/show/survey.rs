@@ -94,6 +94,7 @@ impl<'t> Survey<'t> {
     pub fn objects(&self, diagnostics: &mut Diagnostics, sink: &mut Sink<'_>) {
         let options = Options {
             keep_namespace: false,
+            shows_secrets: false,
             // Unknown parameters were reported when the values were checked.
             ignore_unknown_parameters: true,
             ..Options::new(Generation::Random)

@@ -256,6 +256,7 @@ pub fn trace(
         budget: options.budget,
         generation: options.generation.clone(),
         inspect: None,
+        shows_secrets: false,
         ..*options
     };
     let (message, mut trace) = expand(template, given, &unseen, diagnostics, run)?;

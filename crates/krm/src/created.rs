@@ -16,10 +16,10 @@ const SUFFIXES: [&str; 3] = [".yaml", ".yml", ".json"];
 const OF_TOOLS: &[&str] = &[
     "action", "appveyor", "azure-pipelines", "bitbucket-pipelines", "buildspec", "cdk", "cdk8s",
     "chart", "cloudbuild", "compose", "compose.override", "composer", "composition", "deno",
-    "devfile", "devspace", "docker-bake", "docker-compose", "docker-compose.override", "dvc",
+    "devfile", "devspace", "docker-bake", "docker-bake.override", "docker-compose", "docker-compose.override", "dvc",
     "firebase", "fleet", "goreleaser", "helmfile", "kptfile", "krmfile", "kustomization", "lefthook",
-    "mkdocs", "nx", "package", "porter", "process-compose", "pulumi", "renovate", "requirements",
-    "serverless", "skaffold", "snapcraft", "taskfile", "turbo", "values", "vendir", "vercel", "werf",
+    "lefthook-local", "mkdocs", "nx", "package", "porter", "process-compose", "pulumi", "renovate", "requirements",
+    "serverless", "skaffold", "snapcraft", "taskfile", "taskfile.dist", "turbo", "values", "vendir", "vercel", "werf",
 ];
 
 /// The groups of what tools read.

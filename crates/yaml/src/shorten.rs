@@ -101,11 +101,15 @@ pub fn without_credentials(text: &str) -> Option<String> {
         let authority = rest.split(is_after).next().unwrap_or_default();
         let user = authority.rfind('@').unwrap_or(0);
         let end = rest.get(user..).and_then(|host| host.find(is_end));
-        let (address, after) = rest.split_at(end.map_or(rest.len(), |end| user + end));
-        let (path, query) = address.split_once('?').unwrap_or((address, ""));
-        let port = authority.rsplit_once(':').map_or("", |(_, port)| port);
+        let length = end.map_or(rest.len(), |end| user + end);
+        let short = authority.get(..length).unwrap_or(authority);
+        let port = short.rsplit_once(':').map_or("", |(_, port)| port);
         let is_digits = port.bytes().all(|byte| byte.is_ascii_digit());
         let is_port = is_digits || is_reference(port) || port.ends_with(']');
+        // What is no port may be a password without its end.
+        let authority = if is_port { short } else { authority };
+        let (address, after) = rest.split_at(length.max(authority.len()));
+        let (path, query) = address.split_once('?').unwrap_or((address, ""));
         // A password with a slash, which should be encoded, is one all the same.
         let whole = if is_port { authority } else { path };
         // Without a host, the end of the address is missing.

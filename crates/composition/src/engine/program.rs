@@ -173,6 +173,13 @@ impl Spec {
     }
 }
 
+/// The transports by which podman reads an image from files of the machine.
+#[rustfmt::skip]
+const FILES: [&str; 8] = [
+    "containers-storage", "dir", "docker-archive", "docker-daemon", "oci", "oci-archive", "ostree",
+    "sif",
+];
+
 impl Container {
     /// Checks it, and resolves its mounts against the directory of the file that names them.
     fn resolved(mut self, transformer: &Transformer, field: &FieldPath) -> Result<Self> {
@@ -180,11 +187,12 @@ impl Container {
         if self.image.is_empty() {
             return Err(error("the container has no `image`").into());
         }
-        // Podman reads `dir:/PATH` and the like as files of the machine.
+        let is_file = |(transport, _): (&str, &str)| FILES.contains(&transport);
         let is_of_image = |c: char| c.is_ascii_alphanumeric() || "._-/:@".contains(c);
         if !self.image.starts_with(|c: char| c.is_ascii_alphanumeric())
             || !self.image.chars().all(is_of_image)
             || self.image.contains(":/")
+            || self.image.split_once(':').is_some_and(is_file)
         {
             let problem = format!("`{}` is not the name of an image", self.image);
             return Err(error(&problem)

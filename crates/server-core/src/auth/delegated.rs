@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use arc_swap::ArcSwapOption;
+use rustls::pki_types::CertificateDer;
 use tokio::time::{Instant, sleep};
 
 use super::cluster::Cluster;
@@ -85,7 +86,9 @@ impl Delegated {
             let others = reload::read(&self.others)?;
             let others = others.iter().map(|other| other.bytes.as_slice());
             let clients = data.get("client-ca-file").map(String::as_bytes);
-            let others: Vec<_> = others.chain(clients).flat_map(tls::certificates).collect();
+            let roots = self.cluster.roots.iter().cloned().map(CertificateDer::from);
+            let others = others.chain(clients).flat_map(tls::certificates);
+            let others: Vec<_> = others.chain(roots).collect();
             front_proxy.check(&others)?;
         }
         let client_ca = match data.get("client-ca-file").filter(|pem| !pem.is_empty()) {

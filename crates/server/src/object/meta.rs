@@ -173,12 +173,13 @@ pub fn same_uid(draft: &Draft, old: &Draft) -> Result<()> {
 }
 
 /// Copies the system fields of the old object to the new one, and validates it. In our group,
-/// `generation` counts changes outside `metadata`.
+/// `generation` counts changes outside `metadata`; of an instance, those of its `spec` only: whoever
+/// changes it is its requester.
 ///
 /// # Errors
 /// 422 with all errors in its fields.
 pub fn update(draft: &mut Draft, old: &Draft) -> Result<()> {
-    let is_counted = |key: &str| old.kind == Kind::Template || key != "status";
+    let is_counted = |key: &str| old.kind == Kind::Template || key == "spec";
     let keep = |draft: &mut Draft, key: &str| match old.metadata.get(key) {
         Some(value) => _ = draft.metadata.insert(key.to_owned(), value.clone()),
         None => _ = draft.metadata.shift_remove(key),
@@ -294,7 +295,8 @@ pub fn is_same(new: &Draft, old: &Draft) -> bool {
 
 /// Returns `true` if the fields that count are equal, except `metadata`. Ignores the order of keys.
 fn same_fields(new: &Draft, old: &Draft, counts: impl Fn(&str) -> bool) -> bool {
-    new.fields().count() == old.fields().count()
+    let count = |draft: &Draft| draft.fields().filter(|(key, _)| counts(key)).count();
+    count(new) == count(old)
         && new
             .stored_fields()
             .filter(|(key, _)| counts(key))

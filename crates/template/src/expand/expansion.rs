@@ -234,10 +234,7 @@ fn prepare<'d, R>(
         budget: Some(budget),
         diagnostics,
     };
-    let message = template.message().and_then(|message| {
-        let text = message.text().ok()??;
-        Some(substitution.text(&text, Some(message.id()), &Path::Root("message")))
-    });
+    let message = message_of(template, &mut substitution);
     let labels = template_labels(template, &options.labels, Some(budget), &mut substitution);
     let expansion = Expansion {
         template,
@@ -259,10 +256,15 @@ fn prepare<'d, R>(
     let result = run(&expansion, diagnostics);
     report_overrun(budget, diagnostics);
     let masked = mask(&parameters, message.as_deref(), diagnostics);
-    Some((
-        masked.filter(|_| !options.shows_secrets).or(message),
-        result,
-    ))
+    let masked = masked.filter(|_| !options.shows_secrets);
+    Some((masked.or(message), result))
+}
+
+/// The message with its references replaced, if the Template has one.
+fn message_of(template: &Template, substitution: &mut Substitution<'_, '_>) -> Option<String> {
+    let message = template.message()?;
+    let text = message.text().ok()??;
+    Some(substitution.text(&text, Some(message.id()), &Path::Root("message")))
 }
 
 /// Masks the secret values in diagnostics. Returns the message with masks, if it has secret values.

@@ -27,6 +27,9 @@ struct Author {
     /// When the last one was made, in seconds since 1970.
     time: i64,
     user: Value,
+    /// Whether a file of this server had the user then.
+    #[serde(default)]
+    is_listed: bool,
 }
 
 impl Author {
@@ -61,6 +64,7 @@ pub(in crate::serve) async fn note(
         after: *after,
         time: call.now.as_second(),
         user: instance::requester(&without_tokens(call.user.clone())),
+        is_listed: call.state.authenticator.lists(call.user),
     };
     let _ = match store.get(&key).await {
         Ok(Some(item)) => {
@@ -97,7 +101,7 @@ pub(super) async fn since(
     let author: Author = serde_json::from_slice(&item.value).ok()?;
     let user = instance::user(&author.user)?;
     let authenticator = &context.state.authenticator;
-    let is_listed = authenticator.lists(&user) || authenticator.lists_all();
+    let is_listed = author.is_listed || authenticator.lists_all();
     let counts = standing::ended(context, &user, author.time, is_listed).is_none();
     (author.has_made(from, now) && counts).then_some(user)
 }
@@ -112,6 +116,7 @@ mod tests {
             after,
             time: 100,
             user: json!({"username": name}),
+            is_listed: false,
         }
     }
 

@@ -255,14 +255,14 @@ impl Work<'_> {
         })?;
         let all: Vec<Object> = expansion.objects.iter().cloned().map(Object).collect();
         let all = flat(all.iter());
+        planned.secrets = expansion.secrets;
+        for object in &all {
+            add_values(&mut planned.secrets, object);
+        }
         let checked = chain::check(self.context, instance, &all).await?;
         checked.map_err(|problem| Failed::Text(problem.message))?;
         plan.generated = expansion.generated;
         plan.values = Some(expansion.values).filter(|values| !values.is_empty());
-        planned.secrets = expansion.secrets;
-        for object in all {
-            add_values(&mut planned.secrets, object);
-        }
         planned.save(self.context, plan).await?;
         Ok(expansion.objects)
     }

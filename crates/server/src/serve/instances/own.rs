@@ -93,6 +93,13 @@ pub(super) async fn step(
     work.install(instance, planned, status).await
 }
 
+/// Takes back that values have changed.
+fn note_same_values(status: &mut Status) {
+    if let Some((_, VALUES_CHANGED)) = status.condition(UPGRADE) {
+        status.set(UPGRADE, false, "UpToDate", "");
+    }
+}
+
 struct Work<'w> {
     context: &'w Context,
     cluster: &'w Arc<Cluster>,
@@ -218,6 +225,7 @@ impl Work<'_> {
             secrets,
         } = expanded;
         status.secrets = secrets;
+        note_same_values(&mut status);
         let mut plan = planned.plan.clone();
         plan.generated = generated;
         plan.values = (!values.is_empty()).then_some(values);
@@ -303,20 +311,21 @@ impl Work<'_> {
         let secret = secret(instance, &expansion.generated);
         let objects: Vec<Object> = expansion.objects.into_iter().map(Object).collect();
         let all = flat(secret.iter().chain(&objects));
+        let mut secrets = expansion.secrets;
+        for object in &all {
+            add_values(&mut secrets, object);
+        }
+        let masked = |one: &Problem| Problem::new(one.reason, secrets.masked(&one.message));
         if let Err(problem) = chain::check(self.context, instance, &all).await? {
-            return Ok(Err(problem));
+            return Ok(Err(masked(&problem)));
         }
         let wanted = self.placed(identities(&all)).await;
         let metadata = all.iter().map(|object| object.get("metadata"));
         let parts: Vec<_> = wanted.iter().zip(metadata).collect();
         let waves = match order::waves(&parts) {
             Ok(waves) => waves,
-            Err(failure) => return Ok(Err(problem(&[failure]))),
+            Err(failure) => return Ok(Err(masked(&problem(&[failure])))),
         };
-        let mut secrets = expansion.secrets;
-        for object in &all {
-            add_values(&mut secrets, object);
-        }
         Ok(Ok(Expanded {
             secret,
             objects,

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::authors;
-use super::expansion::{self, Problem};
+use super::expansion::{self, Problem, VALUES_CHANGED};
 use super::record::{Context, Instance, Plan, Taken};
 use super::status::{Status, UPGRADE};
 use crate::object::Stored;
@@ -83,7 +83,16 @@ impl Templates {
                 Err(problem) if problem.reason == "TemplateNotFound" => Err(problem),
                 Err(problem) => return Err(problem),
             };
-            let recorded = plan.templates.get(&name).filter(|_| is_current);
+            let mut recorded = plan.templates.get(&name).filter(|_| is_current);
+            if let (Err(_), Some(taken)) = (&stored, recorded) {
+                let group = Group::named(&taken.group).unwrap_or(instance.group());
+                let of = (group, Kind::Template);
+                let wanted = Attributes::on("get", of, instance.namespace(), &name);
+                // Of two groups, the user may read the other one.
+                if state.authorize(user, &wanted).await.is_err() {
+                    recorded = None;
+                }
+            }
             let seen = stored.as_ref().ok().filter(|now| match recorded {
                 Some(recorded) => recorded.text == now.text,
                 None => instance.template_version() >= now.version,
@@ -206,6 +215,8 @@ impl Templates {
                 None => ("TemplateChanged", what),
             };
             status.set(UPGRADE, true, reason, &message);
+        } else if let Some((_, VALUES_CHANGED)) = status.condition(UPGRADE) {
+            // The expansion finds out whether they still are others.
         } else if !self.0.is_empty() || status.condition(UPGRADE).is_some() {
             status.set(UPGRADE, false, "UpToDate", "");
         }

@@ -26,6 +26,7 @@ pub(super) async fn fail(
         problem.reason,
         "TemplateNotFound"
             | "TemplateChanged"
+            | "ValuesChanged"
             | "ParametersMissing"
             | "ExpansionFailed"
             | "Invalid"

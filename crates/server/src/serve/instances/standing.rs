@@ -69,7 +69,9 @@ async fn note_change(
     planned: &mut Planned,
 ) -> Result<(), Stop> {
     // OpenShift's group has no generation, and its spec never changes.
-    let generation = instance.generation().max(1);
+    let marked = i64::from(instance.draft.is_being_deleted());
+    // The mark of a deletion counts, and is no request for the objects.
+    let generation = (instance.generation() - marked).max(1);
     let mut plan = planned.plan.clone();
     if plan.seen == generation && plan.is_listed.is_some() {
         return Ok(());

@@ -231,11 +231,23 @@ mod tests {
                 "`a://***@h` a://[::1]/ a://***",
             ),
             ("`a://u:p@h?x=a\"b` a://tok…", "`a://***@h?x=***` a://***"),
+            (
+                "\"ldap://h.example.com:389\" 'a://h:80'",
+                "\"ldap://h.example.com:389\" 'a://h:80'",
+            ),
+            ("\"a://u:p'q\" b", "\"a://*** b"),
             ("none", "none"),
         ] {
             let mut masked = text.to_owned();
             message(&mut masked);
             assert_eq!(masked, expected);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_masked(text in "([a-z0-9:/@?&=`\"'<> …é\\[\\]$(){}]|://){0,60}") {
+            let _ = super::without_credentials(&text);
         }
     }
 

@@ -203,6 +203,10 @@ impl FromStr for StoreKind {
 
 impl StoreArgs {
     /// Returns the files of the CAs that sign the certificates of the store.
+    #[cfg_attr(
+        not(feature = "etcd"),
+        expect(clippy::unused_self, reason = "only etcd has one")
+    )]
     pub(crate) fn cas(&self) -> Vec<PathBuf> {
         #[cfg(feature = "etcd")]
         return self.etcd_cafile.iter().cloned().collect();

@@ -48,7 +48,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// How long to wait for a program that has closed its output, and for the rest of its messages.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// What keeps Python templates from files, networks and other programs.
+/// The confinement of Python templates: files, networks and other programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Confinement {
     /// A sandbox of the kernel, without which none runs

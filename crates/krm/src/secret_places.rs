@@ -27,7 +27,7 @@ const VALUES: [&str; 3] = ["TemplateInstance", "ParameterValues", "ConfigMap"];
 #[derive(Debug, Default)]
 pub struct SecretPlaces {
     ranges: Vec<Range<usize>>,
-    /// Those of texts, in which no key is one.
+    /// The ranges of texts, in which nothing is a key.
     texts: Vec<Range<usize>>,
     /// The values.
     pub values: KnownSecrets,
@@ -172,7 +172,7 @@ impl SecretPlaces {
         for value in [&*text, target.raw(), value.unwrap_or_default()] {
             self.values.add_encoded(value);
         }
-        // What was meant as a value may be a tag.
+        // A value may have been read as a tag.
         let tags = node
             .document()
             .slice(node.value_start()..target.place().range.start);

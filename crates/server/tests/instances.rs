@@ -253,7 +253,7 @@ fn the_requester_of_ours_is_who_changed_the_spec() {
     let (code, mut labelled) = ask(&program, "bob", "PUT", &web, &labelled);
     assert_eq!((code, name(&labelled)), (200, json!("jane")));
     assert_eq!(labelled["metadata"]["generation"], 1);
-    // What is recorded for a generation counts until the spec changes, not until anything does.
+    // Records of a generation count until the spec changes, whatever else does.
     labelled["other"] = json!(1);
     let (code, mut labelled) = ask(&program, "bob", "PUT", &web, &labelled);
     assert_eq!((code, name(&labelled)), (200, json!("jane")));

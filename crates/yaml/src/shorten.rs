@@ -106,7 +106,7 @@ pub fn without_credentials(text: &str) -> Option<String> {
         let port = short.rsplit_once(':').map_or("", |(_, port)| port);
         let is_digits = port.bytes().all(|byte| byte.is_ascii_digit());
         let is_port = is_digits || is_reference(port) || port.ends_with(']');
-        // What is no port may be a password without its end.
+        // Text after a colon that is not a port may be a password that was cut off.
         let authority = if is_port { short } else { authority };
         let (address, after) = rest.split_at(length.max(authority.len()));
         let (path, query) = address.split_once('?').unwrap_or((address, ""));

@@ -19,7 +19,7 @@ use krm_template_server_core::tls::Peer;
 /// The interval between two checks of the user and of the rights.
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// What a response needs, as long as it lasts.
+/// The rights that a response needs as long as it lasts.
 pub(super) struct Rights {
     pub(super) state: Arc<State>,
     pub(super) incoming: Arc<Incoming>,

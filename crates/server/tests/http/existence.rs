@@ -373,7 +373,7 @@ fn no_answer_tells_what_exists() {
         )
     });
     assert_eq!(exists, not, "operations");
-    // What exists is still there for those who may read it.
+    // Users with the right to read still see the objects.
     for path in [
         format!("{TEMPLATES}/web"),
         "/deployments/web?namespace=shop".to_owned(),

@@ -68,8 +68,9 @@ pub(super) fn secret(
     })))
 }
 
-/// Reads the values that a user may keep. Those of a plan count only for who asked for them, and until
-/// they are in the Secret; a preview passes `false` for `may_plan`, because it is not part of a change.
+/// Reads the values that a user may keep. Those of a plan count only for the user who asked for them,
+/// and until they are in the Secret. A preview passes `false` for `may_plan`, because it changes
+/// nothing, and so does the check of an author, who must read them from the Secret.
 pub(super) async fn of(
     cluster: &Cluster,
     instance: &Instance,

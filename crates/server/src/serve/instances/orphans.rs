@@ -1,4 +1,4 @@
-//! What is stored beside instances that are gone: it goes with them, also when somebody removed a
+//! Records of instances that are gone: they are deleted with them, also when somebody removed a
 //! finalizer by hand. A new instance with the same name has another uid and keeps its own.
 
 use std::collections::BTreeMap;

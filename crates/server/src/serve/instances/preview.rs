@@ -93,7 +93,7 @@ pub(in crate::serve) async fn changes(
     let kept = kept::of(cluster, &instance, &user, &planned.plan, false).await;
     let plan = Plan {
         generated: kept.values,
-        // Those of now, as an upgrade would take them.
+        // An upgrade takes the current values.
         values: None,
         ..planned.plan
     };

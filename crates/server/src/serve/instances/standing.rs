@@ -70,7 +70,7 @@ async fn note_change(
 ) -> Result<(), Stop> {
     // OpenShift's group has no generation, and its spec never changes.
     let marked = i64::from(instance.draft.is_being_deleted());
-    // The mark of a deletion counts, and is no request for the objects.
+    // A deletion raises the generation, but asks for nothing to be installed.
     let generation = (instance.generation() - marked).max(1);
     let mut plan = planned.plan.clone();
     if plan.seen == generation && plan.is_listed.is_some() {

@@ -1,23 +1,15 @@
 //! The inputs of each property: files of the tests and examples, and those that failed once. The
 //! tests try all of them, and fuzzing begins with them.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "tests read files and the environment"
-)]
+#![expect(clippy::disallowed_methods, reason = "tests read files and the environment")]
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders with inputs.
-const FOLDERS: [&str; 5] = [
-    "examples",
-    "functionconfig",
-    "tests/cases",
-    "tests/clients",
-    "tests/common",
-];
+const FOLDERS: [&str; 5] =
+    ["examples", "functionconfig", "tests/cases", "tests/clients", "tests/common"];
 
 /// The contents of files, by their paths from the root of the repository.
 type Files = BTreeMap<String, Vec<u8>>;

@@ -3,10 +3,7 @@
 //!
 //! Tests of Python templates need python3 with PyYAML and six.
 #![cfg(test)]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "tests read their own files and environment"
-)]
+#![expect(clippy::disallowed_methods, reason = "tests read their own files and environment")]
 
 #[path = "deployment-manager/command.rs"]
 mod command;
@@ -38,11 +35,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use compare::{Order, canonical, invalid_lines};
 
 /// The options of the corpus.
-const OPTIONS: Options = Options {
-    validate_schema: true,
-    strict_schemas: true,
-    outputs: false,
-};
+const OPTIONS: Options = Options { validate_schema: true, strict_schemas: true, outputs: false };
 
 fn main() -> ExitCode {
     if let Some(code) = krm_template_exec::python::enter_sandbox() {
@@ -50,25 +43,15 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     let mut trials = vec![
-        needs::shared_data("jinja/expansions", |shared| {
-            expansions(shared, "jinja", 235)
-        }),
+        needs::shared_data("jinja/expansions", |shared| expansions(shared, "jinja", 235)),
         needs::shared_data("jinja/errors", |shared| errors(shared, "jinja", 13)),
-        needs::shared_data("jinja/unit_expansions", |shared| {
-            unit::expansions(shared, false, 32)
-        }),
-        needs::shared_data("jinja/unit_validations", |shared| {
-            unit::validations(shared, 144)
-        }),
-        with_python("python/both_expansions", |shared| {
-            expansions(shared, "jinja+py", 11)
-        }),
+        needs::shared_data("jinja/unit_expansions", |shared| unit::expansions(shared, false, 32)),
+        needs::shared_data("jinja/unit_validations", |shared| unit::validations(shared, 144)),
+        with_python("python/both_expansions", |shared| expansions(shared, "jinja+py", 11)),
         with_python("python/expansions", |shared| expansions(shared, "py", 72)),
         with_python("python/both_errors", |shared| errors(shared, "jinja+py", 1)),
         with_python("python/errors", |shared| errors(shared, "py", 18)),
-        with_python("python/unit_expansions", |shared| {
-            unit::expansions(shared, true, 12)
-        }),
+        with_python("python/unit_expansions", |shared| unit::expansions(shared, true, 12)),
     ];
     trials.extend(command::trials());
     trials.extend(templates::trials());
@@ -104,11 +87,7 @@ pub(crate) fn report(
     if failed.is_empty() && total == wanted {
         return Ok(());
     }
-    Err(format!(
-        "{reached} of {total}, wanted {wanted}\n{}",
-        failed.join("\n")
-    )
-    .into())
+    Err(format!("{reached} of {total}, wanted {wanted}\n{}", failed.join("\n")).into())
 }
 
 /// Expands a request with Python.
@@ -143,11 +122,7 @@ fn cases(shared: &Path, kinds: &str, is_error: bool) -> Result<Vec<Case>, Failed
         cases.push(Case {
             name: entry.file_name().to_string_lossy().into_owned(),
             request,
-            order: if meta["py2_py3_equal"] == true {
-                Order::Kept
-            } else {
-                Order::OfPython2
-            },
+            order: if meta["py2_py3_equal"] == true { Order::Kept } else { Order::OfPython2 },
             expected: if is_error {
                 Err(fs::read_to_string(error)?)
             } else {

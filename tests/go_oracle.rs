@@ -25,10 +25,7 @@ fn main() -> ExitCode {
 /// Functions marked `#[test]` do not run here: `go::trial` creates the tests.
 fn every_test_is_listed() -> Result<(), Failed> {
     let is_mark = |line: &str| line.trim() == "#[test]";
-    let files = [
-        include_str!("go_oracle.rs"),
-        include_str!("go-oracle/quoted.rs"),
-    ];
+    let files = [include_str!("go_oracle.rs"), include_str!("go-oracle/quoted.rs")];
     if files.iter().any(|file| file.lines().any(is_mark)) {
         return Err("`#[test]` has no effect here: add the test to `trials`".into());
     }
@@ -46,11 +43,7 @@ mod writing {
 
     pub(super) fn trials() -> Vec<Trial> {
         vec![
-            trial(
-                "writing/random_strings_are_read_back",
-                &[ORACLE],
-                random_strings_are_read_back,
-            ),
+            trial("writing/random_strings_are_read_back", &[ORACLE], random_strings_are_read_back),
             trial(
                 "writing/tricky_strings_are_read_back",
                 &[ORACLE, SHARED],
@@ -77,30 +70,10 @@ mod writing {
             eol: "\r\n",
             ..Frame::block("k: ", "\r\nz: 1\r\n", 3, |text| json!({"k": text, "z": 1}))
         },
-        Frame::other(
-            "k: [",
-            ", z]\n",
-            Context::FlowValue,
-            |text| json!({"k": [text, "z"]}),
-        ),
-        Frame::other(
-            "k: {q: ",
-            "}\n",
-            Context::FlowValue,
-            |text| json!({"k": {"q": text}}),
-        ),
-        Frame::other(
-            "k:\n  ",
-            ": v\n",
-            Context::Key,
-            |text| json!({"k": {text: "v"}}),
-        ),
-        Frame::other(
-            "k: {",
-            ": v}\n",
-            Context::FlowKey,
-            |text| json!({"k": {text: "v"}}),
-        ),
+        Frame::other("k: [", ", z]\n", Context::FlowValue, |text| json!({"k": [text, "z"]})),
+        Frame::other("k: {q: ", "}\n", Context::FlowValue, |text| json!({"k": {"q": text}})),
+        Frame::other("k:\n  ", ": v\n", Context::Key, |text| json!({"k": {text: "v"}})),
+        Frame::other("k: {", ": v}\n", Context::FlowKey, |text| json!({"k": {text: "v"}})),
     ];
 
     impl Frame {
@@ -110,14 +83,7 @@ mod writing {
             body_indent: usize,
             want: fn(&str) -> Value,
         ) -> Self {
-            Self {
-                before,
-                after,
-                context: Context::BlockValue,
-                body_indent,
-                eol: "\n",
-                want,
-            }
+            Self { before, after, context: Context::BlockValue, body_indent, eol: "\n", want }
         }
 
         const fn other(
@@ -126,14 +92,7 @@ mod writing {
             context: Context,
             want: fn(&str) -> Value,
         ) -> Self {
-            Self {
-                before,
-                after,
-                context,
-                body_indent: 2,
-                eol: "\n",
-                want,
-            }
+            Self { before, after, context, body_indent: 2, eol: "\n", want }
         }
 
         fn document(&self, text: &str, keep: Option<Style>) -> String {
@@ -143,14 +102,7 @@ mod writing {
             if is_explicit {
                 yaml.push_str("? ");
             }
-            write_string(
-                &mut yaml,
-                text,
-                self.context,
-                keep,
-                self.body_indent,
-                self.eol,
-            );
+            write_string(&mut yaml, text, self.context, keep, self.body_indent, self.eol);
             if is_explicit {
                 yaml.push_str("\n  ");
             }
@@ -186,10 +138,8 @@ mod writing {
             write_json_string(&mut json_document, &text);
             oracle.ask(&(json_document + "}\n"), &json!({"k": text}));
             for frame in &FRAMES {
-                let mut documents: Vec<String> = KEPT
-                    .iter()
-                    .map(|keep| frame.document(&text, *keep))
-                    .collect();
+                let mut documents: Vec<String> =
+                    KEPT.iter().map(|keep| frame.document(&text, *keep)).collect();
                 documents.sort_unstable();
                 documents.dedup();
                 for document in documents {
@@ -228,11 +178,7 @@ mod reading {
                 &[ORACLE],
                 go_resolves_plain_scalars_the_same,
             ),
-            trial(
-                "reading/go_decodes_scalars_the_same",
-                &[ORACLE],
-                go_decodes_scalars_the_same,
-            ),
+            trial("reading/go_decodes_scalars_the_same", &[ORACLE], go_decodes_scalars_the_same),
             trial(
                 "reading/go_reads_keys_and_tags_the_same",
                 &[ORACLE],
@@ -356,10 +302,7 @@ mod reading {
                     None => oracle.ask_refused(&text, &["sigs"]),
                 }
             }
-            for text in [
-                format!("k: [{scalar}, x]\n"),
-                format!("k: {{l: {scalar}}}\n"),
-            ] {
+            for text in [format!("k: [{scalar}, x]\n"), format!("k: {{l: {scalar}}}\n")] {
                 if let Some(value) = read(&text) {
                     oracle.ask_lenient(&text, &value, &["sigs"]);
                 }
@@ -420,11 +363,7 @@ mod reading {
         text.push_str(random.pick(HEADERS));
         let indentation = 1 + random.below(6);
         for _ in 0..=random.below(7) {
-            text.push_str(if random.below(6) == 0 {
-                random.pick(LINE_BREAKS)
-            } else {
-                "\n"
-            });
+            text.push_str(if random.below(6) == 0 { random.pick(LINE_BREAKS) } else { "\n" });
             let depth = match random.below(8) {
                 0 => 1 + random.below(8),
                 1 => indentation + 1 + random.below(3),
@@ -439,13 +378,8 @@ mod reading {
     fn go_decodes_scalars_the_same() {
         let mut oracle = Oracle::start();
         let mut random = Random::new(0x6465_636f_6465_0000);
-        let styles = [
-            Style::Plain,
-            Style::SingleQuoted,
-            Style::DoubleQuoted,
-            Style::Literal,
-            Style::Folded,
-        ];
+        let styles =
+            [Style::Plain, Style::SingleQuoted, Style::DoubleQuoted, Style::Literal, Style::Folded];
         for _ in 0..400_000 {
             let style = random.pick(&styles);
             let is_block = matches!(style, Style::Literal | Style::Folded);
@@ -489,10 +423,7 @@ mod reading {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests read the Templates they expand"
-)]
+#[expect(clippy::disallowed_methods, reason = "tests read the Templates they expand")]
 mod expanding {
     //! What Templates become means the same to Go, whichever way it is printed.
 
@@ -574,10 +505,8 @@ mod expanding {
             &mut |object, diagnostics| {
                 let want: Value = serde_json::from_str(&object.value.to_json()).unwrap();
                 let positions = [0, 2].map(|column| Position::Item { column });
-                let yaml = positions
-                    .into_iter()
-                    .chain([Position::Document])
-                    .filter_map(|position| {
+                let yaml =
+                    positions.into_iter().chain([Position::Document]).filter_map(|position| {
                         diagnostics.take(render(object.document, &object.value, position))
                     });
                 texts.push((yaml.collect(), want));
@@ -585,11 +514,7 @@ mod expanding {
         );
         let internal = |message: &str| message.contains("internal error");
         let mut messages = diagnostics.iter().map(|found| found.message.as_str());
-        assert!(
-            !messages.any(internal),
-            "{}: {diagnostics:?}",
-            path.display()
-        );
+        assert!(!messages.any(internal), "{}: {diagnostics:?}", path.display());
         if diagnostics.has_errors() {
             return None;
         }
@@ -663,27 +588,18 @@ mod expanding {
         let mut count = Count::default();
         let mut paths = files(&root.join("examples"));
         paths.extend(files(&root.join("functionconfig")));
-        paths.retain(|path| {
-            path.extension()
-                .is_some_and(|end| end == "yaml" || end == "json")
-        });
+        paths.retain(|path| path.extension().is_some_and(|end| end == "yaml" || end == "json"));
         for path in paths {
             let given = [Assignment::text("MONGODB_PASSWORD", "0644", "-p")];
-            let given = if path.ends_with("mongodb/template.yaml") {
-                &given[..]
-            } else {
-                &[]
-            };
+            let given = if path.ends_with("mongodb/template.yaml") { &given[..] } else { &[] };
             count.add(expand(&mut oracle, &path, given));
         }
         println!("{count:?}");
         assert!(count.objects > 10, "{count:?}");
 
         let list = std::fs::read_to_string(root.join("examples/mongodb/resource-list.yaml"));
-        let environment = Environment {
-            seed: Some(b"a seed for tests".to_vec()),
-            ..Environment::default()
-        };
+        let environment =
+            Environment { seed: Some(b"a seed for tests".to_vec()), ..Environment::default() };
         let output = function::run(&Source::new("stdin", list.unwrap()), &environment);
         assert!(!output.diagnostics.has_errors());
         let read = YamlLoader::load_from_str(&output.text());

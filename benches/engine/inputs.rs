@@ -216,10 +216,7 @@ pub(crate) fn list_to_update(n: usize) -> String {
     }
     let annotations = "annotations:\n";
     let owned = format!("{annotations}    template.krm.dev/instance: Template//shops\n");
-    resource_list(
-        (0..n).map(|i| deployment(i).replace(annotations, &owned)),
-        &config,
-    )
+    resource_list((0..n).map(|i| deployment(i).replace(annotations, &owned)), &config)
 }
 
 fn resource_list(items: impl Iterator<Item = String>, config: &str) -> String {

@@ -40,8 +40,7 @@ fn document(source: &Arc<Source>) -> Document {
 }
 
 fn value(node: Cursor<'_>) -> Value<'_> {
-    node.value(DuplicateKeys::Refuse, &mut Diagnostics::new())
-        .expect("no key is repeated")
+    node.value(DuplicateKeys::Refuse, &mut Diagnostics::new()).expect("no key is repeated")
 }
 
 fn bench<T>(
@@ -49,9 +48,7 @@ fn bench<T>(
     source: &Arc<Source>,
     work: impl Fn(&Arc<Source>) -> T + Sync,
 ) {
-    bencher
-        .counter(BytesCount::of_str(source.text()))
-        .bench(|| work(black_box(source)));
+    bencher.counter(BytesCount::of_str(source.text())).bench(|| work(black_box(source)));
 }
 
 /// The table of plain block YAML, by the fast path.
@@ -84,10 +81,7 @@ fn read(bencher: Bencher<'_, '_>, n: usize) {
     let source = source(inputs::documents(n));
     let document = document(&source);
     bench(bencher, &source, |_| {
-        document
-            .roots()
-            .map(value)
-            .for_each(|value| drop(black_box(value)));
+        document.roots().map(value).for_each(|value| drop(black_box(value)));
     });
 }
 
@@ -133,29 +127,19 @@ mod expand {
 
     #[divan::bench(args = SIZES)]
     fn openshift(bencher: Bencher<'_, '_>, n: usize) {
-        bench(
-            bencher,
-            &source(inputs::template(n, Dialect::OpenShift)),
-            process,
-        );
+        bench(bencher, &source(inputs::template(n, Dialect::OpenShift)), process);
     }
 
     #[divan::bench(args = SIZES)]
     fn proposal(bencher: Bencher<'_, '_>, n: usize) {
-        bench(
-            bencher,
-            &source(inputs::template(n, Dialect::Proposal)),
-            process,
-        );
+        bench(bencher, &source(inputs::template(n, Dialect::Proposal)), process);
     }
 }
 
 fn process(source: &Arc<Source>) -> usize {
     let document = Arc::new(document(source));
     let mut diagnostics = Diagnostics::new();
-    let root = SharedNode::roots(&document)
-        .next()
-        .expect("the input is not empty");
+    let root = SharedNode::roots(&document).next().expect("the input is not empty");
     let template = Template::read(&root, &mut diagnostics).expect("the input is a Template");
     let options = Options::new(Generation::Random);
     let printed = template::print(&template, &[], &options, Format::Yaml, &mut diagnostics);
@@ -200,13 +184,8 @@ fn build(bencher: Bencher<'_, '_>, n: usize) {
     bench(bencher, &source, |_| {
         let mut diagnostics = Diagnostics::new();
         let mut list = consolidate(&files, ".", &mut diagnostics);
-        let (resources, _) = chain::run(
-            &mut list,
-            Vec::new(),
-            &files,
-            &NoFunctions,
-            &mut diagnostics,
-        );
+        let (resources, _) =
+            chain::run(&mut list, Vec::new(), &files, &NoFunctions, &mut diagnostics);
         composition::print(&resources, composition::Format::Yaml, &mut diagnostics)
             .filter(|_| !diagnostics.has_errors())
             .expect("the Composition can be built")
@@ -219,9 +198,6 @@ struct NoFunctions;
 
 impl Functions for NoFunctions {
     fn run(&self, _: &Transformer, _: &Program, _: &Arc<Source>) -> FunctionOutput {
-        FunctionOutput {
-            list: None,
-            diagnostics: Diagnostics::new(),
-        }
+        FunctionOutput { list: None, diagnostics: Diagnostics::new() }
     }
 }

@@ -91,10 +91,7 @@ fuzz_target!(|input: Input<'_>| {
         ..User::default()
     };
     let optional = |name: Option<Name>| name.map_or("", |name| name.of_client().text());
-    let path = input
-        .wanted
-        .path
-        .map(|name| format!("/{}", name.of_client().text()));
+    let path = input.wanted.path.map(|name| format!("/{}", name.of_client().text()));
     let wanted = match &path {
         Some(path) => Attributes {
             verb: input.wanted.verb.of_client().text(),
@@ -133,10 +130,7 @@ fn key(name: Name, is_local: bool) -> RoleKey {
 fn policy(input: &Input<'_>) -> Policy {
     let mut roles = BTreeMap::new();
     for (name, is_local, rules) in &input.roles {
-        let role = Role {
-            rules: rules.iter().map(rule).collect(),
-            ..Role::default()
-        };
+        let role = Role { rules: rules.iter().map(rule).collect(), ..Role::default() };
         roles.insert(key(*name, *is_local), role);
     }
     let bindings = input.bindings.iter().map(|binding| Binding {
@@ -147,11 +141,7 @@ fn policy(input: &Input<'_>) -> Policy {
             .iter()
             .map(|(name, is_group)| {
                 let name = name.text().to_owned();
-                if *is_group {
-                    Subject::Group(name)
-                } else {
-                    Subject::User(name)
-                }
+                if *is_group { Subject::Group(name) } else { Subject::User(name) }
             })
             .collect(),
     });
@@ -193,11 +183,7 @@ fn expected(input: &Input<'_>) -> bool {
             .namespace
             .is_none_or(|of| namespace.is_some_and(|wanted| of == wanted.of_client()));
         let is_mine = binding.subjects.iter().any(|(name, is_group)| {
-            if *is_group {
-                wanted.groups.contains(name)
-            } else {
-                *name == wanted.user.of_client()
-            }
+            if *is_group { wanted.groups.contains(name) } else { *name == wanted.user.of_client() }
         });
         // Of two roles with one name the last is taken.
         let mut roles = input.roles.iter().rev();
@@ -230,7 +216,5 @@ fn covers(rule: &AnyRule, wanted: &Wanted) -> bool {
     is_resource
         && rule.groups.iter().any(|group| group.covers(wanted.group))
         && (rule.names.is_empty()
-            || wanted
-                .name
-                .is_some_and(|name| rule.names.contains(&name.of_client())))
+            || wanted.name.is_some_and(|name| rule.names.contains(&name.of_client())))
 }

@@ -180,12 +180,11 @@ _krm-template_parameters() {{
 "#
     );
     let last = "\nif [ \"$funcstack[1]\"";
-    script
-        .replace(
-            ":NAME=VALUE:_default'",
-            ":NAME=VALUE:_krm-template_parameters'",
-        )
-        .replacen(last, &format!("\n{function}{last}"), 1)
+    script.replace(":NAME=VALUE:_default'", ":NAME=VALUE:_krm-template_parameters'").replacen(
+        last,
+        &format!("\n{function}{last}"),
+        1,
+    )
 }
 
 /// Completes parameters for `-p` instead of files.

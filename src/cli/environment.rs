@@ -19,9 +19,7 @@ impl SeedScope {
     /// The option, or else the variable; empty without both.
     pub(super) fn text(&self) -> String {
         let scope = self.seed_scope.clone();
-        scope
-            .or_else(|| variable("KRM_TEMPLATE_SEED_SCOPE"))
-            .unwrap_or_default()
+        scope.or_else(|| variable("KRM_TEMPLATE_SEED_SCOPE")).unwrap_or_default()
     }
 }
 

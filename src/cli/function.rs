@@ -46,9 +46,5 @@ pub(super) fn run(console: Console) -> anyhow::Result<u8> {
     }
     console.report(&output.diagnostics);
     printed?;
-    Ok(if output.diagnostics.has_errors() {
-        FAILED
-    } else {
-        OK
-    })
+    Ok(if output.diagnostics.has_errors() { FAILED } else { OK })
 }

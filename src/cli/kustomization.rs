@@ -34,10 +34,7 @@ impl Kustomizations {
         let file = without_detours(Path::new(file));
         let mut listed = Listed::No;
         for path in around(&file) {
-            let lists = self
-                .0
-                .entry(path)
-                .or_insert_with_key(|path| Lists::read(path));
+            let lists = self.0.entry(path).or_insert_with_key(|path| Lists::read(path));
             if lists.patches.contains(&file) {
                 return Listed::Patch;
             }
@@ -78,9 +75,7 @@ impl Lists {
             let entries = |field| root.get(field).into_iter().flat_map(Cursor::children);
             let texts = |field| entries(field).filter_map(|path| path.text().ok().flatten());
             lists.resources.extend(texts("resources").map(path));
-            lists
-                .patches
-                .extend(texts("patchesStrategicMerge").map(path));
+            lists.patches.extend(texts("patchesStrategicMerge").map(path));
             let patches = entries("patches").filter_map(|patch| patch.text_at(["path"]));
             lists.patches.extend(patches.map(path));
         }

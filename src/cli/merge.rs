@@ -97,10 +97,9 @@ enum OutputFormat {
 /// Reads the argument `TEMPLATE=PREFIX`.
 fn prefix(text: &str) -> Result<Prefix, String> {
     match text.rsplit_once('=') {
-        Some((template, prefix)) if !template.is_empty() && !prefix.is_empty() => Ok(Prefix {
-            template: template.to_owned(),
-            prefix: prefix.to_owned(),
-        }),
+        Some((template, prefix)) if !template.is_empty() && !prefix.is_empty() => {
+            Ok(Prefix { template: template.to_owned(), prefix: prefix.to_owned() })
+        }
         _ => Err("write it as TEMPLATE=PREFIX, such as `database=DB_`".to_owned()),
     }
 }
@@ -113,11 +112,7 @@ fn rename(text: &str) -> Result<Rename, String> {
         Some(((template, from), to))
             if ![template, from, to].iter().any(|word| word.is_empty()) =>
         {
-            Ok(Rename {
-                template: template.to_owned(),
-                from: from.to_owned(),
-                to: to.to_owned(),
-            })
+            Ok(Rename { template: template.to_owned(), from: from.to_owned(), to: to.to_owned() })
         }
         _ => Err("write it as TEMPLATE:OLD=NEW, such as `database:NAME=DB_NAME`".to_owned()),
     }
@@ -168,13 +163,10 @@ fn read(
 ) -> Option<Vec<Arc<Document>>> {
     diagnostics.take(io::check_stdin(files.iter()))?;
     let sources = files.iter().map(|file| console.read(file));
-    let sources: Vec<Arc<Source>> = sources
-        .filter_map(|source| diagnostics.take(source))
-        .collect();
+    let sources: Vec<Arc<Source>> = sources.filter_map(|source| diagnostics.take(source)).collect();
     let documents = sources.iter().map(Document::parse);
-    let documents: Vec<Arc<Document>> = documents
-        .filter_map(|document| diagnostics.take(document).map(Arc::new))
-        .collect();
+    let documents: Vec<Arc<Document>> =
+        documents.filter_map(|document| diagnostics.take(document).map(Arc::new)).collect();
     for document in &documents {
         if document.roots().next().is_none() {
             let name = document.source().name();

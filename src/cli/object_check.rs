@@ -106,9 +106,7 @@ pub(super) fn check_built(
             let node = resource.document().zip(finding.origin);
             let node = node.map(|(document, origin)| document.cursor(origin));
             let mut diagnostic = finding.diagnostic(node, is_secret);
-            diagnostic.place = diagnostic
-                .place
-                .or_else(|| resource.place_of(&finding.path));
+            diagnostic.place = diagnostic.place.or_else(|| resource.place_of(&finding.path));
             if is_output(&diagnostic) {
                 // The text has the values of secrets.
                 diagnostic.conceals = true;

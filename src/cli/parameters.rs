@@ -149,16 +149,11 @@ fn read_all(files: Vec<String>, console: Console, diagnostics: &mut Diagnostics)
         };
         let mut roots = lint::templates(&document).peekable();
         if roots.peek().is_none() || kustomization::that_patches_with(&file).is_some() {
-            console.info(format!(
-                "`{file}` does not contain a Template, and is skipped"
-            ));
+            console.info(format!("`{file}` does not contain a Template, and is skipped"));
             continue;
         }
         let templates = roots.filter_map(|root| Template::read(&root, diagnostics));
-        library.extend(templates.map(|template| Shelved {
-            file: file.clone(),
-            template,
-        }));
+        library.extend(templates.map(|template| Shelved { file: file.clone(), template }));
     }
     library
 }
@@ -175,11 +170,7 @@ fn print_all(
     let templates = library.iter().map(|one| (one.file.as_str(), &one.template));
     let skeletons = |format, before: &str| {
         let one = |(file, template): (&str, &Template)| {
-            format!(
-                "{before}# {}\n{}",
-                on_one_line(file),
-                template::skeleton(template, format)
-            )
+            format!("{before}# {}\n{}", on_one_line(file), template::skeleton(template, format))
         };
         templates.clone().map(one).collect::<Vec<_>>().join("\n")
     };

@@ -81,11 +81,7 @@ fn spelling(argument: &Arg) -> String {
     let names = argument.get_value_names().unwrap_or_default();
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let takes_value = argument.get_action().takes_values();
-    let value = if takes_value {
-        cell(&format!(" {}", names.join(" ")))
-    } else {
-        String::new()
-    };
+    let value = if takes_value { cell(&format!(" {}", names.join(" "))) } else { String::new() };
     let short = argument.get_short().map(|short| format!("`-{short}`"));
     let long = argument.get_long().map(|long| format!("`--{long}{value}`"));
     let spellings: Vec<String> = short.into_iter().chain(long).collect();

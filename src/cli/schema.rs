@@ -35,10 +35,7 @@ struct Kind {
 
 /// The kinds, as `functionconfig/` has them.
 const KINDS: &[Kind] = &[
-    Kind {
-        name: "Template",
-        schema: include_str!("../../functionconfig/template.schema.json"),
-    },
+    Kind { name: "Template", schema: include_str!("../../functionconfig/template.schema.json") },
     Kind {
         name: "TemplateInstance",
         schema: include_str!("../../functionconfig/templateinstance.schema.json"),

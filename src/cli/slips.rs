@@ -58,36 +58,20 @@ const SLIPS: &[(&[&str], &[&str], &str)] = &[
         &["-n", "--namespace"],
         "to set the namespace, add a NamespaceTransformer to the Composition",
     ),
-    (
-        &["build"],
-        &["-l", "--labels"],
-        "to add labels, add a LabelTransformer to the Composition",
-    ),
+    (&["build"], &["-l", "--labels"], "to add labels, add a LabelTransformer to the Composition"),
     (
         &["validate"],
         VALUES,
         "validate needs no values; to check a values file, name it: 'krm-template validate template.yaml values.yaml'",
     ),
-    (
-        &["validate"],
-        VALUE_FILES,
-        "to check a values file, use '-P FILE'",
-    ),
+    (&["validate"], VALUE_FILES, "to check a values file, use '-P FILE'"),
     (
         &["process", "explain"],
         &["--set-file"],
         "to set a parameter to the contents of a file, use '--parameter-from-file NAME=FILE'",
     ),
-    (
-        &["process", "explain"],
-        VALUES,
-        "to set a parameter, use '-p NAME=VALUE'",
-    ),
-    (
-        &["process", "explain"],
-        VALUE_FILES,
-        "to read values from a file, use '--values FILE'",
-    ),
+    (&["process", "explain"], VALUES, "to set a parameter, use '-p NAME=VALUE'"),
+    (&["process", "explain"], VALUE_FILES, "to read values from a file, use '--values FILE'"),
     (&["process", "explain"], FILES, "to name a file, use '-f'"),
     (&["process"], &["--format"], FORMAT),
     (
@@ -95,11 +79,7 @@ const SLIPS: &[(&[&str], &[&str], &str)] = &[
         &["--dry-run"],
         "process changes nothing; to compare its output with files, use '--diff-against FILE|DIR'",
     ),
-    (
-        &["dm expand"],
-        VALUES,
-        "to set a property of a template, use '--properties KEY:VALUE'",
-    ),
+    (&["dm expand"], VALUES, "to set a property of a template, use '--properties KEY:VALUE'"),
     (
         &["dm expand"],
         VALUE_FILES,
@@ -107,29 +87,16 @@ const SLIPS: &[(&[&str], &[&str], &str)] = &[
     ),
     (
         &["dm"],
-        &[
-            "apply",
-            "create",
-            "update",
-            "preview",
-            "deployments",
-            "deploy",
-        ],
+        &["apply", "create", "update", "preview", "deployments", "deploy"],
         "to expand a configuration, run 'krm-template dm expand CONFIG'",
     ),
-    (
-        &[""],
-        FILES,
-        "to expand a Template, run 'krm-template process -f FILE'",
-    ),
+    (&[""], FILES, "to expand a Template, run 'krm-template process -f FILE'"),
     (&[], VALUES, SET),
     (&[], VALUE_FILES, SET),
     (&[], &["-k", "--kustomize"], BUILD),
     (
         &[""],
-        &[
-            "template", "render", "expand", "generate", "compile", "hydrate",
-        ],
+        &["template", "render", "expand", "generate", "compile", "hydrate"],
         "to expand a Template, run 'krm-template process -f template.yaml'",
     ),
     (
@@ -158,11 +125,7 @@ const SLIPS: &[(&[&str], &[&str], &str)] = &[
         &["list", "show", "describe", "inspect", "values", "variables"],
         "to list parameters, run 'krm-template parameters template.yaml'",
     ),
-    (
-        &[""],
-        &["diff"],
-        "to show changes, run 'krm-template process --diff-against FILE|DIR'",
-    ),
+    (&[""], &["diff"], "to show changes, run 'krm-template process --diff-against FILE|DIR'"),
     (
         &[""],
         &["fn", "function", "run", "eval"],
@@ -181,11 +144,7 @@ const SLIPS: &[(&[&str], &[&str], &str)] = &[
         "this program was built without the feature 'deployment-manager'",
     ),
     #[cfg(not(feature = "form"))]
-    (
-        &[""],
-        &["form"],
-        "this program was built without the feature 'form'",
-    ),
+    (&[""], &["form"], "this program was built without the feature 'form'"),
 ];
 
 /// Replaces what clap advises by a better tip, or by none if it is far from what was given.
@@ -279,10 +238,7 @@ fn has_option(command: &clap::Command, option: &str) -> bool {
     command.get_arguments().any(|one| {
         let short = one.get_short().map(|short| format!("-{short}"));
         let long = one.get_long().map(|long| format!("--{long}"));
-        [short, long]
-            .into_iter()
-            .flatten()
-            .any(|name| name == option)
+        [short, long].into_iter().flatten().any(|name| name == option)
     })
 }
 
@@ -298,9 +254,7 @@ fn command(error: &clap::Error) -> String {
     let usage = usage(error).unwrap_or_default();
     // `Usage:` and the name of the program come first.
     let words = usage.split_whitespace().skip(2);
-    let words: Vec<&str> = words
-        .take_while(|word| !word.starts_with(['[', '<', '-']))
-        .collect();
+    let words: Vec<&str> = words.take_while(|word| !word.starts_with(['[', '<', '-'])).collect();
     words.join(" ")
 }
 

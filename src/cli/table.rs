@@ -106,10 +106,7 @@ fn lines<const N: usize>(
         table.set_width(width);
     }
     let widths = table.column_max_content_widths();
-    let least = widths
-        .iter()
-        .take(narrow)
-        .fold(0_u16, |sum, width| sum.saturating_add(*width));
+    let least = widths.iter().take(narrow).fold(0_u16, |sum, width| sum.saturating_add(*width));
     let is_wide = width.is_some_and(|width| least < width / 5 * 3);
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, GAP));

@@ -94,15 +94,8 @@ enum OutputFormat {
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
     let mut trouble = Diagnostics::new();
-    for unknown in arguments
-        .disable
-        .iter()
-        .filter_map(|name| lint::unknown_rule(name))
-    {
-        trouble.push(Diagnostic {
-            severity: Severity::Error,
-            ..unknown
-        });
+    for unknown in arguments.disable.iter().filter_map(|name| lint::unknown_rule(name)) {
+        trouble.push(Diagnostic { severity: Severity::Error, ..unknown });
     }
     if trouble.has_errors() {
         console.report(&trouble);
@@ -123,11 +116,8 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     if trouble.has_errors() {
         return Ok(USAGE);
     }
-    let least = if arguments.fail_on.includes_warnings() {
-        Severity::Warning
-    } else {
-        Severity::Error
-    };
+    let least =
+        if arguments.fail_on.includes_warnings() { Severity::Warning } else { Severity::Error };
     let counts = checked.findings.iter().any(|one| one.severity >= least);
     Ok(if counts { FAILED } else { OK })
 }
@@ -222,12 +212,7 @@ fn read_files(
     for (path, is_named) in files {
         if let Some(source) = trouble.take(console.read(&path)) {
             others::add_definitions(&source, server);
-            read.push(File {
-                path,
-                source,
-                is_named,
-                is_composed: false,
-            });
+            read.push(File { path, source, is_named, is_composed: false });
         }
     }
 }
@@ -282,15 +267,10 @@ impl Check<'_> {
     fn check_others(&mut self) {
         let mut found = Diagnostics::new();
         let without = &mut self.without_template;
-        self.checked.others = others::check(
-            &self.others,
-            self.server,
-            self.console,
-            &mut found,
-            &mut |file| {
+        self.checked.others =
+            others::check(&self.others, self.server, self.console, &mut found, &mut |file| {
                 without.retain(|path| *path != file.path);
-            },
-        );
+            });
         self.add_unsaid(&found);
     }
 
@@ -345,10 +325,7 @@ fn check_one(
         Err(_) if !is_named && !lint::may_hold_template(source.text()) => None,
         Err(error) if disabled.iter().any(|name| error.rule == Some(name)) => None,
         // Counts as one Template.
-        Err(error) => Some(lint::Checked {
-            templates: 1,
-            findings: error.into(),
-        }),
+        Err(error) => Some(lint::Checked { templates: 1, findings: error.into() }),
     }
 }
 
@@ -388,10 +365,7 @@ fn summary(checked: &Checked) -> String {
         .iter()
         .map(|(severity, noun)| {
             let findings = checked.findings.iter();
-            (
-                findings.filter(|one| one.severity == *severity).count(),
-                noun,
-            )
+            (findings.filter(|one| one.severity == *severity).count(), noun)
         })
         .filter(|(count, _)| *count > 0)
         .map(|(count, noun)| counted(count, noun))

@@ -62,17 +62,11 @@ impl Changes {
             let fields = if count == 1 { "field" } else { "fields" };
             let named = self.changed.iter();
             let named = named.map(|change| format!("`{}` {}", change.path, change.how));
-            parts.push(format!(
-                "{count} {fields} changed: {}",
-                listed(named, count, ", ")
-            ));
+            parts.push(format!("{count} {fields} changed: {}", listed(named, count, ", ")));
         }
         let removed = self.removed.iter().map(|path| format!("`{path}`"));
         if !self.removed.is_empty() {
-            parts.push(format!(
-                "removed {}",
-                listed(removed, self.removed.len(), " and ")
-            ));
+            parts.push(format!("removed {}", listed(removed, self.removed.len(), " and ")));
         }
         parts.extend(self.kept.iter().cloned());
         (!parts.is_empty()).then(|| parts.join("; "))
@@ -180,10 +174,7 @@ impl Comparison<'_> {
     }
 
     fn add(&mut self, how: String) {
-        self.changes.changed.push(Change {
-            path: self.path.clone(),
-            how,
-        });
+        self.changes.changed.push(Change { path: self.path.clone(), how });
     }
 
     fn removed(&mut self, can_be_kept: bool) {
@@ -225,9 +216,6 @@ mod tests {
         let new = Value::mapping(vec![("replicas".into(), Value::from(false))]);
         let message = |hidden| Changes::of(&old, &new, &|_| hidden).message().unwrap();
         assert_eq!(message(false), "1 field changed: `replicas` true → false");
-        assert_eq!(
-            message(true),
-            "1 field changed: `replicas` (hidden) → (hidden)"
-        );
+        assert_eq!(message(true), "1 field changed: `replicas` (hidden) → (hidden)");
     }
 }

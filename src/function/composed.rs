@@ -82,11 +82,7 @@ impl<'e> InProcess<'e> {
     /// Runs our own kinds where there is nothing of earlier runs.
     #[must_use]
     pub fn new(environment: &'e Environment<'e>, others: &'e dyn Functions) -> Self {
-        Self {
-            environment,
-            others,
-            earlier: None,
-        }
+        Self { environment, others, earlier: None }
     }
 }
 
@@ -116,18 +112,10 @@ impl Functions for InProcess<'_> {
         resources: &mut Vec<Resource<'_>>,
         diagnostics: &mut Diagnostics,
     ) {
-        let earlier = self.earlier.map(|runs| EarlierOf {
-            runs,
-            transformer: &transformer.id.name,
-        });
+        let earlier =
+            self.earlier.map(|runs| EarlierOf { runs, transformer: &transformer.id.name });
         let earlier: &dyn Earlier = earlier.as_ref().map_or(&(), |earlier| earlier);
-        own::run(
-            transformer,
-            resources,
-            self.environment,
-            earlier,
-            diagnostics,
-        );
+        own::run(transformer, resources, self.environment, earlier, diagnostics);
     }
 
     fn helm(&self, chart: &Chart<'_>) -> Result<Arc<Source>> {
@@ -144,10 +132,8 @@ struct NoOthers;
 
 impl Functions for NoOthers {
     fn check(&self, transformer: &Transformer, _: &Program) -> Result<()> {
-        let problem = format!(
-            "`{}` needs another program, which a function cannot run",
-            transformer.id
-        );
+        let problem =
+            format!("`{}` needs another program, which a function cannot run", transformer.id);
         let mut wrong = Diagnostic::error(problem)
             .hint("on the command line, `krm-template build` runs it")
             .hint("or make it a step of its own in the pipeline");
@@ -189,13 +175,8 @@ fn passed(
     let plan = plan_of(&own.kind, &own.namespace, &own.name);
     let ownership = Ownership::new(&objects, &items, &place, &plan.owns);
     let matching = Matching::new(&items, &ownership);
-    let run = Run {
-        list,
-        objects: &objects,
-        items: &items,
-        matching: &matching,
-        owner: &plan.owns.base,
-    };
+    let run =
+        Run { list, objects: &objects, items: &items, matching: &matching, owner: &plan.owns.base };
     let nothing = InMemory::default();
     let machine = environment.files.unwrap_or(&nothing);
     let directory = files::directory_of(items.storage.config_path.as_deref().unwrap_or_default());
@@ -206,21 +187,14 @@ fn passed(
     if diagnostics.has_errors() {
         return None;
     }
-    let functions = InProcess {
-        environment,
-        others: &NoOthers,
-        earlier: Some(&run),
-    };
+    let functions = InProcess { environment, others: &NoOthers, earlier: Some(&run) };
     let (made, _) = chain::run(&mut steps, input, files, &functions, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
     let created = made.iter().filter(|one| one.maker() != Some(""));
     matching.learn(Created {
-        identities: created
-            .clone()
-            .filter_map(Resource::first_identity)
-            .collect(),
+        identities: created.clone().filter_map(Resource::first_identity).collect(),
         called: created.filter_map(Resource::identity).collect(),
     });
     let around = Surroundings {
@@ -240,15 +214,8 @@ fn passed(
 fn plan_of(kind: &str, namespace: &str, name: &str) -> Plan {
     let base = format!("{kind}/{namespace}/{name}");
     Plan {
-        owns: Owns {
-            base: base.clone(),
-            ..Owns::default()
-        },
-        instances: vec![Instance {
-            name: name.to_owned(),
-            owner: base,
-            ..Instance::default()
-        }],
+        owns: Owns { base: base.clone(), ..Owns::default() },
+        instances: vec![Instance { name: name.to_owned(), owner: base, ..Instance::default() }],
         ..Plan::default()
     }
 }
@@ -271,10 +238,7 @@ impl RulesOf {
             let control = Control::of(&step.transformer.config);
             (step.transformer.id.name.clone(), control)
         });
-        Self {
-            own,
-            transformers: transformers.collect(),
-        }
+        Self { own, transformers: transformers.collect() }
     }
 
     /// The rules for an object of a transformer: its own ones win.
@@ -347,20 +311,11 @@ impl<'d> Run<'_, 'd> {
                 .push(Diagnostic::error(problem).hint(format!("correct its annotation `{PATH}`")));
             return None;
         }
-        let mut steps = consolidate_node(
-            files,
-            self.list.document(),
-            config.id(),
-            directory,
-            diagnostics,
-        );
+        let mut steps =
+            consolidate_node(files, self.list.document(), config.id(), directory, diagnostics);
         if let Some(path) = storage.config_path.as_deref().filter(|_| storage.are_kept) {
             for step in steps.iter_mut().filter(|step| step.is_own()) {
-                keep_at(
-                    &mut step.transformer,
-                    self.list.document().source().name(),
-                    path,
-                );
+                keep_at(&mut step.transformer, self.list.document().source().name(), path);
             }
         }
         Some(steps)
@@ -436,11 +391,7 @@ impl<'d> Run<'_, 'd> {
         let mut by_place = BTreeMap::new();
         let mut by_identity: BTreeMap<&Identity, usize> = BTreeMap::new();
         for index in left.iter().copied() {
-            let known = self
-                .items
-                .list
-                .get(index)
-                .zip(self.objects.nodes.get(index));
+            let known = self.items.list.get(index).zip(self.objects.nodes.get(index));
             let Some((item, node)) = known else {
                 continue;
             };
@@ -501,27 +452,16 @@ fn create(
         owner: format!("{}/{maker}", one.owner),
         ..Instance::default()
     };
-    let names = Names {
-        maker: &maker,
-        identity,
-        called,
-    };
+    let names = Names { maker: &maker, identity, called };
     let control = Control { path, ..control };
-    let object = Object {
-        value: resource.into_value(),
-        document: &document,
-        field: String::new(),
-    };
+    let object = Object { value: resource.into_value(), document: &document, field: String::new() };
     placing.place(0, &instance, object, &names, &control, diagnostics);
 }
 
 impl EarlierRuns for Run<'_, '_> {
     fn object(&self, transformer: &str, identity: &Identity) -> Option<SharedNode> {
-        let names = Names {
-            maker: transformer,
-            identity: identity.clone(),
-            called: identity.clone(),
-        };
+        let names =
+            Names { maker: transformer, identity: identity.clone(), called: identity.clone() };
         let Found::Marked(at) = self.matching.find(&names) else {
             return None;
         };
@@ -529,8 +469,7 @@ impl EarlierRuns for Run<'_, '_> {
     }
 
     fn has_objects(&self, transformer: &str) -> bool {
-        self.matching
-            .has_objects_of(&format!("{}/{transformer}", self.owner))
+        self.matching.has_objects_of(&format!("{}/{transformer}", self.owner))
     }
 }
 
@@ -586,16 +525,9 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<kr
         }
     }
     // A new value has none of the annotations of the orchestrator.
-    for (key, old) in old_value
-        .at(&ANNOTATIONS)
-        .and_then(Value::entries)
-        .unwrap_or_default()
-    {
+    for (key, old) in old_value.at(&ANNOTATIONS).and_then(Value::entries).unwrap_or_default() {
         let path = ["metadata", "annotations", key];
-        if let Some(text) = old
-            .as_str()
-            .filter(|_| is_internal(key) && value.at(&path).is_none())
-        {
+        if let Some(text) = old.as_str().filter(|_| is_internal(key) && value.at(&path).is_none()) {
             annotate(&mut value, key.to_string(), text);
         }
     }
@@ -619,9 +551,9 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<kr
 /// Whether each item of a list is still at the position where it was read.
 fn is_in_step(old: &Value<'_>, new: &Value<'_>) -> bool {
     match (&old.data, &new.data) {
-        (Data::Mapping(old), Data::Mapping(_)) => old
-            .iter()
-            .all(|(key, old)| new.get(key).is_none_or(|new| is_in_step(old, new))),
+        (Data::Mapping(old), Data::Mapping(_)) => {
+            old.iter().all(|(key, old)| new.get(key).is_none_or(|new| is_in_step(old, new)))
+        }
         (Data::Sequence(old), Data::Sequence(new)) => {
             let mut pairs = old.iter().zip(new);
             old.len() == new.len()

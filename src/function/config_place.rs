@@ -36,12 +36,7 @@ pub(super) fn find<O: Objects>(
     config: Cursor<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<ConfigPlace> {
-    let mut finder = Finder {
-        objects,
-        items,
-        config,
-        functions: Vec::new(),
-    };
+    let mut finder = Finder { objects, items, config, functions: Vec::new() };
     finder.functions = finder.functions_of_package();
     let place = finder.place();
     diagnostics.take(place)
@@ -72,11 +67,7 @@ impl<O: Objects> Finder<'_, O> {
         if let Some(file) = self.items.storage.config_file.clone() {
             // Without the directory of its package, the path may be that of the machine.
             let is_certain = self.items.storage.has_package_path;
-            let has_copy = self
-                .items
-                .list
-                .iter()
-                .any(|item| item.is_config && item.file.is_some());
+            let has_copy = self.items.list.iter().any(|item| item.is_config && item.file.is_some());
             if is_certain || !has_copy || self.is_there(&file) {
                 self.items.keep_config_in(&file);
                 return Ok(self.in_file(file));
@@ -119,11 +110,7 @@ impl<O: Objects> Finder<'_, O> {
         };
         let at = self.functions.iter().rposition(is_it);
         let is_followed = at.is_some_and(|at| at + 1 < self.functions.len());
-        ConfigPlace {
-            file: Some(file),
-            is_followed,
-            ..ConfigPlace::default()
-        }
+        ConfigPlace { file: Some(file), is_followed, ..ConfigPlace::default() }
     }
 
     /// The item that is the functionConfig: of its identity, in the current package if there is one.
@@ -134,19 +121,11 @@ impl<O: Objects> Finder<'_, O> {
         let all: Vec<_> = all.collect();
         let is_here =
             |item: &crate::function::items::Item| self.items.package(item) == storage.current;
-        let here: Vec<_> = all
-            .iter()
-            .filter(|(_, item)| is_here(item))
-            .copied()
-            .collect();
+        let here: Vec<_> = all.iter().filter(|(_, item)| is_here(item)).copied().collect();
         let mut found = if here.is_empty() { all } else { here };
-        let paths = self
-            .functions
-            .iter()
-            .filter_map(|one| one.config_path.as_deref());
-        let named: Vec<String> = paths
-            .filter_map(|path| paths::joined(&storage.current, path))
-            .collect();
+        let paths = self.functions.iter().filter_map(|one| one.config_path.as_deref());
+        let named: Vec<String> =
+            paths.filter_map(|path| paths::joined(&storage.current, path)).collect();
         let is_named = |item: &crate::function::items::Item| {
             let full = item.file.and_then(|file| storage.full(file));
             full.is_some_and(|full| named.contains(&full))
@@ -198,9 +177,7 @@ impl<O: Objects> Finder<'_, O> {
         let Some(first) = same.first() else {
             return Ok(ConfigPlace::default());
         };
-        let of_program: Vec<_> = with_values()
-            .filter(|one| one.program == first.program)
-            .collect();
+        let of_program: Vec<_> = with_values().filter(|one| one.program == first.program).collect();
         let names = of_program.iter().filter_map(|one| one.name.as_deref());
         let names: std::collections::BTreeSet<&str> = names.collect();
         if of_program.len() > 1 && names.len() < of_program.len() {
@@ -221,10 +198,7 @@ impl<O: Objects> Finder<'_, O> {
             .hint("remove one of them, or keep the values of each in a file, with `configPath`")
             .into());
         }
-        let at = self
-            .functions
-            .iter()
-            .position(|one| std::ptr::eq(one, *first));
+        let at = self.functions.iter().position(|one| std::ptr::eq(one, *first));
         Ok(ConfigPlace {
             file: paths::joined(&self.items.storage.current, "Kptfile"),
             function: first.name.clone(),
@@ -243,13 +217,10 @@ fn whole(config: Cursor<'_>) -> Option<Value<'static>> {
 /// The data of an object without the annotations of an orchestrator.
 fn content(object: Cursor<'_>) -> Option<Value<'static>> {
     let opened = object.open();
-    let value = opened
-        .cursor()
-        .value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
+    let value = opened.cursor().value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
     let mut value = value.into_owned();
-    let annotations = value
-        .get_mut("metadata")
-        .and_then(|metadata| metadata.get_mut("annotations"));
+    let annotations =
+        value.get_mut("metadata").and_then(|metadata| metadata.get_mut("annotations"));
     if let Some(annotations) = annotations {
         let keys = annotations.entries().unwrap_or_default().iter();
         let keys = keys.map(|(key, _)| key.to_string());

@@ -35,10 +35,7 @@ impl<O: Objects> Run<'_, O> {
     pub(super) fn rules(&self, diagnostics: &mut Diagnostics) -> Rules {
         let are_kept = self.items.storage.are_kept;
         let rules = Rules::read(self.config, are_kept, diagnostics);
-        Rules {
-            owned: rules.owned && self.writes_marks,
-            ..rules
-        }
+        Rules { owned: rules.owned && self.writes_marks, ..rules }
     }
 
     /// Places the objects that `create` creates. What is found may depend on what is created: then

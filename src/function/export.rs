@@ -21,15 +21,8 @@ use krm_yaml::{Cursor, Document, DuplicateKeys, SharedNode};
 const KIND: &str = "TemplateExport";
 
 /// The fields of its `spec`.
-pub(crate) const FIELDS: &[&str] = &[
-    "name",
-    "dialect",
-    "parameterize",
-    "exact",
-    "keep",
-    "drop",
-    "defaults",
-];
+pub(crate) const FIELDS: &[&str] =
+    &["name", "dialect", "parameterize", "exact", "keep", "drop", "defaults"];
 
 /// Whether a functionConfig asks for an export.
 pub(super) fn is_export(config: Cursor<'_>) -> bool {
@@ -45,20 +38,12 @@ pub(super) fn decide<O: Objects>(
     let config = run.config;
     let mut found = Diagnostics::new();
     let name = config.text_at(["metadata", "name"]).unwrap_or_default();
-    let namespace = config
-        .text_at(["metadata", "namespace"])
-        .unwrap_or_default();
+    let namespace = config.text_at(["metadata", "namespace"]).unwrap_or_default();
     let owner = format!("{KIND}/{namespace}/{name}");
     let rules = run.rules(&mut found);
     let options = Spec::read(config, &name, &mut found);
     found.attribute_to(&identity::reference(config));
-    let plan = Plan {
-        owns: Owns {
-            base: owner.clone(),
-            ..Owns::default()
-        },
-        ..Plan::default()
-    };
+    let plan = Plan { owns: Owns { base: owner.clone(), ..Owns::default() }, ..Plan::default() };
     let instance = Instance {
         name: name.clone().into_owned(),
         seed: name.into_owned(),
@@ -76,10 +61,7 @@ pub(super) fn decide<O: Objects>(
         for message in exported.parameters.iter() {
             found.push(Diagnostic::info(message).of_success());
         }
-        found.take(Document::parse(&Source::new(
-            "the exported Template",
-            exported.text,
-        )))
+        found.take(Document::parse(&Source::new("the exported Template", exported.text)))
     });
     let decision = run.placed(&plan, &rules, &mut found, |placing, _, found| {
         let Some(document) = &document else {
@@ -94,11 +76,7 @@ pub(super) fn decide<O: Objects>(
             // A Template is a configuration: kpt must not apply it.
             annotate(&mut value, LOCAL_CONFIG, "true");
         }
-        let object = Object {
-            value,
-            document,
-            field: String::new(),
-        };
+        let object = Object { value, document, field: String::new() };
         placing.object(0, &instance, object, found);
     });
     diagnostics.append(found);
@@ -138,10 +116,8 @@ struct Spec<'c, 'd> {
 impl<'c> Spec<'c, '_> {
     /// Reads it; `name` is that of the functionConfig, which the Template gets by default.
     fn read(config: Cursor<'c>, name: &str, diagnostics: &mut Diagnostics) -> Option<Options> {
-        let mut spec = Spec {
-            node: config.get("spec").filter(|spec| !spec.is_null()),
-            diagnostics,
-        };
+        let mut spec =
+            Spec { node: config.get("spec").filter(|spec| !spec.is_null()), diagnostics };
         let options = spec.options(name);
         options.filter(|_| !diagnostics.has_errors())
     }
@@ -262,9 +238,6 @@ impl<'c> Spec<'c, '_> {
         let texts = self.list(key).unwrap_or_default();
         let patterns = texts.iter().map(|text| FieldPattern::parse(text));
         let patterns: Vec<_> = patterns.collect();
-        patterns
-            .into_iter()
-            .filter_map(|one| self.refuse(key, one, |pattern| pattern))
-            .collect()
+        patterns.into_iter().filter_map(|one| self.refuse(key, one, |pattern| pattern)).collect()
     }
 }

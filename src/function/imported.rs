@@ -28,11 +28,7 @@ pub(super) fn with_texts(
                 let mut reader = Reader {
                     transformer,
                     files,
-                    field: FieldPath::root()
-                        .key("spec")
-                        .key("imports")
-                        .index(index)
-                        .key("path"),
+                    field: FieldPath::root().key("spec").key("imports").index(index).key("path"),
                     list: &mut list,
                 };
                 reader.path(path, import.str_at(&["name"]))?;
@@ -40,11 +36,7 @@ pub(super) fn with_texts(
         }
     }
     let mut changed = transformer.clone();
-    if let Some(imports) = changed
-        .config
-        .get_mut("spec")
-        .and_then(|spec| spec.get_mut("imports"))
-    {
+    if let Some(imports) = changed.config.get_mut("spec").and_then(|spec| spec.get_mut("imports")) {
         *imports = Value::sequence(list);
     }
     Ok(Some(changed))
@@ -98,10 +90,7 @@ impl Reader<'_> {
             return Err(self.transformer.error(&self.field, problem).into());
         }
         let root = self.transformer.directory_of(&self.field);
-        let source = self
-            .files
-            .source(path, root)
-            .map_err(|error| self.placed(*error))?;
+        let source = self.files.source(path, root).map_err(|error| self.placed(*error))?;
         let text = |text: &str| Value::string(text.to_owned());
         self.list.push(Value::mapping(vec![
             (Cow::Borrowed("name"), text(name)),

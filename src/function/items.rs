@@ -42,8 +42,7 @@ impl ByName<'_> {
         let Self(positions) = self;
         let first = positions.partition_point(|(one, _)| key(one).is_lt());
         let from = positions.get(first..).unwrap_or_default().iter();
-        from.take_while(move |(one, _)| key(one).is_eq())
-            .map(|(_, at)| *at)
+        from.take_while(move |(one, _)| key(one).is_eq()).map(|(_, at)| *at)
     }
 
     /// The positions of the objects with this identity, in order.
@@ -51,8 +50,7 @@ impl ByName<'_> {
         let Self(positions) = self;
         let first = positions.partition_point(|(one, _)| by_name(one, identity).is_lt());
         let from = positions.get(first..).unwrap_or_default().iter();
-        from.take_while(move |(one, _)| *one == identity)
-            .map(|(_, at)| *at)
+        from.take_while(move |(one, _)| *one == identity).map(|(_, at)| *at)
     }
 }
 
@@ -96,9 +94,7 @@ impl Items {
     pub(super) fn read(nodes: &[SharedNode], config: Cursor<'_>) -> Self {
         let chunks = nodes.chunks(ITEMS_AT_ONCE).flat_map(|some| {
             let read = threads::in_chunks(some, ITEMS_A_THREAD, |chunk| {
-                let read = chunk
-                    .iter()
-                    .map(|item| Read::of(item.cursor().open().cursor()));
+                let read = chunk.iter().map(|item| Read::of(item.cursor().open().cursor()));
                 read.collect::<Vec<Read>>()
             });
             read.into_iter().flatten()
@@ -263,27 +259,18 @@ struct Read {
 impl Read {
     fn of(item: Cursor<'_>) -> Self {
         let head = Head::of(item);
-        let [
-            local,
-            owner,
-            origin,
-            package,
-            selected,
-            path,
-            legacy_path,
-            index,
-            legacy_index,
-        ] = head.annotations([
-            LOCAL_CONFIG,
-            OWNER,
-            ORIGIN,
-            PACKAGE_PATH,
-            RESOURCE_ID,
-            PATH,
-            LEGACY_PATH,
-            INDEX,
-            LEGACY_INDEX,
-        ]);
+        let [local, owner, origin, package, selected, path, legacy_path, index, legacy_index] =
+            head.annotations([
+                LOCAL_CONFIG,
+                OWNER,
+                ORIGIN,
+                PACKAGE_PATH,
+                RESOURCE_ID,
+                PATH,
+                LEGACY_PATH,
+                INDEX,
+                LEGACY_INDEX,
+            ]);
         let kept = Kept::from_annotations([path, legacy_path, index, legacy_index]);
         Self {
             identity: head.identity_of_kind(),

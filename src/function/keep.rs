@@ -72,9 +72,7 @@ fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
 
 /// The steps of `key[a=b][0]`.
 fn steps(part: &str) -> Vec<Step<'_>> {
-    let (key, rest) = part
-        .split_once('[')
-        .map_or((part, ""), |(key, rest)| (key, rest));
+    let (key, rest) = part.split_once('[').map_or((part, ""), |(key, rest)| (key, rest));
     let key = Some(Step::Key(key)).filter(|_| !key.is_empty());
     let brackets = rest.split('[').filter(|_| !rest.is_empty());
     let brackets = brackets.map(|bracket| bracket.trim_end_matches(']'));
@@ -128,13 +126,9 @@ fn set<'v>(value: &mut Value<'v>, steps: &[Step<'_>], new: Option<&Value<'v>>) -
             if value.get(key).is_none_or(Value::is_null) {
                 value.insert((*key).to_owned().into(), Value::mapping(Vec::new()));
             }
-            value
-                .get_mut(key)
-                .is_some_and(|below| set(below, rest, new))
+            value.get_mut(key).is_some_and(|below| set(below, rest, new))
         }
-        Step::Key(key) => value
-            .get_mut(key)
-            .is_some_and(|below| set(below, rest, new)),
+        Step::Key(key) => value.get_mut(key).is_some_and(|below| set(below, rest, new)),
         step => {
             let at = value.items().and_then(|items| position(items, *step));
             let item = at.and_then(|at| value.items_mut()?.get_mut(at));

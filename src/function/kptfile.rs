@@ -33,9 +33,7 @@ pub(super) fn functions(kptfile: Cursor<'_>) -> Vec<PipelineFunction> {
 
 fn read(function: Cursor<'_>) -> PipelineFunction {
     let text = |key| function.text_at([key]).map(std::borrow::Cow::into_owned);
-    let values = function
-        .get("configMap")
-        .filter(|values| values.is_mapping());
+    let values = function.get("configMap").filter(|values| values.is_mapping());
     let program = text("image").or_else(|| text("exec")).unwrap_or_default();
     PipelineFunction {
         name: text("name").filter(|name| !name.is_empty()),

@@ -33,9 +33,7 @@ pub(super) fn locate(list: &ResourceList<'_>, source: &Source, diagnostics: &Dia
         let range = object.place().range;
         let first = places.partition_point(|(start, _)| *start < range.start);
         let inside = places.get(first..).unwrap_or_default().iter();
-        let mut inside = inside
-            .take_while(|(start, _)| *start < range.end)
-            .peekable();
+        let mut inside = inside.take_while(|(start, _)| *start < range.end).peekable();
         if inside.peek().is_none() {
             return;
         }
@@ -62,12 +60,8 @@ fn path_of_config(list: &ResourceList<'_>, config: Cursor<'_>) -> Option<String>
     let mut items = list.items().filter(may_be_copy);
     let copy = items.find_map(|item| {
         let other = identity::reference(item.open().cursor());
-        let is_copy = (
-            &other.api_version,
-            &other.kind,
-            &other.namespace,
-            &other.name,
-        ) == (&own.api_version, &own.kind, &own.namespace, &own.name);
+        let is_copy = (&other.api_version, &other.kind, &other.namespace, &other.name)
+            == (&own.api_version, &own.kind, &own.namespace, &own.name);
         other.path.filter(|_| is_copy)
     });
     copy.or(own.path)

@@ -67,21 +67,13 @@ impl WithoutOrigin {
             let (group, kind, name) = key(one, one.name.chars().rev().collect());
             (group, kind, name, at)
         });
-        Self {
-            forwards: forwards.collect(),
-            backwards: backwards.collect(),
-        }
+        Self { forwards: forwards.collect(), backwards: backwards.collect() }
     }
 
     /// The positions of those whose names begin or end with that of `identity`.
     fn around(&self, identity: &Identity) -> impl Iterator<Item = usize> {
         let from = |set: &BTreeSet<(String, String, String, usize)>, name: String| {
-            let first = (
-                identity.group.clone(),
-                identity.kind.clone(),
-                name.clone(),
-                0,
-            );
+            let first = (identity.group.clone(), identity.kind.clone(), name.clone(), 0);
             let from = set.range(first..);
             let same = from.take_while(|(group, kind, other, _)| {
                 (group, kind) == (&identity.group, &identity.kind) && other.starts_with(&name)
@@ -121,9 +113,7 @@ impl<'m> Matching<'m> {
             let known = by_recorded.entry(one.recorded.clone()).or_default();
             known.push(index);
         }
-        let old = marked
-            .iter()
-            .filter(|one| one.level == Level::Own && !one.has_origin);
+        let old = marked.iter().filter(|one| one.level == Level::Own && !one.has_origin);
         let without_origin = WithoutOrigin::of(old.map(|one| (&one.recorded, one.at)));
         let by_position = marked.iter().enumerate();
         let by_position = by_position.map(|(index, one)| (one.at, index)).collect();
@@ -159,11 +149,7 @@ impl<'m> Matching<'m> {
     }
 
     fn is_called(&self, at: usize, called: &Identity) -> bool {
-        let identity = self
-            .items
-            .list
-            .get(at)
-            .and_then(|item| item.identity.as_ref());
+        let identity = self.items.list.get(at).and_then(|item| item.identity.as_ref());
         identity.is_some_and(|one| {
             (&one.group, &one.kind, &one.name) == (&called.group, &called.kind, &called.name)
                 && (called.namespace.is_empty() || one.namespace == called.namespace)
@@ -195,14 +181,9 @@ impl<'m> Matching<'m> {
     /// Whether the owner of an object names the transformer, or none.
     fn is_made_by(&self, one: &Marked, names: &Names<'_>) -> bool {
         let item = self.items.list.get(one.at);
-        let owner = item
-            .and_then(|item| item.owner.as_deref())
-            .unwrap_or_default();
+        let owner = item.and_then(|item| item.owner.as_deref()).unwrap_or_default();
         names.maker.is_empty()
-            || owner
-                .splitn(4, '/')
-                .nth(3)
-                .is_none_or(|maker| maker == names.maker)
+            || owner.splitn(4, '/').nth(3).is_none_or(|maker| maker == names.maker)
     }
 
     /// Whether this functionConfig made an object, or may have.
@@ -218,11 +199,7 @@ impl<'m> Matching<'m> {
             .without_origin
             .around(identity)
             .filter(|at| {
-                let item = self
-                    .items
-                    .list
-                    .get(*at)
-                    .and_then(|item| item.identity.as_ref());
+                let item = self.items.list.get(*at).and_then(|item| item.identity.as_ref());
                 item.is_some_and(|now| {
                     (identity.namespace.is_empty() || now.namespace == identity.namespace)
                         && !self.is_created(now)
@@ -244,9 +221,7 @@ impl<'m> Matching<'m> {
     /// Whether another object of this run is called so.
     fn is_created(&self, called: &Identity) -> bool {
         let created = self.created.borrow();
-        created
-            .as_ref()
-            .is_some_and(|created| created.called.contains(called))
+        created.as_ref().is_some_and(|created| created.called.contains(called))
     }
 
     /// The own object that is called so now, and is no longer created under its first name.

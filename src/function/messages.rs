@@ -23,9 +23,7 @@ fn about(mut diagnostic: Diagnostic, object: Cursor<'_>) -> Diagnostic {
     let reference = identity::reference(object);
     let is_secret = reference.kind == "Secret";
     diagnostic.object = Some(reference);
-    diagnostic
-        .at(object.get("metadata").unwrap_or(object).place())
-        .conceal(is_secret)
+    diagnostic.at(object.get("metadata").unwrap_or(object).place()).conceal(is_secret)
 }
 
 /// The warning for a copy of an object.
@@ -40,9 +38,7 @@ pub(super) fn orphan(object: Cursor<'_>, file: Option<&str>) -> Diagnostic {
     let warning = Diagnostic::warning(format!(
         "it was created by a functionConfig that is not there any more, and stays{file}"
     ));
-    about(warning, object).hint(format!(
-        "delete it, or to keep it as your own, {REMOVE_MARK}"
-    ))
+    about(warning, object).hint(format!("delete it, or to keep it as your own, {REMOVE_MARK}"))
 }
 
 /// The warning for an object that is not removed because another function may own it.
@@ -106,9 +102,7 @@ pub(super) fn not_ours(
         "to adopt it, set the annotation `{ADOPT}: \"true\"` on the object in the Template or on the functionConfig"
     );
     if let (Some(other), Some(Level::Others(at))) = (other, level) {
-        let at = at
-            .as_ref()
-            .map_or_else(String::new, |at| format!(" ({at})"));
+        let at = at.as_ref().map_or_else(String::new, |at| format!(" ({at})"));
         return Diagnostic::error(format!(
             "`{identity}`{file} was created by `{other}`{at}, which is still there"
         ))

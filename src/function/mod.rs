@@ -63,18 +63,14 @@ use krm_yaml::source::Source;
 
 /// Runs the function on the text of a ResourceList.
 pub fn run(source: &Arc<Source>, environment: &Environment<'_>) -> Output {
-    run::run(
-        source,
-        environment,
-        &|list, config, environment, diagnostics| {
-            if run::is_composition(config) {
-                composed::changes(list, config, environment, diagnostics)
-            } else {
-                let items = ListItems::of(list);
-                let heads = Items::read(&items.nodes, config);
-                let config = SharedNode::new(list.document(), config.id());
-                stamp::decide(&items, heads, &config, environment, None, diagnostics).into()
-            }
-        },
-    )
+    run::run(source, environment, &|list, config, environment, diagnostics| {
+        if run::is_composition(config) {
+            composed::changes(list, config, environment, diagnostics)
+        } else {
+            let items = ListItems::of(list);
+            let heads = Items::read(&items.nodes, config);
+            let config = SharedNode::new(list.document(), config.id());
+            stamp::decide(&items, heads, &config, environment, None, diagnostics).into()
+        }
+    })
 }

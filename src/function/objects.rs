@@ -50,11 +50,7 @@ pub(super) struct Decision<C, N> {
 
 impl<C, N> Default for Decision<C, N> {
     fn default() -> Self {
-        Self {
-            changed: Vec::new(),
-            removed: BTreeSet::new(),
-            added: Vec::new(),
-        }
+        Self { changed: Vec::new(), removed: BTreeSet::new(), added: Vec::new() }
     }
 }
 
@@ -66,10 +62,7 @@ pub(super) struct ListItems<'l, 'd> {
 
 impl<'l, 'd> ListItems<'l, 'd> {
     pub(super) fn of(list: &'l ResourceList<'d>) -> Self {
-        Self {
-            list,
-            nodes: list.shared_items(),
-        }
+        Self { list, nodes: list.shared_items() }
     }
 }
 

@@ -30,9 +30,7 @@ fn node(
     name: &str,
     environment: &Environment<'_>,
 ) -> Result<SharedNode> {
-    if let Some(files) = environment
-        .files
-        .filter(|_| transformer.id.kind == DEPLOYMENT)
+    if let Some(files) = environment.files.filter(|_| transformer.id.kind == DEPLOYMENT)
         && let Some(changed) = imported::with_texts(transformer, files)?
     {
         return changed.node_without_runtime(name);
@@ -83,14 +81,7 @@ pub(super) fn run(
     let views = resources.iter().map(Resource::view);
     let items = Items::of_views(views, &transformer.config);
     let objects = Resources::of(resources, &name);
-    let decision = stamp::decide(
-        &objects,
-        items,
-        &config,
-        environment,
-        Some(earlier),
-        &mut found,
-    );
+    let decision = stamp::decide(&objects, items, &config, environment, Some(earlier), &mut found);
     found.address(Way::Objects);
     if found.has_errors() {
         found.drop_success();
@@ -103,10 +94,7 @@ pub(super) fn run(
     }
     let changed = decision.changed.iter().map(|change| change.text.as_str());
     let texts = changed.chain(decision.added.iter().map(String::as_str));
-    let source = Source::new(
-        format!("{OUTPUT}{}", transformer.id),
-        texts.collect::<String>(),
-    );
+    let source = Source::new(format!("{OUTPUT}{}", transformer.id), texts.collect::<String>());
     let Some(new) = read(&source, diagnostics) else {
         return;
     };
@@ -150,11 +138,7 @@ struct Resources<'r, 'd> {
 
 impl<'r, 'd> Resources<'r, 'd> {
     fn of(list: &'r [Resource<'d>], name: &'r str) -> Self {
-        Self {
-            list,
-            nodes: list.iter().map(|_| OnceCell::new()).collect(),
-            name,
-        }
+        Self { list, nodes: list.iter().map(|_| OnceCell::new()).collect(), name }
     }
 }
 

@@ -55,11 +55,7 @@ impl<'m> Owner<'m> {
     fn parse(owner: &'m str) -> Option<Self> {
         let mut parts = owner.split('/');
         let mut part = || parts.next();
-        Some(Self {
-            kind: part()?,
-            namespace: part()?,
-            name: part()?,
-        })
+        Some(Self { kind: part()?, namespace: part()?, name: part()? })
     }
 }
 
@@ -181,9 +177,7 @@ impl<'o> Configs<'o> {
             let file = paths::joined(package, "Kptfile").unwrap_or_default();
             let functions = self.kptfiles.get(&file).into_iter().flatten();
             let functions = functions.filter(|one| one.values.is_some());
-            return functions
-                .map(|one| (file.clone(), one.name.clone()))
-                .collect();
+            return functions.map(|one| (file.clone(), one.name.clone())).collect();
         }
         let key = (package.to_owned(), owner.kind, owner.namespace, owner.name);
         let files = self.by_package.get(&key).into_iter().flatten();
@@ -205,13 +199,7 @@ impl<'o> Ownership<'o> {
         if let (Some(own), Some(file)) = (own, &place.file) {
             configs.add(package.clone(), own, file.clone());
         }
-        Self {
-            items,
-            place,
-            owns,
-            package,
-            configs,
-        }
+        Self { items, place, owns, package, configs }
     }
 
     /// The annotation with the origin of an object that is kept in a file.
@@ -231,9 +219,7 @@ impl<'o> Ownership<'o> {
     /// All objects with a mark.
     pub(super) fn marked(&self) -> Vec<Marked> {
         let marked = self.items.marked();
-        marked
-            .map(|(at, identity, item)| self.mark(at, identity, item))
-            .collect()
+        marked.map(|(at, identity, item)| self.mark(at, identity, item)).collect()
     }
 
     fn mark(&self, at: usize, identity: &Identity, item: &Item) -> Marked {
@@ -298,11 +284,7 @@ impl<'o> Ownership<'o> {
             return Level::Others(shown());
         }
         let is_below = full.is_some_and(|full| paths::is_within(&self.package, &full));
-        if is_below && (is_named || is_place) {
-            Level::Orphan
-        } else {
-            Level::OthersOrphan
-        }
+        if is_below && (is_named || is_place) { Level::Orphan } else { Level::OthersOrphan }
     }
 
     /// If several items of the file have the kind and the name, the namespace counts.
@@ -323,9 +305,8 @@ impl<'o> Ownership<'o> {
         let current = &self.items.storage.current;
         loop {
             let places = self.configs.in_package(&package, parts);
-            let is_one = places
-                .iter()
-                .any(|(file, function)| self.is_place(file, function.as_deref()));
+            let is_one =
+                places.iter().any(|(file, function)| self.is_place(file, function.as_deref()));
             match places.as_slice() {
                 [] => {}
                 [_] if is_one && !self.owns.is_others(owner) => return Level::Own,

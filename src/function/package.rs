@@ -31,11 +31,7 @@ impl<'f> Package<'f> {
         diagnostics: &mut Diagnostics,
     ) -> Self {
         let files = items.filter_map(|item| file(item, diagnostics));
-        Self {
-            items: InMemory::new(files),
-            others,
-            root: root(others, directory),
-        }
+        Self { items: InMemory::new(files), others, root: root(others, directory) }
     }
 
     /// Refuses a path that leads out of the package, whether anything is there or not.
@@ -104,20 +100,10 @@ mod tests {
 
     #[test]
     fn a_package_ends_at_the_nearest_mark() {
-        let nested = files(&[
-            "Kptfile",
-            "a/b/Kptfile",
-            "a/b/c/d/x",
-            "e/.git/HEAD",
-            "e/f/x",
-        ]);
-        for (directory, expected) in [
-            (".", "."),
-            ("a", "."),
-            ("a/b", "a/b"),
-            ("a/b/c/d", "a/b"),
-            ("e/f", "e"),
-        ] {
+        let nested = files(&["Kptfile", "a/b/Kptfile", "a/b/c/d/x", "e/.git/HEAD", "e/f/x"]);
+        for (directory, expected) in
+            [(".", "."), ("a", "."), ("a/b", "a/b"), ("a/b/c/d", "a/b"), ("e/f", "e")]
+        {
             assert_eq!(root(&nested, directory), expected, "{directory}");
         }
         assert_eq!(root(&files(&["a/x"]), "a"), ".");
@@ -127,11 +113,8 @@ mod tests {
     #[test]
     fn paths_that_lead_out_are_refused_without_a_look_at_them() {
         let files = files(&["a/Kptfile", "a/x", "b/x"]);
-        let package = Package {
-            items: InMemory::default(),
-            others: &files,
-            root: root(&files, "a"),
-        };
+        let package =
+            Package { items: InMemory::default(), others: &files, root: root(&files, "a") };
         for path in ["b/x", "/etc/passwd", "/none", "../none", "a/../b/x"] {
             let error = package.read(path, ".").unwrap_err().message;
             assert!(error.contains("is not in or below"), "{path}: {error}");

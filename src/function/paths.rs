@@ -5,13 +5,7 @@
 pub(super) fn of_instance(config_path: Option<&str>, name: &str) -> String {
     let name: String = name
         .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {
-                c
-            } else {
-                '-'
-            }
-        })
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '-' })
         .collect();
     let name = name.trim_start_matches('.');
     let name = if name.is_empty() { "template" } else { name };
@@ -41,9 +35,7 @@ pub(super) fn named(config_path: Option<&str>, path: &str) -> Option<String> {
 /// The directory of a file, with its slash.
 fn directory(path: Option<&str>) -> &str {
     let slash = path.and_then(|path| Some((path, path.rfind('/')?)));
-    slash
-        .and_then(|(path, slash)| path.get(..=slash))
-        .unwrap_or_default()
+    slash.and_then(|(path, slash)| path.get(..=slash)).unwrap_or_default()
 }
 
 /// A path from a directory, without `.` and `..`; none if it leads above the top.
@@ -61,11 +53,7 @@ pub(super) fn joined(from: &str, path: &str) -> Option<String> {
         }
     }
     let joined = parts.join("/");
-    Some(if is_absolute {
-        format!("/{joined}")
-    } else {
-        joined
-    })
+    Some(if is_absolute { format!("/{joined}") } else { joined })
 }
 
 /// The directory that a path is in; empty at the top.
@@ -76,17 +64,12 @@ pub(super) fn parent(path: &str) -> &str {
 /// Whether a path is a directory or below it.
 pub(super) fn is_within(directory: &str, path: &str) -> bool {
     directory.is_empty()
-        || path
-            .strip_prefix(directory)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        || path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A path as seen from a directory.
 pub(super) fn relative(directory: &str, path: &str) -> String {
-    let from: Vec<&str> = directory
-        .split('/')
-        .filter(|part| !part.is_empty())
-        .collect();
+    let from: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
     let to: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let shared = from.iter().zip(&to).take_while(|(one, other)| one == other);
     let shared = shared.count();
@@ -102,14 +85,8 @@ mod tests {
     #[test]
     fn new_objects_go_beside_the_function_config() {
         assert_eq!(of_instance(None, "web"), "web-generated.yaml");
-        assert_eq!(
-            of_instance(Some("db/prod/t.yaml"), "web"),
-            "db/prod/web-generated.yaml"
-        );
-        assert_eq!(
-            of_instance(None, "system:a/../b"),
-            "system-a-..-b-generated.yaml"
-        );
+        assert_eq!(of_instance(Some("db/prod/t.yaml"), "web"), "db/prod/web-generated.yaml");
+        assert_eq!(of_instance(None, "system:a/../b"), "system-a-..-b-generated.yaml");
         assert_eq!(of_instance(None, "../x"), "-x-generated.yaml");
     }
 
@@ -128,14 +105,8 @@ mod tests {
     #[test]
     fn an_object_may_name_its_file_within_the_package() {
         assert_eq!(named(None, "a.yaml").as_deref(), Some("a.yaml"));
-        assert_eq!(
-            named(Some("db/t.yaml"), "./s/a.yaml").as_deref(),
-            Some("db/s/a.yaml")
-        );
-        assert_eq!(
-            named(Some("db/t.yaml"), "../a.yaml").as_deref(),
-            Some("a.yaml")
-        );
+        assert_eq!(named(Some("db/t.yaml"), "./s/a.yaml").as_deref(), Some("db/s/a.yaml"));
+        assert_eq!(named(Some("db/t.yaml"), "../a.yaml").as_deref(), Some("a.yaml"));
         for path in ["../a.yaml", "/a.yaml", "a/../../b", "", ".", "a/", r"..\a"] {
             assert_eq!(named(None, path), None, "{path}");
         }

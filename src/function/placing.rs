@@ -95,10 +95,7 @@ impl<'p, O: Objects> Placing<'p, O> {
     pub(super) fn created(&self) -> Created {
         let identities = self.made.keys().map(|(_, identity)| identity.clone());
         let called = self.made.values().map(|made| made.called.clone());
-        Created {
-            identities: identities.collect(),
-            called: called.collect(),
-        }
+        Created { identities: identities.collect(), called: called.collect() }
     }
 
     /// Places an object of the instance at `index`.
@@ -114,11 +111,7 @@ impl<'p, O: Objects> Placing<'p, O> {
         let Some(identity) = Identity::of(&object.value) else {
             return;
         };
-        let names = Names {
-            maker: "",
-            called: identity.clone(),
-            identity,
-        };
+        let names = Names { maker: "", called: identity.clone(), identity };
         self.place(index, instance, object, &names, &control, diagnostics);
     }
 
@@ -186,12 +179,8 @@ impl<'p, O: Objects> Placing<'p, O> {
         self.found.insert(at);
         if let Some(node) = diagnostics.take(self.objects.at(at)) {
             let opened = node.cursor().open();
-            let existing = AtPosition {
-                at,
-                identity: &names.identity,
-                node: opened.cursor(),
-                is_ours,
-            };
+            let existing =
+                AtPosition { at, identity: &names.identity, node: opened.cursor(), is_ours };
             let changed = self.update(existing, instance, object, control);
             let has_failed = changed.is_err();
             let change = diagnostics.take(changed);
@@ -248,23 +237,15 @@ impl<'p, O: Objects> Placing<'p, O> {
         }
         let origin = self.origin_at(existing.identity, at);
         let marks = [(OWNER, instance.owner.as_str()), (ORIGIN, origin.as_str())];
-        let marks: &[_] = if rules.owned && may_change {
-            &marks
-        } else {
-            &[]
-        };
+        let marks: &[_] = if rules.owned && may_change { &marks } else { &[] };
         let manner = control.manner.unwrap_or(rules.manner);
         let place = place_of(&object);
         let template = self.around.plan.expanders.get(instance.expander);
         let template = template.and_then(|one| one.template());
         let document = object.document;
         let hides = |value: &Value<'_>| {
-            let text = value
-                .origin
-                .and_then(|origin| document.cursor(origin).text().ok()?);
-            template
-                .zip(text)
-                .is_some_and(|(template, text)| template.hides(&text))
+            let text = value.origin.and_then(|origin| document.cursor(origin).text().ok()?);
+            template.zip(text).is_some_and(|(template, text)| template.hides(&text))
         };
         let mut updated = update(node, object.value, manner, marks, &hides);
         let change = match updated.value.take() {
@@ -274,9 +255,7 @@ impl<'p, O: Objects> Placing<'p, O> {
         if !may_change {
             // Otherwise the object is already what the Template creates.
             if change.is_some() || mark.is_some() {
-                let mut diagnostic = self
-                    .not_ours(&existing, &instance.owner)
-                    .field(object.field);
+                let mut diagnostic = self.not_ours(&existing, &instance.owner).field(object.field);
                 diagnostic.place = place;
                 return Err(diagnostic.into());
             }
@@ -293,9 +272,7 @@ impl<'p, O: Objects> Placing<'p, O> {
         let items = self.around.items;
         let file = items.list.get(at).and_then(|item| item.file);
         let full = file.and_then(|file| items.storage.full(file));
-        self.around
-            .ownership
-            .origin(identity, full.as_deref().unwrap_or_default())
+        self.around.ownership.origin(identity, full.as_deref().unwrap_or_default())
     }
 
     /// Reports the changes of an object.
@@ -392,10 +369,7 @@ impl<'p, O: Objects> Placing<'p, O> {
             return Ok(());
         }
         let created = self.created().identities;
-        let rest = self
-            .around
-            .matching
-            .rest(&created, &self.found, self.around.is_followed);
+        let rest = self.around.matching.rest(&created, &self.found, self.around.is_followed);
         for at in rest.removed {
             let opened = self.objects.at(at)?.cursor().open();
             let node = opened.cursor();
@@ -404,9 +378,7 @@ impl<'p, O: Objects> Placing<'p, O> {
                 continue;
             }
             let item = self.around.items.list.get(at);
-            let owner = item
-                .and_then(|item| item.owner.as_deref())
-                .unwrap_or_default();
+            let owner = item.and_then(|item| item.owner.as_deref()).unwrap_or_default();
             let mut info = Diagnostic::info(format!("removed: `{owner}` no longer creates it"));
             info.object = Some(identity::reference(node));
             self.said.push(info);
@@ -415,9 +387,7 @@ impl<'p, O: Objects> Placing<'p, O> {
         for at in rest.copies {
             let opened = self.objects.at(at)?.cursor().open();
             let mark = self.around.matching.mark(at);
-            let recorded = mark
-                .map(|mark| mark.recorded.to_string())
-                .unwrap_or_default();
+            let recorded = mark.map(|mark| mark.recorded.to_string()).unwrap_or_default();
             diagnostics.push(messages::copy(opened.cursor(), &recorded));
         }
         for at in rest.orphans {
@@ -440,11 +410,7 @@ impl<'p, O: Objects> Placing<'p, O> {
     fn not_ours(&self, existing: &AtPosition<'_>, owner: &str) -> Diagnostic {
         let items = self.around.items;
         let item = items.list.get(existing.at);
-        let level = self
-            .around
-            .matching
-            .mark(existing.at)
-            .map(|mark| &mark.level);
+        let level = self.around.matching.mark(existing.at).map(|mark| &mark.level);
         messages::not_ours(
             existing.identity,
             existing.node,
@@ -464,10 +430,7 @@ impl<'p, O: Objects> Placing<'p, O> {
         object: &Object<'_>,
     ) -> Diagnostic {
         let field = &object.field;
-        let place = object
-            .value
-            .origin
-            .map(|origin| object.document.cursor(origin).key_place());
+        let place = object.value.origin.map(|origin| object.document.cursor(origin).key_place());
         let instances = &self.around.plan.instances;
         let (one, other) = (instances.get(first.instance), instances.get(instance));
         let mut diagnostic = match (one, other) {
@@ -517,9 +480,7 @@ fn place_of(object: &Object<'_>) -> Option<Place> {
 }
 
 fn place_of_value(value: &Value<'_>, document: &krm_yaml::Document) -> Option<Place> {
-    value
-        .origin
-        .map(|origin| document.cursor(origin).key_place())
+    value.origin.map(|origin| document.cursor(origin).key_place())
 }
 
 /// Where a Secret has its values.

@@ -39,21 +39,14 @@ impl Rules {
             if allowed.contains(&text.as_ref()) {
                 return Some(text.into_owned());
             }
-            diagnostics.push(not_allowed(
-                key,
-                allowed,
-                node.place(),
-                &identity::reference(config),
-            ));
+            diagnostics.push(not_allowed(key, allowed, node.place(), &identity::reference(config)));
             None
         };
         let flags = ["true", "false"];
         let ownership = annotation(OWNERSHIP, &flags);
         let manner = annotation(UPDATE, &["merge", "replace"]);
         Self {
-            owned: ownership
-                .as_deref()
-                .map_or(are_kept, |ownership| ownership == "true"),
+            owned: ownership.as_deref().map_or(are_kept, |ownership| ownership == "true"),
             prunes: ownership.as_deref() != Some("false"),
             adopts: annotation(ADOPT, &flags).as_deref() == Some("true"),
             manner: MANNERS
@@ -69,12 +62,10 @@ const MANNERS: [(&str, Manner); 2] = [("merge", Manner::Merge), ("replace", Mann
 
 fn not_allowed(key: &str, allowed: &[&str], place: Place, object: &ObjectReference) -> Diagnostic {
     let allowed: Vec<String> = allowed.iter().map(|one| format!("`\"{one}\"`")).collect();
-    let mut diagnostic = Diagnostic::error(format!(
-        "annotation `{key}` must be {}",
-        allowed.join(" or ")
-    ))
-    .at(place)
-    .field(format!("metadata.annotations[{key}]"));
+    let mut diagnostic =
+        Diagnostic::error(format!("annotation `{key}` must be {}", allowed.join(" or ")))
+            .at(place)
+            .field(format!("metadata.annotations[{key}]"));
     diagnostic.object = Some(object.clone());
     diagnostic
 }
@@ -113,12 +104,8 @@ impl Control {
         else {
             return Self::default();
         };
-        let mut taken = Taken {
-            annotations,
-            document: object.document,
-            field: &object.field,
-            diagnostics,
-        };
+        let mut taken =
+            Taken { annotations, document: object.document, field: &object.field, diagnostics };
         let [path, legacy_path] = [PATH, LEGACY_PATH].map(|key| taken.path(key, config_path));
         let control = Self {
             path: path.or(legacy_path),
@@ -149,9 +136,7 @@ struct Taken<'a, 'd> {
 
 impl Taken<'_, '_> {
     fn error(&mut self, key: &str, value: &Value<'_>, mut diagnostic: Diagnostic) {
-        diagnostic.place = value
-            .origin
-            .map(|origin| self.document.cursor(origin).place());
+        diagnostic.place = value.origin.map(|origin| self.document.cursor(origin).place());
         let field = format!("{}.metadata.annotations[{key}]", self.field);
         self.diagnostics.push(diagnostic.field(field));
     }

@@ -51,20 +51,14 @@ pub struct Output {
 impl Output {
     /// The text of the ResourceList; empty if the input was none.
     pub fn text(&self) -> String {
-        self.list
-            .as_ref()
-            .map(Edited::to_string)
-            .unwrap_or_default()
+        self.list.as_ref().map(Edited::to_string).unwrap_or_default()
     }
 }
 
 impl From<Box<Diagnostic>> for Output {
     /// The result for an input that is not a ResourceList.
     fn from(diagnostic: Box<Diagnostic>) -> Self {
-        Self {
-            list: None,
-            diagnostics: diagnostic.into(),
-        }
+        Self { list: None, diagnostics: diagnostic.into() }
     }
 }
 
@@ -139,15 +133,9 @@ fn run_on(
     if diagnostics.has_errors() {
         diagnostics.drop_success();
         let results = results(&diagnostics);
-        edited = diagnostics.take(list.with_changes(Changes {
-            results,
-            ..Changes::default()
-        }));
+        edited = diagnostics.take(list.with_changes(Changes { results, ..Changes::default() }));
     }
-    Output {
-        list: edited,
-        diagnostics,
-    }
+    Output { list: edited, diagnostics }
 }
 
 fn results(diagnostics: &Diagnostics) -> Value<'static> {

@@ -68,11 +68,7 @@ pub(super) fn decide<O: Objects>(
     let decision = plan.map(|plan| {
         let rules = run.rules(&mut found);
         warn_about_annotations(config, &plan, &mut found);
-        let stamping = Stamping {
-            run: &run,
-            environment,
-            earlier,
-        };
+        let stamping = Stamping { run: &run, environment, earlier };
         run.placed(&plan, &rules, &mut found, |placing, matching, found| {
             stamping.stamp_out(&plan, placing, matching, found);
         })
@@ -115,11 +111,7 @@ impl<O: Objects> Stamping<'_, O> {
             let Some(expander) = plan.expanders.get(instance.expander) else {
                 continue;
             };
-            let earlier = EarlierOf {
-                stamping: self,
-                matching,
-                instance,
-            };
+            let earlier = EarlierOf { stamping: self, matching, instance };
             let options = Options {
                 labels: instance.labels.clone(),
                 namespace: instance.namespace.clone(),
@@ -255,18 +247,10 @@ struct EarlierOf<'e, O> {
 
 impl<O: Objects> Earlier for EarlierOf<'_, O> {
     fn object(&self, identity: &Identity) -> Option<SharedNode> {
-        if let Some(found) = self
-            .stamping
-            .earlier
-            .and_then(|earlier| earlier.object(identity))
-        {
+        if let Some(found) = self.stamping.earlier.and_then(|earlier| earlier.object(identity)) {
             return Some(found);
         }
-        let names = Names {
-            maker: "",
-            identity: identity.clone(),
-            called: identity.clone(),
-        };
+        let names = Names { maker: "", identity: identity.clone(), called: identity.clone() };
         let at = match self.matching.find(&names) {
             Found::Marked(at) => at,
             Found::Foreign(at) => {
@@ -294,10 +278,7 @@ fn seed_in(secret: Cursor<'_>) -> Option<Vec<u8>> {
     let field = |keys: [&str; 2]| secret.text_at(keys).map(Cow::into_owned);
     let plain = field(["stringData", "seed"]).map(String::into_bytes);
     let encoded = field(["data", "seed"]);
-    let decoded = encoded.and_then(|seed| {
-        base64::engine::general_purpose::STANDARD
-            .decode(seed.trim())
-            .ok()
-    });
+    let decoded =
+        encoded.and_then(|seed| base64::engine::general_purpose::STANDARD.decode(seed.trim()).ok());
     plain.or(decoded).filter(|seed| !seed.is_empty())
 }

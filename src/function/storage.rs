@@ -64,11 +64,7 @@ impl Storage {
         let path: Arc<str> = path.into();
         let files = self.index.entry(Arc::clone(&base)).or_default();
         files.insert(Arc::clone(&path), id);
-        self.files.push(KeptFile {
-            base,
-            path,
-            last_index: index,
-        });
+        self.files.push(KeptFile { base, path, last_index: index });
         id
     }
 
@@ -84,10 +80,8 @@ impl Storage {
     pub(super) fn set_current(&mut self, known: Option<String>) {
         let mut sent = self.index.keys().filter(|base| !base.is_empty());
         let first = sent.next().map(|first| {
-            let shortest = sent.fold(
-                first,
-                |one, other| if other.len() < one.len() { other } else { one },
-            );
+            let shortest =
+                sent.fold(first, |one, other| if other.len() < one.len() { other } else { one });
             shortest.to_string()
         });
         self.current = known.or(first).unwrap_or_default();
@@ -118,11 +112,7 @@ impl Storage {
     /// The directory that the paths of a package are relative to.
     fn directory<'s>(&'s self, base: &'s str) -> &'s str {
         // What has no package of its own becomes part of the current one.
-        if base.is_empty() || self.outer.contains(base) {
-            &self.current
-        } else {
-            base
-        }
+        if base.is_empty() || self.outer.contains(base) { &self.current } else { base }
     }
 
     /// The full path for a path as it was sent with the directory of a package.
@@ -134,9 +124,7 @@ impl Storage {
     pub(super) fn package(&self, id: FileId) -> String {
         match self.file(id) {
             Some(file) if !file.base.is_empty() => file.base.to_string(),
-            Some(_) => self
-                .full(id)
-                .map_or_else(String::new, |full| self.package_of(&full)),
+            Some(_) => self.full(id).map_or_else(String::new, |full| self.package_of(&full)),
             None => self.current.clone(),
         }
     }

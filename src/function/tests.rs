@@ -33,10 +33,7 @@ impl Item {
         let variables = ["e0", "e1", "e2"].map(|variable| Self::variable(name, variable));
         Self {
             name: name.to_owned(),
-            fields: vec![
-                ("image", format!("image-of-{name}")),
-                ("tty", "true".to_owned()),
-            ],
+            fields: vec![("image", format!("image-of-{name}")), ("tty", "true".to_owned())],
             variables: variables.into(),
             is_noted: false,
         }
@@ -53,11 +50,7 @@ impl Item {
         let name = &self.name;
         let (dash, inner) = (" ".repeat(column), " ".repeat(column + 2));
         let note = |text: &str| {
-            if self.is_noted {
-                format!(" # {text} {name}")
-            } else {
-                String::new()
-            }
+            if self.is_noted { format!(" # {text} {name}") } else { String::new() }
         };
         if self.is_noted {
             writeln!(out, "{dash}# above {name}").unwrap();
@@ -333,11 +326,7 @@ fn file_of(path: &str, config: &str) -> Option<String> {
     let document = krm_yaml::Document::parse(&Source::new("printed", printed)).unwrap();
     let items = document.roots().next().unwrap().get("items").unwrap();
     let item = items.children().next().unwrap();
-    let keys = [
-        "metadata",
-        "annotations",
-        "internal.config.kubernetes.io/path",
-    ];
+    let keys = ["metadata", "annotations", "internal.config.kubernetes.io/path"];
     item.text_at(keys).map(std::borrow::Cow::into_owned)
 }
 
@@ -370,9 +359,6 @@ proptest! {
 
 #[test]
 fn an_object_may_name_its_file() {
-    assert_eq!(
-        file_of("../b/c.yml", "a/t.yaml").as_deref(),
-        Some("b/c.yml")
-    );
+    assert_eq!(file_of("../b/c.yml", "a/t.yaml").as_deref(), Some("b/c.yml"));
     assert_eq!(file_of("c.sh", "t.yaml"), None);
 }

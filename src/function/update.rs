@@ -45,10 +45,7 @@ pub(super) fn update<'v>(
     let mut ignored = Diagnostics::new();
     let Some(old_value) = old.value(DuplicateKeys::LastWins, &mut ignored) else {
         // It cannot be read: all of it changes.
-        return Updated {
-            value: Some(value.without_origin()),
-            changes: Changes::default(),
-        };
+        return Updated { value: Some(value.without_origin()), changes: Changes::default() };
     };
     let old_value = old_value.into_owned();
     match manner {
@@ -63,17 +60,11 @@ pub(super) fn update<'v>(
         annotate(&mut value, *key, text);
     }
     if value == old_value {
-        return Updated {
-            value: None,
-            changes,
-        };
+        return Updated { value: None, changes };
     }
     annotations::remove(&mut value, IDS);
     value.adopt(&old_value, &ITEM_KEYS);
-    Updated {
-        value: Some(value),
-        changes,
-    }
+    Updated { value: Some(value), changes }
 }
 
 /// Keeps a namespace that the Template does not set: a later function may have set it.
@@ -95,9 +86,7 @@ fn keep_metadata<'v>(value: &mut Value<'v>, old: &Value<'v>) {
         let kept = old.at(&["metadata", key]).and_then(Value::entries);
         let kept = kept.filter(|kept| !kept.is_empty());
         let Some(kept) = kept else { continue };
-        let own = value
-            .mapping_at("metadata")
-            .and_then(|metadata| metadata.mapping_at(key));
+        let own = value.mapping_at("metadata").and_then(|metadata| metadata.mapping_at(key));
         let Some(own) = own else { continue };
         for (name, old) in kept {
             if own.get(name).is_none() {

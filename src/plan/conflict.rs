@@ -18,16 +18,11 @@ pub(crate) fn both_create(
                 .to_owned()
         }
         [name] => format!("change the value of parameter {name} in one of them"),
-        names => format!(
-            "change the value of one of the parameters {} in one of them",
-            names.join(", ")
-        ),
+        names => {
+            format!("change the value of one of the parameters {} in one of them", names.join(", "))
+        }
     };
-    let problem = format!(
-        "the instances `{}` and `{}` both create `{identity}`",
-        first.name, second.name
-    );
-    Diagnostic::error(problem)
-        .rule("duplicate-object")
-        .hint(hint)
+    let problem =
+        format!("the instances `{}` and `{}` both create `{identity}`", first.name, second.name);
+    Diagnostic::error(problem).rule("duplicate-object").hint(hint)
 }

@@ -63,15 +63,8 @@ impl Selection {
 
     /// Compares the places of two objects in their Template.
     pub(crate) fn by_place(&self, other: &Self) -> Ordering {
-        let key = |one: &Self| {
-            (
-                one.place.as_ref().map(|place| place.range.start),
-                one.field.len(),
-            )
-        };
-        key(self)
-            .cmp(&key(other))
-            .then_with(|| self.field.cmp(&other.field))
+        let key = |one: &Self| (one.place.as_ref().map(|place| place.range.start), one.field.len());
+        key(self).cmp(&key(other)).then_with(|| self.field.cmp(&other.field))
     }
 }
 
@@ -79,8 +72,7 @@ impl Crossings {
     /// Adds an object of an instance.
     pub(crate) fn add(&mut self, instance: usize, selection: Selection) {
         for labels in selection.pods {
-            self.pods
-                .add(&selection.identity.namespace, labels, instance);
+            self.pods.add(&selection.identity.namespace, labels, instance);
         }
         if let Some(selector) = selection.selector {
             self.selectors.push(Selector {
@@ -101,10 +93,7 @@ impl Crossings {
             let namespace = &selector.identity.namespace;
             let other = self.pods.find(namespace, &selector.labels, is_other);
             let Some((own, other)) = other.and_then(|other| {
-                Some((
-                    plan.instances.get(selector.instance)?,
-                    plan.instances.get(*other)?,
-                ))
+                Some((plan.instances.get(selector.instance)?, plan.instances.get(*other)?))
             }) else {
                 continue;
             };

@@ -26,9 +26,7 @@ pub(crate) fn check(node: &SharedNode, inputs: &Inputs) -> Diagnostics {
     let mut found = Diagnostics::new();
     let deployment = configuration::read(config, &mut found)
         .and_then(|read| Deployment::new(read, node, reference, inputs, &mut found));
-    let text = deployment
-        .as_ref()
-        .map(|deployment| Arc::clone(deployment.request.config.source()));
+    let text = deployment.as_ref().map(|deployment| Arc::clone(deployment.request.config.source()));
     if let Some(deployment) = deployment.filter(|_| !found.has_errors()) {
         found.append(deployment.check(config));
     }
@@ -45,14 +43,9 @@ fn unless_generated(mut one: Diagnostic) -> Diagnostic {
         return one;
     }
     one.rule = None;
-    if !one
-        .hints
-        .iter()
-        .any(|hint| hint.starts_with("did you mean"))
-    {
+    if !one.hints.iter().any(|hint| hint.starts_with("did you mean")) {
         one.severity = Severity::Warning;
-        one.message
-            .push_str(": the configuration cannot be checked");
+        one.message.push_str(": the configuration cannot be checked");
         one.hints = vec!["also name the file of the ConfigMap".to_owned()];
     }
     one
@@ -85,8 +78,7 @@ fn moved(mut one: Diagnostic, text: Option<&Arc<Source>>, config: Cursor<'_>) ->
                 .next()
         })
         .unwrap_or((own, "spec".to_owned()));
-    one.related
-        .insert(0, (place, "here in its text".to_owned()));
+    one.related.insert(0, (place, "here in its text".to_owned()));
     one.field.get_or_insert(field);
     one.at(at)
 }
@@ -103,9 +95,7 @@ fn at_written(mut one: Diagnostic, text: &Arc<Source>, config: Cursor<'_>) -> Di
 
 /// The place in the object of a place in the configuration, and its field.
 fn in_object(place: &Place, text: &Arc<Source>, config: Cursor<'_>) -> Option<(Place, String)> {
-    Arc::ptr_eq(&place.source, text)
-        .then(|| written(place, config))
-        .flatten()
+    Arc::ptr_eq(&place.source, text).then(|| written(place, config)).flatten()
 }
 
 /// Where an import with this name is written, and its field.
@@ -136,10 +126,7 @@ impl Deployment {
         inputs: &Inputs,
         diagnostics: &mut Diagnostics,
     ) -> Option<Self> {
-        let finder = Finder {
-            inputs,
-            namespace: &reference.namespace,
-        };
+        let finder = Finder { inputs, namespace: &reference.namespace };
         let mut found = Diagnostics::new();
         let mut imports = Imports::default();
         for source in configuration.imports {
@@ -149,11 +136,7 @@ impl Deployment {
                     let texts = found.take(finder.texts(&keys));
                     for (key, content) in texts.unwrap_or_default() {
                         let name = name.clone().unwrap_or(key);
-                        imports.insert(Import {
-                            path: name.clone(),
-                            name,
-                            content,
-                        });
+                        imports.insert(Import { path: name.clone(), name, content });
                     }
                 }
                 ImportSource::Path(place, path) => {
@@ -282,22 +265,15 @@ impl Expander for Deployment {
         let objects = self.objects(&mut found);
         let found = found.iter().cloned();
         found.for_each(|one| {
-            diagnostics.push(at_written(
-                one,
-                self.request.config.source(),
-                self.node.cursor(),
-            ));
+            diagnostics.push(at_written(one, self.request.config.source(), self.node.cursor()));
         });
         for object in objects? {
             let mut value = object.value;
             if let Some(namespace) = &options.namespace {
                 set_namespace(&mut value, namespace);
             }
-            let object = Object {
-                value,
-                document: &object.document,
-                field: "spec.config".to_owned(),
-            };
+            let object =
+                Object { value, document: &object.document, field: "spec.config".to_owned() };
             sink(object, diagnostics);
         }
         None

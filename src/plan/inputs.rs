@@ -132,10 +132,7 @@ impl Opening {
 
 impl Inputs {
     pub(crate) fn of(inputs: impl IntoIterator<Item = Input>, origin: InputOrigin) -> Self {
-        let opening = |input| Opening {
-            input,
-            opened: OnceCell::new(),
-        };
+        let opening = |input| Opening { input, opened: OnceCell::new() };
         Self {
             list: inputs.into_iter().map(opening).collect(),
             origin,

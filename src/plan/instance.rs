@@ -29,11 +29,12 @@ impl Plan {
     pub(crate) fn append(&mut self, other: Self) {
         let first = self.expanders.len();
         self.expanders.extend(other.expanders);
-        self.instances
-            .extend(other.instances.into_iter().map(|instance| Instance {
-                expander: first + instance.expander,
-                ..instance
-            }));
+        self.instances.extend(
+            other
+                .instances
+                .into_iter()
+                .map(|instance| Instance { expander: first + instance.expander, ..instance }),
+        );
     }
 }
 

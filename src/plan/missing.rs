@@ -7,9 +7,7 @@ use crate::plan::inputs::Inputs;
 
 /// The error, at the kind.
 pub(super) fn error(config: Cursor<'_>) -> Diagnostic {
-    let place = config
-        .get("kind")
-        .map_or_else(|| config.place(), Cursor::place);
+    let place = config.get("kind").map_or_else(|| config.place(), Cursor::place);
     Diagnostic::error(
         "this program was built without the feature `deployment-manager`, which `kind: DeploymentConfiguration` needs",
     )

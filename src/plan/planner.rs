@@ -60,9 +60,7 @@ impl<'p> Planner<'p> {
     fn read(&mut self) -> Option<()> {
         let config = self.config;
         let kind = config.text_at(["kind"]).unwrap_or_default();
-        let data = config
-            .get("data")
-            .filter(|data| data.children().next().is_some());
+        let data = config.get("data").filter(|data| data.children().next().is_some());
         match kind.as_ref() {
             "Template" if config.get("objects").is_none() && config.get("data").is_some() => {
                 data?;
@@ -83,10 +81,7 @@ impl<'p> Planner<'p> {
     }
 
     fn refuse(&mut self, kind: &str) {
-        let place = self
-            .config
-            .get("kind")
-            .map_or_else(|| self.config.place(), Cursor::place);
+        let place = self.config.get("kind").map_or_else(|| self.config.place(), Cursor::place);
         let what = if kind.is_empty() {
             "has no `kind`".to_owned()
         } else {
@@ -145,13 +140,8 @@ impl<'p> Planner<'p> {
             return;
         };
         let reference = identity::reference(self.config);
-        let deployment = Deployment::new(
-            configuration,
-            self.node,
-            reference,
-            self.inputs,
-            self.diagnostics,
-        );
+        let deployment =
+            Deployment::new(configuration, self.node, reference, self.inputs, self.diagnostics);
         let Some(deployment) = deployment else {
             return;
         };
@@ -170,9 +160,7 @@ impl<'p> Planner<'p> {
     }
 
     fn error(&mut self, mut diagnostic: Diagnostic) {
-        diagnostic
-            .object
-            .get_or_insert_with(|| identity::reference(self.config));
+        diagnostic.object.get_or_insert_with(|| identity::reference(self.config));
         self.diagnostics.push(diagnostic);
     }
 
@@ -185,11 +173,7 @@ impl<'p> Planner<'p> {
         let name = text("name");
         let identity = Identity {
             group: String::new(),
-            kind: self
-                .config
-                .text_at(["kind"])
-                .unwrap_or_default()
-                .into_owned(),
+            kind: self.config.text_at(["kind"]).unwrap_or_default().into_owned(),
             namespace: text("namespace"),
             name: name.clone(),
         };
@@ -295,11 +279,7 @@ impl<'p> Planner<'p> {
             .collect::<Vec<_>>();
         found.attribute_to(&identity::reference(self.config));
         self.diagnostics.append(found);
-        let Plan {
-            expanders,
-            instances,
-            ..
-        } = &mut self.plan;
+        let Plan { expanders, instances, .. } = &mut self.plan;
         for one in given {
             let mut is_known = false;
             for instance in instances.iter_mut() {
@@ -324,12 +304,10 @@ impl<'p> Planner<'p> {
             let mut meant = expanders.iter().flat_map(|one| one.parameters());
             let meant = meant.find(|parameter| Some(parameter.name.as_str()) == known);
             let is_secret = meant.map_or(self.diagnostics.has_errors(), |meant| !meant.may_show());
-            let mut diagnostic = Diagnostic::error(format!(
-                "none of the Templates has a parameter `{}`",
-                one.name
-            ))
-            .conceal(is_secret)
-            .maybe_hint(known.map(|known| format!("did you mean `{known}`?")));
+            let mut diagnostic =
+                Diagnostic::error(format!("none of the Templates has a parameter `{}`", one.name))
+                    .conceal(is_secret)
+                    .maybe_hint(known.map(|known| format!("did you mean `{known}`?")));
             diagnostic.place = one.name_place;
             diagnostic.object = Some(identity::reference(self.config));
             self.diagnostics.push(diagnostic);
@@ -442,19 +420,13 @@ impl<'p> Planner<'p> {
 
     fn object_values(&mut self, source: &ObjectSource) -> Vec<Assignment> {
         let is_kind = |input: &Input| input.identity.kind == source.kind;
-        let found = self
-            .inputs
-            .find(is_kind, source.kind, &source.name, &self.namespace());
+        let found = self.inputs.find(is_kind, source.kind, &source.name, &self.namespace());
         let node = match found {
             Ok(found) => found.node().cursor(),
             Err(diagnostic) => {
                 let is_missing = diagnostic.related.is_empty();
                 if !(is_missing && source.optional) {
-                    self.error(
-                        diagnostic
-                            .at(source.place.clone())
-                            .field(source.field.clone()),
-                    );
+                    self.error(diagnostic.at(source.place.clone()).field(source.field.clone()));
                 }
                 return Vec::new();
             }
@@ -464,8 +436,7 @@ impl<'p> Planner<'p> {
             secret_values(node, &mut found)
         } else {
             let data = node.get("data").filter(|data| !data.is_null());
-            data.map(|data| values_from_mapping(data, &mut found))
-                .unwrap_or_default()
+            data.map(|data| values_from_mapping(data, &mut found)).unwrap_or_default()
         };
         found.attribute_to(&identity::reference(node));
         self.diagnostics.append(found);

@@ -9,9 +9,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Assignment> {
     let mut read = |key: &str| {
         let values = node.get(key).filter(|values| !values.is_null());
-        values
-            .map(|values| values_from_mapping(values, found))
-            .unwrap_or_default()
+        values.map(|values| values_from_mapping(values, found)).unwrap_or_default()
     };
     let (mut encoded, plain) = (read("data"), read("stringData"));
     encoded.retain(|one| plain.iter().all(|other| other.name != one.name));

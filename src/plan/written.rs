@@ -8,9 +8,8 @@ use krm_yaml::{Cursor, Document, FieldPath};
 
 /// The place in the object for a place in the printed text, and its field.
 pub(super) fn written(printed: &Place, config: Cursor<'_>) -> Option<(Place, String)> {
-    let node = config
-        .at(["spec", "config"])
-        .filter(|node| node.is_mapping() || node.is_sequence())?;
+    let node =
+        config.at(["spec", "config"]).filter(|node| node.is_mapping() || node.is_sequence())?;
     let document = Document::parse(&printed.source).ok()?;
     let root = document.roots().next()?;
     let field = FieldPath::root().key("spec").key("config");
@@ -48,10 +47,6 @@ fn twin(
         (printed, node, field) = (child, same, below);
     }
     let place = node.place();
-    let place = if node.is_mapping() || node.is_sequence() {
-        first_line(place)
-    } else {
-        place
-    };
+    let place = if node.is_mapping() || node.is_sequence() { first_line(place) } else { place };
     (place, field)
 }

@@ -47,18 +47,11 @@ fn build(files: &TwoFiles<'_>, format: Format) -> Option<String> {
     let mut printed = None;
     if !diagnostics.has_errors() {
         diagnostics.take(show(&transformers));
-        let environment = Environment {
-            seed: Some(b"a seed for tests".to_vec()),
-            ..Environment::default()
-        };
+        let environment =
+            Environment { seed: Some(b"a seed for tests".to_vec()), ..Environment::default() };
         let functions = InProcess::new(&environment, &NoOthers);
-        let (resources, _) = chain::run(
-            &mut transformers,
-            Vec::new(),
-            files,
-            &functions,
-            &mut diagnostics,
-        );
+        let (resources, _) =
+            chain::run(&mut transformers, Vec::new(), files, &functions, &mut diagnostics);
         if !diagnostics.has_errors() {
             printed = print(&resources, format, &mut diagnostics).map(|pieces| pieces.concat());
         }
@@ -80,11 +73,7 @@ impl Files for TwoFiles<'_> {
     }
 
     fn read(&self, path: &str, _: &str) -> Result<Vec<u8>> {
-        let bytes = if path == COMPOSITION {
-            self.composition
-        } else {
-            self.other
-        };
+        let bytes = if path == COMPOSITION { self.composition } else { self.other };
         Ok(bytes.to_vec())
     }
 }

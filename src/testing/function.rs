@@ -41,20 +41,10 @@ pub fn check(bytes: &[u8]) {
     // What changed the first time is told as information.
     let severities = |output: &Output| -> Vec<Severity> {
         let found = output.diagnostics.iter().map(|found| found.severity);
-        found
-            .filter(|severity| *severity > Severity::Info)
-            .collect()
+        found.filter(|severity| *severity > Severity::Info).collect()
     };
-    assert_eq!(
-        severities(&output),
-        severities(&again),
-        "{:?} gives {text:?}",
-        source.text()
-    );
-    let has_news = output
-        .diagnostics
-        .iter()
-        .any(|found| found.severity == Severity::Info);
+    assert_eq!(severities(&output), severities(&again), "{:?} gives {text:?}", source.text());
+    let has_news = output.diagnostics.iter().any(|found| found.severity == Severity::Info);
     let again = again.text();
     let (text, again) = if has_news {
         (without_results(&text), without_results(&again))
@@ -62,12 +52,7 @@ pub fn check(bytes: &[u8]) {
         (text.as_str(), again.as_str())
     };
     // Results name lines, which may be others the second time.
-    assert_eq!(
-        without_places(text),
-        without_places(again),
-        "of {:?}",
-        source.text()
-    );
+    assert_eq!(without_places(text), without_places(again), "of {:?}", source.text());
 }
 
 fn is_composition(text: &str) -> bool {
@@ -95,10 +80,7 @@ fn without_places(text: &str) -> String {
 
 fn function(text: &str) -> Output {
     let seed = Some(b"a seed for tests".to_vec());
-    let environment = Environment {
-        seed,
-        ..Environment::default()
-    };
+    let environment = Environment { seed, ..Environment::default() };
     run(&Source::new("stdin", text), &environment)
 }
 

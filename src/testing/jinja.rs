@@ -36,10 +36,7 @@ pub fn check(text: &str) {
     let env = Env::from([("deployment".to_owned(), Value::from("d"))]);
     let template = imports.iter().next().expect("there is a first import");
     let render = || {
-        let context = Context {
-            resource: &resource,
-            env: &env,
-        };
+        let context = Context { resource: &resource, env: &env };
         Environment::new(&imports).render(template, context)
     };
     match (render(), render()) {

@@ -20,22 +20,14 @@ pub fn check(text: &str) {
     let (first, second) = text.split_once('\0').unwrap_or((text, text));
     let roots = [root("a.yaml", first), root("b.yaml", second)];
     let [Some(a), Some(b)] = roots else { return };
-    let prefix = Prefix {
-        template: "b.yaml".to_owned(),
-        prefix: "B_".to_owned(),
-    };
+    let prefix = Prefix { template: "b.yaml".to_owned(), prefix: "B_".to_owned() };
     for (format, prefer, prefixes) in [
         (None, None, vec![]),
         (Some(Format::Yaml), Some(Prefer::Last), vec![]),
         (Some(Format::Json), Some(Prefer::First), vec![prefix]),
     ] {
-        let options = Options {
-            name: "merged".to_owned(),
-            format,
-            prefer,
-            prefixes,
-            ..Options::default()
-        };
+        let options =
+            Options { name: "merged".to_owned(), format, prefer, prefixes, ..Options::default() };
         let mut diagnostics = Diagnostics::new();
         let merged = merge(&[a.clone(), b.clone()], &options, &mut diagnostics);
         let said = report::text(&diagnostics, false);

@@ -36,10 +36,7 @@ fn build(arguments: &[&str]) -> Result<(String, String), Failed> {
         .args(arguments)
         .current_dir(COMPOSITION)
         .output()?;
-    Ok((
-        String::from_utf8(output.stdout)?,
-        String::from_utf8(output.stderr)?,
-    ))
+    Ok((String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
 }
 
 fn equal(found: &str, wanted: &str) -> Result<(), Failed> {

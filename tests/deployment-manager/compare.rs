@@ -66,18 +66,12 @@ fn nested(title: &str, parts: &[String]) -> String {
 /// The first lines that differ, with some before.
 pub(crate) fn first_difference(found: &str, expected: &str) -> String {
     let pairs = found.lines().zip(expected.lines());
-    let same = pairs
-        .take_while(|(found, expected)| found == expected)
-        .count();
+    let same = pairs.take_while(|(found, expected)| found == expected).count();
     let part = |text: &str| {
         let lines = text.lines().skip(same.saturating_sub(3)).take(6);
         lines.collect::<Vec<_>>().join("\n")
     };
-    format!(
-        "line {same}: found\n{}\nexpected\n{}",
-        part(found),
-        part(expected)
-    )
+    format!("line {same}: found\n{}\nexpected\n{}", part(found), part(expected))
 }
 
 /// The lines of an error about a schema, sorted, up to the resource. `u'x'` is `'x'`; of a line with
@@ -89,9 +83,7 @@ pub(crate) fn invalid_lines(error: &str) -> Vec<String> {
         for (at, c) in line.char_indices() {
             let before = line.get(..at).and_then(|before| before.chars().last());
             let is_prefix = c == 'u'
-                && line
-                    .get(at + 1..)
-                    .is_some_and(|rest| rest.starts_with(['\'', '"']))
+                && line.get(at + 1..).is_some_and(|rest| rest.starts_with(['\'', '"']))
                 && !before.is_some_and(char::is_alphanumeric);
             if !is_prefix {
                 plain.push(c);

@@ -11,20 +11,15 @@ use crate::needs;
 
 /// One for all tests: it remembers what the interpreter consists of.
 static INTERPRETERS: LazyLock<Arc<dyn Interpreters>> = LazyLock::new(|| {
-    let confinement = if needs::has_landlock() {
-        Confinement::Confined
-    } else {
-        Confinement::Unconfined
-    };
+    let confinement =
+        if needs::has_landlock() { Confinement::Confined } else { Confinement::Unconfined };
     interpreters("python3", Duration::from_mins(1), confinement)
 });
 
 /// Whether python3 is there with what templates import.
 pub(crate) fn is_there() -> bool {
     let mut command = Command::new("python3");
-    let command = command
-        .args(["-c", "import yaml, six"])
-        .stderr(Stdio::null());
+    let command = command.args(["-c", "import yaml, six"]).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 

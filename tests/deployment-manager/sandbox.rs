@@ -74,21 +74,14 @@ pub(crate) fn trials() -> Vec<Trial> {
     let reason = (!is_there).then(|| "needs Landlock and python3 with PyYAML".to_owned());
     let refused = Trial::test("python/without_a_sandbox_it_is_not_run", refused);
     let reason_of_refused = (!has_yaml).then(|| "needs python3 with PyYAML".to_owned());
-    vec![
-        needs::ignored(test, reason),
-        needs::ignored(refused, reason_of_refused),
-    ]
+    vec![needs::ignored(test, reason), needs::ignored(refused, reason_of_refused)]
 }
 
 /// The system calls of Landlock, and `seccomp`.
 const CALLS: [(&str, &str); 2] = [
     ("444,445,446", "the kernel has no Landlock"),
     (
-        if cfg!(target_arch = "x86_64") {
-            "317"
-        } else {
-            "277"
-        },
+        if cfg!(target_arch = "x86_64") { "317" } else { "277" },
         "the kernel has no seccomp for programs",
     ),
 ];
@@ -169,9 +162,5 @@ fn kernel() -> Result<(), Failed> {
          print('end')\n"
     );
     let printed = sandboxed(&program)?;
-    if printed == "end\n" {
-        Ok(())
-    } else {
-        Err(printed.into())
-    }
+    if printed == "end\n" { Ok(()) } else { Err(printed.into()) }
 }

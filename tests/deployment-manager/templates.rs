@@ -70,76 +70,36 @@ fn all_fail(bodies: &[(&str, &str)]) -> Result<(), Failed> {
             other => wrong.push(format!("{body}\n  wanted {expected}\n  {other:?}")),
         }
     }
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(wrong.join("\n").into())
-    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
 /// A line of a template, and the error.
 const REFUSED: &[(&str, &str)] = &[
-    (
-        "open('/etc/passwd')",
-        "t.py:2:3: a template may not read `/etc/passwd`",
-    ),
+    ("open('/etc/passwd')", "t.py:2:3: a template may not read `/etc/passwd`"),
     ("open('/tmp/x', 'w')", "a template may not write `/tmp/x`"),
-    (
-        "import os; os.open('/tmp/x', os.O_RDWR)",
-        "a template may not write `/tmp/x`",
-    ),
+    ("import os; os.open('/tmp/x', os.O_RDWR)", "a template may not write `/tmp/x`"),
     ("import os; os.listdir('/')", "a template may not read `/`"),
-    (
-        "import os; os.remove('/tmp/x')",
-        "a template may not use os.remove",
-    ),
-    (
-        "import os; os.chdir('/tmp')",
-        "a template may not use os.chdir",
-    ),
-    (
-        "import os; os.system('true')",
-        "a template may not use os.system",
-    ),
+    ("import os; os.remove('/tmp/x')", "a template may not use os.remove"),
+    ("import os; os.chdir('/tmp')", "a template may not use os.chdir"),
+    ("import os; os.system('true')", "a template may not use os.system"),
     ("import os; os.fork()", "a template may not use os.fork"),
     ("import os; os.kill(1, 0)", "a template may not use os.kill"),
-    (
-        "import subprocess; subprocess.call(['true'])",
-        "a template may not use subprocess.Popen",
-    ),
-    (
-        "import socket; socket.socket()",
-        "a template may not use socket.__new__",
-    ),
-    (
-        "import ctypes; ctypes.CDLL(None)",
-        "a template may not use ctypes.dlopen",
-    ),
+    ("import subprocess; subprocess.call(['true'])", "a template may not use subprocess.Popen"),
+    ("import socket; socket.socket()", "a template may not use socket.__new__"),
+    ("import ctypes; ctypes.CDLL(None)", "a template may not use ctypes.dlopen"),
     (
         "import urllib.request; urllib.request.urlopen('http://127.0.0.1/')",
         "a template may not use urllib.Request",
     ),
-    (
-        "import shutil; shutil.rmtree('/tmp/x')",
-        "a template may not use shutil.rmtree",
-    ),
-    (
-        "import resource; resource.setrlimit(0, (1, 1))",
-        "a template may not use resource.setrlimit",
-    ),
+    ("import shutil; shutil.rmtree('/tmp/x')", "a template may not use shutil.rmtree"),
+    ("import resource; resource.setrlimit(0, (1, 1))", "a template may not use resource.setrlimit"),
     ("input()", "a template may not use builtins.input"),
-    (
-        "import os; os.mkfifo('/tmp/x')",
-        "a template may not use os.mkfifo",
-    ),
+    ("import os; os.mkfifo('/tmp/x')", "a template may not use os.mkfifo"),
     (
         "import _posixsubprocess; _posixsubprocess.fork_exec()",
         "a template may not use _posixsubprocess.fork_exec",
     ),
-    (
-        "import _xxsubinterpreters",
-        "a template may not import _xxsubinterpreters",
-    ),
+    ("import _xxsubinterpreters", "a template may not import _xxsubinterpreters"),
     (
         "import signal; signal.pidfd_send_signal(1, 2)",
         "a template may not use signal.pidfd_send_signal",
@@ -158,10 +118,7 @@ const REFUSED: &[(&str, &str)] = &[
         "import os; os.path.realpath = lambda path: '/usr/lib'; open('/etc/passwd')",
         "a template may not read `/etc/passwd`",
     ),
-    (
-        "import os; open(os.__file__ + '/../../../../../etc/passwd')",
-        "a template may not read",
-    ),
+    ("import os; open(os.__file__ + '/../../../../../etc/passwd')", "a template may not read"),
 ];
 
 fn sandbox() -> Result<(), Failed> {
@@ -170,24 +127,12 @@ fn sandbox() -> Result<(), Failed> {
 
 fn limits() -> Result<(), Failed> {
     all_fail(&[
-        (
-            "while True: pass",
-            "t.py:2:3: the templates used more than 10 s of processor time",
-        ),
+        ("while True: pass", "t.py:2:3: the templates used more than 10 s of processor time"),
         ("'a' * 2**31", "t.py:2:3: `t.py` failed: MemoryError"),
-        (
-            "return GenerateConfig(context)",
-            "`t.py` failed: RecursionError",
-        ),
+        ("return GenerateConfig(context)", "`t.py` failed: RecursionError"),
         ("import sys; sys.exit(1)", "`t.py` failed: SystemExit: 1"),
-        (
-            "import os; os._exit(0)",
-            "`python3` ended with exit status 0 before it answered",
-        ),
-        (
-            "a = []; a.append(a); return {'resources': a}",
-            "more than 100 levels in the result",
-        ),
+        ("import os; os._exit(0)", "`python3` ended with exit status 0 before it answered"),
+        ("a = []; a.append(a); return {'resources': a}", "more than 100 levels in the result"),
         (
             "a = []\n  for _ in range(9): a = [a] * 9\n  return {'resources': a}",
             "more than 1000000 parts in the result",
@@ -202,28 +147,16 @@ fn values() -> Result<(), Failed> {
         ("[True, False]", "[true,false]"),
         ("[0, -1, 10**30]", "[0,-1,1000000000000000000000000000000]"),
         ("[1.0, 1.5, 1e22]", "[1.0,1.5,1e+22]"),
-        (
-            "[float('inf'), -float('inf'), float('nan')]",
-            "[.inf,-.inf,.nan]",
-        ),
+        ("[float('inf'), -float('inf'), float('nan')]", "[.inf,-.inf,.nan]"),
         (r#"['a', u'\u00e9', 'a"\n']"#, r#"["a","é","a\"\n"]"#),
         ("(1, (2,))", "[1,[2]]"),
         ("{'b': 1, 'a': 2}", r#"{"b":1,"a":2}"#),
-        (
-            "{1: 'a', True: 'b', None: 'c', 1.5: 'd'}",
-            r#"{"1":"b","null":"c","1.5":"d"}"#,
-        ),
+        ("{1: 'a', True: 'b', None: 'c', 1.5: 'd'}", r#"{"1":"b","null":"c","1.5":"d"}"#),
         ("{'b', 'a'}", r#"{"a":null,"b":null}"#),
         ("b'abc'", r#""abc""#),
         ("datetime.date(2020, 1, 2)", r#""2020-01-02""#),
-        (
-            "datetime.datetime(2020, 1, 2, 3, 4, 5)",
-            r#""2020-01-02 03:04:05""#,
-        ),
-        (
-            "collections.OrderedDict([('z', 1), ('a', 2)])",
-            r#"{"z":1,"a":2}"#,
-        ),
+        ("datetime.datetime(2020, 1, 2, 3, 4, 5)", r#""2020-01-02 03:04:05""#),
+        ("collections.OrderedDict([('z', 1), ('a', 2)])", r#"{"z":1,"a":2}"#),
     ] {
         let template = format!(
             "import collections, datetime\n{}",
@@ -252,21 +185,12 @@ fn values_that_yaml_cannot_hold() -> Result<(), Failed> {
             "context.properties['f'] = len; return {'resources': []}",
             "`f` of the properties is of type `builtin_function_or_method`, which YAML cannot hold",
         ),
-        (
-            "return {(1, 2): 3}",
-            "the result is of type `tuple`, which YAML cannot hold",
-        ),
+        ("return {(1, 2): 3}", "the result is of type `tuple`, which YAML cannot hold"),
         ("return {1: 2, '1': 3}", "the result has the key `1` twice"),
         (r"return '\ud800'", "the result is not valid Unicode"),
         (r"return b'\xff'", "the result is not valid Unicode"),
-        (
-            "return ['a']",
-            "`t.py` must return a mapping or a text, found list",
-        ),
-        (
-            "pass",
-            "`t.py` must return a mapping or a text, found NoneType",
-        ),
+        ("return ['a']", "`t.py` must return a mapping or a text, found list"),
+        ("pass", "`t.py` must return a mapping or a text, found NoneType"),
     ])
 }
 
@@ -296,9 +220,7 @@ fn python_2_that_cannot_run() -> Result<(), Failed> {
             return Err(format!("{body}\n{error}").into());
         }
     }
-    let other = expand(&function("x = (1"), &[], "{}")
-        .err()
-        .unwrap_or_default();
+    let other = expand(&function("x = (1"), &[], "{}").err().unwrap_or_default();
     if !other.contains("SyntaxError") || other.contains("2to3") {
         return Err(other.into());
     }
@@ -337,32 +259,18 @@ fn methods_of_python_2() -> Result<(), Failed> {
 fn modules() -> Result<(), Failed> {
     let others = [
         ("helpers/common.py", "X = 'common'\n"),
-        (
-            "./lib/../helpers/extra/more.py",
-            "from helpers import common\nX = 'more ' + common.X\n",
-        ),
+        ("./lib/../helpers/extra/more.py", "from helpers import common\nX = 'more ' + common.X\n"),
         ("package/__init__.py", "X = 'package'\n"),
         ("package/part.py", "X = 'part'\n"),
-        (
-            "json.py",
-            "raise ValueError('the module of the interpreter is hidden')\n",
-        ),
+        ("json.py", "raise ValueError('the module of the interpreter is hidden')\n"),
     ];
     for (import, expression, expected) in [
         ("from helpers import common", "common.X", "common"),
-        (
-            "import helpers.extra.more",
-            "helpers.extra.more.X",
-            "more common",
-        ),
+        ("import helpers.extra.more", "helpers.extra.more.X", "more common"),
         // As in the original.
         ("import helpers", "helpers.extra.more.X", "more common"),
         ("from helpers.extra.more import X as y", "y", "more common"),
-        (
-            "import package",
-            "package.X + package.part.X",
-            "packagepart",
-        ),
+        ("import package", "package.X + package.part.X", "packagepart"),
         ("import json", "json.dumps('')", "\"\""),
     ] {
         let body = format!("assert {expression} == {expected:?}\n  return {{'resources': []}}");
@@ -388,10 +296,7 @@ fn modules_that_are_missing() -> Result<(), Failed> {
     };
     for (module, hint) in [
         ("helpers.netwrok", "did you mean `helpers.network`?"),
-        (
-            "nowhere",
-            "a module of your own is an import: add `nowhere.py` to `imports`",
-        ),
+        ("nowhere", "a module of your own is an import: add `nowhere.py` to `imports`"),
     ] {
         let found = error(module);
         if !found.contains("error: t.py:1:1: `t.py` failed: ModuleNotFoundError")
@@ -409,16 +314,8 @@ fn functions() -> Result<(), Failed> {
     if !error.starts_with("error: t.py:1:1: `GenerateConfig` is missing") {
         return Err(error.into());
     }
-    expand(
-        &format!("def generate_config(context): {EMPTY}\n"),
-        &[],
-        "{}",
-    )?;
-    expand(
-        &format!("def generate_config(context): fail\n{}", function(EMPTY)),
-        &[],
-        "{}",
-    )?;
+    expand(&format!("def generate_config(context): {EMPTY}\n"), &[], "{}")?;
+    expand(&format!("def generate_config(context): fail\n{}", function(EMPTY)), &[], "{}")?;
     // A module of a call does not see the names of another.
     let template = "def GenerateConfig(c):\n  assert 'seen' not in globals()\n  globals()['seen'] = 1\n  return {'resources': [{'name': 'p', 'type': 't.py'}] if c.properties else []}\n";
     expand(template, &[], "{a: 1}")?;
@@ -446,10 +343,6 @@ fn properties_that_change() -> Result<(), Failed> {
 /// The output of `print` does not count as an answer.
 fn prints() -> Result<(), Failed> {
     let body = "import sys; print('{}'); sys.stdout.write('x\\n'); sys.stdout.close()\n  assert sys.stdin.read() == ''\n  return {'resources': [{'name': 's', 'type': 's.py'}]}";
-    expand(
-        &function(body),
-        &[("s.py", &function("return 'resources: []'"))],
-        "{}",
-    )?;
+    expand(&function(body), &[("s.py", &function("return 'resources: []'"))], "{}")?;
     Ok(())
 }

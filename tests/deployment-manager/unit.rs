@@ -77,14 +77,9 @@ fn validation(call: &Json) -> Result<(), String> {
     let request = request::of_value(&Value::from(imports), OPTIONS);
     let request = request.map_err(|error| error.to_string())?;
     let mut schemas = Schemas::new(&request.imports, true, None);
-    let resource = Value::mapping(vec![(
-        "properties".into(),
-        Value::from(call["properties"].clone()),
-    )]);
-    let located = Located {
-        value: &resource,
-        document: None,
-    };
+    let resource =
+        Value::mapping(vec![("properties".into(), Value::from(call["properties"].clone()))]);
+    let located = Located { value: &resource, document: None };
     let text = |field: &str| call[field].as_str().unwrap_or_default();
     let found = schemas.check(text("schema_name"), text("template_name"), located);
     match (found, call["error"].as_str()) {

@@ -25,11 +25,7 @@ pub(super) fn shared() -> PathBuf {
 
 /// A test that is ignored unless all variables that it needs are set.
 pub(super) fn trial(name: &str, needs: &[&str], test: fn()) -> Trial {
-    let missing: Vec<&str> = needs
-        .iter()
-        .copied()
-        .filter(|name| setting(name).is_none())
-        .collect();
+    let missing: Vec<&str> = needs.iter().copied().filter(|name| setting(name).is_none()).collect();
     let trial = Trial::test(name, move || {
         test();
         Ok(())
@@ -63,12 +59,7 @@ impl Oracle {
             output.read_to_string(&mut text).unwrap();
             text
         });
-        Self {
-            program,
-            questions,
-            answers,
-            asked: 0,
-        }
+        Self { program, questions, answers, asked: 0 }
     }
 
     /// Asks whether all readers take `yaml` for `want`.
@@ -98,16 +89,9 @@ impl Oracle {
         let answers = self.answers.join().unwrap();
         let status = self.program.wait().unwrap();
         let shown: Vec<&str> = answers.lines().take(20).collect();
-        assert!(
-            status.success(),
-            "{what}, some of the differences:\n{}",
-            shown.join("\n")
-        );
+        assert!(status.success(), "{what}, some of the differences:\n{}", shown.join("\n"));
         let summary = answers.lines().last().unwrap();
-        assert!(
-            summary.contains(&format!("\"documents\":{},", self.asked)),
-            "{summary}"
-        );
+        assert!(summary.contains(&format!("\"documents\":{},", self.asked)), "{summary}");
         println!("{what}: {summary}");
     }
 }
@@ -133,9 +117,7 @@ impl Random {
     }
 
     pub(super) fn text(&mut self, alphabet: &[&str], longest: usize) -> String {
-        (0..=self.below(longest))
-            .map(|_| self.pick(alphabet))
-            .collect()
+        (0..=self.below(longest)).map(|_| self.pick(alphabet)).collect()
     }
 }
 
@@ -169,9 +151,7 @@ const WORDS: &[&str] = &[
     "1.10", "-", "it's", "\"q\"", "\\n", "\n  ", "${NAME}", "$(NAME)", "---\n", "# c\n",
 ];
 /// Few, so that every short spelling of a number comes up.
-const NUMBERS: &[&str] = &[
-    "0", "1", "9", "0b", "0o", "0x", "+", "-", "_", ".", "e", ":",
-];
+const NUMBERS: &[&str] = &["0", "1", "9", "0b", "0o", "0x", "+", "-", "_", ".", "e", ":"];
 const ALPHABETS: [&[&str]; 6] = [TYPED, INDICATORS, LINES, CHARACTERS, WORDS, NUMBERS];
 
 /// A text that a careless writer would spoil.
@@ -185,9 +165,5 @@ pub(super) fn nasty(random: &mut Random) -> String {
     let longest = if random.below(10) == 0 { 40 } else { 8 };
     let text = random.text(alphabet, longest);
     // Now and then a key that is too long for `key: value`.
-    if random.below(400) == 0 {
-        text.repeat(1 + 1_200 / text.len())
-    } else {
-        text
-    }
+    if random.below(400) == 0 { text.repeat(1 + 1_200 / text.len()) } else { text }
 }

@@ -30,13 +30,10 @@ const LEAST: usize = 150;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("agreement/errors_of_validate_are_true", || {
-            property(errors_are_true)
+        Trial::test("agreement/errors_of_validate_are_true", || property(errors_are_true)),
+        Trial::test("agreement/what_process_refuses_is_an_error_of_validate", || {
+            property(refusals_are_found)
         }),
-        Trial::test(
-            "agreement/what_process_refuses_is_an_error_of_validate",
-            || property(refusals_are_found),
-        ),
     ]
 }
 
@@ -227,9 +224,7 @@ const KEYS: &[&str] = &[
     "matchLabels",
     "generateName",
 ];
-const NAMES: &[&str] = &[
-    "NAME", "NAM", "name", "REPLICAS", "A", "A-B", "A.B", "0", "", "X Y",
-];
+const NAMES: &[&str] = &["NAME", "NAM", "name", "REPLICAS", "A", "A-B", "A.B", "0", "", "X Y"];
 
 fn changes() -> impl Strategy<Value = (Index, Vec<Change>)> {
     use proptest::sample::select;
@@ -386,16 +381,10 @@ fn expand(
         earlier: &(),
     });
     let objects = &mut judged.objects;
-    template::process(
-        &template,
-        &given,
-        &options,
-        diagnostics,
-        &mut |object, _| {
-            let value = serde_json::from_str(&object.value.to_json());
-            objects.push((object.field.clone(), value.unwrap_or_default()));
-        },
-    );
+    template::process(&template, &given, &options, diagnostics, &mut |object, _| {
+        let value = serde_json::from_str(&object.value.to_json());
+        objects.push((object.field.clone(), value.unwrap_or_default()));
+    });
     Some(())
 }
 
@@ -432,9 +421,7 @@ fn values(document: &Document, template: &Template, judged: &mut Judged) -> Vec<
     // Names that YAML reads differently than they look: `validate` and `process` see different names.
     judged.is_known &= template.named_parameters().all(|parameter| {
         let declared = value["parameters"].as_array().into_iter().flatten();
-        declared
-            .into_iter()
-            .any(|one| one["name"] == *parameter.name)
+        declared.into_iter().any(|one| one["name"] == *parameter.name)
     });
     given
 }
@@ -462,9 +449,7 @@ fn errors_are_true(judged: &Judged) -> Option<Result<(), String>> {
     }
     let (text, objects) = (&judged.text, serde_json::json!(judged.objects));
     let lies = lies.join("\n");
-    Some(Err(format!(
-        "validate says\n{lies}\nof\n{text}\nwhich becomes\n{objects}"
-    )))
+    Some(Err(format!("validate says\n{lies}\nof\n{text}\nwhich becomes\n{objects}")))
 }
 
 /// Whether the objects have the fault. Rules of which `process` takes care have none to look for.
@@ -530,9 +515,7 @@ fn has_impossible_limits(parameter: &Value) -> bool {
 fn is_a_name_everywhere(text: &str) -> bool {
     text.len() <= 15
         && text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
 }
 
 /// Group, kind, namespace and name.
@@ -582,7 +565,5 @@ fn refusals_are_found(judged: &Judged) -> Option<Result<(), String>> {
     let refusals = judged.refusals.iter();
     let refusals: Vec<&str> = refusals.map(|one| one.message.as_str()).collect();
     let (refusals, text) = (refusals.join("\n"), &judged.text);
-    Some(Err(format!(
-        "validate has no error, but process says\n{refusals}\nof\n{text}"
-    )))
+    Some(Err(format!("validate has no error, but process says\n{refusals}\nof\n{text}")))
 }

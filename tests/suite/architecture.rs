@@ -15,36 +15,16 @@ use paths::{UsedPath, paths};
 
 /// The folders of each module that has several, from the bottom up. A folder uses those before it.
 const ROOMS: &[(&str, &[&str])] = &[
-    (
-        "crates/yaml/src",
-        &["source", "scalar", "read", "write", "edit"],
-    ),
+    ("crates/yaml/src", &["source", "scalar", "read", "write", "edit"]),
     ("crates/yaml/src/scalar", &["decode", "write"]),
-    (
-        SERVER,
-        &[
-            "wire", "object", "patch", "process", "pages", "serve", "testing",
-        ],
-    ),
-    (
-        "crates/server-core/src",
-        &["store", "ops", "auth", "aggregation"],
-    ),
-    (
-        "crates/server-deployments/src",
-        &["apply", "deployments", "client"],
-    ),
-    (
-        "crates/server/src/serve",
-        &["openapi", "deployments", "instances", "ui"],
-    ),
+    (SERVER, &["wire", "object", "patch", "process", "pages", "serve", "testing"]),
+    ("crates/server-core/src", &["store", "ops", "auth", "aggregation"]),
+    ("crates/server-deployments/src", &["apply", "deployments", "client"]),
+    ("crates/server/src/serve", &["openapi", "deployments", "instances", "ui"]),
     ("src", &["plan", "function", "cli", "testing"]),
     ("crates/object-check/src", &["walk", "functions", "custom"]),
     ("crates/authoring/src", &["export", "form", "lint", "merge"]),
-    (
-        "crates/template/src",
-        &["values", "declare", "resolve", "expand", "show"],
-    ),
+    ("crates/template/src", &["values", "declare", "resolve", "expand", "show"]),
     (
         "crates/composition/src",
         &[
@@ -61,26 +41,14 @@ const ROOMS: &[(&str, &[&str])] = &[
             "run",
         ],
     ),
-    (
-        "crates/authoring/src/export",
-        &["fields", "strip", "parameters"],
-    ),
+    ("crates/authoring/src/export", &["fields", "strip", "parameters"]),
     (
         "crates/deployment-manager/src",
         &["imports", "schema", "jinja", "python", "expand", "objects"],
     ),
     (
         "src/cli",
-        &[
-            "expansion",
-            "process",
-            "explain",
-            "build",
-            "edit",
-            "export",
-            "validate",
-            "deployment",
-        ],
+        &["expansion", "process", "explain", "build", "edit", "export", "validate", "deployment"],
     ),
 ];
 
@@ -148,10 +116,8 @@ fn sources() -> Result<(), Failed> {
 
 /// The files that start other programs, with the call that does it. Secrets of this program are removed
 /// there from the environment; the sandbox becomes the program, with an environment of its own.
-const STARTS: &[(&str, &str)] = &[
-    ("crates/exec/src/group.rs", ".spawn()"),
-    ("crates/exec/src/sandbox.rs", ".exec()"),
-];
+const STARTS: &[(&str, &str)] =
+    &[("crates/exec/src/group.rs", ".spawn()"), ("crates/exec/src/sandbox.rs", ".exec()")];
 
 /// Other programs are started in [`STARTS`] only.
 fn programs() -> Result<(), Failed> {
@@ -221,9 +187,7 @@ fn rooms_use_lower_rooms() -> Result<(), Failed> {
         let files = read(folder)?;
         let arrows = circles::rooms(&files)?;
         for (module, folders) in folders_of(&files) {
-            let name = [std::slice::from_ref(folder), module.as_slice()]
-                .concat()
-                .join("/");
+            let name = [std::slice::from_ref(folder), module.as_slice()].concat().join("/");
             let Some((_, order)) = ROOMS.iter().find(|(room, _)| *room == name) else {
                 breaches.push(format!("{name}: no order for {folders:?}"));
                 continue;
@@ -234,10 +198,7 @@ fn rooms_use_lower_rooms() -> Result<(), Failed> {
             }
             let level = |name: &str| order.iter().position(|room| *room == name);
             for ((from, to), place) in arrows.get(&module).into_iter().flatten() {
-                if level(from)
-                    .zip(level(to))
-                    .is_some_and(|(from, to)| from < to)
-                {
+                if level(from).zip(level(to)).is_some_and(|(from, to)| from < to) {
                     breaches.push(format!("{place}: `{from}` must not use `{to}`"));
                 }
             }
@@ -321,10 +282,7 @@ fn check(path: &Path, text: &str) -> Result<Vec<String>, Failed> {
     let is_test = may_touch || is_test_file(&module_path(path));
     for path in paths(text)? {
         if !is_test && !path.is_test && path.touches_machine() {
-            report(
-                path.line,
-                format!("only a command line uses `{}`", path.parts.join("::")),
-            );
+            report(path.line, format!("only a command line uses `{}`", path.parts.join("::")));
         }
     }
     Ok(breaches)
@@ -361,11 +319,7 @@ impl UsedPath {
 
 /// A path, a text, and the breaches that the check must find.
 const BREACHES: &[(&str, &str, &[&str])] = &[
-    (
-        "src/plan/a.rs",
-        "//! A.\nuse crate::files::Files;\nuse super::node;\n",
-        &[],
-    ),
+    ("src/plan/a.rs", "//! A.\nuse crate::files::Files;\nuse super::node;\n", &[]),
     (
         "src/plan/a.rs",
         "use crate::files::Files;\n",
@@ -381,11 +335,7 @@ const BREACHES: &[(&str, &str, &[&str])] = &[
         "//! A.\nuse std::io;\nfn f() { io::stdout(); }\n",
         &["3: only a command line uses `io::stdout`"],
     ),
-    (
-        "src/cli/mod.rs",
-        "//! A.\nuse std::env;\nuse crate::function;\n",
-        &[],
-    ),
+    ("src/cli/mod.rs", "//! A.\nuse std::env;\nuse crate::function;\n", &[]),
     (
         "src/plan/a.rs",
         "//! A. std::fs\n/* /* */ std::fs */\nconst A: &str = \"std::fs\"; const B: &str = r#\"\" std::fs\"#;\n\
@@ -412,20 +362,14 @@ fn breaches_are_found() -> Result<(), Failed> {
 
 /// Tests the search for circles.
 fn circles_are_found() -> Result<(), Failed> {
-    let file = |path: &str, text: &str| SourceFile {
-        path: path.into(),
-        text: text.to_owned(),
-    };
+    let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.to_owned() };
     let find = |files: &[SourceFile]| circles::find("src", files);
     // A face uses its files, a file uses another, a folder is one room.
     let found = find(&[
         file("src/a/mod.rs", "mod b;\nmod c;\nuse b::B;\npub use c::C;\n"),
         file("src/a/b.rs", "use super::c::C;\nuse crate::d::D;\n"),
         file("src/a/c/mod.rs", "mod e;\nuse e::E;\n"),
-        file(
-            "src/a/c/e.rs",
-            "use crate::d;\n#[cfg(test)]\nmod tests { use crate::a::b::B; }\n",
-        ),
+        file("src/a/c/e.rs", "use crate::d;\n#[cfg(test)]\nmod tests { use crate::a::b::B; }\n"),
         file("src/d.rs", "fn d() {}\n"),
     ])?;
     if !found.is_empty() {
@@ -433,24 +377,13 @@ fn circles_are_found() -> Result<(), Failed> {
     }
     let cases = [
         // Two files.
-        (
-            "fn c() { crate::a::b::b() }\n",
-            "use super::c;\n",
-            "mod b;\nmod c;\n",
-        ),
+        ("fn c() { crate::a::b::b() }\n", "use super::c;\n", "mod b;\nmod c;\n"),
         // A file and the face of its room.
-        (
-            "pub struct C;\n",
-            "use crate::a::C;\n",
-            "pub use b::B;\npub use c::C;\n",
-        ),
+        ("pub struct C;\n", "use crate::a::C;\n", "pub use b::B;\npub use c::C;\n"),
     ];
     for (c, b, face) in cases {
-        let found = find(&[
-            file("src/a/mod.rs", face),
-            file("src/a/b.rs", b),
-            file("src/a/c.rs", c),
-        ])?;
+        let found =
+            find(&[file("src/a/mod.rs", face), file("src/a/b.rs", b), file("src/a/c.rs", c)])?;
         if found.len() != 1 {
             return Err(format!("{face}{b}{c}: expected one circle, found {found:#?}").into());
         }

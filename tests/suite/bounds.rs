@@ -7,11 +7,8 @@ use libtest_mimic::{Failed, Trial};
 use crate::program;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let commands: [(&str, &[&str]); 3] = [
-        ("function", &[]),
-        ("process", &["process", "-f", "-"]),
-        ("validate", &["validate", "-"]),
-    ];
+    let commands: [(&str, &[&str]); 3] =
+        [("function", &[]), ("process", &["process", "-f", "-"]), ("validate", &["validate", "-"])];
     let commands = commands.into_iter();
     commands
         .map(|(name, arguments)| Trial::test(format!("bounds/{name}"), move || run(arguments)))
@@ -29,24 +26,12 @@ fn texts() -> Vec<String> {
     let object = "apiVersion: v1, kind: X, metadata: {name: x}";
     let bodies = [
         format!("objects: [{}]", list(20_000, "5")),
-        format!(
-            "objects: [{{kind: X, metadata: {{name: {long}}}, {}}}]",
-            keys(3_000, "a")
-        ),
-        format!(
-            "objects: [{{{object}, {long}: {{{}}}}}]",
-            keys(3_000, "replicas")
-        ),
+        format!("objects: [{{kind: X, metadata: {{name: {long}}}, {}}}]", keys(3_000, "a")),
+        format!("objects: [{{{object}, {long}: {{{}}}}}]", keys(3_000, "replicas")),
         format!("objects: [{{{object}, a: [{}]}}]", list(9_000, "$((A))")),
         format!("parameters: [{{name: A, value: {long}, enum: [{long}]}}]\nobjects: []"),
-        format!(
-            "parameters: [{}]\nobjects: []",
-            list(9_000, "{name: A, value: a, type: int}")
-        ),
-        format!(
-            "parameters: [{}]\nobjects: []",
-            list(3_000, "{name: A, required: true}")
-        ),
+        format!("parameters: [{}]\nobjects: []", list(9_000, "{name: A, value: a, type: int}")),
+        format!("parameters: [{}]\nobjects: []", list(3_000, "{name: A, required: true}")),
         format!("parameters: [{{name: A, required: true, description: {long}}}]\nobjects: []"),
         format!("objects: []\nvalues: {{{}}}", keys(9_000, "v")),
         format!("labels: {{{}}}\nobjects: [{{{object}}}]", keys(3_000, "-")),
@@ -55,10 +40,7 @@ fn texts() -> Vec<String> {
         "objects: []\n".repeat(9_000),
     ];
     let head = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata: {name: t}\n";
-    bodies
-        .iter()
-        .map(|body| format!("{head}{body}\n"))
-        .collect()
+    bodies.iter().map(|body| format!("{head}{body}\n")).collect()
 }
 
 fn run(arguments: &[&str]) -> Result<(), Failed> {

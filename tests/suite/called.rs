@@ -21,9 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// A folder with a Kustomization and a link to the program.
 fn folder(name: &str) -> Result<PathBuf, Failed> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("called")
-        .join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("called").join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(folder.join("dir"))?;
     fs::write(folder.join("kustomization.yaml"), "resources: [a.yaml]\n")?;

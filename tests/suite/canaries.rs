@@ -121,13 +121,8 @@ fn what_is_printed(arguments: &[String]) -> Printed {
         let mut all = arguments.iter();
         all.any(|one| options.iter().any(|option| one.starts_with(option)))
     };
-    let is_text = has(&[
-        "--diff",
-        "--parameters",
-        "--dump-parameters",
-        "--source-map",
-        "--stats",
-    ]) || arguments.windows(2).any(|two| two == ["-o", "name"]);
+    let is_text = has(&["--diff", "--parameters", "--dump-parameters", "--source-map", "--stats"])
+        || arguments.windows(2).any(|two| two == ["-o", "name"]);
     match arguments.first().map(String::as_str) {
         None | Some("function") => Printed::List,
         Some("process" | "build" | "merge" | "dm" | "deployment-manager" | "edit") if !is_text => {
@@ -141,10 +136,7 @@ fn what_is_printed(arguments: &[String]) -> Printed {
 fn places(files: &Files) -> Vec<(String, usize)> {
     let mut places = Vec::new();
     let code = BASE64.encode(CANARY);
-    for (name, bytes) in files
-        .iter()
-        .filter(|(name, _)| *name != "args" && *name != "env")
-    {
+    for (name, bytes) in files.iter().filter(|(name, _)| *name != "args" && *name != "env") {
         let text = String::from_utf8_lossy(bytes);
         for needle in [CANARY, &code] {
             places.extend(text.match_indices(needle).map(|(at, _)| (name.clone(), at)));
@@ -169,38 +161,26 @@ fn mistakes(bytes: &[u8], at: usize) -> Vec<(&'static str, Vec<u8>)> {
     let half = &canary[..12];
     let name = line.trim_end().trim_end_matches(['=', ':']);
     let mut all = vec![
-        (
-            "the line twice",
-            made(&[above, line, canary, rest, "\n", line, canary, after]),
-        ),
+        ("the line twice", made(&[above, line, canary, rest, "\n", line, canary, after])),
         ("a tab", made(&[above, "\t", line, canary, after])),
         ("a space more", made(&[above, " ", line, canary, after])),
         ("a quote", made(&[before, "\"", canary, after])),
         ("a single quote", made(&[before, "'", canary, after])),
-        (
-            "a quote behind",
-            made(&[before, "\"", canary, "\" ", canary, after]),
-        ),
+        ("a quote behind", made(&[before, "\"", canary, "\" ", canary, after])),
         ("a list", made(&[before, "[", canary, "]", after])),
         ("a mapping", made(&[before, "{a: ", canary, "}", after])),
         ("a bracket", made(&[before, "[", canary, after])),
         ("a brace", made(&[before, "{", canary, after])),
         ("a colon", made(&[before, canary, ": x: y", after])),
         ("an alias", made(&[before, "*", canary, after])),
-        (
-            "an anchor",
-            made(&[before, "&", canary, " *", canary, after]),
-        ),
+        ("an anchor", made(&[before, "&", canary, " *", canary, after])),
         ("a tag", made(&[before, "!", canary, " x", after])),
         ("an escape", made(&[before, "\"\\", canary, "\"", after])),
         ("another letter", made(&[before, "@", canary, after])),
         ("a percent", made(&[before, "%", canary, after])),
         ("a number", made(&[before, "1", canary, after])),
         ("a template", made(&[before, "{{ ", canary, " }}", after])),
-        (
-            "a control character",
-            made(&[before, canary, "\u{1}", after]),
-        ),
+        ("a control character", made(&[before, canary, "\u{1}", after])),
         ("no colon", made(&[above, name, " ", canary, after])),
         ("no space", made(&[above, name, ":", canary, after])),
     ];
@@ -258,11 +238,7 @@ fn plant(case: &Case) -> Planted {
             }
         }
         let is_text = str::from_utf8(bytes).is_ok();
-        let bytes = if is_text {
-            text.into_bytes()
-        } else {
-            bytes.clone()
-        };
+        let bytes = if is_text { text.into_bytes() } else { bytes.clone() };
         planted.count +=
             usize::from(is_text && bytes.windows(9).any(|part| part == &CANARY.as_bytes()[..9]));
         planted.files.insert(name.clone(), bytes);
@@ -316,11 +292,7 @@ fn secret_names(node: Cursor<'_>, names: &mut BTreeSet<String>) {
 }
 
 fn spelled(is_base64: bool) -> String {
-    if is_base64 {
-        BASE64.encode(CANARY)
-    } else {
-        CANARY.to_owned()
-    }
+    if is_base64 { BASE64.encode(CANARY) } else { CANARY.to_owned() }
 }
 
 type Found = Vec<(std::ops::Range<usize>, String)>;
@@ -349,16 +321,8 @@ fn find(node: Cursor<'_>, names: &BTreeSet<String>, found: &mut Found) {
             }
         }
     }
-    for generator in node
-        .get("secretGenerator")
-        .into_iter()
-        .flat_map(Cursor::children)
-    {
-        for literal in generator
-            .get("literals")
-            .into_iter()
-            .flat_map(Cursor::children)
-        {
+    for generator in node.get("secretGenerator").into_iter().flat_map(Cursor::children) {
+        for literal in generator.get("literals").into_iter().flat_map(Cursor::children) {
             let text = literal.text().ok().flatten().unwrap_or_default();
             let name = text.split('=').next().unwrap_or_default();
             add(literal, format!("{name}={CANARY}"));

@@ -105,11 +105,7 @@ impl Case {
     /// The case `AREA/CASE`.
     pub(crate) fn named(name: &str) -> Self {
         let path = crate::root().join(CASES).join(name);
-        Self::read(if path.is_dir() {
-            path
-        } else {
-            path.with_extension(EXTENSION)
-        })
+        Self::read(if path.is_dir() { path } else { path.with_extension(EXTENSION) })
     }
 
     /// A case that cannot be read has no files, and fails.
@@ -126,12 +122,7 @@ impl Case {
         };
         let name = path.with_extension("");
         let name = name.strip_prefix(crate::root().join(CASES));
-        Self {
-            name: name.unwrap_or(&path).to_string_lossy().into_owned(),
-            path,
-            words,
-            files,
-        }
+        Self { name: name.unwrap_or(&path).to_string_lossy().into_owned(), path, words, files }
     }
 
     /// The files, with the name of the case before their paths.
@@ -166,9 +157,7 @@ impl Case {
         if self.path.is_dir() && !writes && self.get(USES).is_none() {
             return Ok(self.path.clone());
         }
-        let copy = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join(CASES)
-            .join(&self.name);
+        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(CASES).join(&self.name);
         // Files of an earlier run.
         let _ = fs::remove_dir_all(&copy);
         fs::create_dir_all(&copy).map_err(|error| format!("{}: {error}", copy.display()))?;
@@ -203,12 +192,7 @@ impl Case {
         }
         files.remove(USES);
         files.retain(|name, _| !is_expected(name));
-        Ok(Self {
-            path: PathBuf::from(&name),
-            name,
-            words: self.words.clone(),
-            files,
-        })
+        Ok(Self { path: PathBuf::from(&name), name, words: self.words.clone(), files })
     }
 
     /// A case of a text as in a file.
@@ -224,12 +208,7 @@ impl Case {
 
     /// The same case with other files.
     pub(crate) fn with(&self, files: Files) -> Self {
-        Self {
-            name: self.name.clone(),
-            path: self.path.clone(),
-            words: self.words.clone(),
-            files,
-        }
+        Self { name: self.name.clone(), path: self.path.clone(), words: self.words.clone(), files }
     }
 
     /// Runs the program in a new folder. Returns its output, and the files there at the end.
@@ -292,9 +271,7 @@ impl Case {
         let streams = [(name, stdout), (STDERR, output.stderr)].into_iter();
         let streams = streams.filter(|(_, bytes)| !bytes.is_empty());
         let exit = (EXIT, format!("{}\n", output.exit).into_bytes());
-        let all = streams
-            .chain([exit])
-            .map(|(name, bytes)| (name.to_owned(), bytes));
+        let all = streams.chain([exit]).map(|(name, bytes)| (name.to_owned(), bytes));
         Ok(all.chain(written).collect())
     }
 
@@ -418,11 +395,8 @@ fn check(case: &Case) -> Result<(), Failed> {
 /// a change of these changes no case.
 fn without_assets(html: &[u8]) -> Result<Vec<u8>, String> {
     let mut text = String::from_utf8_lossy(html).into_owned();
-    let assets = [
-        ("controls.js", None),
-        ("style.css", Some("style-src")),
-        ("form.js", Some("script-src")),
-    ];
+    let assets =
+        [("controls.js", None), ("style.css", Some("style-src")), ("form.js", Some("script-src"))];
     for (name, directive) in assets {
         let path = crate::root().join("crates/authoring/src/form").join(name);
         let asset = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
@@ -436,9 +410,7 @@ fn without_assets(html: &[u8]) -> Result<Vec<u8>, String> {
         };
         text = text.replace(&asset, name);
         let start = format!("{directive} 'sha256-");
-        let hash = text
-            .split_once(&start)
-            .and_then(|(_, rest)| rest.split_once('\''));
+        let hash = text.split_once(&start).and_then(|(_, rest)| rest.split_once('\''));
         let Some((hash, _)) = hash else {
             return Err(format!("the output has no hash of {name}"));
         };

@@ -33,101 +33,29 @@ struct Run {
 }
 
 const WORKS: &[Work] = &[
-    Work {
-        name: "files",
-        count: 100,
-        prepare: |folder, count| files(folder, count, "{}"),
-    },
+    Work { name: "files", count: 100, prepare: |folder, count| files(folder, count, "{}") },
     Work {
         name: "files_with_anchors",
         count: 4,
         prepare: |folder, count| files(folder, count, "{a: &a b, c: *a}"),
     },
-    Work {
-        name: "items_that_pass",
-        count: 200,
-        prepare: items_that_pass,
-    },
-    Work {
-        name: "items_that_are_updated",
-        count: 100,
-        prepare: items_that_are_updated,
-    },
-    Work {
-        name: "items_of_an_older_version",
-        count: 100,
-        prepare: items_of_an_older_version,
-    },
-    Work {
-        name: "generated_values",
-        count: 50,
-        prepare: generated_values,
-    },
-    Work {
-        name: "objects",
-        count: 100,
-        prepare: objects,
-    },
-    Work {
-        name: "exported_objects",
-        count: 100,
-        prepare: exported_objects,
-    },
-    Work {
-        name: "instances",
-        count: 100,
-        prepare: instances,
-    },
-    Work {
-        name: "parameters",
-        count: 200,
-        prepare: parameters,
-    },
-    Work {
-        name: "groups_of_a_form",
-        count: 400,
-        prepare: groups_of_a_form,
-    },
-    Work {
-        name: "values",
-        count: 200,
-        prepare: values,
-    },
-    Work {
-        name: "merged_values",
-        count: 100,
-        prepare: merged_values,
-    },
-    Work {
-        name: "merged_objects",
-        count: 100,
-        prepare: merged_objects,
-    },
-    Work {
-        name: "merged_templates",
-        count: 30,
-        prepare: merged_templates,
-    },
-    Work {
-        name: "transformers",
-        count: 50,
-        prepare: transformers,
-    },
-    Work {
-        name: "imports",
-        count: 50,
-        prepare: imports,
-    },
-    Work {
-        name: "nested_imports",
-        count: 24,
-        prepare: nested_imports,
-    },
-    Work {
-        name: "objects_that_merge",
-        count: 200,
-        prepare: objects_that_merge,
-    },
+    Work { name: "items_that_pass", count: 200, prepare: items_that_pass },
+    Work { name: "items_that_are_updated", count: 100, prepare: items_that_are_updated },
+    Work { name: "items_of_an_older_version", count: 100, prepare: items_of_an_older_version },
+    Work { name: "generated_values", count: 50, prepare: generated_values },
+    Work { name: "objects", count: 100, prepare: objects },
+    Work { name: "exported_objects", count: 100, prepare: exported_objects },
+    Work { name: "instances", count: 100, prepare: instances },
+    Work { name: "parameters", count: 200, prepare: parameters },
+    Work { name: "groups_of_a_form", count: 400, prepare: groups_of_a_form },
+    Work { name: "values", count: 200, prepare: values },
+    Work { name: "merged_values", count: 100, prepare: merged_values },
+    Work { name: "merged_objects", count: 100, prepare: merged_objects },
+    Work { name: "merged_templates", count: 30, prepare: merged_templates },
+    Work { name: "transformers", count: 50, prepare: transformers },
+    Work { name: "imports", count: 50, prepare: imports },
+    Work { name: "nested_imports", count: 24, prepare: nested_imports },
+    Work { name: "objects_that_merge", count: 200, prepare: objects_that_merge },
     Work {
         name: "generators_of_a_kustomization",
         count: 100,
@@ -147,13 +75,10 @@ const WORKS: &[Work] = &[
         name: "checked_volumes",
         count: 400,
         prepare: |folder, count| {
-            let end = format!(
-                "      containers: [{{name: a, image: a, volumeMounts: [{}]}}]\n",
-                {
-                    let mounts = (0..count).map(|at| format!("{{name: v{at}, mountPath: /v{at}}}"));
-                    mounts.collect::<Vec<_>>().join(", ")
-                }
-            );
+            let end = format!("      containers: [{{name: a, image: a, volumeMounts: [{}]}}]\n", {
+                let mounts = (0..count).map(|at| format!("{{name: v{at}, mountPath: /v{at}}}"));
+                mounts.collect::<Vec<_>>().join(", ")
+            });
             let volume = |at| format!("      - name: v{at}\n        emptyDir: {{}}\n");
             checked(folder, count, VOLUMES, volume, &end)
         },
@@ -209,11 +134,7 @@ const WORKS: &[Work] = &[
         count: 100,
         prepare: resources_of_a_kustomization,
     },
-    Work {
-        name: "overlays_that_are_validated",
-        count: 50,
-        prepare: overlays_that_are_validated,
-    },
+    Work { name: "overlays_that_are_validated", count: 50, prepare: overlays_that_are_validated },
     Work {
         name: "compositions_that_are_validated",
         count: 50,
@@ -262,10 +183,7 @@ fn checked(
 ) -> Result<Run, Failed> {
     let lines: String = (0..count).map(line).collect();
     fs::write(folder.join("a.yaml"), format!("{head}{lines}{end}"))?;
-    Ok(Run {
-        arguments: arguments(&["validate", "a.yaml"]),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(&["validate", "a.yaml"]), stdin: String::new() })
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -279,10 +197,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 pub(crate) fn has_no_valgrind() -> bool {
-    let valgrind = Command::new("valgrind")
-        .arg("--version")
-        .stdin(Stdio::null())
-        .output();
+    let valgrind = Command::new("valgrind").arg("--version").stdin(Stdio::null()).output();
     !valgrind.is_ok_and(|output| output.status.success())
 }
 
@@ -295,10 +210,7 @@ fn grows_in_proportion(work: &Work) -> Result<(), Failed> {
         return Err(format!("{more} instructions are too few to judge by: raise the count").into());
     }
     let much_more = instructions(work, 1 + 2 * count)?.saturating_sub(one);
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "far fewer instructions than a float can count"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "far fewer instructions than a float can count")]
     let ratio = much_more as f64 / more as f64;
     let figures = format!(
         "{one} instructions for 1, {more} for {count} more, {much_more} for {} more: {ratio:.2}",
@@ -325,9 +237,7 @@ fn instructions(work: &Work, count: usize) -> Result<u64, Failed> {
         .current_dir(&folder);
     let output = program::run(&mut command, run.stdin.into())?;
     let said = String::from_utf8_lossy(&output.stderr);
-    let found = said
-        .lines()
-        .find_map(|line| line.split_once("Collected : "));
+    let found = said.lines().find_map(|line| line.split_once("Collected : "));
     let count = found.and_then(|(_, count)| count.trim().parse().ok());
     match count {
         Some(count) if output.exit == "0" => Ok(count),
@@ -361,10 +271,7 @@ fn files(folder: &Path, count: usize, data: &str) -> Result<Run, Failed> {
     let instance = "apiVersion: template.krm.dev/v1alpha1\nkind: TemplateInstance\n\
                     metadata: {name: i}\nspec:\n  templateRef: {name: t0}\n";
     fs::write(folder.join("i.yaml"), instance)?;
-    let mut run = Run {
-        arguments: arguments(&["process", "-f", "i.yaml"]),
-        stdin: String::new(),
-    };
+    let mut run = Run { arguments: arguments(&["process", "-f", "i.yaml"]), stdin: String::new() };
     for index in 0..count {
         let name = format!("t{index}.yaml");
         let object = "apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: c";
@@ -421,10 +328,7 @@ fn items(count: usize) -> String {
 #[expect(clippy::unnecessary_wraps, reason = "as the others that write files")]
 fn items_that_pass(_: &Path, count: usize) -> Result<Run, Failed> {
     let config = format!("{TEMPLATE}metadata:\n  name: t\nobjects: []\n");
-    Ok(Run {
-        arguments: Vec::new(),
-        stdin: list(&config, &items(count)),
-    })
+    Ok(Run { arguments: Vec::new(), stdin: list(&config, &items(count)) })
 }
 
 /// The function gets its own output once more, with another label to put on.
@@ -459,10 +363,7 @@ fn items_of_an_older_version(folder: &Path, count: usize) -> Result<Run, Failed>
             None => format!("{line}\n"),
         }
     });
-    Ok(Run {
-        arguments,
-        stdin: lines.collect(),
-    })
+    Ok(Run { arguments, stdin: lines.collect() })
 }
 
 /// Each object has the earlier value of a parameter.
@@ -471,14 +372,10 @@ fn generated_values(_: &Path, count: usize) -> Result<Run, Failed> {
     let mut config = format!("{TEMPLATE}metadata:\n  name: t\nparameters:\n");
     let (mut objects, mut items) = (String::new(), String::new());
     for index in 0..count {
-        let _ = writeln!(
-            config,
-            "- {{name: P{index}, generate: expression, from: '[a-z]{{8}}'}}"
-        );
-        for (out, value) in [
-            (&mut objects, format!("$(P{index})")),
-            (&mut items, "abcdefgh".to_owned()),
-        ] {
+        let _ = writeln!(config, "- {{name: P{index}, generate: expression, from: '[a-z]{{8}}'}}");
+        for (out, value) in
+            [(&mut objects, format!("$(P{index})")), (&mut items, "abcdefgh".to_owned())]
+        {
             let map = config_map(&format!("c{index}"));
             let _ = writeln!(
                 out,
@@ -489,19 +386,13 @@ fn generated_values(_: &Path, count: usize) -> Result<Run, Failed> {
     }
     config.push_str("objects:\n");
     config.push_str(&objects);
-    Ok(Run {
-        arguments: Vec::new(),
-        stdin: list(&config, &items),
-    })
+    Ok(Run { arguments: Vec::new(), stdin: list(&config, &items) })
 }
 
 fn objects(folder: &Path, count: usize) -> Result<Run, Failed> {
     let text = format!("{TEMPLATE}metadata:\n  name: t\nobjects:\n{}", items(count));
     fs::write(folder.join("t.yaml"), text)?;
-    Ok(Run {
-        arguments: arguments(&["process", "-f", "t.yaml"]),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(&["process", "-f", "t.yaml"]), stdin: String::new() })
 }
 
 fn instances(folder: &Path, count: usize) -> Result<Run, Failed> {
@@ -512,25 +403,16 @@ fn instances(folder: &Path, count: usize) -> Result<Run, Failed> {
         config_map("$(NAME)")
     );
     for index in 0..count {
-        writeln!(
-            text,
-            "  - name: i{index}\n    parameters:\n      NAME: c{index}"
-        )?;
+        writeln!(text, "  - name: i{index}\n    parameters:\n      NAME: c{index}")?;
     }
     fs::write(folder.join("t.yaml"), text)?;
-    Ok(Run {
-        arguments: arguments(&["process", "-f", "t.yaml"]),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(&["process", "-f", "t.yaml"]), stdin: String::new() })
 }
 
 fn with_parameters(count: usize) -> Result<String, Failed> {
     let mut text = format!("{TEMPLATE}metadata:\n  name: t\nparameters:\n");
     for index in 0..count {
-        writeln!(
-            text,
-            "- name: P{index}\n  value: \"v\"\n  description: a value"
-        )?;
+        writeln!(text, "- name: P{index}\n  value: \"v\"\n  description: a value")?;
     }
     write!(text, "objects:\n- {}", config_map("c"))?;
     for index in 0..count {
@@ -541,10 +423,7 @@ fn with_parameters(count: usize) -> Result<String, Failed> {
 
 fn parameters(folder: &Path, count: usize) -> Result<Run, Failed> {
     fs::write(folder.join("t.yaml"), with_parameters(count)?)?;
-    Ok(Run {
-        arguments: arguments(&["process", "-f", "t.yaml"]),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(&["process", "-f", "t.yaml"]), stdin: String::new() })
 }
 
 fn groups_of_a_form(folder: &Path, count: usize) -> Result<Run, Failed> {
@@ -554,10 +433,7 @@ fn groups_of_a_form(folder: &Path, count: usize) -> Result<Run, Failed> {
         writeln!(template, "- {{name: P{index}, group: g{index}}}")?;
     }
     fs::write(folder.join("t.yaml"), template)?;
-    Ok(Run {
-        arguments: arguments(&["form", "-f", "t.yaml"]),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(&["form", "-f", "t.yaml"]), stdin: String::new() })
 }
 
 /// All parameters are given, from three sources.
@@ -583,10 +459,7 @@ fn merge(folder: &Path, templates: &[String]) -> Result<Run, Failed> {
         fs::write(folder.join(&name), template)?;
         arguments.extend(["-f".to_owned(), name]);
     }
-    Ok(Run {
-        arguments,
-        stdin: String::new(),
-    })
+    Ok(Run { arguments, stdin: String::new() })
 }
 
 /// Two Templates with the same parameters and values, and one with others.
@@ -602,11 +475,7 @@ fn merged_values(folder: &Path, count: usize) -> Result<Run, Failed> {
         write!(text, "values:\n{values}objects:\n- {object}")?;
         Ok(text)
     };
-    let templates = [
-        template("a", "P")?,
-        template("b", "P")?,
-        template("c", "Q")?,
-    ];
+    let templates = [template("a", "P")?, template("b", "P")?, template("c", "Q")?];
     merge(folder, &templates)
 }
 
@@ -652,10 +521,7 @@ fn transformers(folder: &Path, count: usize) -> Result<Run, Failed> {
     );
     text.extend((0..count).map(transformer));
     fs::write(folder.join("composition.yaml"), text)?;
-    Ok(Run {
-        arguments: arguments(&["build"]),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(&["build"]), stdin: String::new() })
 }
 
 /// Of many Compositions into one.
@@ -667,10 +533,7 @@ fn imports(folder: &Path, count: usize) -> Result<Run, Failed> {
         fs::write(folder.join(format!("c{index}.yaml")), imported)?;
     }
     fs::write(folder.join("composition.yaml"), text)?;
-    Ok(Run {
-        arguments: arguments(&["build"]),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(&["build"]), stdin: String::new() })
 }
 
 /// Each Composition imports the next.
@@ -683,10 +546,7 @@ fn nested_imports(folder: &Path, count: usize) -> Result<Run, Failed> {
         write!(text, "transformers:\n{}", transformer(index))?;
         fs::write(folder.join(format!("c{index}.yaml")), text)?;
     }
-    Ok(Run {
-        arguments: arguments(&["build", "c0.yaml"]),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(&["build", "c0.yaml"]), stdin: String::new() })
 }
 
 /// A Template of a Kustomization creates as many objects as there are, and each merges with one.
@@ -702,10 +562,7 @@ fn objects_that_merge(folder: &Path, count: usize) -> Result<Run, Failed> {
     fs::write(folder.join("list.yaml"), text)?;
     let text = "resources: [list.yaml]\ngenerators: [template.yaml]\n";
     fs::write(folder.join("kustomization.yaml"), text)?;
-    Ok(Run {
-        arguments: arguments(&["build"]),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(&["build"]), stdin: String::new() })
 }
 
 /// As many in each of its lists of generators.
@@ -720,16 +577,10 @@ fn generators_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Fai
     text.push_str("generators:\n");
     for index in 0..count {
         let plugin = "apiVersion: builtin, kind: ConfigMapGenerator";
-        writeln!(
-            text,
-            "- '{{{plugin}, metadata: {{name: p{index}}}, literals: [a=b]}}'"
-        )?;
+        writeln!(text, "- '{{{plugin}, metadata: {{name: p{index}}}, literals: [a=b]}}'")?;
     }
     fs::write(folder.join("kustomization.yaml"), text)?;
-    Ok(Run {
-        arguments: arguments(&["build"]),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(&["build"]), stdin: String::new() })
 }
 
 /// As many in each list of what changes the one object.
@@ -749,15 +600,9 @@ fn transformers_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, F
         ("labels", "{pairs: {tier: vINDEX}}".to_owned()),
         ("patches", format!("{{patch: {patch}}}")),
         ("patchesStrategicMerge", patch),
-        (
-            "patchesJson6902",
-            format!("{{target: {{{select}}}, patch: {operation}}}"),
-        ),
+        ("patchesJson6902", format!("{{target: {{{select}}}, patch: {operation}}}")),
         ("replacements", replacement),
-        (
-            "transformers",
-            format!("'{{{}}}'", plugin.replace('\'', "x")),
-        ),
+        ("transformers", format!("'{{{}}}'", plugin.replace('\'', "x"))),
     ];
     let mut text = "resources: [web.yaml]\n".to_owned();
     for (field, entry) in lists {
@@ -770,10 +615,7 @@ fn transformers_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, F
     let web = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n\
                spec: {replicas: 1, template: {spec: {containers: [{name: web, image: web}]}}}\n";
     fs::write(folder.join("web.yaml"), web)?;
-    Ok(Run {
-        arguments: arguments(&["build"]),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(&["build"]), stdin: String::new() })
 }
 
 /// Writes files below a folder, in which a command runs.
@@ -787,10 +629,7 @@ fn in_files(
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
         fs::write(path, text)?;
     }
-    Ok(Run {
-        arguments: arguments(words),
-        stdin: String::new(),
-    })
+    Ok(Run { arguments: arguments(words), stdin: String::new() })
 }
 
 /// Writes an object, as many files as `file` returns, and a Kustomization that lists each of them

@@ -25,21 +25,9 @@ pub(crate) fn diff(expected: &[u8], actual: &[u8]) -> Option<String> {
     let first = before.saturating_sub(CONTEXT);
     push(&mut text, ' ', old.iter().take(before).skip(first));
     let middle = |lines: usize| lines - before - after;
-    push(
-        &mut text,
-        '-',
-        old.iter().skip(before).take(middle(old.len())),
-    );
-    push(
-        &mut text,
-        '+',
-        new.iter().skip(before).take(middle(new.len())),
-    );
-    push(
-        &mut text,
-        ' ',
-        old.iter().skip(old.len() - after).take(CONTEXT),
-    );
+    push(&mut text, '-', old.iter().skip(before).take(middle(old.len())));
+    push(&mut text, '+', new.iter().skip(before).take(middle(new.len())));
+    push(&mut text, ' ', old.iter().skip(old.len() - after).take(CONTEXT));
     Some(text)
 }
 

@@ -24,13 +24,7 @@ use crate::needs;
 use crate::program;
 
 /// The files that the commands use.
-const COPIED: &[&str] = &[
-    "README.md",
-    "action.yml",
-    "docs",
-    "examples",
-    "functionconfig",
-];
+const COPIED: &[&str] = &["README.md", "action.yml", "docs", "examples", "functionconfig"];
 /// The end of a line between a block and its output.
 const PRINTS: &str = "It prints:";
 const CLIENTS: &[&str] = &["kpt", "kubectl", "docker", "jq", "yq"];
@@ -45,9 +39,7 @@ const DOCS_BYTES: u64 = 390_000;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut documents = vec![PathBuf::from(REQUIRED)];
-    let texts = fs::read_dir(crate::root().join("docs"))
-        .into_iter()
-        .flatten();
+    let texts = fs::read_dir(crate::root().join("docs")).into_iter().flatten();
     let texts = texts.flatten().map(|text| text.path());
     let examples = folders(&crate::root().join("examples"));
     let readmes = examples.iter().map(|example| example.join("README.md"));
@@ -69,11 +61,7 @@ fn are_short() -> Result<(), Failed> {
     let mut pages = 0;
     for entry in fs::read_dir(crate::root().join("docs"))? {
         let entry = entry?;
-        if entry
-            .path()
-            .extension()
-            .is_some_and(|extension| extension == "md")
-        {
+        if entry.path().extension().is_some_and(|extension| extension == "md") {
             pages += entry.metadata()?.len();
         }
     }
@@ -158,9 +146,7 @@ fn check(document: &Path, blocks: &[Block]) -> Result<(), Failed> {
         return Err(format!("{} has no sh block to run", document.display()).into());
     }
     let name = document.display().to_string().replace(['/', '.'], "-");
-    let top = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("documents")
-        .join(name);
+    let top = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documents").join(name);
     if top.exists() {
         fs::remove_dir_all(&top)?;
     }

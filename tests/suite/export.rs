@@ -33,12 +33,8 @@ const OF_OBJECTS: &[&str] = &[
     "object-refused",
 ];
 /// The same, of objects with only the fields that a case is about.
-const OF_SERVERS: &[&str] = &[
-    "removed-api",
-    "unknown-object-field",
-    "object-type",
-    "object-refused",
-];
+const OF_SERVERS: &[&str] =
+    &["removed-api", "unknown-object-field", "object-type", "object-refused"];
 const DIALECTS: [&str; 2] = ["proposal", "openshift"];
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -157,9 +153,7 @@ fn all_cases() -> Result<(), Failed> {
     let mut count = 0;
     for case in cases::all() {
         let name = &case.name;
-        let input = case
-            .get("input.yaml")
-            .filter(|_| case.get("exit").is_none());
+        let input = case.get("input.yaml").filter(|_| case.get("exit").is_none());
         let Some(input) = input.filter(|_| name.starts_with("export/")) else {
             continue;
         };
@@ -182,10 +176,7 @@ fn corpus(folder: &Path, dialect: &'static str) -> Result<(), Failed> {
     let mut problems = Vec::new();
     for input in folders(folder).iter().flat_map(fs::read_dir).flatten() {
         let input = input?.path();
-        if input
-            .extension()
-            .is_none_or(|extension| extension != "json")
-        {
+        if input.extension().is_none_or(|extension| extension != "json") {
             continue;
         }
         let run = Run::new("corpus", dialect)?;
@@ -197,11 +188,7 @@ fn corpus(folder: &Path, dialect: &'static str) -> Result<(), Failed> {
             Err(failed) => {
                 let message = failed.message().unwrap_or_default();
                 // Objects without a name, no object, and text that OpenShift's dialect cannot hold.
-                let is_known = [
-                    "has no `metadata.name`",
-                    "no object to export",
-                    "would become",
-                ];
+                let is_known = ["has no `metadata.name`", "no object to export", "would become"];
                 if is_known.iter().any(|known| message.contains(known)) {
                     refused += 1;
                 } else {
@@ -233,11 +220,7 @@ fn facts(text: &str) -> Result<Facts, Failed> {
     let mut facts = Facts::default();
     for object in read(text)? {
         let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default().to_owned();
-        facts.identities.insert(format!(
-            "{} {}",
-            text(&["kind"]),
-            text(&["metadata", "name"])
-        ));
+        facts.identities.insert(format!("{} {}", text(&["kind"]), text(&["metadata", "name"])));
         let pairs = |keys: &[&str]| -> Option<BTreeSet<String>> {
             let entries = object.at(keys)?.entries()?;
             let pairs = entries.iter().filter_map(|(key, value)| {
@@ -248,14 +231,7 @@ fn facts(text: &str) -> Result<Facts, Failed> {
         };
         for keys in [
             &["spec", "template", "metadata", "labels"][..],
-            &[
-                "spec",
-                "jobTemplate",
-                "spec",
-                "template",
-                "metadata",
-                "labels",
-            ],
+            &["spec", "jobTemplate", "spec", "template", "metadata", "labels"],
         ] {
             facts.pods.extend(pairs(keys));
         }
@@ -277,10 +253,8 @@ fn another_name() -> Result<(), Failed> {
         if !shared.is_empty() || first.identities.len() < 15 || first.selectors.len() < 5 {
             return Err(format!("{dialect}: {shared:?} of {:?}", first.identities).into());
         }
-        for (selectors, pods) in [
-            (&first.selectors, &other.pods),
-            (&other.selectors, &first.pods),
-        ] {
+        for (selectors, pods) in [(&first.selectors, &other.pods), (&other.selectors, &first.pods)]
+        {
             for selector in selectors {
                 if pods.iter().any(|labels| selector.is_subset(labels)) {
                     return Err(format!("{dialect}: {selector:?} selects pods of both").into());
@@ -303,18 +277,8 @@ fn no_secret() -> Result<(), Failed> {
         &["--parameterize", "all", "-o", "json"],
         &["--defaults", "keep", "--verbose"],
         &["--dialect", "openshift"],
-        &[
-            "--keep",
-            "metadata.annotations[kubectl.kubernetes.io/last-applied-configuration]",
-        ],
-        &[
-            "--keep",
-            "metadata.annotations",
-            "--keep",
-            "data",
-            "--keep",
-            "stringData",
-        ],
+        &["--keep", "metadata.annotations[kubectl.kubernetes.io/last-applied-configuration]"],
+        &["--keep", "metadata.annotations", "--keep", "data", "--keep", "stringData"],
     ];
     let run = Run::new("secrets", "proposal")?;
     for more in everywhere {
@@ -347,13 +311,7 @@ fn no_secret() -> Result<(), Failed> {
 /// With `--exact`, only the fields of the first table are gone.
 fn exact() -> Result<(), Failed> {
     let run = Run::new("exact", "proposal")?;
-    let exact = [
-        "--exact",
-        "--parameterize",
-        "none",
-        "--secrets-to",
-        "secrets.yaml",
-    ];
+    let exact = ["--exact", "--parameterize", "none", "--secrets-to", "secrets.yaml"];
     run.export(&crate::root().join(SHOP), &exact)?;
     let objects = read(&run.process(&[])?)?;
     let input = read(&fs::read_to_string(crate::root().join(SHOP))?)?;
@@ -363,8 +321,7 @@ fn exact() -> Result<(), Failed> {
     for object in &objects {
         let is_same = |other: &&Value<'_>| {
             let keys: [&[&str]; 2] = [&["kind"], &["metadata", "name"]];
-            keys.iter()
-                .all(|keys| object.str_at(keys) == other.str_at(keys))
+            keys.iter().all(|keys| object.str_at(keys) == other.str_at(keys))
         };
         let Some(original) = input.iter().find(is_same) else {
             return Err("an object is new".into());
@@ -402,10 +359,7 @@ fn less_system(object: &mut serde_json::Value) {
     if let Some(fields) = object.as_object_mut() {
         fields.remove("status");
     }
-    let Some(metadata) = object
-        .get_mut("metadata")
-        .and_then(|one| one.as_object_mut())
-    else {
+    let Some(metadata) = object.get_mut("metadata").and_then(|one| one.as_object_mut()) else {
         return;
     };
     for key in [
@@ -420,9 +374,7 @@ fn less_system(object: &mut serde_json::Value) {
     ] {
         metadata.remove(key);
     }
-    let annotations = metadata
-        .get_mut("annotations")
-        .and_then(|one| one.as_object_mut());
+    let annotations = metadata.get_mut("annotations").and_then(|one| one.as_object_mut());
     let is_empty = annotations.is_some_and(|annotations| {
         annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
         annotations.remove("deployment.kubernetes.io/revision");

@@ -15,10 +15,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         return Vec::new();
     }
     vec![
-        Trial::test(
-            "functions/all_that_was_started_ends_with_a_timeout",
-            timeout,
-        ),
+        Trial::test("functions/all_that_was_started_ends_with_a_timeout", timeout),
         Trial::test("functions/a_closed_output_does_not_end_the_timeout", closed),
         Trial::test("functions/all_that_was_started_ends_with_a_signal", signals),
         Trial::test("functions/signals_that_are_ignored_stay_ignored", ignored),
@@ -29,9 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// A new folder with a Composition that runs `script`.
 fn folder(name: &str, script: &str) -> Result<PathBuf, Failed> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("functions")
-        .join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("functions").join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
@@ -46,18 +41,11 @@ fn folder(name: &str, script: &str) -> Result<PathBuf, Failed> {
 /// Runs a line of the shell in `folder`, with `$BUILD` for the command.
 fn shell(folder: &Path, line: &str) -> Result<program::Output, String> {
     // `nohup` ignores a signal for all that it starts, which a shell cannot undo.
-    let signals: &[&str] = if cfg!(target_os = "linux") {
-        &["--default-signal=HUP,TERM"]
-    } else {
-        &[]
-    };
+    let signals: &[&str] =
+        if cfg!(target_os = "linux") { &["--default-signal=HUP,TERM"] } else { &[] };
     let mut command = Command::new("env");
     let build = format!("{} build --enable-exec", program::PATH);
-    command
-        .current_dir(folder)
-        .args(signals)
-        .args(["sh", "-c", line])
-        .env("BUILD", build);
+    command.current_dir(folder).args(signals).args(["sh", "-c", line]).env("BUILD", build);
     program::run(&mut command, Vec::new())
 }
 
@@ -66,11 +54,7 @@ fn says(output: &program::Output, exit: &str, words: &str) -> Result<(), Failed>
     if output.exit == exit && stderr.contains(words) {
         Ok(())
     } else {
-        Err(format!(
-            "expected {exit} and {words}, found {}\n{stderr}",
-            output.exit
-        )
-        .into())
+        Err(format!("expected {exit} and {words}, found {}\n{stderr}", output.exit).into())
     }
 }
 
@@ -135,24 +119,14 @@ fn ignored() -> Result<(), Failed> {
 }
 
 fn much() -> Result<(), Failed> {
-    let folder = folder(
-        "much",
-        "echo $$ > processes; head -c 200000000 /dev/zero; sleep 60\n",
-    )?;
+    let folder = folder("much", "echo $$ > processes; head -c 200000000 /dev/zero; sleep 60\n")?;
     let output = shell(&folder, "timeout 50 $BUILD")?;
-    says(
-        &output,
-        "1",
-        "`sh` wrote more than 64 MiB to standard output and was stopped",
-    )?;
+    says(&output, "1", "`sh` wrote more than 64 MiB to standard output and was stopped")?;
     all_gone(&folder)
 }
 
 fn escapes() -> Result<(), Failed> {
-    let folder = folder(
-        "escapes",
-        "printf '\\033[31mred\\033]0;title\\007\\n' >&2; cat\n",
-    )?;
+    let folder = folder("escapes", "printf '\\033[31mred\\033]0;title\\007\\n' >&2; cat\n")?;
     let output = shell(&folder, "$BUILD")?;
     says(&output, "0", "\\u{1b}[31mred\\u{1b}]0;title\\u{7}")?;
     if output.stderr.contains(&0x1b) {

@@ -15,19 +15,13 @@ pub(crate) fn trials() -> Vec<Trial> {
     let is_there = Command::new("git").arg("version").output().is_ok();
     let trials = [
         Trial::test("git/repositories_are_built_and_removed", built),
-        Trial::test(
-            "git/submodules_are_cloned_unless_the_url_says_no",
-            submodules,
-        ),
+        Trial::test("git/submodules_are_cloned_unless_the_url_says_no", submodules),
         Trial::test("git/what_is_in_one_stays_in_it", escapes),
         Trial::test("git/no_hook_and_no_option_runs_anything", nothing_runs),
         Trial::test("git/without_the_option_nothing_is_fetched", refused),
     ];
     let reason = || (!is_there).then(|| "needs git".to_owned());
-    trials
-        .into_iter()
-        .map(|trial| needs::ignored(trial, reason()))
-        .collect()
+    trials.into_iter().map(|trial| needs::ignored(trial, reason())).collect()
 }
 
 const OBJECT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a} # mine\n";
@@ -37,18 +31,13 @@ struct Place(PathBuf);
 
 impl Place {
     fn new(name: &str) -> Result<Self, Failed> {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("git")
-            .join(name);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("git").join(name);
         let _ = fs::remove_dir_all(&folder);
         for inner in ["repository/base", "tmp", "app", "hooks"] {
             fs::create_dir_all(folder.join(inner))?;
         }
         let place = Self(folder);
-        place.write(
-            "repository/base/kustomization.yaml",
-            "resources: [a.yaml]\n",
-        )?;
+        place.write("repository/base/kustomization.yaml", "resources: [a.yaml]\n")?;
         place.write("repository/base/a.yaml", OBJECT)?;
         place.write("kustomization.yaml", "resources: [outside.yaml]\n")?;
         place.write("outside.yaml", OBJECT)?;
@@ -94,18 +83,12 @@ impl Place {
         if fs::read_dir(self.0.join("tmp"))?.next().is_some() {
             return Err(format!("{arguments:?}: temporary files stay").into());
         }
-        Ok((
-            String::from_utf8(output.stdout)?,
-            String::from_utf8(output.stderr)?,
-        ))
+        Ok((String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
     }
 
     /// Fails unless the Kustomization that names this resource is an error with these words.
     fn refuses(&self, resource: &str, options: &[&str], words: &str) -> Result<(), Failed> {
-        self.write(
-            "app/kustomization.yaml",
-            &format!("resources: ['{resource}']\n"),
-        )?;
+        self.write("app/kustomization.yaml", &format!("resources: ['{resource}']\n"))?;
         let (stdout, stderr) = self.build(&[&["app"], options].concat())?;
         if stdout.is_empty() && stderr.contains(words) && !stderr.contains("krm-template-git-") {
             return Ok(());
@@ -134,11 +117,7 @@ fn built() -> Result<(), Failed> {
     }
     let missing = "there is no `file://";
     place.refuses(&place.url("//none"), &[GIT], missing)?;
-    place.refuses(
-        &place.url("//base?ref=v2"),
-        &[GIT],
-        "couldn't find remote ref v2",
-    )
+    place.refuses(&place.url("//base?ref=v2"), &[GIT], "couldn't find remote ref v2")
 }
 
 fn submodules() -> Result<(), Failed> {
@@ -147,10 +126,7 @@ fn submodules() -> Result<(), Failed> {
     let (repository, inner) = (place.0.join("repository"), place.0.join("inner"));
     fs::rename(&repository, &inner)?;
     fs::create_dir_all(repository.join("base"))?;
-    place.write(
-        "repository/base/kustomization.yaml",
-        "resources: [../inner/base]\n",
-    )?;
+    place.write("repository/base/kustomization.yaml", "resources: [../inner/base]\n")?;
     place.git(&["init", "--quiet"])?;
     let add = ["submodule", "--quiet", "add", "../inner", "inner"];
     let remote = format!("remote.origin.url={}", place.url(""));
@@ -171,36 +147,17 @@ fn escapes() -> Result<(), Failed> {
     std::os::unix::fs::symlink(&place.0, place.0.join("repository/link"))?;
     std::os::unix::fs::symlink(&secret, place.0.join("repository/base/link.yaml"))?;
     let bases = [
-        (
-            "up",
-            "../../../..".to_owned(),
-            "is not in or below `file://",
-        ),
-        (
-            "linked",
-            "../link".to_owned(),
-            "is not in or below `file://",
-        ),
-        (
-            "file",
-            "../base/link.yaml".to_owned(),
-            "is not in or below `file://",
-        ),
-        (
-            "local",
-            place.url("//base"),
-            "is a repository of this machine",
-        ),
+        ("up", "../../../..".to_owned(), "is not in or below `file://"),
+        ("linked", "../link".to_owned(), "is not in or below `file://"),
+        ("file", "../base/link.yaml".to_owned(), "is not in or below `file://"),
+        ("local", place.url("//base"), "is a repository of this machine"),
     ];
     for (name, resource, _) in &bases {
         fs::create_dir(place.0.join("repository").join(name))?;
         let file = format!("repository/{name}/kustomization.yaml");
         place.write(&file, &format!("resources: ['{resource}']\n"))?;
     }
-    place.write(
-        "repository/base/kustomization.yaml",
-        "resources: [link.yaml]\n",
-    )?;
+    place.write("repository/base/kustomization.yaml", "resources: [link.yaml]\n")?;
     place.commit()?;
     let all_files = ["--load-restrictor", "LoadRestrictionsNone", GIT];
     for options in [&[GIT][..], &all_files] {
@@ -209,11 +166,7 @@ fn escapes() -> Result<(), Failed> {
         }
         place.refuses(&place.url("//base"), options, "is not in or below `file://")?;
     }
-    place.refuses(
-        &place.url("//base/../.."),
-        &[GIT],
-        "leads out of its repository",
-    )
+    place.refuses(&place.url("//base/../.."), &[GIT], "leads out of its repository")
 }
 
 fn nothing_runs() -> Result<(), Failed> {
@@ -230,15 +183,9 @@ fn nothing_runs() -> Result<(), Failed> {
     place.build(&[&place.url("//base"), GIT])?;
     let touch = format!("touch {}", mark.display());
     for (resource, words) in [
-        (
-            place.url(&format!("//base?ref=--upload-pack={touch}")),
-            "has a `ref` that",
-        ),
+        (place.url(&format!("//base?ref=--upload-pack={touch}")), "has a `ref` that"),
         (format!("ext::sh -c {touch}"), "there is no"),
-        (
-            format!("ssh://-oProxyCommand={touch}/a/b"),
-            "is not the URL of a repository",
-        ),
+        (format!("ssh://-oProxyCommand={touch}/a/b"), "is not the URL of a repository"),
         ("http://localhost/a/b".to_owned(), "has no encryption"),
         ("git://localhost/a/b".to_owned(), "is a URL"),
     ] {
@@ -253,10 +200,7 @@ fn nothing_runs() -> Result<(), Failed> {
 fn refused() -> Result<(), Failed> {
     let place = Place::new("refused")?;
     place.commit()?;
-    for url in [
-        place.url("//base"),
-        "github.com/owner/name?ref=v1".to_owned(),
-    ] {
+    for url in [place.url("//base"), "github.com/owner/name?ref=v1".to_owned()] {
         place.refuses(&url, &[], "allow that with `--enable-git`")?;
     }
     Ok(())

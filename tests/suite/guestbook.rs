@@ -29,10 +29,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     let with_feature = |trial| needs::ignored(trial, program::needs(program::DEPLOYMENT_MANAGER));
     vec![
         Trial::test("guestbook/the_package_has_the_templates", templates),
-        with_feature(Trial::test(
-            "guestbook/a_composition_creates_the_same",
-            || same(&printed(&["build", "composition.yaml"], "")?),
-        )),
+        with_feature(Trial::test("guestbook/a_composition_creates_the_same", || {
+            same(&printed(&["build", "composition.yaml"], "")?)
+        })),
         with_feature(Trial::test("guestbook/a_function_creates_the_same", || {
             same(&printed(&[], &resource_list()?)?)
         })),
@@ -71,10 +70,7 @@ fn python() -> Result<(), Failed> {
         objects.retain(|object| object["kind"] == "Service");
         Ok(objects.into_iter().next().ok_or("there is no Service")?)
     };
-    let (python, jinja) = (
-        service("replicatedservice.py")?,
-        service("replicatedservice.jinja")?,
-    );
+    let (python, jinja) = (service("replicatedservice.py")?, service("replicatedservice.jinja")?);
     if python != jinja {
         return Err(format!("Python: {python:#}\nJinja: {jinja:#}").into());
     }

@@ -39,18 +39,13 @@ struct Cluster(PathBuf);
 
 impl Cluster {
     fn new(name: &str, script: &str) -> Result<Self, Failed> {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("kubectl")
-            .join(name);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kubectl").join(name);
         // Files of an earlier run.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(folder.join("bin"))?;
         fs::copy(crate::root().join(SHOP), folder.join("shop.json"))?;
         let program = folder.join("bin/kubectl");
-        fs::write(
-            &program,
-            format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > arguments\n{script}\n"),
-        )?;
+        fs::write(&program, format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > arguments\n{script}\n"))?;
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -145,11 +140,7 @@ fn warnings() -> Result<(), Failed> {
     let said = said(cluster.export(&["--from-cluster", "deploy"])?, "0")?;
     let expected = "`kubectl get` succeeded\n  \
                     help: it wrote to standard error:\n        Warning: \\u{1b}[31mA is old\n        It is gone in 2\n";
-    if said.starts_with(expected) {
-        Ok(())
-    } else {
-        Err(said.into())
-    }
+    if said.starts_with(expected) { Ok(()) } else { Err(said.into()) }
 }
 
 fn errors() -> Result<(), Failed> {
@@ -185,10 +176,7 @@ fn missing() -> Result<(), Failed> {
     command.args(["export", "--from-cluster"]).env("PATH", ".");
     let expected = "error: program `kubectl` not found\n |\n = help: install it, or give a file with what \
                     `kubectl get -o json` printed elsewhere\n";
-    is_same(
-        &said(program::run(&mut command, Vec::new())?, "1")?,
-        expected,
-    )
+    is_same(&said(program::run(&mut command, Vec::new())?, "1")?, expected)
 }
 
 /// What follows the secret makes it invalid.
@@ -196,10 +184,7 @@ fn something_else() -> Result<(), Failed> {
     let outputs = [
         ("", "there is no object to export"),
         (r#"{"items": ["canary", {"password": "canary"}"#, "error: "),
-        (
-            r#"{"password": "canary"}"#,
-            "the object has neither `kind` nor `metadata.name`",
-        ),
+        (r#"{"password": "canary"}"#, "the object has neither `kind` nor `metadata.name`"),
         ("password: canary\n  token: canary", "error: "),
         ("canary", "error: "),
         (
@@ -210,10 +195,8 @@ fn something_else() -> Result<(), Failed> {
         ("password: canary \\0001", "error: "),
     ];
     for (index, (text, problem)) in outputs.iter().enumerate() {
-        let cluster = Cluster::new(
-            &format!("something_else_{index}"),
-            &format!("printf '%b' '{text}'"),
-        )?;
+        let cluster =
+            Cluster::new(&format!("something_else_{index}"), &format!("printf '%b' '{text}'"))?;
         let said = said(cluster.export(&["--from-cluster"])?, "1")?;
         if !said.contains(problem) {
             return Err(format!("{text} is said to be\n{said}").into());

@@ -39,18 +39,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         .collect();
     let tests: [(&str, Test); 5] = [
         ("values_win_in_their_order", values_win_in_their_order),
-        (
-            "files_that_were_really_passed",
-            files_that_were_really_passed,
-        ),
+        ("files_that_were_really_passed", files_that_were_really_passed),
         ("cases_of_files", cases_of_files),
         ("cases_of_arguments", cases_of_arguments),
         ("cases_of_types", cases_of_types),
     ];
     trials.extend(tests.map(|(name, test)| {
-        needs::shared_data(format!("kudo/{name}"), move |shared| {
-            test(&shared.join(CORPUS))
-        })
+        needs::shared_data(format!("kudo/{name}"), move |shared| test(&shared.join(CORPUS)))
     }));
     trials
 }
@@ -63,16 +58,11 @@ struct Case {
 impl Case {
     /// A Template with these parameters, and one object with all their values.
     fn new(name: &str, parameters: &[Value]) -> Result<Self, Failed> {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("kudo")
-            .join(name);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kudo").join(name);
         fs::create_dir_all(&folder)?;
-        let names = parameters
-            .iter()
-            .filter_map(|parameter| parameter["name"].as_str());
-        let data: Map<String, Value> = names
-            .map(|name| (name.to_owned(), format!("$({name})").into()))
-            .collect();
+        let names = parameters.iter().filter_map(|parameter| parameter["name"].as_str());
+        let data: Map<String, Value> =
+            names.map(|name| (name.to_owned(), format!("$({name})").into())).collect();
         let template = json!({
             "apiVersion": "template.krm.dev/v1alpha1",
             "kind": "Template",
@@ -235,36 +225,16 @@ fn values_win_in_their_order(corpus: &Path) -> Result<(), Failed> {
         "values.env",
         "BROKER_COUNT=1\nBROKER_CPUS=1\nBROKER_MEM=1\nDISK_SIZE=1\nNE_MEM=1\n",
     )?;
-    case.file(
-        "values.yaml",
-        "BROKER_CPUS: 2\nBROKER_MEM: 2\nDISK_SIZE: 2\nNE_MEM: 2\n",
-    )?;
+    case.file("values.yaml", "BROKER_CPUS: 2\nBROKER_MEM: 2\nDISK_SIZE: 2\nNE_MEM: 2\n")?;
     case.file("value", "4")?;
-    let environment = [
-        ("K_BROKER_MEM", "3"),
-        ("K_DISK_SIZE", "3"),
-        ("K_NE_MEM", "3"),
-    ];
+    let environment = [("K_BROKER_MEM", "3"), ("K_DISK_SIZE", "3"), ("K_NE_MEM", "3")];
     let required = required(&parameters);
-    let mut arguments = vec![
-        "--param-file",
-        "values.env",
-        "-P",
-        "values.yaml",
-        "--env",
-        "K_",
-    ];
+    let mut arguments = vec!["--param-file", "values.env", "-P", "values.yaml", "--env", "K_"];
     arguments.extend(["--parameter-from-file", "DISK_SIZE=value"]);
     arguments.extend(["--parameter-from-file", "NE_MEM=value", "-p", "NE_MEM=5"]);
     arguments.extend(required.iter().map(String::as_str));
     let found = case.values(&arguments, &environment)?;
-    let order = [
-        "BROKER_COUNT",
-        "BROKER_CPUS",
-        "BROKER_MEM",
-        "DISK_SIZE",
-        "NE_MEM",
-    ];
+    let order = ["BROKER_COUNT", "BROKER_CPUS", "BROKER_MEM", "DISK_SIZE", "NE_MEM"];
     for (index, name) in order.iter().enumerate() {
         check(name, &found[*name], &(index + 1).to_string().into())?;
     }
@@ -272,13 +242,9 @@ fn values_win_in_their_order(corpus: &Path) -> Result<(), Failed> {
     let table = case.run(&arguments, &environment)?.stdout;
     let table = String::from_utf8_lossy(&table);
     let sources = ["values.env:1:1", "values.yaml:1:14", "$K_BROKER_MEM=…"];
-    let sources = sources
-        .iter()
-        .chain(&["--parameter-from-file DISK_SIZE=…", "-p NE_MEM=…"]);
+    let sources = sources.iter().chain(&["--parameter-from-file DISK_SIZE=…", "-p NE_MEM=…"]);
     for (name, source) in order.iter().zip(sources) {
-        let row = table
-            .lines()
-            .find(|row| row.split_whitespace().next() == Some(name));
+        let row = table.lines().find(|row| row.split_whitespace().next() == Some(name));
         if !row.is_some_and(|row| row.ends_with(source)) {
             return Err(format!("{name}: expected {source}, found {row:?}").into());
         }
@@ -289,15 +255,12 @@ fn values_win_in_their_order(corpus: &Path) -> Result<(), Failed> {
 fn files_that_were_really_passed(corpus: &Path) -> Result<(), Failed> {
     let parameters = declared(corpus, "cassandra/3.11")?;
     let case = Case::new("real", &parameters)?;
-    let arrays = parameters
-        .iter()
-        .filter(|parameter| parameter["type"] == "array");
+    let arrays = parameters.iter().filter(|parameter| parameter["type"] == "array");
     let arrays: Vec<&str> = arrays.filter_map(|array| array["name"].as_str()).collect();
     let path = |name: &str| corpus.join("real-values").join(name).display().to_string();
-    for name in [
-        "benchmarks_mwt_setup_01-cassandra-install_params.yaml",
-        "benchmarks_params-setup.yaml",
-    ] {
+    for name in
+        ["benchmarks_mwt_setup_01-cassandra-install_params.yaml", "benchmarks_params-setup.yaml"]
+    {
         let path = path(name);
         let given = to_json(&read(Path::new(&path))?);
         let found = case.values(&["-P", &path], &[])?;
@@ -311,14 +274,8 @@ fn files_that_were_really_passed(corpus: &Path) -> Result<(), Failed> {
     }
     // These are still to be filled in.
     for (name, line) in [
-        (
-            "kuttl-tests_suites_common_install-test_params.yaml.template",
-            6,
-        ),
-        (
-            "kuttl-tests_suites_failure-recovery_node-failure_params.yaml.template",
-            14,
-        ),
+        ("kuttl-tests_suites_common_install-test_params.yaml.template", 6),
+        ("kuttl-tests_suites_failure-recovery_node-failure_params.yaml.template", 14),
     ] {
         let path = path(name);
         case.check_fails(&["-P", &path], "1", &format!("{path}:{line}:"))?;
@@ -329,10 +286,7 @@ fn files_that_were_really_passed(corpus: &Path) -> Result<(), Failed> {
             "benchmarks_mwt_workload_workload_stress-params.yaml",
             "the Template has no parameter `NUM_CLIENTS`",
         ),
-        (
-            "benchmarks_cassandra-stress_params.yaml",
-            "the Template has no parameter `parameters`",
-        ),
+        ("benchmarks_cassandra-stress_params.yaml", "the Template has no parameter `parameters`"),
     ] {
         case.check_fails(&["-P", &path(name)], "1", message)?;
     }
@@ -376,16 +330,10 @@ fn cases_of_files(corpus: &Path) -> Result<(), Failed> {
         let texts = |key: &str| {
             let list = one[key].as_array().cloned().unwrap_or_default();
             let texts = list.into_iter();
-            texts
-                .filter_map(|text| Some(text.as_str()?.to_owned()))
-                .collect::<Vec<String>>()
+            texts.filter_map(|text| Some(text.as_str()?.to_owned())).collect::<Vec<String>>()
         };
-        let files = texts("paramFiles")
-            .into_iter()
-            .map(|file| format!("-P{file}"));
-        let values = texts("params")
-            .into_iter()
-            .map(|value| format!("-p{value}"));
+        let files = texts("paramFiles").into_iter().map(|file| format!("-P{file}"));
+        let values = texts("params").into_iter().map(|value| format!("-p{value}"));
         let arguments: Vec<String> = files.chain(values).collect();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         if one["error"].is_string() {
@@ -441,11 +389,7 @@ fn cases_of_types(corpus: &Path) -> Result<(), Failed> {
             if one[2] == true || is_other {
                 case.check_fails(&[&argument], "1", &format!("is not of the type {kind}"))?;
             } else {
-                check(
-                    &argument,
-                    &case.values(&[&argument], &[])?["p"],
-                    &shown(&one[1]),
-                )?;
+                check(&argument, &case.values(&[&argument], &[])?["p"], &shown(&one[1]))?;
             }
         }
     }

@@ -28,10 +28,7 @@ fn check() -> Result<(), Failed> {
 
 /// Compares a row with the constant that it names.
 fn compare(row: &str, sources: &[PathBuf]) -> Result<(), String> {
-    let cells: Vec<&str> = row
-        .split('|')
-        .map(|cell| cell.trim().trim_matches('`'))
-        .collect();
+    let cells: Vec<&str> = row.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
     let &[_, file, constant, value, _, _] = cells.as_slice() else {
         return Err("expected four columns".to_owned());
     };
@@ -64,9 +61,7 @@ fn evaluate(expression: &str) -> Option<u64> {
     type Operator = (&'static str, fn(u64, u64) -> Option<u64>);
     // The first binds least.
     let operators: [Operator; 3] = [
-        (" << ", |left, right| {
-            2_u64.checked_pow(right.try_into().ok()?)?.checked_mul(left)
-        }),
+        (" << ", |left, right| 2_u64.checked_pow(right.try_into().ok()?)?.checked_mul(left)),
         (" - ", u64::checked_sub),
         (" * ", u64::checked_mul),
     ];
@@ -75,11 +70,7 @@ fn evaluate(expression: &str) -> Option<u64> {
             return apply(evaluate(left)?, evaluate(right)?);
         }
     }
-    for (function, unit) in [
-        ("from_millis", 1),
-        ("from_secs", 1_000),
-        ("from_mins", 60_000),
-    ] {
+    for (function, unit) in [("from_millis", 1), ("from_secs", 1_000), ("from_mins", 60_000)] {
         let call = expression.strip_prefix("Duration::");
         if let Some(argument) = call.and_then(|call| call.strip_prefix(function)) {
             let argument = argument.strip_prefix('(')?.strip_suffix(')')?;
@@ -103,9 +94,5 @@ fn written(value: &str) -> Option<u64> {
         "GiB" => 1 << 30,
         _ => return None,
     };
-    number
-        .replace(',', "")
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(unit)
+    number.replace(',', "").parse::<u64>().ok()?.checked_mul(unit)
 }

@@ -2,10 +2,7 @@
 //!
 //! `cargo test --test suite -- FILTER` runs those whose name contains `FILTER`; with `UPDATE=1`
 //! expected files are rewritten instead of compared.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "tests read their own files and environment"
-)]
+#![expect(clippy::disallowed_methods, reason = "tests read their own files and environment")]
 
 mod agreement;
 mod architecture;

@@ -71,11 +71,9 @@ fn help_cases() -> Result<(), Failed> {
     for command in commands() {
         let case = Case::named(&format!("help/{}", command.replace(' ', "-")));
         if case.arguments()?.join(" ") != format!("{command} --help") {
-            return Err(format!(
-                "case {} must be there and ask for `{command} --help`",
-                case.name
-            )
-            .into());
+            return Err(
+                format!("case {} must be there and ask for `{command} --help`", case.name).into()
+            );
         }
     }
     Ok(())
@@ -180,19 +178,13 @@ fn version() -> Result<(), Failed> {
 
 /// Also for the output of the argument parser.
 fn full_disk() -> Result<(), Failed> {
-    for arguments in [
-        &["--help"][..],
-        &["help", "process"],
-        &["--version"],
-        &["completion", "bash"],
-    ] {
+    for arguments in
+        [&["--help"][..], &["help", "process"], &["--version"], &["completion", "bash"]]
+    {
         let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
             return Ok(());
         };
-        let output = Command::new(program::PATH)
-            .args(arguments)
-            .stdout(full)
-            .output()?;
+        let output = Command::new(program::PATH).args(arguments).stdout(full).output()?;
         let stderr = String::from_utf8_lossy(&output.stderr);
         let expected = "error: standard output cannot be written: no space left on the device\n";
         if output.status.code() != Some(1) || stderr != expected {
@@ -263,16 +255,11 @@ objects:
         for color in ["NO_COLOR=1", "CLICOLOR_FORCE=1"] {
             let line = format!("{color} {} {arguments}", program::PATH);
             let mut script = Command::new("script");
-            script
-                .args(["-qec", &line, "/dev/null"])
-                .current_dir(&folder);
+            script.args(["-qec", &line, "/dev/null"]).current_dir(&folder);
             let output = program::run(&mut script, Vec::new())?;
             let text = String::from_utf8(output.stdout)?;
             let is_hostile = |text: &str| text.contains(['\u{202e}', '\u{7}', '\u{9b}']);
-            let escapes = text
-                .matches("\u{1b}[")
-                .filter(|_| color == "NO_COLOR=1")
-                .count();
+            let escapes = text.matches("\u{1b}[").filter(|_| color == "NO_COLOR=1").count();
             if text.is_empty() || is_hostile(&text) || escapes > 0 || text.contains("\u{1b}[2J") {
                 return Err(format!("{line}: {text:?}").into());
             }
@@ -282,9 +269,5 @@ objects:
     let mut command = program::command(&folder);
     let output = program::run(command.args(["process", "-f", "template.yaml"]), Vec::new())?;
     let text = String::from_utf8(output.stdout)?;
-    if text.contains("\\u202E") || text.contains('\u{202e}') {
-        Ok(())
-    } else {
-        Err(text.into())
-    }
+    if text.contains("\\u202E") || text.contains('\u{202e}') { Ok(()) } else { Err(text.into()) }
 }

@@ -61,11 +61,7 @@ impl Sample {
     fn of(text: String) -> Option<Self> {
         let given = values(&text)?;
         let objects = process(&text, &given).ok()?;
-        Some(Self {
-            text,
-            given,
-            objects,
-        })
+        Some(Self { text, given, objects })
     }
 }
 
@@ -100,9 +96,7 @@ fn root(name: &str, text: &str) -> Option<SharedNode> {
 fn values(text: &str) -> Option<Vec<(String, String)>> {
     let root = root("t", text)?;
     let template = Template::read(&root, &mut Diagnostics::new())?;
-    let value = root
-        .cursor()
-        .value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
+    let value = root.cursor().value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
     let value: Value = serde_json::from_str(&value.to_json()).ok()?;
     let declared = value.get("parameters").and_then(Value::as_array);
     let mut given = Vec::new();
@@ -134,9 +128,7 @@ fn process(text: &str, given: &[(String, String)]) -> Result<Vec<Value>, String>
     let root = root("t.yaml", text).ok_or("not one document")?;
     let mut diagnostics = Diagnostics::new();
     let template = Template::read(&root, &mut diagnostics).ok_or_else(|| said(&diagnostics))?;
-    let given = given
-        .iter()
-        .map(|(name, value)| Assignment::text(name, value, "-p"));
+    let given = given.iter().map(|(name, value)| Assignment::text(name, value, "-p"));
     let given: Vec<Assignment> = given.collect();
     let options = template::Options::new(Generation::Random);
     let printed = template::print(&template, &given, &options, Format::Json, &mut diagnostics);
@@ -180,10 +172,7 @@ fn merged(texts: &[&str], options: &Options) -> Result<String, String> {
 }
 
 fn named(name: &str) -> Options {
-    Options {
-        name: name.to_owned(),
-        ..Options::default()
-    }
+    Options { name: name.to_owned(), ..Options::default() }
 }
 
 fn only_the_name() -> Result<(), Failed> {
@@ -196,11 +185,7 @@ fn only_the_name() -> Result<(), Failed> {
         };
         let new = merged(&[&text], &named(&format!("{old}-renamed")))?;
         // What is left of both texts without what they begin and end with.
-        let start = text
-            .bytes()
-            .zip(new.bytes())
-            .take_while(|(a, b)| a == b)
-            .count();
+        let start = text.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
         let rest = text.as_bytes().get(start..).unwrap_or_default();
         if !new.contains("-renamed")
             || !new.as_bytes().ends_with(rest)
@@ -213,10 +198,7 @@ fn only_the_name() -> Result<(), Failed> {
     at_least(checked, 150)
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "`--nocapture` shows how much is tested"
-)]
+#[expect(clippy::print_stdout, reason = "`--nocapture` shows how much is tested")]
 fn say(line: &str) {
     println!("{line}");
 }
@@ -253,9 +235,7 @@ fn pairs(
             }
         }
     }
-    say(&format!(
-        "of {tried} pairs, {plain} merge, and {prefixed} more with --prefix"
-    ));
+    say(&format!("of {tried} pairs, {plain} merge, and {prefixed} more with --prefix"));
     at_least(plain + prefixed, least)
 }
 
@@ -263,10 +243,7 @@ fn pairs(
 fn pair(first: &Sample, second: &Sample, prefix: &str) -> Result<bool, String> {
     let mut options = named("both");
     if !prefix.is_empty() {
-        options.prefixes.push(Prefix {
-            template: "1.yaml".to_owned(),
-            prefix: prefix.to_owned(),
-        });
+        options.prefixes.push(Prefix { template: "1.yaml".to_owned(), prefix: prefix.to_owned() });
     }
     let Ok(text) = merged(&[&first.text, &second.text], &options) else {
         return Ok(false);
@@ -279,10 +256,7 @@ fn pair(first: &Sample, second: &Sample, prefix: &str) -> Result<bool, String> {
         }
     }
     let failed = |problem: String| {
-        format!(
-            "{}\nwith\n{}\nbecame\n{text}\n{problem}",
-            first.text, second.text
-        )
+        format!("{}\nwith\n{}\nbecame\n{text}\n{problem}", first.text, second.text)
     };
     let objects = process(&text, &given).map_err(failed)?;
     let problem = difference(&objects, &first.objects, &second.objects);
@@ -324,11 +298,7 @@ fn is_associative([a, b, c]: [&str; 3]) -> Result<bool, String> {
         (None, _) | (_, None) => Ok(false),
         (Some(left), Some(right)) if left == right => {
             let all = merged(&[a, b, c], &named("all"))?;
-            if all == left {
-                Ok(true)
-            } else {
-                Err(format!("{left}\nis not\n{all}"))
-            }
+            if all == left { Ok(true) } else { Err(format!("{left}\nis not\n{all}")) }
         }
         (Some(left), Some(right)) => Err(format!("{a}\n{b}\n{c}\n{left}\nis not\n{right}")),
     }
@@ -360,9 +330,7 @@ fn made_up() -> Result<(), Failed> {
     });
     result.map_err(|error| error.to_string())?;
     let (pairs, triples) = counts.get();
-    say(&format!(
-        "{pairs} pairs and {triples} triples of made-up Templates merge"
-    ));
+    say(&format!("{pairs} pairs and {triples} triples of made-up Templates merge"));
     at_least(pairs, 100)?;
     at_least(triples, 10)
 }

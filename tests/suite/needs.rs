@@ -39,17 +39,10 @@ pub(crate) fn has_landlock() -> bool {
     let output = Command::new("python3").args(["-c", version]).output();
     let version = output.map(|output| output.stdout).unwrap_or_default();
     let version = String::from_utf8_lossy(&version);
-    version
-        .trim()
-        .parse::<i32>()
-        .is_ok_and(|version| version >= 1)
+    version.trim().parse::<i32>().is_ok_and(|version| version >= 1)
 }
 
 /// The option that runs Python templates on this machine.
 pub(crate) fn allow_python() -> &'static str {
-    if has_landlock() {
-        "--allow-python"
-    } else {
-        "--allow-python=unconfined"
-    }
+    if has_landlock() { "--allow-python" } else { "--allow-python=unconfined" }
 }

@@ -61,16 +61,8 @@ fn beside_kpt() -> Result<(), Failed> {
 /// The world after the steps and a last render, and what is wrong in it.
 fn live(steps: &[Step], is_real: bool) -> (World, Option<Failure>) {
     let mut world = World::new(is_real);
-    let first = Step {
-        action: Action::AddConfig,
-        place: 0,
-        how: 64 * 2,
-    };
-    let render = Step {
-        action: Action::Render,
-        place: 1,
-        how: 0,
-    };
+    let first = Step { action: Action::AddConfig, place: 0, how: 64 * 2 };
+    let render = Step { action: Action::Render, place: 1, how: 0 };
     for step in [first].iter().chain(steps).chain([&render]) {
         if let Err(failure) = world.apply(*step) {
             return (world, Some(failure));
@@ -81,10 +73,7 @@ fn live(steps: &[Step], is_real: bool) -> (World, Option<Failure>) {
 
 /// Makes up histories, of which one in `step_by` is lived through.
 fn histories(number: usize, step_by: usize, is_real: bool) -> Result<(), Failed> {
-    let mut config = Config {
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let mut config = Config { failure_persistence: None, ..Config::default() };
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(SEED);
     }
@@ -92,9 +81,7 @@ fn histories(number: usize, step_by: usize, is_real: bool) -> Result<(), Failed>
     let steps = vec(step(), 1..=STEPS);
     let (mut failures, mut renders) = (BTreeMap::<&str, (usize, String)>::new(), (0, 0));
     for at in 0..number {
-        let mut tree = steps
-            .new_tree(&mut runner)
-            .map_err(|error| error.to_string())?;
+        let mut tree = steps.new_tree(&mut runner).map_err(|error| error.to_string())?;
         if at % step_by != 0 {
             continue;
         }
@@ -109,25 +96,15 @@ fn histories(number: usize, step_by: usize, is_real: bool) -> Result<(), Failed>
             known.1 = simplest(&mut tree, failure.kind, is_real);
         }
     }
-    say(&format!(
-        "{number} histories: {} renders succeed, {} are refused",
-        renders.0, renders.1
-    ));
+    say(&format!("{number} histories: {} renders succeed, {} are refused", renders.0, renders.1));
     if failures.is_empty() {
         // Else nothing would have been judged.
         let is_judged = renders.0 >= number / step_by;
-        return if is_judged {
-            Ok(())
-        } else {
-            Err("too few renders succeed".into())
-        };
+        return if is_judged { Ok(()) } else { Err("too few renders succeed".into()) };
     }
     let mut report = String::new();
     for (kind, (times, history)) in failures {
-        let _ = writeln!(
-            report,
-            "\n{kind}, in {times} histories of {number}:\n{history}"
-        );
+        let _ = writeln!(report, "\n{kind}, in {times} histories of {number}:\n{history}");
     }
     Err(report.into())
 }
@@ -146,11 +123,7 @@ fn simplest(
             break;
         }
         let simpler = live(&tree.current(), is_real);
-        if simpler
-            .1
-            .as_ref()
-            .is_some_and(|failure| failure.kind == kind)
-        {
+        if simpler.1.as_ref().is_some_and(|failure| failure.kind == kind) {
             best = simpler;
         } else if !tree.complicate() {
             break;
@@ -158,17 +131,10 @@ fn simplest(
     }
     let (world, failure) = best;
     let about = failure.map(|failure| failure.about).unwrap_or_default();
-    format!(
-        "  {}\n  ⇒ {}",
-        world.log.join("\n  "),
-        about.replace('\n', "\n    ")
-    )
+    format!("  {}\n  ⇒ {}", world.log.join("\n  "), about.replace('\n', "\n    "))
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "`--nocapture` shows how much is tested"
-)]
+#[expect(clippy::print_stdout, reason = "`--nocapture` shows how much is tested")]
 fn say(line: &str) {
     println!("{line}");
 }

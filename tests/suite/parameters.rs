@@ -21,21 +21,12 @@ use crate::program;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("parameters/of_this_repository", || {
-            check_all(repository(), 100)
-        }),
-        Trial::test("parameters/filled_env_files_are_read", || {
-            filled("env", "--param-file")
-        }),
-        Trial::test("parameters/filled_yaml_files_are_read", || {
-            filled("values", "-P")
-        }),
+        Trial::test("parameters/of_this_repository", || check_all(repository(), 100)),
+        Trial::test("parameters/filled_env_files_are_read", || filled("env", "--param-file")),
+        Trial::test("parameters/filled_yaml_files_are_read", || filled("values", "-P")),
         Trial::test("parameters/a_default_made_of_others_has_a_limit", limit),
         needs::shared_data("parameters/of_real_templates", |shared| {
-            check_all(
-                cases::files(&shared.join("corpus/openshift/templates")),
-                500,
-            )
+            check_all(cases::files(&shared.join("corpus/openshift/templates")), 500)
         }),
     ]
 }
@@ -45,11 +36,7 @@ fn limit() -> Result<(), Failed> {
     let value = "x".repeat(1 << 20);
     for (default, exit, message) in [
         ("$(A)", "0", ""),
-        (
-            "$(A)-",
-            "1",
-            "the value of parameter `B` is longer than 1048576 bytes",
-        ),
+        ("$(A)-", "1", "the value of parameter `B` is longer than 1048576 bytes"),
     ] {
         let template = format!(
             "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata:\n  name: t\n\
@@ -91,11 +78,7 @@ fn filled(output: &str, option: &str) -> Result<(), Failed> {
     let made = run(&[&process[..], &[option, "-"]].concat(), &file)?;
     let values = ["MONGODB_PASSWORD=sesame", "REPLICA_COUNT=2"];
     let expected = run(&[&process[..], &values].concat(), "")?;
-    if made == expected {
-        Ok(())
-    } else {
-        Err(format!("{made}\nis not\n{expected}").into())
-    }
+    if made == expected { Ok(()) } else { Err(format!("{made}\nis not\n{expected}").into()) }
 }
 
 /// The Templates of the cases that end well, and of the examples.
@@ -104,11 +87,7 @@ fn repository() -> Files {
     let cases = cases.filter(|case| case.get("exit").is_none());
     let others = ["examples", "functionconfig", "tests/common"];
     let others = others.map(|folder| cases::files(&crate::root().join(folder)));
-    cases
-        .map(Case::into_files)
-        .chain(others)
-        .flatten()
-        .collect()
+    cases.map(Case::into_files).chain(others).flatten().collect()
 }
 
 /// Checks every file that is a Template; there are at least `least`.
@@ -133,9 +112,7 @@ fn check_all(files: Files, least: usize) -> Result<(), Failed> {
         }
     }
     if checked < least {
-        problems.push(format!(
-            "{checked} Templates were checked, expected {least}"
-        ));
+        problems.push(format!("{checked} Templates were checked, expected {least}"));
     }
     match problems.as_slice() {
         [] => Ok(()),
@@ -146,18 +123,15 @@ fn check_all(files: Files, least: usize) -> Result<(), Failed> {
 fn check(template: &Template) -> Result<(), String> {
     check_schema(&schema::of_values(template))?;
     let values = values(template)?;
-    for (format, read) in [
-        (ValuesFormat::Env, read_env as fn(&str) -> _),
-        (ValuesFormat::Yaml, read_yaml),
-    ] {
+    for (format, read) in
+        [(ValuesFormat::Env, read_env as fn(&str) -> _), (ValuesFormat::Yaml, read_yaml)]
+    {
         let text = template::skeleton(template, format);
         let found = read(&uncommented(&text, format))?;
         let mut values = values.clone();
         values.retain(|name, _| !text.contains(&format!("# {name}: this format cannot express")));
         if found != values {
-            return Err(format!(
-                "{format:?}: expected {values:?}, found {found:?} in\n{text}"
-            ));
+            return Err(format!("{format:?}: expected {values:?}, found {found:?} in\n{text}"));
         }
         let given = read(&text)?;
         if given.values().any(|value| !value.is_empty()) {
@@ -187,11 +161,7 @@ fn check_schema(schema: &Json) -> Result<(), String> {
         .iter_errors(&Json::Object(instance))
         .map(|error| error.to_string())
         .collect::<Vec<_>>();
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(format!("schema: {}", problems.join(", ")))
-    }
+    if problems.is_empty() { Ok(()) } else { Err(format!("schema: {}", problems.join(", "))) }
 }
 
 /// A value that a person might fill in.
@@ -214,15 +184,12 @@ fn values(template: &Template) -> Result<BTreeMap<String, String>, String> {
     let mut values = BTreeMap::new();
     for parameter in template.named_parameters() {
         let items = list.items().unwrap_or_default();
-        let item = items
-            .iter()
-            .find(|item| item.str_at(&["name"]) == Some(parameter.name.as_ref()));
+        let item =
+            items.iter().find(|item| item.str_at(&["name"]) == Some(parameter.name.as_ref()));
         let item = item.ok_or_else(|| format!("{} is not in the list", parameter.name))?;
         // What is put together from other parameters is for reading only.
-        let is_computed = matches!(
-            template.default_value(parameter),
-            template::DefaultValue::Computed(_)
-        );
+        let is_computed =
+            matches!(template.default_value(parameter), template::DefaultValue::Computed(_));
         if let Some(value) = item.get("value").filter(|_| !is_computed) {
             values.insert(parameter.name.clone(), text(value));
         }
@@ -231,9 +198,7 @@ fn values(template: &Template) -> Result<BTreeMap<String, String>, String> {
 }
 
 fn text(value: &Value<'_>) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_json(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_json(), str::to_owned)
 }
 
 /// A values file with every default; names without a value are omitted.
@@ -245,9 +210,7 @@ fn uncommented(text: &str, format: ValuesFormat) -> String {
             _ => line,
         };
         let is_empty = match format {
-            ValuesFormat::Env => entry
-                .split_once('=')
-                .is_some_and(|(_, value)| value.is_empty()),
+            ValuesFormat::Env => entry.split_once('=').is_some_and(|(_, value)| value.is_empty()),
             ValuesFormat::Yaml => entry.ends_with(':'),
         };
         if !is_empty {
@@ -275,10 +238,7 @@ fn read_yaml(text: &str) -> Result<BTreeMap<String, String>, String> {
         } else if entry.is_null() {
             None
         } else {
-            entry
-                .text()
-                .map_err(|error| error.to_string())?
-                .map(Into::into)
+            entry.text().map_err(|error| error.to_string())?.map(Into::into)
         };
         values.insert(name.into_owned(), value.unwrap_or_default());
     }

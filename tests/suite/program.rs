@@ -45,10 +45,7 @@ pub(crate) struct Output {
 
 /// Runs `command` with `stdin` as its input.
 pub(crate) fn run(command: &mut Command, stdin: Vec<u8>) -> Result<Output, String> {
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command
         .spawn()
         .map_err(|error| format!("cannot run {}: {error}", command.get_program().display()))?;

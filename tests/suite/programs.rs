@@ -50,9 +50,7 @@ impl Place {
     fn new(name: &str) -> Result<Self, Failed> {
         use std::os::unix::fs::PermissionsExt as _;
 
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("programs")
-            .join(name);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs").join(name);
         let _ = fs::remove_dir_all(&folder);
         for inner in ["bin", "tmp", "app/charts/c"] {
             fs::create_dir_all(folder.join(inner))?;
@@ -117,12 +115,7 @@ fn no_seed() -> Result<(), Failed> {
     let exec = function("exec: {path: fake, envs: [KRM_TEMPLATE_SEED]}");
     let runs = [
         ("helm", kustomization, CHART, "$K build --enable-helm"),
-        (
-            "git",
-            kustomization,
-            "resources: ['https://example.com/a/b']\n",
-            "$K build --enable-git",
-        ),
+        ("git", kustomization, "resources: ['https://example.com/a/b']\n", "$K build --enable-git"),
         ("fake", composition, &exec, "$K build --enable-exec"),
         (
             "docker",
@@ -130,19 +123,13 @@ fn no_seed() -> Result<(), Failed> {
             &function(IMAGE),
             "$K build --enable-alpha-plugins --env KRM_TEMPLATE_SEED",
         ),
-        (
-            "kubectl",
-            kustomization,
-            "",
-            "$K export --from-cluster deployments",
-        ),
+        ("kubectl", kustomization, "", "$K export --from-cluster deployments"),
     ];
     for (name, file, text, line) in runs {
         let output = place.run(file, text, line)?;
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let environment = place
-            .text(&format!("env-{name}"))
-            .map_err(|error| format!("{error:?}\n{stderr}"))?;
+        let environment =
+            place.text(&format!("env-{name}")).map_err(|error| format!("{error:?}\n{stderr}"))?;
         if environment.contains(SEED) || !environment.contains("TMPDIR=") {
             return Err(format!("{name}: {environment}").into());
         }
@@ -156,12 +143,7 @@ fn modes() -> Result<(), Failed> {
     let line = "umask 0; $K build --enable-helm --enable-git -o out.yaml; stat -c %a out.yaml";
     let output = place.run("kustomization.yaml", &all, line)?;
     let modes = place.text("modes")?;
-    let made = [
-        "-values.yaml",
-        "/made",
-        "/folder",
-        "/000/kustomization.yaml",
-    ];
+    let made = ["-values.yaml", "/made", "/folder", "/000/kustomization.yaml"];
     if let Some(missing) = made.iter().find(|name| !modes.contains(**name)) {
         let stderr = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{missing}: {modes}{stderr}").into());

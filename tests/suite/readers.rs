@@ -29,10 +29,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("proposal/raw-reference-to-a-number-is-a-number", "as u128"),
     // What go-yaml accepts, and the standard does not; we print it as it was.
     ("process/quoted-lines-not-indented", "invalid indentation"),
-    (
-        "process/yaml-that-only-go-yaml-accepts-is-read",
-        "separated",
-    ),
+    ("process/yaml-that-only-go-yaml-accepts-is-read", "separated"),
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -115,21 +112,13 @@ fn by_yaml_rust2(text: &str) -> Result<Vec<Plain>, String> {
             Yaml::Array(items) => Plain::List(items.into_iter().map(plain).collect()),
             Yaml::Hash(entries) => {
                 let entries = entries.into_iter();
-                Plain::Map(
-                    entries
-                        .map(|(key, value)| (plain(key), plain(value)))
-                        .collect(),
-                )
+                Plain::Map(entries.map(|(key, value)| (plain(key), plain(value))).collect())
             }
             Yaml::Alias(_) | Yaml::Null | Yaml::BadValue => Plain::Null,
         }
     }
     let read = YamlLoader::load_from_str(text).map_err(|error| error.to_string())?;
-    Ok(read
-        .into_iter()
-        .map(plain)
-        .filter(|one| *one != Plain::Null)
-        .collect())
+    Ok(read.into_iter().map(plain).filter(|one| *one != Plain::Null).collect())
 }
 
 fn by_serde_yaml(text: &str) -> Result<Vec<Plain>, String> {
@@ -144,11 +133,7 @@ fn by_serde_yaml(text: &str) -> Result<Vec<Plain>, String> {
             }
             serde_yaml::Value::Mapping(entries) => {
                 let entries = entries.into_iter();
-                Plain::Map(
-                    entries
-                        .map(|(key, value)| (plain(key), plain(value)))
-                        .collect(),
-                )
+                Plain::Map(entries.map(|(key, value)| (plain(key), plain(value))).collect())
             }
             serde_yaml::Value::Tagged(tagged) => plain(tagged.value),
         }
@@ -251,10 +236,8 @@ fn differences_are_real() -> Result<(), Failed> {
         for sample in difference.samples {
             let text = format!("a: {sample}\n");
             compare(sample, &text)?;
-            let as_text = Plain::Map(vec![(
-                Plain::Text("a".to_owned()),
-                Plain::Text((*sample).to_owned()),
-            )]);
+            let as_text =
+                Plain::Map(vec![(Plain::Text("a".to_owned()), Plain::Text((*sample).to_owned()))]);
             let mut readers = READERS.iter();
             if !readers.any(|(_, read)| read(&text).is_ok_and(|read| read == [as_text.clone()])) {
                 return Err(format!("no reader takes `{sample}` for a text").into());

@@ -61,24 +61,12 @@ const FREE: [&str; 8] = [
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        needs::shared_data(
-            "refusals/misspelt_fields_of_real_templates_are_found",
-            |shared| {
-                changed(
-                    &cases::files(&shared.join("corpus/openshift/templates")),
-                    &misspelt,
-                )
-            },
-        ),
-        needs::shared_data(
-            "refusals/wrong_types_in_real_templates_are_found",
-            |shared| {
-                changed(
-                    &cases::files(&shared.join("corpus/openshift/templates")),
-                    &of_wrong_type,
-                )
-            },
-        ),
+        needs::shared_data("refusals/misspelt_fields_of_real_templates_are_found", |shared| {
+            changed(&cases::files(&shared.join("corpus/openshift/templates")), &misspelt)
+        }),
+        needs::shared_data("refusals/wrong_types_in_real_templates_are_found", |shared| {
+            changed(&cases::files(&shared.join("corpus/openshift/templates")), &of_wrong_type)
+        }),
     ]
 }
 
@@ -86,8 +74,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 type Change<'c> = dyn Fn(&str, &str) -> Option<String> + 'c;
 
 fn misspelt(line: &str, field: &str) -> Option<String> {
-    line.contains(field)
-        .then(|| line.replacen(field, &format!("{field}Xyz"), 1))
+    line.contains(field).then(|| line.replacen(field, &format!("{field}Xyz"), 1))
 }
 
 fn of_wrong_type(line: &str, field: &str) -> Option<String> {
@@ -110,10 +97,7 @@ fn changed(files: &cases::Files, change: &Change<'_>) -> Result<(), Failed> {
         let lines: Vec<&str> = text.lines().collect();
         let mut of_one = 0;
         for (at, line) in lines.iter().enumerate() {
-            let key = line
-                .trim_start()
-                .trim_start_matches("- ")
-                .trim_start_matches('"');
+            let key = line.trim_start().trim_start_matches("- ").trim_start_matches('"');
             let key = key.split([':', '"']).next().unwrap_or_default();
             let Some(field) = FIELDS.iter().find(|field| **field == key) else {
                 continue;
@@ -206,9 +190,8 @@ fn has_finding(text: &str, line: usize) -> bool {
     let Ok(checked) = lint::check(&source, &[], Some(&Checker::default())) else {
         return false;
     };
-    checked.findings.iter().any(|one| {
-        one.place
-            .as_ref()
-            .is_some_and(|place| line_of(text, place.range.start) == line)
-    })
+    checked
+        .findings
+        .iter()
+        .any(|one| one.place.as_ref().is_some_and(|place| line_of(text, place.range.start) == line))
 }

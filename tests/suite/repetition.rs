@@ -84,9 +84,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let texts = pieces.map(|piece| texts("reading", "", &piece, LONG));
             compare("random", &texts.collect::<Vec<_>>())
         }),
-        trial("of_items_costs_in_proportion", || {
-            compare("items", &lists())
-        }),
+        trial("of_items_costs_in_proportion", || compare("items", &lists())),
     ]
 }
 
@@ -108,9 +106,7 @@ fn texts(work: &'static str, before: &str, piece: &str, length: usize) -> Texts 
 
 /// Short texts, the same in each run of as many.
 fn random_pieces() -> Vec<String> {
-    let count = std::env::var(COUNT)
-        .ok()
-        .and_then(|count| count.parse().ok());
+    let count = std::env::var(COUNT).ok().and_then(|count| count.parse().ok());
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut below = |limit: usize| {
         state ^= state << 13;
@@ -159,55 +155,27 @@ fn lists() -> Vec<Texts> {
     };
     add(
         &items,
-        &[
-            "- {}\n",
-            "- a\n",
-            "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n",
-        ],
+        &["- {}\n", "- a\n", "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n"],
     );
     add(&template("  objects: []\n"), &["  x: 1\n"]);
     add(
         &template("  objects: []\n  parameters:\n"),
-        &[
-            "  - {}\n",
-            "  - a\n",
-            "  - name: P\n",
-            "  - name: P\n    value: $(Q)\n",
-            "  - nam: P\n",
-        ],
+        &["  - {}\n", "  - a\n", "  - name: P\n", "  - name: P\n    value: $(Q)\n", "  - nam: P\n"],
     );
     add(&template("  objects: []\n  labels:\n"), &["    a: 1\n"]);
-    add(
-        &template("  objects:\n"),
-        &["  - {}\n", "  - a: $(P)\n", &format!("  {object}")],
-    );
-    add(
-        &instance,
-        &[
-            "    - {}\n",
-            "    - name: a\n",
-            "    - name: a\n      parameters: {A: b}\n",
-        ],
-    );
+    add(&template("  objects:\n"), &["  - {}\n", "  - a: $(P)\n", &format!("  {object}")]);
+    add(&instance, &["    - {}\n", "    - name: a\n", "    - name: a\n      parameters: {A: b}\n"]);
     add(
         &composition("  transformers:\n"),
-        &[
-            "  - {}\n",
-            "  - kind: AnnotationsTransformer\n    metadata: {name: a}\n",
-        ],
+        &["  - {}\n", "  - kind: AnnotationsTransformer\n    metadata: {name: a}\n"],
     );
-    add(
-        &composition("  transformersFrom:\n"),
-        &["  - path: c.yaml\n", "  - {}\n"],
-    );
+    add(&composition("  transformersFrom:\n"), &["  - path: c.yaml\n", "  - {}\n"]);
     all
 }
 
 /// Has the work on all texts counted, and compares each with that on the longer one.
 fn compare(name: &str, all: &[Texts]) -> Result<(), Failed> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("repetition")
-        .join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repetition").join(name);
     // Files of an earlier run.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
@@ -225,10 +193,7 @@ fn compare(name: &str, all: &[Texts]) -> Result<(), Failed> {
     for (Texts { piece, .. }, counts) in all.iter().zip(counts.chunks(2 * parts)) {
         let (short, long) = counts.split_at(parts);
         for (part, (short, long)) in short.iter().zip(long).enumerate() {
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "far fewer than a float can count"
-            )]
+            #[expect(clippy::cast_precision_loss, reason = "far fewer than a float can count")]
             let ratio = *long as f64 / *short as f64;
             if *long > FEW && ratio > MOST {
                 let _ = writeln!(
@@ -286,11 +251,7 @@ pub(crate) fn works() -> bool {
     let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
     files.sort();
     for file in files {
-        let name = file
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let Ok(text) = fs::read_to_string(&file) else {
             continue;
         };

@@ -17,19 +17,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("restrictions/what_names_files_reads_none_outside", outside),
         Trial::test("restrictions/links_are_resolved_first", links),
         Trial::test("restrictions/mounts_are_held_to_the_same", mounts),
-        Trial::test(
-            "restrictions/mounts_are_resolved_before_each_start",
-            mounts_that_change,
-        ),
+        Trial::test("restrictions/mounts_are_resolved_before_each_start", mounts_that_change),
         Trial::test(
             "restrictions/roots_of_mounts_are_those_before_the_first_start",
             roots_that_change,
         ),
         Trial::test("restrictions/only_regular_files_are_read", special),
-        Trial::test(
-            "restrictions/kustomizations_are_regular_files",
-            special_kustomizations,
-        ),
+        Trial::test("restrictions/kustomizations_are_regular_files", special_kustomizations),
         Trial::test("restrictions/a_file_that_is_too_large_is_refused", large),
         Trial::test("restrictions/kustomize_is_held_to_the_same", kustomize),
         Trial::test("restrictions/a_function_is_held_to_the_same", function),
@@ -58,9 +52,7 @@ const READERS: [&str; 6] = [
 
 /// A new folder with the folder `app`, and a file beside that.
 fn folder(name: &str) -> Result<PathBuf, Failed> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("restrictions")
-        .join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("restrictions").join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
@@ -118,11 +110,7 @@ fn mounts() -> Result<(), Failed> {
         let expected = format!("`app/{file}` leads to `");
         refused(&folder, &mount.replace("FILE", file), &expected)?;
     }
-    refused(
-        &folder,
-        &mount.replace("FILE", "../file"),
-        "is not in or below `app`",
-    )
+    refused(&folder, &mount.replace("FILE", "../file"), "is not in or below `app`")
 }
 
 /// A container engine that notes its arguments in `calls`, and runs `swap` when it is first called.
@@ -132,11 +120,7 @@ const ENGINE: &str =
 /// A container changes a directory, and the next one mounts it: what it changed, how, what the next
 /// one mounts, and the part of the message that refuses it; none if it is started.
 const CHANGES: [(&str, &str, Option<&str>); 5] = [
-    (
-        "rmdir app/data; ln -s /etc app/data",
-        "data",
-        Some("`app/data` leads to `/etc`"),
-    ),
+    ("rmdir app/data; ln -s /etc app/data", "data", Some("`app/data` leads to `/etc`")),
     (
         "rmdir app/parent/inner app/parent; ln -s ../outside app/parent",
         "parent/inner",
@@ -147,11 +131,7 @@ const CHANGES: [(&str, &str, Option<&str>); 5] = [
         "data",
         Some("`app/data` leads to `"),
     ),
-    (
-        "rmdir app/data",
-        "data",
-        Some("`app/data` cannot be read: no such file"),
-    ),
+    ("rmdir app/data", "data", Some("`app/data` cannot be read: no such file")),
     ("rmdir app/data; ln -s parent app/data", "data", None),
 ];
 
@@ -160,13 +140,7 @@ const CHANGES: [(&str, &str, Option<&str>); 5] = [
 fn with_engine(name: &str, swap: &str) -> Result<PathBuf, Failed> {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = folder(name)?;
-    for directory in [
-        "bin",
-        "app/data",
-        "app/parent/inner",
-        "app/sub",
-        "outside/inner",
-    ] {
+    for directory in ["bin", "app/data", "app/parent/inner", "app/sub", "outside/inner"] {
         fs::create_dir_all(folder.join(directory))?;
     }
     let engine = folder.join("bin/docker");
@@ -206,10 +180,7 @@ fn mounts_that_change() -> Result<(), Failed> {
         let (stderr, calls) = built(&folder)?;
         let app = fs::canonicalize(folder.join("app"))?;
         let is_mounted = |source: &str| {
-            let mount = format!(
-                "--mount type=bind,source={}{source},target=/d",
-                app.display()
-            );
+            let mount = format!("--mount type=bind,source={}{source},target=/d", app.display());
             calls.contains(&format!("{mount} "))
         };
         let is_right = match expected {
@@ -225,20 +196,11 @@ fn mounts_that_change() -> Result<(), Failed> {
 
 /// Nor does it move the directory of an imported Composition.
 fn roots_that_change() -> Result<(), Failed> {
-    let folder = with_engine(
-        "roots-that-change",
-        "mv app/sub app/old; ln -s /etc app/sub",
-    )?;
+    let folder = with_engine("roots-that-change", "mv app/sub app/old; ln -s /etc app/sub")?;
     let imports = "transformersFrom: [{path: sub, importMode: append}]";
-    let text = format!(
-        "kind: Composition\n{imports}\ntransformers:\n{}",
-        with_mount("first", ".")
-    );
+    let text = format!("kind: Composition\n{imports}\ntransformers:\n{}", with_mount("first", "."));
     fs::write(folder.join("app/composition.yaml"), text)?;
-    let text = format!(
-        "kind: Composition\ntransformers:\n{}",
-        with_mount("second", ".")
-    );
+    let text = format!("kind: Composition\ntransformers:\n{}", with_mount("second", "."));
     fs::write(folder.join("app/sub/composition.yaml"), text)?;
     let (stderr, calls) = built(&folder)?;
     if stderr.contains("`app/sub` leads to `/etc`") && calls.lines().count() == 1 {
@@ -249,9 +211,7 @@ fn roots_that_change() -> Result<(), Failed> {
 
 fn special() -> Result<(), Failed> {
     let folder = folder("special")?;
-    Command::new("mkfifo")
-        .arg(folder.join("app/pipe"))
-        .status()?;
+    Command::new("mkfifo").arg(folder.join("app/pipe")).status()?;
     for reader in READERS {
         let expected = "`app/pipe` cannot be read: it is not a regular file";
         refused(&folder, &reader.replace("FILE", "pipe"), expected)?;
@@ -269,10 +229,7 @@ fn special_kustomizations() -> Result<(), Failed> {
     std::os::unix::fs::symlink("/dev/zero", folder.join("app/zero.yaml"))?;
     let text = "resources: [pipe.yaml, zero.yaml, base]\n";
     fs::write(folder.join("app/kustomization.yaml"), text)?;
-    let output = program::run(
-        program::command(&folder).args(["validate", "app"]),
-        Vec::new(),
-    )?;
+    let output = program::run(program::command(&folder).args(["validate", "app"]), Vec::new())?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     let expected = [
         "`app/pipe.yaml` cannot be read: it is not a regular file",
@@ -298,28 +255,18 @@ fn kustomize() -> Result<(), Failed> {
     let folder = folder("kustomize")?;
     fs::create_dir(folder.join("base"))?;
     let map = "configMapGenerator: [{name: a, files: [FILE]}]";
-    let base = |file: &str| {
-        fs::write(
-            folder.join("base/kustomization.yaml"),
-            map.replace("FILE", file),
-        )
-    };
+    let base =
+        |file: &str| fs::write(folder.join("base/kustomization.yaml"), map.replace("FILE", file));
     std::os::unix::fs::symlink("../file", folder.join("app/link"))?;
     base("../file")?;
     let at_base = "resources: [../base]";
-    for kustomization in [
-        map.replace("FILE", "../file"),
-        map.replace("FILE", "link"),
-        at_base.into(),
-    ] {
+    for kustomization in
+        [map.replace("FILE", "../file"), map.replace("FILE", "link"), at_base.into()]
+    {
         let transformer = format!("{{kind: Kustomization, {kustomization}}}");
         refused(&folder, &transformer, "is not in or below")?;
     }
-    refused(
-        &folder,
-        "{kind: ResourceAccumulator, paths: [../base]}",
-        "is not in or below",
-    )?;
+    refused(&folder, "{kind: ResourceAccumulator, paths: [../base]}", "is not in or below")?;
     // Files below the directory exist, and files below a base.
     fs::write(folder.join("base/text"), "1\n")?;
     fs::create_dir(folder.join("app/files"))?;
@@ -352,22 +299,10 @@ fn function() -> Result<(), Failed> {
     fs::write(folder.join("app/below"), "a=1\n")?;
     for (path, file, expected) in [
         ("app/composition.yaml", "below", ""),
-        (
-            "app/composition.yaml",
-            "../file",
-            "is not in or below `app`",
-        ),
-        (
-            "composition.yaml",
-            "/etc/hostname",
-            "the directory of the package",
-        ),
+        ("app/composition.yaml", "../file", "is not in or below `app`"),
+        ("composition.yaml", "/etc/hostname", "the directory of the package"),
         ("../composition.yaml", "file", "outside of the package"),
-        (
-            "/etc/composition.yaml",
-            "hostname",
-            "outside of the package",
-        ),
+        ("/etc/composition.yaml", "hostname", "outside of the package"),
     ] {
         let list = list(
             path,
@@ -398,22 +333,13 @@ fn imports() -> Result<(), Failed> {
     fs::write(folder.join("app/t/a.txt"), "1\n")?;
     fs::write(folder.join("app/t/a.jinja"), "resources: []\n")?;
     let imports = |file: &str, name: &str| format!("imports:\n- path: {file}\n  name: {name}\n");
-    fs::write(
-        folder.join("app/t/a.jinja.schema"),
-        imports("../../file", "y"),
-    )?;
+    fs::write(folder.join("app/t/a.jinja.schema"), imports("../../file", "y"))?;
     let absolute = folder.join("file").display().to_string();
     for (file, expected) in [
         ("t/a.txt", ""),
         ("../app/t/a.txt", ""),
-        (
-            "../file",
-            "`file` is not in or below `app`, the directory of the configuration",
-        ),
-        (
-            "../f*",
-            "`file` is not in or below `app`, the directory of the configuration",
-        ),
+        ("../file", "`file` is not in or below `app`, the directory of the configuration"),
+        ("../f*", "`file` is not in or below `app`, the directory of the configuration"),
         (&*absolute, "is not in or below `app`"),
         ("link", "`app/link` leads to `"),
         ("up/file", "`app/up/file` leads to `"),
@@ -520,14 +446,9 @@ fn package() -> Result<(), Failed> {
     let folder = tree("package")?;
     let top = folder.join("package");
     let absolute = folder.join("outside").display().to_string();
-    for directory in [
-        "../outside",
-        "./../package/../outside",
-        "link",
-        "../none",
-        "/none",
-        &absolute,
-    ] {
+    for directory in
+        ["../outside", "./../package/../outside", "link", "../none", "/none", &absolute]
+    {
         for adder in ADDERS {
             leads_out(&top, "fn.yaml", &adder.replace("DIR", directory))?;
         }

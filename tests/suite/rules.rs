@@ -33,10 +33,7 @@ fn docs() -> Result<String, Failed> {
 
 fn sections() -> Result<(), Failed> {
     let docs = docs()?;
-    let sections: Vec<&str> = docs
-        .lines()
-        .filter_map(|line| line.strip_prefix("## "))
-        .collect();
+    let sections: Vec<&str> = docs.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     let names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
     if sections != names {
         return Err(format!("{DOCS} should have the sections {names:?}").into());
@@ -52,9 +49,7 @@ fn section_holds(rule: &Rule) -> Result<(), Failed> {
         .split("\n## ")
         .find_map(|section| section.strip_prefix(&format!("{}\n", rule.name)))
         .ok_or("it has no section")?;
-    let Rule {
-        severity, summary, ..
-    } = rule;
+    let Rule { severity, summary, .. } = rule;
     let beginning = format!("{}: {summary}.", severity.as_str());
     let begins = section.trim_start().get(..beginning.len());
     if !begins.is_some_and(|begins| begins.eq_ignore_ascii_case(&beginning)) {

@@ -73,9 +73,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             files.retain(|name, _| !is_patch(Path::new(name)));
             all_hold(&files, 11)
         }),
-        Trial::test("schema/holds_for_what_the_program_takes", || {
-            all_hold(&valid_cases(), 50)
-        }),
+        Trial::test("schema/holds_for_what_the_program_takes", || all_hold(&valid_cases(), 50)),
         Trial::test("schema/every_schema_is_printed", printed),
         Trial::test("schema/refuses_what_the_program_complains_about", refuses),
         Trial::test(
@@ -222,13 +220,9 @@ struct Schemas(Vec<(String, Validator)>);
 impl Schemas {
     fn load() -> Result<Self, Failed> {
         let mut schemas = Vec::new();
-        for kind in [
-            "Template",
-            "TemplateInstance",
-            "ParameterValues",
-            "Composition",
-            "Kustomization",
-        ] {
+        for kind in
+            ["Template", "TemplateInstance", "ParameterValues", "Composition", "Kustomization"]
+        {
             let name = format!("{}.schema.json", kind.to_lowercase());
             let text = fs::read_to_string(crate::root().join(FOLDER).join(name))?;
             let schema = serde_json::from_str(&text)?;
@@ -242,10 +236,6 @@ impl Schemas {
         let kind = object.get("kind")?.as_str()?;
         let (_, schema) = self.0.iter().find(|(name, _)| name == kind)?;
         let problems = schema.iter_errors(object);
-        Some(
-            problems
-                .map(|problem| format!("{}: {problem}", problem.instance_path()))
-                .collect(),
-        )
+        Some(problems.map(|problem| format!("{}: {problem}", problem.instance_path())).collect())
     }
 }

@@ -40,14 +40,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("function", function),
     ];
     let trials = tests.into_iter().map(|(name, runs)| {
-        let trial = Trial::test(format!("secrets/are_hidden_by_{name}"), move || {
-            property(name, runs)
-        });
+        let trial =
+            Trial::test(format!("secrets/are_hidden_by_{name}"), move || property(name, runs));
         let is_form = name == "form";
-        needs::ignored(
-            trial,
-            is_form.then(|| program::needs(program::FORM)).flatten(),
-        )
+        needs::ignored(trial, is_form.then(|| program::needs(program::FORM)).flatten())
     });
     trials.collect()
 }
@@ -62,9 +58,7 @@ struct Said {
 }
 
 fn property(name: &str, runs: Runs) -> Result<(), Failed> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("secrets")
-        .join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("secrets").join(name);
     let default = Config::default();
     let config = Config {
         cases: CASES,
@@ -199,35 +193,16 @@ const USES: &[(&str, &str)] = &[
     ("/2/spec/template/spec/containers/0/args/0", "--p=@"),
     ("/2/spec/template/spec/containers/0/image", "@"),
     ("/2/spec/template/spec/containers/0/name", "@"),
-    (
-        "/2/spec/template/spec/containers/0/ports/0/containerPort",
-        "@@",
-    ),
+    ("/2/spec/template/spec/containers/0/ports/0/containerPort", "@@"),
 ];
 /// Of an object a key that refers to the parameter, not a value.
 const KEYS: &[&str] = &["/0/data", "/0/metadata/labels", "/1/stringData"];
 
-const MISTAKES: &[&str] = &[
-    "",
-    "",
-    "",
-    "undeclared",
-    "field",
-    "name",
-    "same key",
-    "label",
-];
+const MISTAKES: &[&str] = &["", "", "", "undeclared", "field", "name", "same key", "label"];
 
 fn shapes() -> impl Strategy<Value = Shape> {
     let limits = select(LIMITS);
-    let secrecy = select(
-        &[
-            Secrecy::Flag,
-            Secrecy::Flag,
-            Secrecy::Base64,
-            Secrecy::Derived,
-        ][..],
-    );
+    let secrecy = select(&[Secrecy::Flag, Secrecy::Flag, Secrecy::Base64, Secrecy::Derived][..]);
     let origin = select(
         &[
             Origin::Default,
@@ -251,9 +226,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
         .prop_map(|((is_openshift, token, disguise, secrecy, origin), rest)| {
             let (layout, limits, uses, mistake) = rest;
             // As long, for limits; and without a character in common.
-            let other = token
-                .chars()
-                .map(|c| if c.is_ascii_digit() { 'K' } else { 'Q' });
+            let other = token.chars().map(|c| if c.is_ascii_digit() { 'K' } else { 'Q' });
             Shape {
                 is_openshift,
                 other: other.collect(),
@@ -318,10 +291,7 @@ impl Case {
             }
             Origin::EnvFile => {
                 let line = value.replace('\\', "\\\\").replace('\n', "\\n");
-                write(
-                    "v.env",
-                    &format!("{NAME}=\"{}\"\n", line.replace('"', "\\\"")),
-                )?;
+                write("v.env", &format!("{NAME}=\"{}\"\n", line.replace('"', "\\\"")))?;
                 arguments(&["--param-file", "v.env"]);
             }
             Origin::Environment => {
@@ -613,24 +583,14 @@ fn dump_parameters(case: &Case) -> Result<Vec<Said>, String> {
 fn process(case: &Case) -> Result<Vec<Said>, String> {
     let [_, said] = case.with_values(&["process", "-v", "-f", "t.yaml"])?;
     let [_, strict] = case.with_values(&["process", "-f", "t.yaml", "--strict", "-o", "json"])?;
-    let more = [
-        "process", "-f", "t.yaml", "-l", "a=b", "-n", "n", "-o", "name",
-    ];
+    let more = ["process", "-f", "t.yaml", "-l", "a=b", "-n", "n", "-o", "name"];
     let mut said = vec![said, strict];
     said.extend(case.with_values(&more)?);
     Ok(said)
 }
 
 fn source_map(case: &Case) -> Result<Vec<Said>, String> {
-    let arguments = [
-        "process",
-        "-f",
-        "t.yaml",
-        "-o",
-        "name",
-        "--source-map",
-        "map",
-    ];
+    let arguments = ["process", "-f", "t.yaml", "-o", "name", "--source-map", "map"];
     let mut said: Vec<Said> = case.with_values(&arguments)?.into();
     said.push(Said {
         command: arguments.join(" "),
@@ -642,14 +602,7 @@ fn source_map(case: &Case) -> Result<Vec<Said>, String> {
 
 fn explain(case: &Case) -> Result<Vec<Said>, String> {
     let mut said = Vec::new();
-    for object in [
-        "configmap/c",
-        "secret/s",
-        "deployment/d",
-        "cm/c.data",
-        "cm/x",
-        "cm/c.data.x",
-    ] {
+    for object in ["configmap/c", "secret/s", "deployment/d", "cm/c.data", "cm/x", "cm/c.data.x"] {
         said.extend(case.with_values(&["explain", object, "-f", "t.yaml"])?);
     }
     Ok(said)
@@ -661,9 +614,7 @@ fn diff_against(case: &Case) -> Result<Vec<Said>, String> {
     let [before, _] = case.with_values(&["process", "-f", "t.yaml"])?;
     let is_base64 = shape.secrecy == Secrecy::Base64;
     let before = if is_base64 {
-        before
-            .text
-            .replace(&shape.value(&shape.token), &shape.value(&shape.other))
+        before.text.replace(&shape.value(&shape.token), &shape.value(&shape.other))
     } else {
         before.text.replace(&shape.token, &shape.other)
     };
@@ -716,10 +667,7 @@ fn function(case: &Case) -> Result<Vec<Said>, String> {
     for input in inputs {
         let [stdout, stderr] = case.run(&[], &input)?;
         said.push(stderr);
-        said.push(Said {
-            text: results(&stdout.text)?,
-            command: format!("<<'.'\n{input}.\n"),
-        });
+        said.push(Said { text: results(&stdout.text)?, command: format!("<<'.'\n{input}.\n") });
     }
     Ok(said)
 }

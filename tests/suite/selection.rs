@@ -29,10 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 fn all(corpus: &Path) -> Result<(), Failed> {
     let index = fs::read_to_string(corpus.join("index.tsv"))?;
-    let files = index
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split('\t').next());
+    let files = index.lines().skip(1).filter_map(|line| line.split('\t').next());
     let mut proven = 0;
     for file in files {
         let Some(output) = stamp_out(corpus, file)? else {
@@ -90,10 +87,7 @@ fn stamp_out(corpus: &Path, file: &str) -> Result<Option<Vec<Value>>, Failed> {
             },
         },
     });
-    let output = program::run(
-        &mut program::command(crate::root()),
-        list.to_string().into(),
-    )?;
+    let output = program::run(&mut program::command(crate::root()), list.to_string().into())?;
     if output.exit != "0" {
         return Ok(None);
     }
@@ -123,10 +117,8 @@ fn values(corpus: &Path, file: &str, template: &Value) -> Result<Map<String, Val
 
 /// Checks every selector in the output. Returns the number of selectors that select something.
 fn check(objects: &[Value]) -> Result<usize, String> {
-    let pods: Vec<(&str, &Value)> = objects
-        .iter()
-        .filter_map(|object| Some((instance(object), pod_labels(object)?)))
-        .collect();
+    let pods: Vec<(&str, &Value)> =
+        objects.iter().filter_map(|object| Some((instance(object), pod_labels(object)?))).collect();
     let mut selections = 0;
     for object in objects {
         let Some(selector) = selector(object) else {
@@ -151,9 +143,7 @@ fn check(objects: &[Value]) -> Result<usize, String> {
 }
 
 fn instance(object: &Value) -> &str {
-    object["metadata"]["labels"][LABEL]
-        .as_str()
-        .unwrap_or_default()
+    object["metadata"]["labels"][LABEL].as_str().unwrap_or_default()
 }
 
 fn pod_labels(object: &Value) -> Option<&Value> {
@@ -187,25 +177,19 @@ fn selector(object: &Value) -> Option<&Map<String, Value>> {
 }
 
 fn matches(selector: &Map<String, Value>, labels: &Value) -> bool {
-    selector
-        .iter()
-        .all(|(key, value)| labels.get(key) == Some(value))
+    selector.iter().all(|(key, value)| labels.get(key) == Some(value))
 }
 
 fn to_json(yaml: &Yaml) -> Value {
     match yaml {
-        Yaml::Real(digits) => digits
-            .parse()
-            .map_or(Value::Null, |number: f64| json!(number)),
+        Yaml::Real(digits) => digits.parse().map_or(Value::Null, |number: f64| json!(number)),
         Yaml::Integer(number) => json!(number),
         Yaml::String(text) => json!(text),
         Yaml::Boolean(flag) => json!(flag),
         Yaml::Array(items) => items.iter().map(to_json).collect(),
         Yaml::Hash(entries) => {
             let key = |key: &Yaml| key.as_str().map(str::to_owned);
-            let entries = entries
-                .iter()
-                .filter_map(|(k, v)| Some((key(k)?, to_json(v))));
+            let entries = entries.iter().filter_map(|(k, v)| Some((key(k)?, to_json(v))));
             Value::Object(entries.collect())
         }
         Yaml::Alias(_) | Yaml::Null | Yaml::BadValue => Value::Null,

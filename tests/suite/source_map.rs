@@ -37,10 +37,7 @@ fn names() -> Result<(), Failed> {
     let (printed, map) = run(&["-o", "name"])?;
     let printed: Vec<&str> = printed.lines().collect();
     let names = texts(&map, "name");
-    let mapped: Vec<String> = names
-        .iter()
-        .map(|name| format!("job.batch/{name}"))
-        .collect();
+    let mapped: Vec<String> = names.iter().map(|name| format!("job.batch/{name}")).collect();
     same(&printed, &mapped)?;
     let distinct: std::collections::BTreeSet<_> = names.iter().collect();
     if distinct.len() == 4 {

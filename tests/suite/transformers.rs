@@ -85,10 +85,7 @@ fn is_excerpt(block: &Block<'_>, kind: &str) -> Result<(), Failed> {
     let read = |name: &str| fs::read_to_string(folder(kind).join(name));
     if block.language == "diff" {
         let side = |other: char| {
-            let lines = block
-                .lines
-                .iter()
-                .filter(move |line| !line.starts_with(other));
+            let lines = block.lines.iter().filter(move |line| !line.starts_with(other));
             lines.filter_map(|line| line.get(1..))
         };
         in_order(side('+'), &read("resources.yaml")?)?;

@@ -16,10 +16,7 @@ const PAGE: &str = "docs/troubleshooting.md";
 const MESSAGES: usize = 10;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![Trial::test(
-        "troubleshooting/messages_are_printed",
-        messages,
-    )]
+    vec![Trial::test("troubleshooting/messages_are_printed", messages)]
 }
 
 fn messages() -> Result<(), Failed> {
@@ -34,9 +31,8 @@ fn messages() -> Result<(), Failed> {
     }
     for (case, quoted) in blocks {
         let printed = Case::named(&case);
-        let printed = printed
-            .get("stderr.txt")
-            .ok_or_else(|| format!("{case} has no stderr.txt"))?;
+        let printed =
+            printed.get("stderr.txt").ok_or_else(|| format!("{case} has no stderr.txt"))?;
         let printed = first_message(&String::from_utf8_lossy(printed));
         let Some(diff) = diff(quoted.as_bytes(), printed.as_bytes()) else {
             continue;

@@ -19,10 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("writing/links_are_not_followed_unless_asked", links),
         Trial::test("writing/files_with_secrets_are_for_their_owner", secrets),
         Trial::test("writing/the_record_confirms_no_guess_of_a_secret", record),
-        Trial::test(
-            "writing/files_without_an_object_are_reported_and_pruned",
-            prune,
-        ),
+        Trial::test("writing/files_without_an_object_are_reported_and_pruned", prune),
     ]
 }
 
@@ -38,9 +35,7 @@ fn shell(folder: &Path, line: &str) -> Result<program::Output, String> {
 
 /// A new folder with a Template.
 fn folder(name: &str) -> Result<PathBuf, Failed> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("writing")
-        .join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("writing").join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
@@ -66,12 +61,7 @@ fn pipe() -> Result<(), Failed> {
     let output = shell(&folder, &line)?;
     expect("exit", &String::from_utf8_lossy(&output.stdout), "0")?;
     let map: serde_json::Value = serde_json::from_slice(&fs::read(folder.join("map.json"))?)?;
-    expect(
-        "version",
-        &map.get("version")
-            .map_or_else(String::new, ToString::to_string),
-        "1",
-    )
+    expect("version", &map.get("version").map_or_else(String::new, ToString::to_string), "1")
 }
 
 fn device() -> Result<(), Failed> {
@@ -107,11 +97,7 @@ fn no_space() -> Result<(), Failed> {
     if !stderr.contains("`out/configmap_b.yaml` cannot be written: ") {
         return Err(stderr.into_owned().into());
     }
-    if listing(&folder.join("out"))? == before {
-        Ok(())
-    } else {
-        Err("files have changed".into())
-    }
+    if listing(&folder.join("out"))? == before { Ok(()) } else { Err("files have changed".into()) }
 }
 
 /// The files of a folder, with their content.
@@ -212,11 +198,7 @@ fn record() -> Result<(), Failed> {
     let folder = folder("record")?;
     fs::write(folder.join("template.yaml"), SECRETS)?;
     let run = "\"$PROGRAM\" process -f template.yaml --output-dir out";
-    expect(
-        "exit",
-        &shell(&folder, &format!("{run} PASSWORD=one"))?.exit,
-        "0",
-    )?;
+    expect("exit", &shell(&folder, &format!("{run} PASSWORD=one"))?.exit, "0")?;
     let output = shell(
         &folder,
         "cd out; for file in *.yaml; do grep -c $(sha256sum < $file | cut -c1-64) .krm-template.*; done; \

@@ -70,11 +70,7 @@ fn property(parameter: &Parameter, default: &DefaultValue<'_>) -> Value {
     }
     if !kind.is_structured() {
         let mut allowed = Vec::new();
-        for value in parameter
-            .allowed
-            .iter()
-            .filter_map(|text| typed(kind, text))
-        {
+        for value in parameter.allowed.iter().filter_map(|text| typed(kind, text)) {
             if !allowed.contains(&value) {
                 allowed.push(value);
             }
@@ -89,10 +85,7 @@ fn property(parameter: &Parameter, default: &DefaultValue<'_>) -> Value {
         },
         DefaultValue::Structured(value) => {
             // A number without end has no JSON.
-            schema.set(
-                "default",
-                serde_json::from_str::<Value>(&value.to_json()).ok(),
-            );
+            schema.set("default", serde_json::from_str::<Value>(&value.to_json()).ok());
         }
         DefaultValue::Computed(text) => schema.set("x-default", text.as_ref()),
         DefaultValue::Generated(from) => schema.set("x-generate", *from),

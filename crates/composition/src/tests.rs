@@ -68,11 +68,7 @@ fn transformer(config: &str) -> Transformer {
         id,
         config,
         directory: ".".to_owned(),
-        layers: vec![Layer {
-            document: Arc::new(document),
-            node,
-            at: FieldPath::root(),
-        }],
+        layers: vec![Layer { document: Arc::new(document), node, at: FieldPath::root() }],
         written_as: Vec::new(),
         read_from: None,
     }
@@ -84,15 +80,10 @@ fn transformed(
     input: &str,
     files: &[(String, String)],
 ) -> Result<String, Vec<String>> {
-    let files = InMemory::new(
-        files
-            .iter()
-            .map(|(path, text)| (path.clone(), text.clone().into_bytes())),
-    );
+    let files =
+        InMemory::new(files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())));
     let mut diagnostics = Diagnostics::new();
-    let steps = configs
-        .iter()
-        .map(|config| step(transformer(config), &Arc::default()));
+    let steps = configs.iter().map(|config| step(transformer(config), &Arc::default()));
     let mut steps: Vec<_> = steps.filter_map(|step| diagnostics.take(step)).collect();
     let document = Document::parse(&Source::new("input.yaml", input)).unwrap();
     let document = Arc::new(document);
@@ -100,20 +91,12 @@ fn transformed(
         .roots()
         .map(|root| Resource::read(&document, root.id(), &mut diagnostics).unwrap())
         .collect();
-    let (resources, _) = chain::run(
-        &mut steps,
-        resources,
-        &files,
-        &NoFunctions,
-        &mut diagnostics,
-    );
+    let (resources, _) = chain::run(&mut steps, resources, &files, &NoFunctions, &mut diagnostics);
     if diagnostics.has_errors() {
         let messages = diagnostics.iter().map(|one| one.message.clone());
         return Err(messages.collect());
     }
-    let texts = resources
-        .iter()
-        .map(|resource| resource.text(Position::Document).unwrap());
+    let texts = resources.iter().map(|resource| resource.text(Position::Document).unwrap());
     Ok(texts.collect::<Vec<_>>().join("---\n"))
 }
 
@@ -179,15 +162,8 @@ fn judge(cases: impl IntoIterator<Item = (String, Option<String>)>, exceptions: 
     assert!(!names.is_empty(), "there are no cases");
     for (exception, _) in exceptions {
         if !names.iter().any(|name| name == exception) {
-            wrong.push(format!(
-                "{exception}: is listed as different, and is not a case"
-            ));
+            wrong.push(format!("{exception}: is listed as different, and is not a case"));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} cases\n\n{}",
-        wrong.len(),
-        wrong.join("\n\n")
-    );
+    assert!(wrong.is_empty(), "{} cases\n\n{}", wrong.len(), wrong.join("\n\n"));
 }

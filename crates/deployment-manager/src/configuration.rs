@@ -76,11 +76,7 @@ pub enum ImportSource {
 /// Reads a `DeploymentConfiguration`. All errors go to `diagnostics`.
 pub fn read(config: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Configuration> {
     let mut found = Diagnostics::new();
-    let read = Reader {
-        config,
-        diagnostics: &mut found,
-    }
-    .read();
+    let read = Reader { config, diagnostics: &mut found }.read();
     found.attribute_to(&identity::reference(config));
     let has_errors = found.has_errors();
     diagnostics.append(found);
@@ -110,8 +106,7 @@ impl<'d> Reader<'_, 'd> {
         let config = self.text(spec, &name);
         let imports = self.imports(spec);
         let mut env = self.env(spec);
-        env.entry("deployment".to_owned())
-            .or_insert_with(|| Value::string(name.clone()));
+        env.entry("deployment".to_owned()).or_insert_with(|| Value::string(name.clone()));
         let defaults = Options::default();
         let options = Options {
             validate_schema: self.flag(spec, "validateSchema", defaults.validate_schema),
@@ -119,14 +114,7 @@ impl<'d> Reader<'_, 'd> {
             outputs: self.flag(spec, "outputs", defaults.outputs),
         };
         let skip_others = self.flag(spec, "skipOthers", false);
-        Some(Configuration {
-            name,
-            config: config?,
-            imports,
-            env,
-            options,
-            skip_others,
-        })
+        Some(Configuration { name, config: config?, imports, env, options, skip_others })
     }
 
     fn check_fields(&mut self, spec: Cursor<'_>) {
@@ -216,9 +204,7 @@ impl<'d> Reader<'_, 'd> {
             return Env::new();
         };
         let entries = entries.iter();
-        entries
-            .map(|(key, value)| (key.to_string(), value.clone().without_origin()))
-            .collect()
+        entries.map(|(key, value)| (key.to_string(), value.clone().without_origin())).collect()
     }
 
     fn imports(&mut self, spec: Cursor<'d>) -> Vec<ImportSource> {

@@ -13,16 +13,8 @@ const KINDS: &[(&str, &str, &str)] = &[
     ("compute", "address", "ComputeAddress"),
     ("compute", "globalAddress", "ComputeAddress"),
     ("compute", "instanceTemplate", "ComputeInstanceTemplate"),
-    (
-        "compute",
-        "instanceGroupManager",
-        "ComputeInstanceGroupManager",
-    ),
-    (
-        "compute",
-        "regionInstanceGroupManager",
-        "ComputeInstanceGroupManager",
-    ),
+    ("compute", "instanceGroupManager", "ComputeInstanceGroupManager"),
+    ("compute", "regionInstanceGroupManager", "ComputeInstanceGroupManager"),
     ("compute", "targetPool", "ComputeTargetPool"),
     ("compute", "forwardingRule", "ComputeForwardingRule"),
     ("compute", "globalForwardingRule", "ComputeForwardingRule"),
@@ -64,9 +56,7 @@ pub fn config_connector_kind(kind: &str) -> Option<&'static str> {
         resource == format!("{}ies", singular.trim_end_matches('y'))
             || plural.is_some_and(|rest| matches!(rest, "" | "s" | "es"))
     };
-    let found = KINDS
-        .iter()
-        .find(|(of, singular, _)| *of == service && is_meant(singular));
+    let found = KINDS.iter().find(|(of, singular, _)| *of == service && is_meant(singular));
     found.map(|(_, _, kind)| *kind)
 }
 
@@ -78,16 +68,10 @@ mod tests {
     fn both_spellings_of_a_type_have_a_kind() {
         for (kind, expected) in [
             ("compute.v1.instance", Some("ComputeInstance")),
-            (
-                "compute.beta.instanceTemplate",
-                Some("ComputeInstanceTemplate"),
-            ),
+            ("compute.beta.instanceTemplate", Some("ComputeInstanceTemplate")),
             ("gcp-types/compute-v1:instances", Some("ComputeInstance")),
             ("gcp-types/compute-v1:addresses", Some("ComputeAddress")),
-            (
-                "gcp-types/iam-v1:projects.serviceAccounts",
-                Some("IAMServiceAccount"),
-            ),
+            ("gcp-types/iam-v1:projects.serviceAccounts", Some("IAMServiceAccount")),
             ("gcp-types/pubsub-v1:projects.topics", Some("PubSubTopic")),
             ("storage.v1.bucket", Some("StorageBucket")),
             ("sqladmin.v1beta4.instance", Some("SQLInstance")),

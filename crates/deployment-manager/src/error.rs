@@ -86,23 +86,20 @@ impl ExpandError {
     /// The message of the original service.
     pub fn original(&self) -> String {
         let (text, resource) = match &self.cause {
-            Cause::NameMissing(resource) => (
-                "Resource does not have a name.".to_owned(),
-                quoted(resource),
-            ),
-            Cause::TypeMissing(resource) => (
-                "Resource does not have type defined.".to_owned(),
-                quoted(resource),
-            ),
+            Cause::NameMissing(resource) => {
+                ("Resource does not have a name.".to_owned(), quoted(resource))
+            }
+            Cause::TypeMissing(resource) => {
+                ("Resource does not have type defined.".to_owned(), quoted(resource))
+            }
             Cause::NotUnique { resource, list } => {
                 let name = resource.get("name").map(name_text).unwrap_or_default();
                 let text = format!("Resource name '{name}' is not unique in {list}.");
                 (text, quoted(resource))
             }
-            Cause::NoResources(kind) => (
-                "Template did not return a 'resources:' field.".to_owned(),
-                kind.clone(),
-            ),
+            Cause::NoResources(kind) => {
+                ("Template did not return a 'resources:' field.".to_owned(), kind.clone())
+            }
             Cause::Unsupported(path) => {
                 return format!("Unsupported source file: {path}. Resource: config");
             }
@@ -124,10 +121,7 @@ impl ExpandError {
 
 impl From<Diagnostic> for ExpandError {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self {
-            cause: Cause::Other(diagnostic.message.clone()),
-            diagnostics: diagnostic.into(),
-        }
+        Self { cause: Cause::Other(diagnostic.message.clone()), diagnostics: diagnostic.into() }
     }
 }
 

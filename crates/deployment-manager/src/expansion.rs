@@ -43,10 +43,7 @@ impl Resource<'_> {
 
     /// The value with its text.
     pub const fn located(&self) -> Located<'_> {
-        Located {
-            value: &self.value,
-            document: self.document.as_ref(),
-        }
+        Located { value: &self.value, document: self.document.as_ref() }
     }
 }
 
@@ -84,10 +81,7 @@ impl<'r> Expansion<'r> {
             return scalar(text);
         }
         let layout = self.layout.to_original_value();
-        mapping([
-            ("config", Some(self.into_config_value())),
-            ("layout", Some(layout)),
-        ])
+        mapping([("config", Some(self.into_config_value())), ("layout", Some(layout))])
     }
 
     /// `{resources}`; the text of a configuration that is only a scalar, or null.
@@ -104,10 +98,7 @@ impl<'r> Layout<'r> {
     /// The layout that a value of [`to_value`](Self::to_value) is. What is missing is empty.
     #[must_use]
     pub fn of_value(value: &Value<'r>) -> Self {
-        Self {
-            resources: resources_of(value),
-            outputs: value.get("outputs").cloned(),
-        }
+        Self { resources: resources_of(value), outputs: value.get("outputs").cloned() }
     }
 
     /// Returns `{resources, outputs}`, or only one of them.

@@ -14,14 +14,8 @@ pub struct Property {
 
 /// The properties at the top of a schema, in its order.
 pub fn properties(schema: &Value<'static>) -> Vec<Property> {
-    let required = schema
-        .get("required")
-        .and_then(Value::items)
-        .unwrap_or_default();
-    let properties = schema
-        .get("properties")
-        .and_then(Value::entries)
-        .unwrap_or_default();
+    let required = schema.get("required").and_then(Value::items).unwrap_or_default();
+    let properties = schema.get("properties").and_then(Value::entries).unwrap_or_default();
     let properties = properties.iter().map(|(name, property)| {
         let target = property.str_at(&["$ref"]).and_then(|reference| {
             let mut keys = reference.strip_prefix("#/")?.split('/');
@@ -50,11 +44,10 @@ pub fn properties(schema: &Value<'static>) -> Vec<Property> {
 impl Property {
     /// The cells of a table: name, type, required, default, description.
     pub fn row(&self) -> [String; 5] {
-        let default = self.default.as_ref().map(|default| {
-            default
-                .as_str()
-                .map_or_else(|| default.to_json(), str::to_owned)
-        });
+        let default = self
+            .default
+            .as_ref()
+            .map(|default| default.as_str().map_or_else(|| default.to_json(), str::to_owned));
         [
             self.name.clone(),
             self.kind.clone(),

@@ -37,10 +37,7 @@ impl Config {
     #[must_use]
     pub fn new(source: Arc<Source>) -> Self {
         let document = Document::parse(&source).map(Arc::new);
-        Self {
-            document: document.map_err(Diagnostics::from),
-            source,
-        }
+        Self { document: document.map_err(Diagnostics::from), source }
     }
 
     /// Returns the text with its name.
@@ -78,11 +75,7 @@ pub struct Imports {
 impl Imports {
     /// Adds an import, or replaces the one with this name.
     pub fn insert(&mut self, import: Import) {
-        if let Some(old) = self
-            .by_name
-            .get(&import.name)
-            .and_then(|&at| self.list.get_mut(at))
-        {
+        if let Some(old) = self.by_name.get(&import.name).and_then(|&at| self.list.get_mut(at)) {
             *old = import;
             return;
         }
@@ -124,11 +117,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            validate_schema: true,
-            strict_schemas: false,
-            outputs: true,
-        }
+        Self { validate_schema: true, strict_schemas: false, outputs: true }
     }
 }
 

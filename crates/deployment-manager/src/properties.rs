@@ -54,12 +54,8 @@ fn read(key: &str, text: &str) -> Result<Value<'static>> {
 
 /// The separator of the properties, and the properties.
 fn separator(argument: &str) -> (&str, &str) {
-    let changed = argument
-        .strip_prefix('^')
-        .and_then(|rest| rest.split_once('^'));
-    changed
-        .filter(|(separator, _)| !separator.is_empty())
-        .unwrap_or((",", argument))
+    let changed = argument.strip_prefix('^').and_then(|rest| rest.split_once('^'));
+    changed.filter(|(separator, _)| !separator.is_empty()).unwrap_or((",", argument))
 }
 
 /// The parts between separators that are neither in quotes nor in brackets.
@@ -83,10 +79,7 @@ fn split<'t>(list: &'t str, separator: &str) -> Vec<&'t str> {
             (None, '[' | '{') => depth += 1,
             (None, ']' | '}') => depth = depth.saturating_sub(1),
             (None, _)
-                if depth == 0
-                    && list
-                        .get(at..)
-                        .is_some_and(|rest| rest.starts_with(separator)) =>
+                if depth == 0 && list.get(at..).is_some_and(|rest| rest.starts_with(separator)) =>
             {
                 parts.push(list.get(start..at).unwrap_or_default());
                 start = at + separator.len();

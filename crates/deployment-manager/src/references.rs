@@ -46,11 +46,7 @@ pub fn find(text: &str, from: usize) -> Result<Option<Reference<'_>>, Malformed>
     });
     let content = end.and_then(|end| inside.get(..end)).ok_or(Malformed)?;
     let (name, path) = content.split_once('.').ok_or(Malformed)?;
-    Ok(Some(Reference {
-        range: start..start + OPEN.len() + content.len() + 1,
-        name,
-        path,
-    }))
+    Ok(Some(Reference { range: start..start + OPEN.len() + content.len() + 1, name, path }))
 }
 
 /// Whether a text has a reference, complete or not.
@@ -154,12 +150,10 @@ pub fn replace<'v>(
     }
     match &mut value.data {
         Data::Scalar(_) => Ok(()),
-        Data::Sequence(items) => items
-            .iter_mut()
-            .try_for_each(|item| replace(item, outputs, left)),
-        Data::Mapping(entries) => entries
-            .iter_mut()
-            .try_for_each(|(_, value)| replace(value, outputs, left)),
+        Data::Sequence(items) => items.iter_mut().try_for_each(|item| replace(item, outputs, left)),
+        Data::Mapping(entries) => {
+            entries.iter_mut().try_for_each(|(_, value)| replace(value, outputs, left))
+        }
     }
 }
 
@@ -213,10 +207,7 @@ pub fn size(value: &Value<'_>) -> usize {
         Data::Scalar(Scalar::String(text) | Scalar::Number(text)) => text.len(),
         Data::Scalar(_) => 0,
         Data::Sequence(items) => items.iter().map(size).sum(),
-        Data::Mapping(entries) => entries
-            .iter()
-            .map(|(key, value)| key.len() + size(value))
-            .sum(),
+        Data::Mapping(entries) => entries.iter().map(|(key, value)| key.len() + size(value)).sum(),
     };
     inside + PART
 }
@@ -239,9 +230,7 @@ pub fn follow<'v>(value: &Value<'v>, path: &str) -> Option<Value<'v>> {
     match found.as_slice() {
         [] => None,
         [one] => Some((*one).clone()),
-        several => Some(Value::sequence(
-            several.iter().map(|one| (*one).clone()).collect(),
-        )),
+        several => Some(Value::sequence(several.iter().map(|one| (*one).clone()).collect())),
     }
 }
 
@@ -323,10 +312,7 @@ mod tests {
     fn references_are_replaced_by_outputs() {
         for (text, expected) in [
             ("$(ref.vm.ip)", r#""10.0.0.1""#),
-            (
-                "http://$(ref.vm.ip):$(ref.vm.port)/",
-                r#""http://10.0.0.1:80/""#,
-            ),
+            ("http://$(ref.vm.ip):$(ref.vm.port)/", r#""http://10.0.0.1:80/""#),
             ("$(ref.vm.port)", "80"),
             ("$(ref.vm.ips[1])", r#""b""#),
             ("$(ref.vm.ips[*])", r#"["a","b"]"#),
@@ -356,10 +342,7 @@ mod tests {
     #[test]
     fn values_in_place_of_references_are_limited() {
         // The text has 8 bytes, and a part counts 8 more.
-        assert_eq!(
-            replaced_within("$(ref.vm.ip)$(ref.vm.ip)", 32).map(drop),
-            Ok(())
-        );
+        assert_eq!(replaced_within("$(ref.vm.ip)$(ref.vm.ip)", 32).map(drop), Ok(()));
         let too_large = Err("too large".to_owned());
         assert_eq!(replaced_within("$(ref.vm.ip)$(ref.vm.ip)", 31), too_large);
     }

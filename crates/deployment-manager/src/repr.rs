@@ -80,11 +80,7 @@ pub fn quoted_text(text: &str) -> String {
 
 fn write_text(out: &mut String, text: &str, most: usize) {
     use std::fmt::Write;
-    let quote = if text.contains('\'') && !text.contains('"') {
-        '"'
-    } else {
-        '\''
-    };
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);
     for c in text.chars() {
         if out.len() > most {
@@ -146,9 +142,7 @@ mod tests {
     use krm_yaml::Value;
 
     fn of(json: &str) -> String {
-        repr(&Value::from(
-            serde_json::from_str::<serde_json::Value>(json).unwrap(),
-        ))
+        repr(&Value::from(serde_json::from_str::<serde_json::Value>(json).unwrap()))
     }
 
     #[test]

@@ -54,19 +54,14 @@ pub fn of_value(value: &Value<'static>, options: Options) -> Result<Request> {
         None => Env::new(),
         Some(env) if env.is_null() => Env::new(),
         Some(env) => {
-            let entries = env
-                .entries()
-                .ok_or_else(|| wrong("env", "a mapping", env))?;
+            let entries = env.entries().ok_or_else(|| wrong("env", "a mapping", env))?;
             let entries = entries.iter();
-            entries
-                .map(|(key, value)| (key.to_string(), value.clone()))
-                .collect()
+            entries.map(|(key, value)| (key.to_string(), value.clone())).collect()
         }
     };
     if let Some(name) = name {
         let deployment = || Value::string(name.to_owned());
-        env.entry("deployment".to_owned())
-            .or_insert_with(deployment);
+        env.entry("deployment".to_owned()).or_insert_with(deployment);
     }
     let deployment = env.get("deployment").and_then(Value::as_str);
     Ok(Request {
@@ -101,9 +96,7 @@ fn text<'v>(value: &'v Value<'static>, field: &str) -> Result<Option<&'v str>> {
 
 fn flag(value: &Value<'static>, fields: [&str; 2]) -> Result<Option<bool>> {
     use krm_yaml::{Data, Scalar};
-    let found = fields
-        .into_iter()
-        .find_map(|field| Some((field, value.get(field)?)));
+    let found = fields.into_iter().find_map(|field| Some((field, value.get(field)?)));
     match found {
         None => Ok(None),
         Some((field, found)) => match &found.data {
@@ -126,9 +119,7 @@ fn imports(value: Option<&Value<'static>>) -> Result<Imports> {
         }
         return Ok(imports);
     }
-    let entries = value
-        .entries()
-        .ok_or_else(|| wrong("imports", "a list", value))?;
+    let entries = value.entries().ok_or_else(|| wrong("imports", "a list", value))?;
     for (name, item) in entries {
         imports.insert(import(name, item)?);
     }
@@ -143,9 +134,5 @@ fn import(name: &str, value: &Value<'static>) -> Result<Import> {
     };
     let content =
         content.ok_or_else(|| Diagnostic::error(format!("import `{name}` has no `content`")))?;
-    Ok(Import {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        content: Source::new(path, content),
-    })
+    Ok(Import { name: name.to_owned(), path: path.to_owned(), content: Source::new(path, content) })
 }

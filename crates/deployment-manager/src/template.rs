@@ -13,9 +13,7 @@ use krm_core::files::{Entry, Files, join};
 
 /// Whether a path is that of a template.
 pub fn is_template(path: &str) -> bool {
-    [".jinja", ".py"]
-        .iter()
-        .any(|ending| path.ends_with(ending))
+    [".jinja", ".py"].iter().any(|ending| path.ends_with(ending))
 }
 
 /// A configuration with one resource, of the template at `path`, and its outputs.
@@ -33,9 +31,7 @@ pub fn config(
     let base = path.rsplit('/').next().unwrap_or(path);
     let name = resource_name(base);
     let text = |text: &str| Some(Value::string(text.to_owned()));
-    let has_properties = properties
-        .entries()
-        .is_some_and(|entries| !entries.is_empty());
+    let has_properties = properties.entries().is_some_and(|entries| !entries.is_empty());
     let resource = mapping([
         ("type", text(base)),
         ("name", text(&name)),
@@ -47,10 +43,7 @@ pub fn config(
         ("resources", Some(Value::sequence(vec![resource]))),
         ("outputs", outputs(path, &name, files)?),
     ]);
-    Ok(Source::new(
-        format!("configuration of `{base}`"),
-        krm_yaml::to_string(&config),
-    ))
+    Ok(Source::new(format!("configuration of `{base}`"), krm_yaml::to_string(&config)))
 }
 
 /// The error for a file that is not a template.
@@ -103,10 +96,8 @@ mod tests {
     #[test]
     fn a_template_alone_is_a_configuration_with_its_outputs() {
         let schema = "outputs:\n  ip:\n    type: string\n";
-        let files = InMemory::new([(
-            "t/My_vm.jinja.schema".to_owned(),
-            schema.as_bytes().to_vec(),
-        )]);
+        let files =
+            InMemory::new([("t/My_vm.jinja.schema".to_owned(), schema.as_bytes().to_vec())]);
         let properties = Value::mapping(vec![("zone".into(), Value::from("a"))]);
         let source = config("t/My_vm.jinja", properties, &files).unwrap();
         assert_eq!(

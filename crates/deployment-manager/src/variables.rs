@@ -3,13 +3,8 @@
 use krm_yaml::diagnostic::{Diagnostic, Way};
 
 /// The variables that Google's service sets for every template.
-pub const NAMES: [&str; 5] = [
-    "current_time",
-    "deployment",
-    "project",
-    "project_number",
-    "username",
-];
+pub const NAMES: [&str; 5] =
+    ["current_time", "deployment", "project", "project_number", "username"];
 
 /// Says how to give the variable `name`.
 pub fn not_given(diagnostic: Diagnostic, name: &str) -> Diagnostic {

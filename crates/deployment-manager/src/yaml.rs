@@ -22,10 +22,7 @@ pub struct Parsed {
 pub fn read(source: &Arc<Source>, warnings: &mut Diagnostics) -> Result<Parsed, Diagnostics> {
     let document = Document::parse(source)?;
     let value = value(&document, warnings)?.into_owned();
-    Ok(Parsed {
-        document: Arc::new(document),
-        value,
-    })
+    Ok(Parsed { document: Arc::new(document), value })
 }
 
 /// The value of a text with one document; null if it is empty. The last of equal keys counts, with
@@ -89,14 +86,9 @@ impl Located<'_> {
 /// The first line of a place.
 pub fn first_line(place: Place) -> Place {
     let text = place.source.text().get(place.range.clone());
-    let first = text
-        .and_then(|text| text.lines().next())
-        .unwrap_or_default();
+    let first = text.and_then(|text| text.lines().next()).unwrap_or_default();
     let end = place.range.start + first.trim_end().len().max(1);
-    Place {
-        range: place.range.start..end,
-        ..place
-    }
+    Place { range: place.range.start..end, ..place }
 }
 
 /// A few words that describe a value.

@@ -42,11 +42,7 @@ pub struct Running {
     imports: Vec<String>,
 
     /// Which files the configuration may import, as in `build`
-    #[arg(
-        long,
-        value_name = "RESTRICTION",
-        default_value = "LoadRestrictionsRootOnly"
-    )]
+    #[arg(long, value_name = "RESTRICTION", default_value = "LoadRestrictionsRootOnly")]
     load_restrictor: LoadRestrictor,
 
     /// Do not check properties against schemas, nor set defaults
@@ -146,13 +142,7 @@ impl Running {
         let name = self.name.clone().unwrap_or_else(|| name_of(path));
         let mut env = Env::from([("deployment".to_owned(), Value::string(name.clone()))]);
         self.add_env(&mut env, diagnostics)?;
-        Some(Request {
-            name,
-            config,
-            imports,
-            env,
-            options: self.options(),
-        })
+        Some(Request { name, config, imports, env, options: self.options() })
     }
 
     /// Adds the values of the options to a request.
@@ -199,11 +189,7 @@ impl Running {
             } else {
                 name
             };
-            imports.push(Import {
-                name: name.to_owned(),
-                path: path.to_owned(),
-                content,
-            });
+            imports.push(Import { name: name.to_owned(), path: path.to_owned(), content });
         }
         Some(imports)
     }

@@ -59,10 +59,7 @@ impl Disk {
         let target = real.display().to_string();
         let target = files::is_below(root, path).then_some(target.as_str());
         let error = files::outside(path, root, target, self.owner);
-        let way_out = self
-            .clone_of(root)
-            .is_none()
-            .then(|| self.way_out.to_owned());
+        let way_out = self.clone_of(root).is_none().then(|| self.way_out.to_owned());
         Err(error.maybe_hint(way_out).into())
     }
 }
@@ -79,11 +76,7 @@ impl Disk {
 impl Files for Disk {
     fn entry(&self, path: &str) -> Option<Entry> {
         let there = fs::metadata(path).ok()?;
-        Some(if there.is_dir() {
-            Entry::Directory
-        } else {
-            Entry::File
-        })
+        Some(if there.is_dir() { Entry::Directory } else { Entry::File })
     }
 
     fn check(&self, path: &str, root: &str) -> Result<()> {
@@ -140,15 +133,11 @@ fn contents(name: &str, real: &Path) -> Result<Vec<u8>> {
     let room = usize::try_from(there.len().min(MAX_FILE)).unwrap_or_default();
     let mut bytes = Vec::with_capacity(room.saturating_add(64));
     let file = File::open(real).map_err(unreadable)?;
-    file.take(MAX_FILE + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_FILE {
         let most = MAX_FILE >> 20;
         let problem = format!("`{name}` cannot be read: it is larger than {most} MiB");
-        return Err(Diagnostic::error(problem)
-            .hint("split it into several files")
-            .into());
+        return Err(Diagnostic::error(problem).hint("split it into several files").into());
     }
     Ok(bytes)
 }

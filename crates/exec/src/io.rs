@@ -64,10 +64,7 @@ pub fn read(path: &str) -> Result<Arc<Source>> {
 ///
 /// # Errors
 /// If it cannot be read.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the command line reads files, for all the others"
-)]
+#[expect(clippy::disallowed_methods, reason = "the command line reads files, for all the others")]
 pub fn read_bytes(path: &str) -> Result<Vec<u8>> {
     if path == "-" {
         return stdin_bytes();
@@ -105,19 +102,14 @@ fn hint(path: &Path, kind: ErrorKind) -> Option<String> {
     if path.as_os_str().is_empty() {
         return Some("the file name is empty: is a shell variable not set?".to_owned());
     }
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
         return Some(format!("directory `{}` does not exist", folder?.display()));
     };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names: Vec<String> = names.collect();
     let meant = closest_file(path.file_name()?.to_str()?, &names)?;
-    Some(format!(
-        "did you mean `{}`?",
-        path.with_file_name(meant).display()
-    ))
+    Some(format!("did you mean `{}`?", path.with_file_name(meant).display()))
 }
 
 /// The name of a file that is close. Its extension, which most have in common, does not count.
@@ -184,10 +176,7 @@ pub fn write(path: &str, text: &str) -> anyhow::Result<()> {
 }
 
 /// Whether a file holds `text`.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the command line reads files, for all the others"
-)]
+#[expect(clippy::disallowed_methods, reason = "the command line reads files, for all the others")]
 fn holds(path: &Path, text: &str) -> bool {
     std::fs::read(path).is_ok_and(|old| old == text.as_bytes())
 }
@@ -203,9 +192,8 @@ pub fn make_folder(folder: &Path) -> anyhow::Result<()> {
 /// The variables of the environment whose names are text, in alphabetical order.
 pub fn environment() -> Vec<(String, OsString)> {
     let variables = std::env::vars_os();
-    let mut variables: Vec<_> = variables
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-        .collect();
+    let mut variables: Vec<_> =
+        variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect();
     variables.sort();
     variables
 }
@@ -230,10 +218,7 @@ pub fn yaml_files(path: &str, names: &[&str]) -> Result<Option<Vec<String>>> {
             .map_err(|error| Diagnostic::error(format!("`{path}` cannot be searched: {error}")))?;
         let is_named = names.iter().any(|name| entry.file_name() == *name);
         // A link that leads nowhere is reported when it is read.
-        let may_be_read = entry
-            .path()
-            .metadata()
-            .map_or(true, |there| there.is_file());
+        let may_be_read = entry.path().metadata().map_or(true, |there| there.is_file());
         if (is_yaml(entry.path()) || is_named) && may_be_read {
             files.push(entry.path().display().to_string());
         }
@@ -290,11 +275,7 @@ fn write_all<'t>(pieces: impl IntoIterator<Item = Cow<'t, str>>) -> anyhow::Resu
 
 /// A text for people, which may have our own colours.
 fn shown(text: &str, color: bool) -> Cow<'_, str> {
-    if color {
-        visible_in_color(text)
-    } else {
-        visible(text)
-    }
+    if color { visible_in_color(text) } else { visible(text) }
 }
 
 /// The error for standard output, unless it is a closed pipe.

@@ -236,10 +236,7 @@ impl Python {
         }
         check_sandbox().map_err(Failure::Exposed)?;
         let mut command = self.interpreter();
-        let limits = Limits {
-            time: self.limit,
-            output: MAX_ANSWER,
-        };
+        let limits = Limits { time: self.limit, output: MAX_ANSWER };
         let command = with_program(&mut command, QUESTION);
         let ended = subprocess::run(command, String::new(), limits, &self.interruption);
         // That has ended with the program.
@@ -441,12 +438,7 @@ impl Process {
             // The receiver may be gone.
             forwarded.send(())
         });
-        Ok(Self {
-            group,
-            requests,
-            answers,
-            printed: all_printed,
-        })
+        Ok(Self { group, requests, answers, printed: all_printed })
     }
 
     /// Stops the process with its children. If it `has_closed` its output, it gets some time to end
@@ -507,10 +499,7 @@ fn forward(mut stream: impl Read, printed: Printed) {
     let _ = std::io::copy(&mut stream, &mut std::io::sink());
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "no output depends on when a program is stopped"
-)]
+#[expect(clippy::disallowed_methods, reason = "no output depends on when a program is stopped")]
 fn now() -> Instant {
     Instant::now()
 }
@@ -556,14 +545,8 @@ mod tests {
         let (answer, _) = ask("echo $(env | cut -d= -f1 | sort) in $(pwd)", LONG);
         let answer = answer.unwrap();
         // A shell sets variables of its own.
-        let names = answer
-            .replace("OLDPWD ", "")
-            .replace("PWD ", "")
-            .replace("SHLVL ", "");
-        assert_eq!(
-            names.replace("_ ", ""),
-            "PATH PYTHONHASHSEED PYTHONUTF8 in /"
-        );
+        let names = answer.replace("OLDPWD ", "").replace("PWD ", "").replace("SHLVL ", "");
+        assert_eq!(names.replace("_ ", ""), "PATH PYTHONHASHSEED PYTHONUTF8 in /");
     }
 
     #[test]
@@ -603,10 +586,7 @@ mod tests {
     #[test]
     fn an_answer_without_end_is_an_error() {
         let (first, _) = ask("yes | tr -d '\\n'", LONG);
-        assert_eq!(
-            first.unwrap_err(),
-            "error: the template returned more than 64 MiB"
-        );
+        assert_eq!(first.unwrap_err(), "error: the template returned more than 64 MiB");
     }
 
     #[test]

@@ -26,8 +26,5 @@ pub fn reason(error: &std::io::Error) -> String {
 /// The error for a directory that cannot be created.
 pub fn refuse_folder(folder: &Path, error: &std::io::Error) -> anyhow::Error {
     let reason = reason(error);
-    anyhow!(
-        "the directory `{}` cannot be created: {reason}",
-        folder.display()
-    )
+    anyhow!("the directory `{}` cannot be created: {reason}", folder.display())
 }

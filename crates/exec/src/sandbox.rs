@@ -49,11 +49,8 @@ impl Interpreter {
     pub(crate) fn parse(answer: &[u8]) -> Option<Self> {
         let mut parts = answer.strip_suffix(b"\0")?.split(|byte| *byte == 0);
         let path = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
-        let mut found = Self {
-            program: path(parts.next()?),
-            reads: Vec::new(),
-            executes: Vec::new(),
-        };
+        let mut found =
+            Self { program: path(parts.next()?), reads: Vec::new(), executes: Vec::new() };
         for part in parts {
             match part {
                 [b'r', read @ ..] => found.reads.push(path(read)),

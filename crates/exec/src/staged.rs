@@ -48,20 +48,15 @@ impl Staged {
     /// If one cannot be made.
     pub fn make_folder(&mut self, folder: &Path) -> anyhow::Result<()> {
         let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
-        let mut new: Vec<PathBuf> = folder
-            .ancestors()
-            .take_while(missing)
-            .map(Path::to_owned)
-            .collect();
+        let mut new: Vec<PathBuf> =
+            folder.ancestors().take_while(missing).map(Path::to_owned).collect();
         new.reverse();
         self.folders.append(&mut new);
         fs::create_dir_all(folder).map_err(|error| refuse_folder(folder, &error))
     }
 
     fn write(&mut self, path: &Path, text: &str, access: Access) -> std::io::Result<()> {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let mut builder = Builder::new();
         builder.prefix(UNFINISHED);
         // Without permissions, a temporary file has the mode 0600.

@@ -132,10 +132,7 @@ pub fn run(
     limits: Limits,
     interruption: &Interruption,
 ) -> Result<Ended, Failure> {
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     interruption.keep(true);
     let ended = start(command, input, limits.output)
         .and_then(|running| running.finish(limits.time, interruption));
@@ -190,13 +187,7 @@ fn start(command: &mut Command, input: String, most: u64) -> Result<Running, Fai
     in_background(group.child.stderr.take(), &sender, |stream| {
         Event::Words(end(stream, KEPT_WORDS))
     });
-    Ok(Running {
-        group,
-        events,
-        _sender: sender,
-        output: None,
-        words: None,
-    })
+    Ok(Running { group, events, _sender: sender, output: None, words: None })
 }
 
 impl Running {
@@ -287,20 +278,14 @@ fn end(mut stream: impl Read, kept: usize) -> Vec<u8> {
     words
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "no output depends on when a program is stopped"
-)]
+#[expect(clippy::disallowed_methods, reason = "no output depends on when a program is stopped")]
 fn now() -> Instant {
     Instant::now()
 }
 
 /// The numbers of the current user and group, `UID:GID`, where there are such.
 #[must_use]
-#[cfg_attr(
-    not(unix),
-    expect(clippy::missing_const_for_fn, reason = "it is one only there")
-)]
+#[cfg_attr(not(unix), expect(clippy::missing_const_for_fn, reason = "it is one only there"))]
 pub fn current_user() -> Option<String> {
     #[cfg(unix)]
     {
@@ -328,10 +313,7 @@ mod tests {
         let many: Vec<String> = (0..10_000).map(|line| format!("line {line}\n")).collect();
         let kept = end(many.concat().as_bytes(), 100);
         let kept = String::from_utf8(kept).unwrap();
-        assert!(
-            kept.starts_with("line ") && kept.ends_with("line 9999\n"),
-            "{kept}"
-        );
+        assert!(kept.starts_with("line ") && kept.ends_with("line 9999\n"), "{kept}");
         assert!(kept.len() <= 200);
     }
 }

@@ -72,12 +72,10 @@ pub fn check_object<'v>(object: impl Into<View<'v>>) -> Result<()> {
     let way_out = (!is_kptfile).then_some(
         "or, if no tool is to run it, set the annotation `config.kubernetes.io/local-config: \"true\"` on it",
     );
-    Err(Diagnostic::error(format!(
-        "`{identity}` is not a resource: tools run what it names"
-    ))
-    .hint("write it by hand, and remove it from the Template")
-    .maybe_hint(way_out.map(str::to_owned))
-    .into())
+    Err(Diagnostic::error(format!("`{identity}` is not a resource: tools run what it names"))
+        .hint("write it by hand, and remove it from the Template")
+        .maybe_hint(way_out.map(str::to_owned))
+        .into())
 }
 
 /// Checks the file of an object, by its path in the package or directory.
@@ -116,9 +114,7 @@ fn refusal(path: &str) -> Option<String> {
         }
         let is_tools = OF_TOOLS.contains(&stem.unwrap_or_default())
             || ["kptfile", "kustomization"].contains(&name.trim_end_matches(['.', ' ']))
-            || [".tf", ".tofu"]
-                .iter()
-                .any(|end| stem.unwrap_or_default().ends_with(end));
+            || [".tf", ".tofu"].iter().any(|end| stem.unwrap_or_default().ends_with(end));
         is_tools.then(|| format!("other tools read `{part}`"))
     })
 }

@@ -27,10 +27,8 @@ pub type Fields = &'static [(&'static [&'static str], Type)];
 use Type::{Bool, Number, Port, Share, String as Text};
 
 /// Fields of objects of every kind.
-const METADATA: Fields = &[
-    (&["metadata", "labels", "*"], Text),
-    (&["metadata", "annotations", "*"], Text),
-];
+const METADATA: Fields =
+    &[(&["metadata", "labels", "*"], Text), (&["metadata", "annotations", "*"], Text)];
 
 /// Fields of a `spec` with a pod template.
 pub const POD_TEMPLATE: Fields = &[
@@ -299,27 +297,12 @@ mod tests {
         check("Deployment", "spec.replicas", Some(Type::Number));
         check("Deployment", "metadata.labels.a", Some(Type::String));
         let container = "spec.template.spec.containers";
-        check(
-            "Deployment",
-            &format!("{container}.ports.containerPort"),
-            Some(Type::Number),
-        );
-        check(
-            "Deployment",
-            &format!("{container}.livenessProbe.httpGet.port"),
-            Some(Type::Port),
-        );
-        check(
-            "Deployment",
-            "spec.template.spec.hostNetwork",
-            Some(Type::Bool),
-        );
+        check("Deployment", &format!("{container}.ports.containerPort"), Some(Type::Number));
+        check("Deployment", &format!("{container}.livenessProbe.httpGet.port"), Some(Type::Port));
+        check("Deployment", "spec.template.spec.hostNetwork", Some(Type::Bool));
         check("Deployment", "spec.port", None);
         check("ConfigMap", "spec.replicas", None);
-        assert_eq!(
-            of_field("example.org/v1", "Deployment", &["spec", "replicas"]),
-            None
-        );
+        assert_eq!(of_field("example.org/v1", "Deployment", &["spec", "replicas"]), None);
     }
 
     #[test]

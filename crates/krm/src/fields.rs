@@ -56,11 +56,7 @@ pub struct Unknown<'d> {
 
 impl<'d> Unknown<'d> {
     fn of(entry: Cursor<'d>, key: Cow<'d, str>, known: &[&'static str]) -> Self {
-        Self {
-            entry,
-            meant: meant(&key, known.iter().copied()),
-            key,
-        }
+        Self { entry, meant: meant(&key, known.iter().copied()), key }
     }
 
     /// The message for a field of `what`.

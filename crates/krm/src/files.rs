@@ -93,9 +93,7 @@ pub struct InMemory {
 impl InMemory {
     /// Takes files by their paths.
     pub fn new(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Self {
-        Self {
-            files: files.into_iter().collect(),
-        }
+        Self { files: files.into_iter().collect() }
     }
 }
 
@@ -114,14 +112,9 @@ impl Files for InMemory {
             "." => String::new(),
             directory => format!("{directory}/"),
         };
-        let rest = self
-            .files
-            .keys()
-            .filter_map(|path| path.strip_prefix(&inside));
-        let mut names: Vec<String> = rest
-            .filter_map(|rest| rest.split('/').next())
-            .map(str::to_owned)
-            .collect();
+        let rest = self.files.keys().filter_map(|path| path.strip_prefix(&inside));
+        let mut names: Vec<String> =
+            rest.filter_map(|rest| rest.split('/').next()).map(str::to_owned).collect();
         names.dedup();
         names
     }
@@ -164,9 +157,7 @@ pub fn is_below(root: &str, path: &str) -> bool {
     let rest = match root.as_str() {
         "." => Some(path.as_str()).filter(|path| !path.starts_with('/')),
         "/" => path.strip_prefix('/'),
-        _ => path
-            .strip_prefix(&root)
-            .filter(|rest| rest.is_empty() || rest.starts_with('/')),
+        _ => path.strip_prefix(&root).filter(|rest| rest.is_empty() || rest.starts_with('/')),
     };
     rest.is_some_and(|rest| rest.split('/').all(|part| part != ".."))
 }
@@ -248,11 +239,7 @@ mod tests {
             ("a", "https://example.com/x", "https://example.com/x"),
             ("/a/b", "../c", "/a/c"),
         ] {
-            assert_eq!(
-                join(directory, relative),
-                expected,
-                "{directory} {relative}"
-            );
+            assert_eq!(join(directory, relative), expected, "{directory} {relative}");
         }
         assert_eq!(directory_of("a/b/c.yaml"), "a/b");
         assert_eq!(directory_of("c.yaml"), ".");

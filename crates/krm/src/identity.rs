@@ -94,11 +94,7 @@ impl<'d> Head<'d> {
 
     /// The identity, if the object has a kind; without a name that is empty.
     pub fn identity_of_kind(self) -> Option<Identity> {
-        Self {
-            name: self.name.or(Some(Cow::Borrowed(""))),
-            ..self
-        }
-        .identity()
+        Self { name: self.name.or(Some(Cow::Borrowed(""))), ..self }.identity()
     }
 
     /// The identity, if the object has a kind and a name.
@@ -181,10 +177,8 @@ pub fn group(api_version: &str) -> &str {
 
 /// Whether a group is one of Kubernetes or OpenShift; kinds of others may have the same name.
 pub fn is_built_in(group: &str) -> bool {
-    matches!(
-        group,
-        "" | "apps" | "autoscaling" | "batch" | "extensions" | "policy"
-    ) || group.ends_with(".k8s.io")
+    matches!(group, "" | "apps" | "autoscaling" | "batch" | "extensions" | "policy")
+        || group.ends_with(".k8s.io")
         || group.ends_with(".openshift.io")
 }
 

@@ -86,10 +86,7 @@ impl AnyCase {
     /// Unknown keys are errors, unless they are ignored.
     #[must_use]
     pub fn new(ignores_unknown: bool) -> Self {
-        Self {
-            ignores_unknown,
-            found: RefCell::default(),
-        }
+        Self { ignores_unknown, found: RefCell::default() }
     }
 
     /// The keys that are not written as the fields of their types, from the outside in. If unknown

@@ -89,11 +89,7 @@ mod tests {
 
     #[test]
     fn plurals_are_those_of_kubernetes() {
-        check(
-            "networkpolicies",
-            ("NetworkPolicy", "networking.k8s.io"),
-            true,
-        );
+        check("networkpolicies", ("NetworkPolicy", "networking.k8s.io"), true);
         check("gateways", ("Gateway", "gateway.networking.k8s.io"), true);
         check("ingresses", ("Ingress", "networking.k8s.io"), true);
         check("endpoints", ("Endpoints", ""), true);
@@ -104,11 +100,7 @@ mod tests {
     fn the_core_group_has_no_name() {
         check("service", ("Service", ""), true);
         check("service.v1", ("Service", ""), false);
-        check(
-            "service.serving.knative.dev",
-            ("Service", "serving.knative.dev"),
-            true,
-        );
+        check("service.serving.knative.dev", ("Service", "serving.knative.dev"), true);
         check("service", ("Service", "serving.knative.dev"), true);
     }
 }

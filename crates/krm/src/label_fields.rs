@@ -28,13 +28,7 @@ pub const fn field(
     path: &'static str,
     create: bool,
 ) -> Field {
-    Field {
-        group,
-        version,
-        kind,
-        path,
-        create,
-    }
+    Field { group, version, kind, path, create }
 }
 
 /// The fields for labels besides `metadata.labels`, which every object has.
@@ -162,22 +156,16 @@ pub fn for_template(group: &str, kind: &str) -> &'static [Branch] {
     let of_kind = || TREES.iter().filter(|tree| tree.kind == kind);
     let tree = of_kind().find(|tree| tree.group == Some(group));
     let tree = tree.or_else(|| of_kind().find(|tree| tree.group.is_none()));
-    tree.map(|tree| tree.branches.as_slice())
-        .unwrap_or_default()
+    tree.map(|tree| tree.branches.as_slice()).unwrap_or_default()
 }
 
 /// The fields in which a Template sets its labels in a pod template of any kind.
 pub fn for_pod_template() -> &'static [Branch] {
     let below = |branches: &'static [Branch], key| -> &'static [Branch] {
         let branch = branches.iter().find(|branch| branch.key == key);
-        branch
-            .map(|branch| branch.children.as_slice())
-            .unwrap_or_default()
+        branch.map(|branch| branch.children.as_slice()).unwrap_or_default()
     };
-    below(
-        below(for_template("apps", "Deployment"), "spec"),
-        "template",
-    )
+    below(below(for_template("apps", "Deployment"), "spec"), "template")
 }
 
 /// The paths of these fields, as in [`Field::path`] but without `[]`.
@@ -207,10 +195,7 @@ fn trees() -> Vec<Tree> {
     let mut trees: Vec<Tree> = Vec::new();
     for field in all() {
         for (kind, group) in [(field.kind, field.own_group()), (field.kind, None)] {
-            if trees
-                .iter()
-                .any(|tree| (tree.kind, tree.group) == (kind, group))
-            {
+            if trees.iter().any(|tree| (tree.kind, tree.group) == (kind, group)) {
                 continue;
             }
             let mut branches = Vec::new();
@@ -218,11 +203,7 @@ fn trees() -> Vec<Tree> {
             for field in of_kind.filter(|field| [None, group].contains(&field.own_group())) {
                 field.grow(&mut branches, field.path);
             }
-            trees.push(Tree {
-                kind,
-                group,
-                branches,
-            });
+            trees.push(Tree { kind, group, branches });
         }
     }
     trees

@@ -76,22 +76,14 @@ impl TryFrom<Expression> for Requirement {
     type Error = &'static str;
 
     fn try_from(written: Expression) -> Result<Self, Self::Error> {
-        let Expression {
-            key,
-            operator,
-            values,
-        } = written;
+        let Expression { key, operator, values } = written;
         if key.is_empty() {
             return Err("`key` is missing");
         }
         if matches!(operator, Operator::In | Operator::NotIn) == values.is_empty() {
             return Err("`In` and `NotIn` need `values`, the other operators have none");
         }
-        Ok(Self {
-            key,
-            operator,
-            values,
-        })
+        Ok(Self { key, operator, values })
     }
 }
 
@@ -102,11 +94,7 @@ impl LabelSelector {
     ///
     /// The message of Kubernetes for a malformed selector.
     pub fn parse(text: &str) -> Result<Self, String> {
-        Parser {
-            tokens: tokens(text),
-            at: 0,
-        }
-        .parse()
+        Parser { tokens: tokens(text), at: 0 }.parse()
     }
 
     /// Parses a selector that a user writes. Empty requirements are ignored.
@@ -190,12 +178,8 @@ impl LabelSelector {
     pub fn matches_some(&self, labels: &BTreeSet<(String, String)>) -> bool {
         self.0.iter().all(|requirement| {
             let from = (requirement.key.clone(), String::new());
-            let values = labels
-                .range(from..)
-                .map(|(key, value)| (key, value.as_str()));
-            let mut values = values
-                .take_while(|(key, _)| **key == requirement.key)
-                .peekable();
+            let values = labels.range(from..).map(|(key, value)| (key, value.as_str()));
+            let mut values = values.take_while(|(key, _)| **key == requirement.key).peekable();
             if values.peek().is_none() {
                 return requirement.matches(None);
             }
@@ -236,11 +220,7 @@ impl Requirement {
         let values = expression.get("values").and_then(View::items);
         let values = values.into_iter().flatten();
         let values = values.map(|value| Some(value.as_str()?.into_owned()));
-        Some(Self {
-            key: text("key")?,
-            operator,
-            values: values.collect::<Option<_>>()?,
-        })
+        Some(Self { key: text("key")?, operator, values: values.collect::<Option<_>>()? })
     }
 
     fn matches(&self, label: Option<&str>) -> bool {
@@ -248,9 +228,7 @@ impl Requirement {
         let compare = |is: fn(i64, i64) -> bool| {
             let wanted = self.values.first().and_then(|value| value.parse().ok());
             let found = label.and_then(|value| value.parse().ok());
-            found
-                .zip(wanted)
-                .is_some_and(|(found, wanted)| is(found, wanted))
+            found.zip(wanted).is_some_and(|(found, wanted)| is(found, wanted))
         };
         let is_one = label.is_some_and(|value| self.values.contains(value));
         match self.operator {
@@ -283,10 +261,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     while !rest.is_empty() {
         let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign));
         let end = sign.map_or_else(
-            || {
-                rest.find(|letter| is_special(letter) || is_space(letter))
-                    .unwrap_or(rest.len())
-            },
+            || rest.find(|letter| is_special(letter) || is_space(letter)).unwrap_or(rest.len()),
             |sign| sign.len(),
         );
         let Some((token, after)) = rest.split_at_checked(end) else {
@@ -360,10 +335,7 @@ impl<'t> Parser<'t> {
         }
         let wrong = validation::qualified(key);
         if !wrong.is_empty() {
-            return Err(format!(
-                "<nil>: Invalid value: {key:?}: {}",
-                wrong.join("; ")
-            ));
+            return Err(format!("<nil>: Invalid value: {key:?}: {}", wrong.join("; ")));
         }
         if is_negated {
             return requirement(key, Operator::DoesNotExist, BTreeSet::new());
@@ -378,9 +350,7 @@ impl<'t> Parser<'t> {
             ">" => Operator::GreaterThan,
             "<" => Operator::LessThan,
             _ => {
-                return Err(format!(
-                    "found '{token}', expected: in, notin, =, ==, !=, gt, lt"
-                ));
+                return Err(format!("found '{token}', expected: in, notin, =, ==, !=, gt, lt"));
             }
         };
         let values = match token {
@@ -427,10 +397,7 @@ impl<'t> Parser<'t> {
                 }
                 "," if self.peek() == "," || is_word(self.peek()) => {}
                 "," => {
-                    return Err(format!(
-                        "found '{}', expected: ',', or identifier",
-                        self.peek()
-                    ));
+                    return Err(format!("found '{}', expected: ',', or identifier", self.peek()));
                 }
                 ")" => return Ok(values),
                 token => return Err(format!("found '{token}', expected: ',' or ')'")),
@@ -447,10 +414,8 @@ fn requirement(
 ) -> Result<Requirement, String> {
     let mut wrong = Vec::new();
     if matches!(operator, Operator::GreaterThan | Operator::LessThan) {
-        for (index, value) in values
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| value.parse::<i64>().is_err())
+        for (index, value) in
+            values.iter().enumerate().filter(|(_, value)| value.parse::<i64>().is_err())
         {
             wrong.push(format!(
                 "values[{index}]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer"
@@ -461,17 +426,11 @@ fn requirement(
         let what = validation::label_value(value);
         if !what.is_empty() {
             let what = what.join("; ");
-            wrong.push(format!(
-                "values[{index}][{key}]: Invalid value: {value:?}: {what}"
-            ));
+            wrong.push(format!("values[{index}][{key}]: Invalid value: {value:?}: {what}"));
         }
     }
     match wrong.as_slice() {
-        [] => Ok(Requirement {
-            key: key.to_owned(),
-            operator,
-            values,
-        }),
+        [] => Ok(Requirement { key: key.to_owned(), operator, values }),
         [one] => Err(one.clone()),
         all => Err(format!("[{}]", all.join(", "))),
     }
@@ -491,30 +450,12 @@ mod tests {
     fn errors_say_what_is_wrong() {
         let cases = [
             ("a=b c", "found 'c', expected: ',' or 'end of string'"),
-            (
-                "a=(",
-                "unable to parse requirement: found '(', expected: identifier",
-            ),
-            (
-                "!=a",
-                "found '!=', expected: !, identifier, or 'end of string'",
-            ),
-            (
-                "!in",
-                "unable to parse requirement: found 'in', expected: identifier",
-            ),
-            (
-                "a in (",
-                "unable to parse requirement: found '', expected: ',', ')' or identifier",
-            ),
-            (
-                "a in (b",
-                "unable to parse requirement: found '', expected: ',' or ')'",
-            ),
-            (
-                "a in (b,",
-                "unable to parse requirement: found '', expected: ',', or identifier",
-            ),
+            ("a=(", "unable to parse requirement: found '(', expected: identifier"),
+            ("!=a", "found '!=', expected: !, identifier, or 'end of string'"),
+            ("!in", "unable to parse requirement: found 'in', expected: identifier"),
+            ("a in (", "unable to parse requirement: found '', expected: ',', ')' or identifier"),
+            ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'"),
+            ("a in (b,", "unable to parse requirement: found '', expected: ',', or identifier"),
             ("a,=b", "found '=', expected: identifier after ','"),
         ];
         for (text, expected) in cases {
@@ -525,14 +466,7 @@ mod tests {
 
     #[test]
     fn empty_values_are_values() {
-        for text in [
-            "a=",
-            "a in ()",
-            "a in (,)",
-            "a in (,b)",
-            "a in (b,)",
-            "a in (b,,c)",
-        ] {
+        for text in ["a=", "a in ()", "a in (,)", "a in (,b)", "a in (b,)", "a in (b,,c)"] {
             let selector = LabelSelector::parse(text).unwrap();
             assert!(selector.matches(|_| Some("")), "{text}");
             assert!(!selector.matches(|_| None::<&str>), "{text}");
@@ -562,23 +496,14 @@ mod tests {
              {key: f, operator: Exists, values: null}]}",
             "a in (b),c notin (d,e),f",
         );
-        check_object(
-            "{matchLabel: {a: b}}",
-            "matchLabel: unknown field `matchLabel`",
-        );
-        check_object(
-            "{matchLabels: {a: null}}",
-            "matchLabels.a: expected a string, found null",
-        );
+        check_object("{matchLabel: {a: b}}", "matchLabel: unknown field `matchLabel`");
+        check_object("{matchLabels: {a: null}}", "matchLabels.a: expected a string, found null");
         let expression = |of: &str| format!("{{matchExpressions: [{{{of}}}]}}");
         check_object(
             &expression("key: a, operator: Equals"),
             "matchExpressions[0].operator: unknown value `Equals` for `operator`",
         );
-        for wrong in [
-            "key: a, operator: In",
-            "key: a, operator: Exists, values: [b]",
-        ] {
+        for wrong in ["key: a, operator: In", "key: a, operator: Exists, values: [b]"] {
             check_object(
                 &expression(wrong),
                 "matchExpressions[0]: `In` and `NotIn` need `values`, the other operators have none",
@@ -611,12 +536,9 @@ mod tests {
     fn labels_are_matched_as_they_are_written() {
         let labels = [("app", "web".into()), ("size", Value::from(3_i64))];
         let labels = Value::mapping(labels.map(|(key, value)| (key.into(), value)).into());
-        for (text, expected) in [
-            ("app=web,size>2", true),
-            ("size=3", true),
-            ("app=db", false),
-            ("!app", false),
-        ] {
+        for (text, expected) in
+            [("app=web,size>2", true), ("size=3", true), ("app=db", false), ("!app", false)]
+        {
             let selector = LabelSelector::parse_each(text).unwrap();
             assert_eq!(selector.fits(Some(View::from(&labels))), expected, "{text}");
         }
@@ -624,21 +546,11 @@ mod tests {
     }
 
     fn word() -> impl Strategy<Value = String> {
-        prop_oneof![
-            "[a-c]",
-            Just("in".to_owned()),
-            Just("notin".to_owned()),
-            "[0-9]"
-        ]
+        prop_oneof!["[a-c]", Just("in".to_owned()), Just("notin".to_owned()), "[0-9]"]
     }
 
     /// The text of a requirement, its key, its meaning, and its values.
-    type Case = (
-        String,
-        String,
-        fn(Option<&str>, &[String]) -> bool,
-        Vec<String>,
-    );
+    type Case = (String, String, fn(Option<&str>, &[String]) -> bool, Vec<String>);
 
     fn case() -> impl Strategy<Value = Case> {
         let one = |sign: &'static str, is: fn(Option<&str>, &[String]) -> bool| {
@@ -648,32 +560,23 @@ mod tests {
         };
         let set = |sign: &'static str, is: fn(Option<&str>, &[String]) -> bool| {
             (word(), prop::collection::vec(word(), 1..4)).prop_map(move |(key, values)| {
-                (
-                    format!("{key} {sign} ({})", values.join(" , ")),
-                    key,
-                    is,
-                    values,
-                )
+                (format!("{key} {sign} ({})", values.join(" , ")), key, is, values)
             })
         };
         prop_oneof![
             one("=", |label, values| label == Some(&values[0])),
             one("==", |label, values| label == Some(&values[0])),
             one("!=", |label, values| label != Some(&values[0])),
-            set("in", |label, values| label.is_some_and(|label| values
-                .iter()
-                .any(|value| value == label))),
-            set("notin", |label, values| label.is_none_or(|label| values
-                .iter()
-                .all(|value| value != label))),
-            (
-                word().prop_filter("a name", |key| key != "in" && key != "notin"),
-                Just(())
-            )
-                .prop_map(|(key, ())| {
+            set("in", |label, values| label
+                .is_some_and(|label| values.iter().any(|value| value == label))),
+            set("notin", |label, values| label
+                .is_none_or(|label| values.iter().all(|value| value != label))),
+            (word().prop_filter("a name", |key| key != "in" && key != "notin"), Just(())).prop_map(
+                |(key, ())| {
                     let is: fn(Option<&str>, &[String]) -> bool = |label, _| label.is_none();
                     (format!("! {key}"), key, is, Vec::new())
-                }),
+                }
+            ),
             word().prop_map(|key| {
                 let is: fn(Option<&str>, &[String]) -> bool = |label, _| label.is_some();
                 (key.clone(), key, is, Vec::new())

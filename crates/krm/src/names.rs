@@ -88,9 +88,7 @@ fn has_form(text: &str, is_outer: impl Fn(&u8) -> bool, inner: &[u8]) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(&is_outer)
         && bytes.last().is_some_and(&is_outer)
-        && bytes
-            .iter()
-            .all(|byte| is_outer(byte) || inner.contains(byte))
+        && bytes.iter().all(|byte| is_outer(byte) || inner.contains(byte))
 }
 
 /// The part of a label's key after the `/`, and a value that is not empty.
@@ -127,21 +125,14 @@ pub fn check_annotation_key(key: &str) -> Option<Diagnostic> {
 /// Validates the name of an object by the rules of its kind.
 pub fn check_object_name(group: &str, kind: &str, name: &str) -> Option<Diagnostic> {
     let form = Form::of_object(group, kind);
-    let article = if kind.starts_with(['A', 'E', 'I', 'O', 'U']) {
-        "an"
-    } else {
-        "a"
-    };
+    let article = if kind.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
     (!form.fits(name)).then(|| not_the_name(name, &format!("{article} {kind}"), form))
 }
 
 /// The error for a name of `what` without the form.
 pub fn not_the_name(name: &str, what: &str, form: Form) -> Diagnostic {
-    Diagnostic::error(format!(
-        "`{}` is not a valid name for {what}",
-        on_one_line(name)
-    ))
-    .hint(form.rule())
+    Diagnostic::error(format!("`{}` is not a valid name for {what}", on_one_line(name)))
+        .hint(form.rule())
 }
 
 /// The error for a key of `what`.
@@ -178,22 +169,14 @@ mod tests {
     #[test]
     fn names_are_those_of_kubernetes() {
         let long = "a".repeat(64);
-        check(
-            Form::Subdomain,
-            &["a", "1.b-c", &long],
-            &["", "A", "a_b", "a..b", "-a", "a-.b"],
-        );
+        check(Form::Subdomain, &["a", "1.b-c", &long], &["", "A", "a_b", "a..b", "-a", "a-.b"]);
         check(Form::Label, &["a", "1-b"], &["a.b", &long]);
         check(
             Form::Port,
             &["http", "h2-c"],
             &["80", "a--b", "sixteen-letters-", "way-too-long-for-it"],
         );
-        check(
-            Form::Segment,
-            &["system:node", "A b"],
-            &[".", "..", "a/b", "a%b"],
-        );
+        check(Form::Segment, &["system:node", "A b"], &[".", "..", "a/b", "a%b"]);
     }
 
     #[test]

@@ -7,10 +7,7 @@ use krm_yaml::View;
 /// The kinds of Kubernetes and OpenShift that are pods or make them, with the field path of the
 /// specification of the pods.
 const SPECS: &[(&str, &[&str])] = &[
-    (
-        "CronJob",
-        &["spec", "jobTemplate", "spec", "template", "spec"],
-    ),
+    ("CronJob", &["spec", "jobTemplate", "spec", "template", "spec"]),
     ("DaemonSet", &["spec", "template", "spec"]),
     ("Deployment", &["spec", "template", "spec"]),
     ("DeploymentConfig", &["spec", "template", "spec"]),
@@ -44,10 +41,7 @@ const MACHINES: &[(&str, &[&str])] = &[
     ("VirtualMachine", &["spec", "template"]),
     ("VirtualMachineInstance", &[]),
     ("VirtualMachineInstanceReplicaSet", &["spec", "template"]),
-    (
-        "VirtualMachinePool",
-        &["spec", "virtualMachineTemplate", "spec", "template"],
-    ),
+    ("VirtualMachinePool", &["spec", "virtualMachineTemplate", "spec", "template"]),
 ];
 
 /// The depth to which pod templates are looked for. `spec.replicatedJobs[].template.spec.template`
@@ -84,13 +78,12 @@ pub fn found_in(object: View<'_>) -> Vec<(View<'_>, Position)> {
 
 /// Follows keys downwards.
 fn at<'v>(object: View<'v>, keys: &[&str]) -> Option<(View<'v>, Position)> {
-    keys.iter()
-        .try_fold((object, Position::new()), |(value, mut position), key| {
-            let mut entries = value.entries()?.enumerate();
-            let (index, (_, value)) = entries.find(|(_, (own, _))| own == key)?;
-            position.push(index);
-            Some((value, position))
-        })
+    keys.iter().try_fold((object, Position::new()), |(value, mut position), key| {
+        let mut entries = value.entries()?.enumerate();
+        let (index, (_, value)) = entries.find(|(_, (own, _))| own == key)?;
+        position.push(index);
+        Some((value, position))
+    })
 }
 
 /// The `template` in a `spec`, if the `selector` there selects its labels.
@@ -125,9 +118,7 @@ fn is_text(value: View<'_>, key: &str) -> bool {
 
 /// Whether a value has the shape of a pod template.
 fn is_template(value: View<'_>) -> bool {
-    let metadata = value
-        .get("metadata")
-        .filter(|metadata| metadata.is_mapping());
+    let metadata = value.get("metadata").filter(|metadata| metadata.is_mapping());
     let containers = value.at(&["spec", "containers"]);
     metadata.is_some() && containers.is_some_and(View::is_sequence)
 }

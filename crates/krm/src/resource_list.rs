@@ -35,25 +35,17 @@ impl<'d> ResourceList<'d> {
         let (first, second) = (roots.next(), roots.next());
         let Some(root) = first else {
             let is_blank = document.text().trim().is_empty();
-            let problem = if is_blank {
-                "is empty"
-            } else {
-                "has no object"
-            };
-            return Err(
-                Diagnostic::error(format!("`{name}` {problem}, expected a ResourceList"))
-                    .hint(RUN_BY)
-                    .hint("to expand the Template in a file, run `krm-template process -f FILE`")
-                    .into(),
-            );
+            let problem = if is_blank { "is empty" } else { "has no object" };
+            return Err(Diagnostic::error(format!("`{name}` {problem}, expected a ResourceList"))
+                .hint(RUN_BY)
+                .hint("to expand the Template in a file, run `krm-template process -f FILE`")
+                .into());
         };
         if let Some(second) = second {
-            return Err(
-                Diagnostic::error("expected one ResourceList, found several documents")
-                    .at(second.key_place())
-                    .hint("put the objects under `items` of a ResourceList")
-                    .into(),
-            );
+            return Err(Diagnostic::error("expected one ResourceList, found several documents")
+                .at(second.key_place())
+                .hint("put the objects under `items` of a ResourceList")
+                .into());
         }
         check_kind(root)?;
         check_keys(root)?;
@@ -62,22 +54,16 @@ impl<'d> ResourceList<'d> {
                 && !entry.is_sequence()
                 && !entry.is_null()
             {
-                return Err(
-                    Diagnostic::error(format!("`{key}` of a ResourceList must be a list"))
-                        .at(entry.place())
-                        .field(key)
-                        .hint("begin each entry with `- `")
-                        .into(),
-                );
+                return Err(Diagnostic::error(format!("`{key}` of a ResourceList must be a list"))
+                    .at(entry.place())
+                    .field(key)
+                    .hint("begin each entry with `- `")
+                    .into());
             }
             check_own(root, key)?;
         }
         let style = ItemStyle::of(root);
-        Ok(Self {
-            document,
-            root,
-            style,
-        })
+        Ok(Self { document, root, style })
     }
 
     /// The document that it was read from.
@@ -87,18 +73,13 @@ impl<'d> ResourceList<'d> {
 
     /// The input objects, to be [opened](Cursor::open).
     pub fn items(&self) -> impl Iterator<Item = Cursor<'d>> {
-        self.root
-            .get("items")
-            .into_iter()
-            .flat_map(Cursor::children)
+        self.root.get("items").into_iter().flat_map(Cursor::children)
     }
 
     /// The same, each with its document.
     pub fn shared_items(&self) -> Vec<SharedNode> {
         let items = self.items();
-        items
-            .map(|item| SharedNode::new(self.document, item.id()))
-            .collect()
+        items.map(|item| SharedNode::new(self.document, item.id())).collect()
     }
 
     /// Refuses items with keys or values that Kubernetes cannot read.
@@ -111,22 +92,13 @@ impl<'d> ResourceList<'d> {
 
     /// The object the function is configured by.
     pub fn function_config(&self) -> Option<Cursor<'d>> {
-        self.root
-            .get("functionConfig")
-            .filter(|config| !config.is_null())
+        self.root.get("functionConfig").filter(|config| !config.is_null())
     }
 
     /// Warns of fields that look like a misspelt `functionConfig`: without one, nothing is done.
     pub fn misspelt_config(&self) -> Diagnostics {
         let mut found = Diagnostics::new();
-        let known = [
-            "apiVersion",
-            "kind",
-            "metadata",
-            "items",
-            "results",
-            "functionConfig",
-        ];
+        let known = ["apiVersion", "kind", "metadata", "items", "results", "functionConfig"];
         for entry in self.root.children() {
             let Ok(key) = entry.key() else { continue };
             if known.contains(&key.as_ref()) || closest(&key, ["functionConfig"]).is_none() {
@@ -166,12 +138,7 @@ impl<'d> ResourceList<'d> {
     /// # Errors
     /// If the new text does not read back as intended.
     pub fn with_changes(&self, changes: Changes) -> Result<Edited> {
-        let Changes {
-            mut edits,
-            removed,
-            added,
-            results,
-        } = changes;
+        let Changes { mut edits, removed, added, results } = changes;
         let root = self.root;
         let mut keys = Vec::new();
         self.change_items(&removed, &added, &mut edits, &mut keys);
@@ -181,10 +148,7 @@ impl<'d> ResourceList<'d> {
         if root.is_flow() {
             self.add_flow_keys(&keys, &mut edits);
         } else if !keys.is_empty() {
-            let at = root
-                .children()
-                .last()
-                .map_or(root.end(), krm_yaml::end_with_comments);
+            let at = root.children().last().map_or(root.end(), krm_yaml::end_with_comments);
             edits.push(self.lines_at(at, &keys.concat()));
         }
         krm_yaml::close_text(self.root.document(), &mut edits);
@@ -268,11 +232,7 @@ impl<'d> ResourceList<'d> {
             }
             [] => {
                 let text = format!(" []{}", items.document().eol());
-                return vec![Edit {
-                    start: after_key,
-                    end,
-                    text,
-                }];
+                return vec![Edit { start: after_key, end, text }];
             }
             added => added.concat(),
         };
@@ -362,23 +322,17 @@ impl ItemStyle {
             let column = document.column(root.start());
             let first = root.children().next().filter(|_| root.is_flow());
             return match first.and_then(own_line) {
-                Some(indentation) => Self::JsonLines {
-                    indentation: indentation.repeat(2),
-                },
+                Some(indentation) => Self::JsonLines { indentation: indentation.repeat(2) },
                 None if root.is_flow() => Self::Json,
                 None => Self::Block { column },
             };
         };
         let start = last.start();
         if !items.is_some_and(Cursor::is_flow) {
-            return Self::Block {
-                column: document.column(start),
-            };
+            return Self::Block { column: document.column(start) };
         }
         if let Some(indentation) = own_line(last) {
-            return Self::JsonLines {
-                indentation: indentation.to_owned(),
-            };
+            return Self::JsonLines { indentation: indentation.to_owned() };
         }
         Self::Json
     }
@@ -394,10 +348,7 @@ fn own_line(node: Cursor<'_>) -> Option<&str> {
 }
 
 fn comma_before_each(texts: &[String], comma: &str) -> String {
-    texts
-        .iter()
-        .flat_map(|text| [comma, text.as_str()])
-        .collect()
+    texts.iter().flat_map(|text| [comma, text.as_str()]).collect()
 }
 
 /// Takes an empty value out of a block. Comments between it and its key stay.
@@ -410,11 +361,7 @@ fn empty_value(entry: Cursor<'_>) -> Edit {
         let is_blank = rest.trim().is_empty();
         return Edit {
             start: if is_blank { line } else { value },
-            end: if is_blank {
-                end
-            } else {
-                entry.end() + rest.len() - rest.trim_start().len()
-            },
+            end: if is_blank { end } else { entry.end() + rest.len() - rest.trim_start().len() },
             text: String::new(),
         };
     }
@@ -444,11 +391,7 @@ fn after_key(entry: Cursor<'_>, text: &str) -> Edit {
         (false, true) if is_tight => "",
         (false, true) => " ",
     };
-    Edit {
-        start,
-        end: entry.end().max(start),
-        text: format!("{blank}{text}"),
-    }
+    Edit { start, end: entry.end().max(start), text: format!("{blank}{text}") }
 }
 
 /// The changes that a function makes to a ResourceList.
@@ -514,9 +457,7 @@ fn check_kind(root: Cursor<'_>) -> Result<()> {
             .into());
     }
     let kind = root.get("kind");
-    let name = kind
-        .and_then(|kind| kind.text().ok().flatten())
-        .unwrap_or_default();
+    let name = kind.and_then(|kind| kind.text().ok().flatten()).unwrap_or_default();
     if name == "ResourceList" {
         return Ok(());
     }
@@ -529,11 +470,9 @@ fn check_kind(root: Cursor<'_>) -> Result<()> {
     } else {
         RUN_BY
     };
-    Err(
-        Diagnostic::error(format!("expected `kind: ResourceList`, found {found}"))
-            .at(place)
-            .field("kind")
-            .hint(hint)
-            .into(),
-    )
+    Err(Diagnostic::error(format!("expected `kind: ResourceList`, found {found}"))
+        .at(place)
+        .field("kind")
+        .hint(hint)
+        .into())
 }

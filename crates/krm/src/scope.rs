@@ -8,10 +8,7 @@ use krm_yaml::Value;
 
 /// API groups and their kinds that belong to the cluster.
 const CLUSTER: &[(&str, &[&str])] = &[
-    (
-        "",
-        &["ComponentStatus", "Namespace", "Node", "PersistentVolume"],
-    ),
+    ("", &["ComponentStatus", "Namespace", "Node", "PersistentVolume"]),
     (
         "admissionregistration.k8s.io",
         &[
@@ -25,80 +22,38 @@ const CLUSTER: &[(&str, &[&str])] = &[
     ),
     ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
     ("apiregistration.k8s.io", &["APIService"]),
-    (
-        "authentication.k8s.io",
-        &["SelfSubjectReview", "TokenReview"],
-    ),
+    ("authentication.k8s.io", &["SelfSubjectReview", "TokenReview"]),
     (
         "authorization.k8s.io",
-        &[
-            "SelfSubjectAccessReview",
-            "SelfSubjectRulesReview",
-            "SubjectAccessReview",
-        ],
+        &["SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"],
     ),
-    (
-        "authorization.openshift.io",
-        &["ClusterRole", "ClusterRoleBinding"],
-    ),
+    ("authorization.openshift.io", &["ClusterRole", "ClusterRoleBinding"]),
     ("cert-manager.io", &["ClusterIssuer"]),
-    (
-        "certificates.k8s.io",
-        &["CertificateSigningRequest", "ClusterTrustBundle"],
-    ),
-    (
-        "flowcontrol.apiserver.k8s.io",
-        &["FlowSchema", "PriorityLevelConfiguration"],
-    ),
+    ("certificates.k8s.io", &["CertificateSigningRequest", "ClusterTrustBundle"]),
+    ("flowcontrol.apiserver.k8s.io", &["FlowSchema", "PriorityLevelConfiguration"]),
     ("gateway.networking.k8s.io", &["GatewayClass"]),
     ("image.openshift.io", &["Image"]),
-    (
-        "network.openshift.io",
-        &["ClusterNetwork", "HostSubnet", "NetNamespace"],
-    ),
-    (
-        "networking.k8s.io",
-        &["IPAddress", "IngressClass", "ServiceCIDR"],
-    ),
+    ("network.openshift.io", &["ClusterNetwork", "HostSubnet", "NetNamespace"]),
+    ("networking.k8s.io", &["IPAddress", "IngressClass", "ServiceCIDR"]),
     ("node.k8s.io", &["RuntimeClass"]),
-    (
-        "oauth.openshift.io",
-        &["OAuthClient", "OAuthClientAuthorization"],
-    ),
+    ("oauth.openshift.io", &["OAuthClient", "OAuthClientAuthorization"]),
     ("policy", &["PodSecurityPolicy"]),
     ("project.openshift.io", &["Project", "ProjectRequest"]),
-    (
-        "rbac.authorization.k8s.io",
-        &["ClusterRole", "ClusterRoleBinding"],
-    ),
+    ("rbac.authorization.k8s.io", &["ClusterRole", "ClusterRoleBinding"]),
     ("resource.k8s.io", &["DeviceClass", "ResourceSlice"]),
     ("scheduling.k8s.io", &["PriorityClass"]),
     ("security.openshift.io", &["SecurityContextConstraints"]),
-    (
-        "snapshot.storage.k8s.io",
-        &["VolumeSnapshotClass", "VolumeSnapshotContent"],
-    ),
+    ("snapshot.storage.k8s.io", &["VolumeSnapshotClass", "VolumeSnapshotContent"]),
     (
         "storage.k8s.io",
-        &[
-            "CSIDriver",
-            "CSINode",
-            "StorageClass",
-            "VolumeAttachment",
-            "VolumeAttributesClass",
-        ],
+        &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"],
     ),
-    (
-        "user.openshift.io",
-        &["Group", "Identity", "User", "UserIdentityMapping"],
-    ),
+    ("user.openshift.io", &["Group", "Identity", "User", "UserIdentityMapping"]),
 ];
 
 /// Whether objects of this group and kind are in a namespace.
 pub fn is_namespaced(group: &str, kind: &str) -> bool {
-    !CLUSTER
-        .iter()
-        .any(|(own, kinds)| *own == group && kinds.contains(&kind))
+    !CLUSTER.iter().any(|(own, kinds)| *own == group && kinds.contains(&kind))
 }
 
 /// The namespace of objects that name none, of kinds that belong to one.
@@ -135,10 +90,7 @@ pub fn effective(identity: Identity) -> Identity {
     if namespace == identity.namespace {
         return identity;
     }
-    Identity {
-        namespace: namespace.to_owned(),
-        ..identity
-    }
+    Identity { namespace: namespace.to_owned(), ..identity }
 }
 
 /// Puts an object that names no namespace into this one, and the service accounts that a role is

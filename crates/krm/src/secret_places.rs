@@ -173,9 +173,7 @@ impl SecretPlaces {
             self.values.add_encoded(value);
         }
         // A value may have been read as a tag.
-        let tags = node
-            .document()
-            .slice(node.value_start()..target.place().range.start);
+        let tags = node.document().slice(node.value_start()..target.place().range.start);
         for tag in tags.split_whitespace() {
             self.values.add_encoded(tag.trim_start_matches(['!', '&']));
         }

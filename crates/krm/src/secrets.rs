@@ -77,10 +77,7 @@ impl KnownSecrets {
     pub fn add_secret(&mut self, object: &Value<'_>) {
         if object.str_at(&["kind"]) == Some("Secret") {
             for key in ["data", "stringData"] {
-                object
-                    .get(key)
-                    .into_iter()
-                    .for_each(|data| self.add_all(data));
+                object.get(key).into_iter().for_each(|data| self.add_all(data));
             }
         }
     }
@@ -173,10 +170,7 @@ impl KnownSecrets {
 
     /// The length of a text that is the start of a value.
     fn is_start(&self, text: &str) -> Option<usize> {
-        let value = self
-            .spellings
-            .range::<str, _>((Included(text), Unbounded))
-            .next()?;
+        let value = self.spellings.range::<str, _>((Included(text), Unbounded)).next()?;
         (!text.is_empty() && value.starts_with(text)).then_some(text.len())
     }
 
@@ -212,25 +206,13 @@ mod tests {
         known.add("first line\nsecond line");
         known.add("1234");
         for (text, expected) in [
-            (
-                "Invalid value: \"p@ss \\\"w\\\"ord\"",
-                "Invalid value: \"***\"",
-            ),
-            (
-                "{\\\"a\\\":\\\"p@ss \\\\\\\"w\\\\\\\"ord\\\"}",
-                "{\\\"a\\\":\\\"***\\\"}",
-            ),
+            ("Invalid value: \"p@ss \\\"w\\\"ord\"", "Invalid value: \"***\""),
+            ("{\\\"a\\\":\\\"p@ss \\\\\\\"w\\\\\\\"ord\\\"}", "{\\\"a\\\":\\\"***\\\"}"),
             ("http://u:p%40ss%20%22w%22ord@h/", "http://u:***@h/"),
             ("data: cEBzcyAidyJvcmQ=", "data: ***"),
             ("at second line here", "at *** here"),
-            (
-                "PIN 1234, not 12345 or x1234",
-                "PIN ***, not 12345 or x1234",
-            ),
-            (
-                "cut p@ss \"w\"o… and 123… of p@…",
-                "cut ***… and ***… of ***…",
-            ),
+            ("PIN 1234, not 12345 or x1234", "PIN ***, not 12345 or x1234"),
+            ("cut p@ss \"w\"o… and 123… of p@…", "cut ***… and ***… of ***…"),
             ("1234 1234p@ss \"w\"ord1234", "*** 1234***1234"),
             ("nothing", "nothing"),
         ] {

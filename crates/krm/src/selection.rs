@@ -107,11 +107,7 @@ struct Pod<O> {
 
 impl<O> Default for Pods<O> {
     fn default() -> Self {
-        Self {
-            all: Vec::new(),
-            known: BTreeMap::new(),
-            by_label: BTreeMap::new(),
-        }
+        Self { all: Vec::new(), known: BTreeMap::new(), by_label: BTreeMap::new() }
     }
 }
 
@@ -129,11 +125,7 @@ impl<O: PartialEq> Pods<O> {
                     let label = (namespace.clone(), key.clone(), value.clone());
                     self.by_label.entry(label).or_default().push(index);
                 }
-                self.all.push(Pod {
-                    namespace,
-                    labels,
-                    owners: Vec::new(),
-                });
+                self.all.push(Pod { namespace, labels, owners: Vec::new() });
                 index
             }
         };

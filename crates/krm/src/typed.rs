@@ -43,11 +43,7 @@ pub fn read_without<'v, T: Deserialize<'v>>(
     value: &'v Value<'_>,
     any_case: Option<&AnyCase>,
 ) -> Result<T, Mismatch> {
-    T::deserialize(Typed {
-        value,
-        keys,
-        any_case,
-    })
+    T::deserialize(Typed { value, keys, any_case })
 }
 
 /// Reads a mapping as a type, as Go does: the case of keys does not matter. Also returns the keys
@@ -133,10 +129,7 @@ impl fmt::Display for Expected {
 
 impl Mismatch {
     fn new(problem: Problem) -> Self {
-        Self {
-            way: Vec::new(),
-            problem,
-        }
+        Self { way: Vec::new(), problem }
     }
 
     fn within(mut self, step: Step) -> Self {
@@ -306,9 +299,7 @@ impl<'v> Deserializer<'v> for Typed<'v, '_, '_> {
             {
                 visitor.visit_f64(number)
             } else {
-                Err(de::Error::custom(format_args!(
-                    "`{digits}` is a number that JSON cannot hold"
-                )))
+                Err(de::Error::custom(format_args!("`{digits}` is a number that JSON cannot hold")))
             }
         };
         match &self.value.data {
@@ -316,11 +307,9 @@ impl<'v> Deserializer<'v> for Typed<'v, '_, '_> {
             Data::Scalar(Scalar::Bool(flag)) => visitor.visit_bool(*flag),
             Data::Scalar(Scalar::Number(digits)) => number(digits, visitor),
             Data::Scalar(Scalar::String(text)) => visitor.visit_str(text),
-            Data::Sequence(items) => visitor.visit_seq(Items {
-                all: items,
-                index: 0,
-                any_case: self.any_case,
-            }),
+            Data::Sequence(items) => {
+                visitor.visit_seq(Items { all: items, index: 0, any_case: self.any_case })
+            }
             Data::Mapping(entries) => visitor.visit_map(Entries {
                 left: entries,
                 keys: self.keys,
@@ -363,11 +352,7 @@ impl<'v> Deserializer<'v> for Typed<'v, '_, '_> {
     }
 
     fn deserialize_option<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
-        if self.value.is_null() {
-            visitor.visit_none()
-        } else {
-            visitor.visit_some(self)
-        }
+        if self.value.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'v>>(
@@ -461,16 +446,11 @@ impl<'v> SeqAccess<'v> for Items<'v, '_, '_> {
         if let Some(any_case) = any_case {
             any_case.enter_item(index);
         }
-        let read = seed.deserialize(Typed {
-            value,
-            keys: &[],
-            any_case,
-        });
+        let read = seed.deserialize(Typed { value, keys: &[], any_case });
         if let Some(any_case) = any_case {
             any_case.leave();
         }
-        read.map(Some)
-            .map_err(|mismatch| mismatch.within(Step::Index(index)))
+        read.map(Some).map_err(|mismatch| mismatch.within(Step::Index(index)))
     }
 }
 
@@ -525,11 +505,7 @@ impl<'v> MapAccess<'v> for Entries<'v, '_, '_> {
         if let Some(any_case) = any_case {
             any_case.enter(field, key);
         }
-        let read = seed.deserialize(Typed {
-            value,
-            keys: &[],
-            any_case,
-        });
+        let read = seed.deserialize(Typed { value, keys: &[], any_case });
         if let Some(any_case) = any_case {
             any_case.leave();
         }
@@ -609,10 +585,7 @@ mod tests {
                 r#"top.inner[1].flga: ("unknown field `flga`", Some("did you mean `flag`?"))"#
             ]],
         );
-        check(
-            "{count: 1}",
-            &expect![[r#"top: ("`name` is missing", None)"#]],
-        );
+        check("{count: 1}", &expect![[r#"top: ("`name` is missing", None)"#]]);
         check(
             "{name: 1.10}",
             &expect![[
@@ -659,9 +632,6 @@ mod tests {
             "{name: a, inner: [{flag: 1}]}",
             &expect![[r#"top.inner[0].flag: ("expected a boolean, found the number `1`", None)"#]],
         );
-        check(
-            "[name]",
-            &expect![[r#"top: ("expected a mapping, found a list", None)"#]],
-        );
+        check("[name]", &expect![[r#"top: ("expected a mapping, found a list", None)"#]]);
     }
 }

@@ -34,11 +34,7 @@ pub fn qualified(key: &str) -> Vec<String> {
     match prefix {
         Some("") => wrong.push("prefix part must be non-empty".to_owned()),
         Some(prefix) => {
-            wrong.extend(
-                subdomain(prefix)
-                    .iter()
-                    .map(|what| format!("prefix part {what}")),
-            );
+            wrong.extend(subdomain(prefix).iter().map(|what| format!("prefix part {what}")));
         }
         None => {}
     }
@@ -111,11 +107,7 @@ mod tests {
     fn names_follow_the_rules_of_kubernetes() {
         let long = "a".repeat(64);
         let cases: [(Rule, &[&str], &[&str]); 5] = [
-            (
-                subdomain,
-                &["a", "a.b-c.0", &long],
-                &["", "A", "a_b", "-a", "a-", "a..b", "a/b"],
-            ),
+            (subdomain, &["a", "a.b-c.0", &long], &["", "A", "a_b", "-a", "a-", "a..b", "a/b"]),
             (subdomain_prefix, &["a", "a-", "gen-"], &["-", "A-", "a."]),
             (dns_label, &["a", "a-b"], &["", "a.b", "A", &long]),
             (

@@ -18,9 +18,7 @@ pub(crate) fn is_hidden(c: char) -> bool {
 /// A text of several lines, with an escape such as `\u{1b}` for each hidden character. Tabs and the
 /// ends of lines stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, |c, next| {
-        matches!(c, '\n' | '\t') || (c == '\r' && next == Some('\n'))
-    })
+    escaped(text, |c, next| matches!(c, '\n' | '\t') || (c == '\r' && next == Some('\n')))
 }
 
 /// The same, with our own colours.
@@ -29,11 +27,7 @@ pub fn visible_in_color(text: &str) -> Cow<'_, str> {
     let mut shown = visible(parts.next().unwrap_or_default());
     for part in parts {
         let (color, rest) = part.split_at(color_length(part));
-        let escape = if color.is_empty() {
-            "\\u{1b}"
-        } else {
-            "\u{1b}"
-        };
+        let escape = if color.is_empty() { "\\u{1b}" } else { "\u{1b}" };
         let rest = visible(rest);
         shown.to_mut().extend([escape, color, &rest]);
     }

@@ -21,10 +21,7 @@ pub struct Options<'o> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self {
-            version: schema::LAST,
-            is_open: &|_| false,
-        }
+        Self { version: schema::LAST, is_open: &|_| false }
     }
 }
 
@@ -34,9 +31,7 @@ impl Default for Options<'_> {
 /// If its kinds are not known.
 pub fn version(text: &str) -> Result<u8, String> {
     let text = text.strip_prefix('v').unwrap_or(text);
-    let minor = text
-        .strip_prefix("1.")
-        .and_then(|rest| rest.split('.').next());
+    let minor = text.strip_prefix("1.").and_then(|rest| rest.split('.').next());
     let minor = minor.and_then(|minor| minor.parse().ok());
     minor
         .filter(|minor| (schema::FIRST..=schema::LAST).contains(minor))
@@ -57,24 +52,13 @@ pub fn check(object: View<'_>, definitions: &Definitions, options: Options<'_>) 
     let api_version = object.str_at(&["apiVersion"])?;
     let kind = object.str_at(&["kind"])?;
     if let Some(custom) = definitions.get(&api_version, &kind) {
-        let mut walk = Walk::new(
-            object,
-            group(&api_version),
-            &kind,
-            options.version,
-            options.is_open,
-            apply,
-        );
+        let mut walk =
+            Walk::new(object, group(&api_version), &kind, options.version, options.is_open, apply);
         let rules_not_run = custom::check(&mut walk, custom, object);
-        return Some(Checked {
-            findings: walk.found,
-            rules_not_run,
-        });
+        return Some(Checked { findings: walk.found, rules_not_run });
     }
-    check_built_in(object, &api_version, &kind, options).map(|findings| Checked {
-        findings,
-        rules_not_run: 0,
-    })
+    check_built_in(object, &api_version, &kind, options)
+        .map(|findings| Checked { findings, rules_not_run: 0 })
 }
 
 fn check_built_in(
@@ -93,14 +77,8 @@ fn check_built_in(
     };
     let definition = schema.definition(served.definition)?;
     let kind = definition.name.rsplit('.').next()?;
-    let mut walk = Walk::new(
-        object,
-        group(api_version),
-        kind,
-        options.version,
-        options.is_open,
-        apply,
-    );
+    let mut walk =
+        Walk::new(object, group(api_version), kind, options.version, options.is_open, apply);
     walk.object(object, served.definition);
     Some(walk.found)
 }

@@ -101,10 +101,7 @@ impl Checker {
         if object.get("sops").is_some() {
             return (Vec::new(), Some(Left::Encrypted));
         }
-        let options = Options {
-            version: self.version,
-            is_open,
-        };
+        let options = Options { version: self.version, is_open };
         let Some(checked) = check(object, &self.definitions, options) else {
             let name = format!("{} {}", on_one_line(&api_version), on_one_line(&kind));
             return (Vec::new(), Some(Left::Kind(name)));
@@ -112,9 +109,8 @@ impl Checker {
         let left = (checked.rules_not_run > 0).then_some(Left::Rules(checked.rules_not_run));
         let mut found = checked.findings;
         if !found.is_empty() {
-            let annotation = object
-                .str_at(&["metadata", "annotations", DISABLE])
-                .unwrap_or_default();
+            let annotation =
+                object.str_at(&["metadata", "annotations", DISABLE]).unwrap_or_default();
             let is_disabled = |rule: &str| annotation.split(',').any(|name| name.trim() == rule);
             found.retain(|one| !is_disabled(one.rule.name()) && !self.is_ignored(one.rule.name()));
         }
@@ -145,17 +141,8 @@ impl Checker {
         let mut parts = Vec::new();
         let count: usize = skipped.kinds.values().sum();
         if count > 0 {
-            let names: Vec<&str> = skipped
-                .kinds
-                .keys()
-                .map(String::as_str)
-                .take(NAMED)
-                .collect();
-            let more = if skipped.kinds.len() > NAMED {
-                ", …"
-            } else {
-                ""
-            };
+            let names: Vec<&str> = skipped.kinds.keys().map(String::as_str).take(NAMED).collect();
+            let more = if skipped.kinds.len() > NAMED { ", …" } else { "" };
             parts.push(format!(
                 "{} of unknown kinds ({}{more})",
                 counted(count, "object"),
@@ -200,11 +187,8 @@ impl Finding {
             Diagnostic::warning(&self.message)
         };
         if let Some(node) = node {
-            let place = if self.rule == Rule::UnknownField {
-                node.key_place()
-            } else {
-                node.place()
-            };
+            let place =
+                if self.rule == Rule::UnknownField { node.key_place() } else { node.place() };
             let written = place.source.text().get(place.range.clone());
             let written = written.unwrap_or_default().trim_matches(['"', '\'']);
             // A parameter may have made the value.
@@ -213,8 +197,6 @@ impl Finding {
             diagnostic = diagnostic.at(place);
         }
         let diagnostic = diagnostic.rule(self.rule.name()).conceal(is_secret);
-        diagnostic
-            .field(self.path.to_string())
-            .maybe_hint(self.hint.clone())
+        diagnostic.field(self.path.to_string()).maybe_hint(self.hint.clone())
     }
 }

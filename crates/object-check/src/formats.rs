@@ -79,15 +79,11 @@ impl Format {
             Self::PathSegment => !matches!(text, "." | "..") && !text.contains(['/', '%']),
             Self::HeaderName => {
                 !text.is_empty()
-                    && text
-                        .bytes()
-                        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+                    && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
             }
             Self::EnvironmentName => {
                 !text.is_empty()
-                    && text
-                        .bytes()
-                        .all(|byte| matches!(byte, b' '..=b'~') && byte != b'=')
+                    && text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'=')
             }
             Self::OldEnvironmentName => {
                 let is_word =
@@ -187,9 +183,7 @@ pub(crate) fn cidr(text: &str) -> Option<(u128, u8, bool)> {
     let is_number = !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit());
     let bits: u8 = is_number.then(|| bits.parse().ok()).flatten()?;
     if is_ipv4(address) {
-        let plain = address
-            .split('.')
-            .filter_map(|part| part.parse::<u8>().ok());
+        let plain = address.split('.').filter_map(|part| part.parse::<u8>().ok());
         let address = plain.fold(0u128, |all, part| all << 8 | u128::from(part));
         return (bits <= 32).then_some((address, bits, true));
     }

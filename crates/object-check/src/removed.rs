@@ -10,13 +10,7 @@ use crate::schema::Schema;
 /// A removal: the API version, its kinds, the minor version since which it is not served, the
 /// one to use, and what else to change.
 const REMOVED: &[(&str, &str, u8, &str, &str)] = &[
-    (
-        "extensions/v1beta1",
-        "Deployment",
-        16,
-        "apps/v1",
-        "`spec.selector` is required",
-    ),
+    ("extensions/v1beta1", "Deployment", 16, "apps/v1", "`spec.selector` is required"),
     (
         "extensions/v1beta1",
         "DaemonSet",
@@ -24,27 +18,9 @@ const REMOVED: &[(&str, &str, u8, &str, &str)] = &[
         "apps/v1",
         "`spec.selector` is required, and there is no `spec.templateGeneration`",
     ),
-    (
-        "extensions/v1beta1",
-        "ReplicaSet",
-        16,
-        "apps/v1",
-        "`spec.selector` is required",
-    ),
-    (
-        "extensions/v1beta1",
-        "NetworkPolicy",
-        16,
-        "networking.k8s.io/v1",
-        "",
-    ),
-    (
-        "extensions/v1beta1",
-        "PodSecurityPolicy",
-        16,
-        "",
-        "use Pod Security admission",
-    ),
+    ("extensions/v1beta1", "ReplicaSet", 16, "apps/v1", "`spec.selector` is required"),
+    ("extensions/v1beta1", "NetworkPolicy", 16, "networking.k8s.io/v1", ""),
+    ("extensions/v1beta1", "PodSecurityPolicy", 16, "", "use Pod Security admission"),
     (
         "extensions/v1beta1",
         "Ingress",
@@ -59,13 +35,7 @@ const REMOVED: &[(&str, &str, u8, &str, &str)] = &[
         "apps/v1",
         "`spec.selector` is required, and there is no `spec.rollbackTo`",
     ),
-    (
-        "apps/v1beta1",
-        "StatefulSet",
-        16,
-        "apps/v1",
-        "`spec.selector` is required",
-    ),
+    ("apps/v1beta1", "StatefulSet", 16, "apps/v1", "`spec.selector` is required"),
     ("apps/v1beta2", "Deployment", 16, "apps/v1", ""),
     ("apps/v1beta2", "StatefulSet", 16, "apps/v1", ""),
     ("apps/v1beta2", "DaemonSet", 16, "apps/v1", ""),
@@ -77,27 +47,9 @@ const REMOVED: &[(&str, &str, u8, &str, &str)] = &[
         "networking.k8s.io/v1",
         "`backend` is `defaultBackend`, `serviceName` and `servicePort` are `service.name` and `service.port`, and `pathType` is required",
     ),
-    (
-        "networking.k8s.io/v1beta1",
-        "IngressClass",
-        22,
-        "networking.k8s.io/v1",
-        "",
-    ),
-    (
-        "rbac.authorization.k8s.io/v1beta1",
-        "*",
-        22,
-        "rbac.authorization.k8s.io/v1",
-        "",
-    ),
-    (
-        "rbac.authorization.k8s.io/v1alpha1",
-        "*",
-        22,
-        "rbac.authorization.k8s.io/v1",
-        "",
-    ),
+    ("networking.k8s.io/v1beta1", "IngressClass", 22, "networking.k8s.io/v1", ""),
+    ("rbac.authorization.k8s.io/v1beta1", "*", 22, "rbac.authorization.k8s.io/v1", ""),
+    ("rbac.authorization.k8s.io/v1alpha1", "*", 22, "rbac.authorization.k8s.io/v1", ""),
     (
         "apiextensions.k8s.io/v1beta1",
         "CustomResourceDefinition",
@@ -119,13 +71,7 @@ const REMOVED: &[(&str, &str, u8, &str, &str)] = &[
         "admissionregistration.k8s.io/v1",
         "`sideEffects` and `admissionReviewVersions` are required",
     ),
-    (
-        "apiregistration.k8s.io/v1beta1",
-        "APIService",
-        22,
-        "apiregistration.k8s.io/v1",
-        "",
-    ),
+    ("apiregistration.k8s.io/v1beta1", "APIService", 22, "apiregistration.k8s.io/v1", ""),
     (
         "certificates.k8s.io/v1beta1",
         "CertificateSigningRequest",
@@ -133,62 +79,14 @@ const REMOVED: &[(&str, &str, u8, &str, &str)] = &[
         "certificates.k8s.io/v1",
         "`signerName` and `usages` are required",
     ),
-    (
-        "coordination.k8s.io/v1beta1",
-        "Lease",
-        22,
-        "coordination.k8s.io/v1",
-        "",
-    ),
-    (
-        "scheduling.k8s.io/v1beta1",
-        "PriorityClass",
-        22,
-        "scheduling.k8s.io/v1",
-        "",
-    ),
-    (
-        "scheduling.k8s.io/v1alpha1",
-        "PriorityClass",
-        17,
-        "scheduling.k8s.io/v1",
-        "",
-    ),
-    (
-        "storage.k8s.io/v1beta1",
-        "CSIDriver",
-        22,
-        "storage.k8s.io/v1",
-        "",
-    ),
-    (
-        "storage.k8s.io/v1beta1",
-        "CSINode",
-        22,
-        "storage.k8s.io/v1",
-        "",
-    ),
-    (
-        "storage.k8s.io/v1beta1",
-        "StorageClass",
-        22,
-        "storage.k8s.io/v1",
-        "",
-    ),
-    (
-        "storage.k8s.io/v1beta1",
-        "VolumeAttachment",
-        22,
-        "storage.k8s.io/v1",
-        "",
-    ),
-    (
-        "storage.k8s.io/v1beta1",
-        "CSIStorageCapacity",
-        27,
-        "storage.k8s.io/v1",
-        "",
-    ),
+    ("coordination.k8s.io/v1beta1", "Lease", 22, "coordination.k8s.io/v1", ""),
+    ("scheduling.k8s.io/v1beta1", "PriorityClass", 22, "scheduling.k8s.io/v1", ""),
+    ("scheduling.k8s.io/v1alpha1", "PriorityClass", 17, "scheduling.k8s.io/v1", ""),
+    ("storage.k8s.io/v1beta1", "CSIDriver", 22, "storage.k8s.io/v1", ""),
+    ("storage.k8s.io/v1beta1", "CSINode", 22, "storage.k8s.io/v1", ""),
+    ("storage.k8s.io/v1beta1", "StorageClass", 22, "storage.k8s.io/v1", ""),
+    ("storage.k8s.io/v1beta1", "VolumeAttachment", 22, "storage.k8s.io/v1", ""),
+    ("storage.k8s.io/v1beta1", "CSIStorageCapacity", 27, "storage.k8s.io/v1", ""),
     ("batch/v1beta1", "CronJob", 25, "batch/v1", ""),
     ("batch/v2alpha1", "CronJob", 21, "batch/v1", ""),
     (
@@ -206,13 +104,7 @@ const REMOVED: &[(&str, &str, u8, &str, &str)] = &[
         "autoscaling/v2",
         "`targetAverageUtilization` is `target.averageUtilization`, with `target.type: Utilization`",
     ),
-    (
-        "autoscaling/v2beta2",
-        "HorizontalPodAutoscaler",
-        26,
-        "autoscaling/v2",
-        "",
-    ),
+    ("autoscaling/v2beta2", "HorizontalPodAutoscaler", 26, "autoscaling/v2", ""),
     (
         "policy/v1beta1",
         "PodDisruptionBudget",
@@ -220,20 +112,8 @@ const REMOVED: &[(&str, &str, u8, &str, &str)] = &[
         "policy/v1",
         "an empty `spec.selector` selects all pods",
     ),
-    (
-        "policy/v1beta1",
-        "PodSecurityPolicy",
-        25,
-        "",
-        "use Pod Security admission",
-    ),
-    (
-        "node.k8s.io/v1beta1",
-        "RuntimeClass",
-        25,
-        "node.k8s.io/v1",
-        "",
-    ),
+    ("policy/v1beta1", "PodSecurityPolicy", 25, "", "use Pod Security admission"),
+    ("node.k8s.io/v1beta1", "RuntimeClass", 25, "node.k8s.io/v1", ""),
     (
         "node.k8s.io/v1alpha1",
         "RuntimeClass",
@@ -241,27 +121,9 @@ const REMOVED: &[(&str, &str, u8, &str, &str)] = &[
         "node.k8s.io/v1",
         "`spec.runtimeHandler` is `handler`",
     ),
-    (
-        "flowcontrol.apiserver.k8s.io/v1beta1",
-        "*",
-        26,
-        "flowcontrol.apiserver.k8s.io/v1",
-        "",
-    ),
-    (
-        "flowcontrol.apiserver.k8s.io/v1beta2",
-        "*",
-        29,
-        "flowcontrol.apiserver.k8s.io/v1",
-        "",
-    ),
-    (
-        "flowcontrol.apiserver.k8s.io/v1beta3",
-        "*",
-        32,
-        "flowcontrol.apiserver.k8s.io/v1",
-        "",
-    ),
+    ("flowcontrol.apiserver.k8s.io/v1beta1", "*", 26, "flowcontrol.apiserver.k8s.io/v1", ""),
+    ("flowcontrol.apiserver.k8s.io/v1beta2", "*", 29, "flowcontrol.apiserver.k8s.io/v1", ""),
+    ("flowcontrol.apiserver.k8s.io/v1beta3", "*", 32, "flowcontrol.apiserver.k8s.io/v1", ""),
     (
         "admissionregistration.k8s.io/v1beta1",
         "ValidatingAdmissionPolicy",
@@ -291,10 +153,7 @@ pub(crate) fn finding(
     let mut fix = None;
     let (message, hint) = if let Some((_, _, since, to, change)) = known {
         if change.is_empty() && !to.is_empty() {
-            fix = Some(Fix {
-                old: api_version.to_owned(),
-                new: (*to).to_owned(),
-            });
+            fix = Some(Fix { old: api_version.to_owned(), new: (*to).to_owned() });
         }
         let to = (!to.is_empty()).then(|| format!("use {to}"));
         let change = (!change.is_empty()).then(|| (*change).to_owned());
@@ -336,10 +195,7 @@ fn misspelt(object: View<'_>, api_version: &str, kind: &str) -> Option<Finding> 
     let hint = match elsewhere.next() {
         Some((api, _)) if api.contains(".openshift.io") => return None,
         Some((api, _)) => format!("use {api}"),
-        None => format!(
-            "did you mean `{}`?",
-            closest(kind, own().map(|(_, name)| name))?
-        ),
+        None => format!("did you mean `{}`?", closest(kind, own().map(|(_, name)| name))?),
     };
     let at = object.get("kind").and_then(View::origin);
     Some(Finding {

@@ -4,10 +4,7 @@ use crate::formats::Format;
 
 /// The values that are allowed.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a rule, and they are independent"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule, and they are independent")]
 pub(crate) struct Rules {
     /// It must be there and not be empty or 0.
     pub(crate) is_required: bool,

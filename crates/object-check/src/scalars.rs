@@ -30,14 +30,8 @@ pub(crate) fn quantity(text: &str) -> Option<Quantity> {
         return None;
     }
     // `5.` and `.5` are numbers to Rust as well.
-    let number: f64 = if has_digits {
-        digits.parse().ok()?
-    } else {
-        0.0
-    };
-    Some(Quantity {
-        value: sign * number * factor,
-    })
+    let number: f64 = if has_digits { digits.parse().ok()? } else { 0.0 };
+    Some(Quantity { value: sign * number * factor })
 }
 
 /// The factor that a suffix means.
@@ -103,14 +97,8 @@ pub(crate) fn is_time(text: &str) -> bool {
     };
     let is = |at: usize, byte: u8| bytes.get(at) == Some(&byte);
     let separators = is(4, b'-') && is(7, b'-') && is(10, b'T') && is(13, b':') && is(16, b':');
-    let parts = (
-        number(0, 4),
-        number(5, 2),
-        number(8, 2),
-        number(11, 2),
-        number(14, 2),
-        number(17, 2),
-    );
+    let parts =
+        (number(0, 4), number(5, 2), number(8, 2), number(11, 2), number(14, 2), number(17, 2));
     let (Some(year), Some(month), Some(day), Some(hour), Some(minute), Some(second)) = parts else {
         return false;
     };

@@ -154,11 +154,7 @@ impl Schema {
                 })
             });
             let fields = fields.collect();
-            schema.definitions.push(Definition {
-                name,
-                fields,
-                needed: Vec::new(),
-            });
+            schema.definitions.push(Definition { name, fields, needed: Vec::new() });
         }
         for line in schemas.lines().filter_map(|line| line.strip_prefix("= ")) {
             let words: Vec<&str> = line.split(' ').collect();
@@ -167,11 +163,7 @@ impl Schema {
             };
             let (since, until) = range_of(range);
             if let Some(&definition) = names.get(definition) {
-                let served = Served {
-                    definition,
-                    since,
-                    until,
-                };
+                let served = Served { definition, since, until };
                 schema.order.push((api, kind));
                 schema.kinds.insert((api, kind), served);
             }
@@ -285,10 +277,7 @@ mod tests {
         let deployment = schema.definition(served.definition).expect("defined");
         assert!(deployment.field("spec", LAST).is_some());
         assert!(deployment.field("specs", LAST).is_none());
-        let pod = schema
-            .definitions
-            .iter()
-            .find(|one| one.name == "core.v1.PodSpec");
+        let pod = schema.definitions.iter().find(|one| one.name == "core.v1.PodSpec");
         let pod = pod.expect("defined");
         assert!(pod.field("resources", 32).is_some());
         assert!(pod.field("resources", 31).is_none());
@@ -297,16 +286,12 @@ mod tests {
     #[test]
     fn each_rule_is_about_a_field() {
         let schema = Schema::get();
-        let rules = concat!(
-            include_str!("../data/rules.txt"),
-            include_str!("../data/more-rules.txt")
-        );
+        let rules =
+            concat!(include_str!("../data/rules.txt"), include_str!("../data/more-rules.txt"));
         for line in rules.lines() {
             let path = line.split('\t').next().expect("a field");
-            let (name, field) = path
-                .trim_end_matches(['[', ']', '{', '}'])
-                .rsplit_once('.')
-                .expect(path);
+            let (name, field) =
+                path.trim_end_matches(['[', ']', '{', '}']).rsplit_once('.').expect(path);
             let definition = schema.definitions.iter().find(|one| one.name == name);
             let has = definition.is_some_and(|one| one.fields.iter().any(|one| one.name == field));
             assert!(has, "{path}");

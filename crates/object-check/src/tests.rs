@@ -37,10 +37,7 @@ fn records(name: &str) -> impl Iterator<Item = Json> {
 
 /// The findings of the object of a record; `None` if its kind is not known.
 fn findings(record: &Json, definitions: &Definitions) -> Option<Vec<Finding>> {
-    let options = Options {
-        version: RECORDED,
-        ..Options::default()
-    };
+    let options = Options { version: RECORDED, ..Options::default() };
     if let Some(raw) = record["raw"].as_str() {
         let Ok(document) = Document::parse(&Source::new("raw", raw)) else {
             return Some(vec![syntax()]);
@@ -109,10 +106,7 @@ struct Outcome {
 /// A cause without the values.
 fn class(answer: &Json) -> String {
     let cause = &answer["causes"][0];
-    let message = cause["message"]
-        .as_str()
-        .or(answer["message"].as_str())
-        .unwrap_or_default();
+    let message = cause["message"].as_str().or(answer["message"].as_str()).unwrap_or_default();
     let mut plain = String::new();
     let mut quoted = false;
     for c in message.chars().take(160) {
@@ -132,9 +126,8 @@ fn compare(names: &[&str], definitions: &Definitions) -> Outcome {
     let mut outcome = Outcome::default();
     for record in names.iter().flat_map(|name| records(name)) {
         // Keys may occur twice in the objects of a Template, which we refuse.
-        let is_in_template = record["mutation"][0]["path"]
-            .as_str()
-            .is_some_and(|path| path.starts_with("objects["));
+        let is_in_template =
+            record["mutation"][0]["path"].as_str().is_some_and(|path| path.starts_with("objects["));
         if is_in_template && record["raw"].is_string() {
             continue;
         }
@@ -154,11 +147,8 @@ fn compare(names: &[&str], definitions: &Definitions) -> Outcome {
             }
             Some("refused") => {
                 let is_decoding = answer["code"] == 400;
-                let count = if is_decoding {
-                    &mut outcome.decoding
-                } else {
-                    &mut outcome.validation
-                };
+                let count =
+                    if is_decoding { &mut outcome.decoding } else { &mut outcome.validation };
                 count.add(!found.is_empty());
                 if found.is_empty() {
                     let kind = record["object"]["kind"].as_str().unwrap_or_default();
@@ -215,10 +205,7 @@ fn built_in_kinds_are_checked_as_the_server_does() {
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs the shared folder")]
 fn kinds_of_openshift_are_checked_as_the_server_does() {
-    let names = [
-        "openshift-real.jsonl.gz",
-        "openshift-mutations-dev.jsonl.gz",
-    ];
+    let names = ["openshift-real.jsonl.gz", "openshift-mutations-dev.jsonl.gz"];
     judge("openshift", &names, &Definitions::default(), 0.9);
 }
 
@@ -236,11 +223,7 @@ fn bases() -> BTreeMap<(String, String), Json> {
     let mut all = Vec::new();
     for root in document.roots() {
         // As the reader that sent them.
-        let value = root.value_with(
-            DuplicateKeys::Refuse,
-            Words::PyYaml,
-            &mut Diagnostics::new(),
-        );
+        let value = root.value_with(DuplicateKeys::Refuse, Words::PyYaml, &mut Diagnostics::new());
         let value = value.expect("valid");
         all.push(serde_json::from_str::<Json>(&value.to_json()).expect("JSON"));
     }
@@ -293,9 +276,9 @@ fn probed(base: &Json, field: &str, probe: &str) -> Option<Json> {
             Some(Json::Array(list))
         }
         probe => match probe.split_once("\"*") {
-            Some((text, times)) => Some(Json::from(
-                text.trim_matches('"').repeat(times.parse().ok()?),
-            )),
+            Some((text, times)) => {
+                Some(Json::from(text.trim_matches('"').repeat(times.parse().ok()?)))
+            }
             None => Some(serde_json::from_str(probe).ok()?),
         },
     };
@@ -328,10 +311,7 @@ fn probes_of_single_fields_have_the_same_outcome() {
                 continue;
             };
             let value = Value::from(object);
-            let options = Options {
-                version: RECORDED,
-                ..Options::default()
-            };
+            let options = Options { version: RECORDED, ..Options::default() };
             let found = check(View::of(&value), &Definitions::default(), options)
                 .unwrap_or_default()
                 .findings;
@@ -339,18 +319,13 @@ fn probes_of_single_fields_have_the_same_outcome() {
             match probe["code"].as_u64() {
                 Some(201) => {
                     if let Some(first) = found.first() {
-                        outcome
-                            .false_alarms
-                            .push(format!("{id}: {}", first.message));
+                        outcome.false_alarms.push(format!("{id}: {}", first.message));
                     }
                 }
                 Some(400 | 422) => {
                     let is_decoding = probe["code"] == 400;
-                    let count = if is_decoding {
-                        &mut outcome.decoding
-                    } else {
-                        &mut outcome.validation
-                    };
+                    let count =
+                        if is_decoding { &mut outcome.decoding } else { &mut outcome.validation };
                     count.add(!found.is_empty());
                     if found.is_empty() {
                         let cause = &probe["causes"][0];
@@ -383,9 +358,7 @@ fn small_cases_of_decoding_have_the_same_outcome() {
     let mut wrong = Vec::new();
     for line in text.lines().skip(1) {
         let cells: Vec<&str> = line.split('\t').collect();
-        let [case, result, code, _, _, sent] = cells[..] else {
-            panic!("{line}")
-        };
+        let [case, result, code, _, _, sent] = cells[..] else { panic!("{line}") };
         let record = serde_json::json!({ "raw": sent });
         let definitions = Definitions::default();
         let found = findings(&record, &definitions).unwrap_or_default();
@@ -394,10 +367,7 @@ fn small_cases_of_decoding_have_the_same_outcome() {
             continue;
         }
         if found.is_empty() != (result == "accepted") {
-            wrong.push(format!(
-                "{case}: {result} {:?}",
-                found.first().map(|one| &one.message)
-            ));
+            wrong.push(format!("{case}: {result} {:?}", found.first().map(|one| &one.message)));
         }
     }
     assert_eq!(wrong, Vec::<String>::new());

@@ -66,9 +66,7 @@ impl Kind {
 
     /// Returns the kind of the objects of a resource, such as `templates`.
     pub fn of_resource(resource: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.resource() == resource)
+        Self::ALL.into_iter().find(|kind| kind.resource() == resource)
     }
 
     /// Returns the name, as in the field `kind`.

@@ -92,9 +92,7 @@ struct RulesReviewSpec {
 /// 400 for a malformed body; 415 for another kind or a compressed body.
 pub fn to_json(body: &[u8]) -> Result<Value> {
     let Some(message) = body.strip_prefix(MAGIC) else {
-        return Err(Status::bad_request(
-            "provided data does not appear to be a protobuf message",
-        ));
+        return Err(Status::bad_request("provided data does not appear to be a protobuf message"));
     };
     let unknown: Unknown = decode(message)?;
     if !unknown.content_encoding.is_empty() {
@@ -105,17 +103,15 @@ pub fn to_json(body: &[u8]) -> Result<Value> {
     object.insert("kind".to_owned(), json!(type_meta.kind));
     object.insert("apiVersion".to_owned(), json!(type_meta.api_version));
     let spec = match type_meta.kind.as_str() {
-        "SelfSubjectAccessReview" => decode::<AccessReview>(&unknown.raw)?
-            .spec
-            .map(AccessReviewSpec::into_json),
+        "SelfSubjectAccessReview" => {
+            decode::<AccessReview>(&unknown.raw)?.spec.map(AccessReviewSpec::into_json)
+        }
         "SelfSubjectRulesReview" => decode::<RulesReview>(&unknown.raw)?
             .spec
             .map(|spec| fields([("namespace", spec.namespace)])),
         "SelfSubjectReview" => None,
         _ => {
-            return Err(unsupported(
-                "objects of this kind are read as JSON or YAML only",
-            ));
+            return Err(unsupported("objects of this kind are read as JSON or YAML only"));
         }
     };
     if let Some(spec) = spec {
@@ -150,16 +146,12 @@ impl AccessReviewSpec {
 /// Returns a JSON object of the strings that are not empty.
 fn fields<const N: usize>(texts: [(&str, String); N]) -> Value {
     let filled = texts.into_iter().filter(|(_, text)| !text.is_empty());
-    filled
-        .map(|(key, text)| (key.to_owned(), Value::String(text)))
-        .collect()
+    filled.map(|(key, text)| (key.to_owned(), Value::String(text))).collect()
 }
 
 fn decode<T: Message + Default>(bytes: &[u8]) -> Result<T> {
     T::decode(bytes).map_err(|error| {
-        Status::bad_request(format!(
-            "the body is not a valid review in protobuf: {error}"
-        ))
+        Status::bad_request(format!("the body is not a valid review in protobuf: {error}"))
     })
 }
 

@@ -47,16 +47,12 @@ pub trait Reload: Send + Sync {
 /// If one cannot. The message has the options.
 pub fn ready(sources: &[Arc<dyn Reload>]) -> Result<(), String> {
     let states = sources.iter().map(|source| source.state());
-    let failing: Vec<&str> = states
-        .filter_map(|(option, is_failing)| is_failing.then_some(option))
-        .collect();
+    let failing: Vec<&str> =
+        states.filter_map(|(option, is_failing)| is_failing.then_some(option)).collect();
     if failing.is_empty() {
         return Ok(());
     }
-    Err(format!(
-        "the files of {} cannot be used",
-        failing.join(", ")
-    ))
+    Err(format!("the files of {} cannot be used", failing.join(", ")))
 }
 
 type Parse<T> = dyn Fn(&[Content]) -> anyhow::Result<T> + Send + Sync;
@@ -94,17 +90,8 @@ impl<T> Watched<T> {
     ) -> anyhow::Result<Arc<Self>> {
         let contents = read(&paths).context(option)?;
         let value = ArcSwapOption::from_pointee(parse(&contents).context(option)?);
-        let seen = Mutex::new(Seen {
-            digest: Some(digest(&contents)),
-            failed: None,
-        });
-        Ok(Arc::new(Self {
-            value,
-            option,
-            paths,
-            parse: Box::new(parse),
-            seen,
-        }))
+        let seen = Mutex::new(Seen { digest: Some(digest(&contents)), failed: None });
+        Ok(Arc::new(Self { value, option, paths, parse: Box::new(parse), seen }))
     }
 
     /// Returns the value of the newest valid content, or `None` if the files could not be used for
@@ -173,9 +160,7 @@ impl<T: Send + Sync> Reload for Watched<T> {
 
 impl<T> fmt::Debug for Watched<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watched")
-            .field("paths", &self.paths)
-            .finish_non_exhaustive()
+        f.debug_struct("Watched").field("paths", &self.paths).finish_non_exhaustive()
     }
 }
 
@@ -236,11 +221,8 @@ pub(crate) fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Content>> {
     for path in paths {
         let about = || format!("cannot read {}", path.display());
         let is_folder = path.metadata().with_context(about)?.is_dir();
-        let files = if is_folder {
-            files_in(path).with_context(about)?
-        } else {
-            vec![path.clone()]
-        };
+        let files =
+            if is_folder { files_in(path).with_context(about)? } else { vec![path.clone()] };
         for path in files {
             let bytes = read_file(&path, left)?;
             left = left.saturating_sub(bytes.len() as u64);
@@ -254,9 +236,8 @@ fn files_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in folder.read_dir()? {
         let path = entry?.path();
-        let is_hidden = path
-            .file_name()
-            .is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+        let is_hidden =
+            path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
         let is_known = path
             .extension()
             .is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known));
@@ -285,14 +266,9 @@ fn read_file(path: &Path, limit: u64) -> anyhow::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     let file = File::open(path).with_context(about)?;
-    file.take(limit + 1)
-        .read_to_end(&mut bytes)
-        .with_context(about)?;
+    file.take(limit + 1).read_to_end(&mut bytes).with_context(about)?;
     if bytes.len() as u64 > limit {
-        bail!(
-            "cannot read {}: more than {MAX_BYTES} bytes",
-            path.display()
-        );
+        bail!("cannot read {}: more than {MAX_BYTES} bytes", path.display());
     }
     Ok(bytes)
 }

@@ -69,11 +69,7 @@ impl Cause {
     /// Creates a cause for a field.
     #[must_use]
     pub fn new(reason: &'static str, field: &str, message: impl Into<String>) -> Self {
-        Self {
-            reason,
-            message: message.into(),
-            field: field.to_owned(),
-        }
+        Self { reason, message: message.into(), field: field.to_owned() }
     }
 
     /// Returns the first causes, and as the last one how many more there are. `causes` are the
@@ -121,12 +117,8 @@ impl Status {
 
     /// Returns 404 for a path that is not served.
     pub fn no_such_path() -> Box<Self> {
-        Self::new(
-            404,
-            "NotFound",
-            "the server could not find the requested resource",
-        )
-        .with(Details::default())
+        Self::new(404, "NotFound", "the server could not find the requested resource")
+            .with(Details::default())
     }
 
     /// Returns 404 for an object that does not exist. `resource` is the plural name.
@@ -152,11 +144,8 @@ impl Status {
 
     /// Returns 422 for an object with invalid fields. `kind` is the kind of the object.
     pub fn invalid(group: &str, kind: &str, name: &str, causes: Vec<Cause>) -> Box<Self> {
-        let kind_and_group = if group.is_empty() {
-            kind.to_owned()
-        } else {
-            format!("{kind}.{group}")
-        };
+        let kind_and_group =
+            if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
         let causes = Cause::list(causes.len(), causes);
         let listed: Vec<String> = causes
             .iter()
@@ -173,18 +162,14 @@ impl Status {
             all => format!("[{}]", all.join(", ")),
         };
         let message = format!("{kind_and_group} {name:?} is invalid: {list}");
-        Self::new(422, "Invalid", message).with(Details {
-            causes,
-            ..Details::of(group, kind, name)
-        })
+        Self::new(422, "Invalid", message)
+            .with(Details { causes, ..Details::of(group, kind, name) })
     }
 
     /// Returns 503 for a dependency that is unavailable.
     pub fn unavailable(message: impl Into<String>) -> Box<Self> {
-        Self::new(503, "ServiceUnavailable", message).with(Details {
-            retry_after_seconds: 1,
-            ..Details::default()
-        })
+        Self::new(503, "ServiceUnavailable", message)
+            .with(Details { retry_after_seconds: 1, ..Details::default() })
     }
 
     /// Returns 500 for an internal error.
@@ -257,16 +242,10 @@ impl Details {
             }
         }
         if !self.causes.is_empty() {
-            fields.insert(
-                "causes".to_owned(),
-                self.causes.iter().map(Cause::object).collect(),
-            );
+            fields.insert("causes".to_owned(), self.causes.iter().map(Cause::object).collect());
         }
         if self.retry_after_seconds > 0 {
-            fields.insert(
-                "retryAfterSeconds".to_owned(),
-                json!(self.retry_after_seconds),
-            );
+            fields.insert("retryAfterSeconds".to_owned(), json!(self.retry_after_seconds));
         }
         Value::Object(fields)
     }
@@ -275,11 +254,8 @@ impl Details {
 impl Cause {
     fn object(&self) -> Value {
         let mut fields = serde_json::Map::new();
-        let texts = [
-            ("reason", self.reason),
-            ("message", &self.message),
-            ("field", self.field.as_str()),
-        ];
+        let texts =
+            [("reason", self.reason), ("message", &self.message), ("field", self.field.as_str())];
         for (key, text) in texts {
             if !text.is_empty() {
                 fields.insert(key.to_owned(), json!(text));
@@ -304,9 +280,5 @@ fn shortened(mut text: String, most: usize) -> String {
 
 /// Formats a resource as `resource.group`, or as `resource` without a group.
 fn qualified(resource: &str, group: &str) -> String {
-    if group.is_empty() {
-        resource.to_owned()
-    } else {
-        format!("{resource}.{group}")
-    }
+    if group.is_empty() { resource.to_owned() } else { format!("{resource}.{group}") }
 }

@@ -90,11 +90,7 @@ fn certified_key(contents: &[Content]) -> anyhow::Result<CertifiedKey> {
     }
     let private = PrivateKeyDer::from_pem_slice(&key.bytes).with_context(|| about(key))?;
     CertifiedKey::from_der(chain, private, &ring::default_provider()).with_context(|| {
-        format!(
-            "cannot use {} with {}",
-            certificate.path.display(),
-            key.path.display()
-        )
+        format!("cannot use {} with {}", certificate.path.display(), key.path.display())
     })
 }
 
@@ -184,10 +180,7 @@ impl ClientCa {
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
             .build()
             .context("the certificates cannot be used")?;
-        Ok(Self {
-            verifier,
-            certificates,
-        })
+        Ok(Self { verifier, certificates })
     }
 
     /// Returns `true` if a certificate has the key of one of these CAs, or if one has issued the
@@ -213,22 +206,16 @@ impl ClientCa {
     pub fn open(path: &Path) -> anyhow::Result<Arc<Watched<Arc<Self>>>> {
         let option = "--auth client-certificates";
         Watched::open(option, vec![path.to_owned()], |contents| {
-            let [content] = contents else {
-                bail!("expected one file")
-            };
+            let [content] = contents else { bail!("expected one file") };
             let ca = Self::from_pem(&content.bytes);
-            Ok(Arc::new(
-                ca.with_context(|| content.path.display().to_string())?,
-            ))
+            Ok(Arc::new(ca.with_context(|| content.path.display().to_string())?))
         })
     }
 
     /// Returns the subject of the first certificate, if the chain is currently valid for a client.
     fn verify(&self, chain: &[CertificateDer<'_>]) -> Option<Names> {
         let (first, intermediates) = chain.split_first()?;
-        self.verifier
-            .verify_client_cert(first, intermediates, UnixTime::now())
-            .ok()?;
+        self.verifier.verify_client_cert(first, intermediates, UnixTime::now()).ok()?;
         Names::of(first)
     }
 }
@@ -254,10 +241,7 @@ impl Names {
             .map(|organization| organization.as_str().map(str::to_owned))
             .collect::<Result<_, _>>()
             .ok()?;
-        (!common_name.is_empty()).then_some(Self {
-            common_name,
-            organizations,
-        })
+        (!common_name.is_empty()).then_some(Self { common_name, organizations })
     }
 }
 
@@ -280,27 +264,15 @@ impl Peer {
     /// Creates a peer without a certificate.
     #[must_use]
     pub const fn new(address: SocketAddr) -> Self {
-        Self {
-            address,
-            is_encrypted: false,
-            chain: Vec::new(),
-            answers: Mutex::new(Vec::new()),
-        }
+        Self { address, is_encrypted: false, chain: Vec::new(), answers: Mutex::new(Vec::new()) }
     }
 
     /// Creates the peer of a TLS connection after its handshake.
     #[must_use]
     pub fn of(address: SocketAddr, connection: &ServerConnection) -> Self {
         let chain = connection.peer_certificates().unwrap_or_default();
-        let chain = chain
-            .iter()
-            .map(|certificate| certificate.clone().into_owned())
-            .collect();
-        Self {
-            chain,
-            is_encrypted: true,
-            ..Self::new(address)
-        }
+        let chain = chain.iter().map(|certificate| certificate.clone().into_owned()).collect();
+        Self { chain, is_encrypted: true, ..Self::new(address) }
     }
 
     /// Returns the address of the peer.
@@ -328,19 +300,13 @@ impl Peer {
         if answers.len() >= MAX_ANSWERS {
             answers.remove(0);
         }
-        answers.push(Answer {
-            ca: Arc::clone(ca),
-            at: Instant::now(),
-            names: names.clone(),
-        });
+        answers.push(Answer { ca: Arc::clone(ca), at: Instant::now(), names: names.clone() });
         names
     }
 }
 
 impl fmt::Debug for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peer")
-            .field("address", &self.address)
-            .finish_non_exhaustive()
+        f.debug_struct("Peer").field("address", &self.address).finish_non_exhaustive()
     }
 }

@@ -146,12 +146,7 @@ pub(crate) struct StoreArgs {
 
     /// The URLs of the etcd members
     #[cfg(feature = "etcd")]
-    #[arg(
-        long,
-        value_name = "URL",
-        value_delimiter = ',',
-        required_if_eq("store", "etcd")
-    )]
+    #[arg(long, value_name = "URL", value_delimiter = ',', required_if_eq("store", "etcd"))]
     etcd_endpoints: Vec<String>,
 
     /// The prefix of all keys in etcd
@@ -203,10 +198,7 @@ impl FromStr for StoreKind {
 
 impl StoreArgs {
     /// Returns the files of the CAs that sign the certificates of the store.
-    #[cfg_attr(
-        not(feature = "etcd"),
-        expect(clippy::unused_self, reason = "only etcd has one")
-    )]
+    #[cfg_attr(not(feature = "etcd"), expect(clippy::unused_self, reason = "only etcd has one"))]
     pub(crate) fn cas(&self) -> Vec<PathBuf> {
         #[cfg(feature = "etcd")]
         return self.etcd_cafile.iter().cloned().collect();
@@ -215,10 +207,7 @@ impl StoreArgs {
     }
 
     /// Opens the store that the arguments select.
-    #[cfg_attr(
-        not(feature = "etcd"),
-        expect(clippy::unused_async, reason = "only etcd waits")
-    )]
+    #[cfg_attr(not(feature = "etcd"), expect(clippy::unused_async, reason = "only etcd waits"))]
     pub(crate) async fn open(&self) -> anyhow::Result<Store> {
         match &self.store {
             StoreKind::Memory => Ok(Store::memory()),

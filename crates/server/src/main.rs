@@ -121,9 +121,7 @@ fn tell(file: &Path, report: &store::Report, done: &str) {
     name_damaged(&report.damaged);
     let (file, objects) = (file.display(), report.objects);
     let damaged = report.damaged.len();
-    say(&format!(
-        "{file}: objects {done}: {objects}, damaged: {damaged}"
-    ));
+    say(&format!("{file}: objects {done}: {objects}, damaged: {damaged}"));
     if let Some(why) = &report.index {
         say(&format!("{file}: the index is damaged: {why}"));
     }

@@ -23,11 +23,7 @@ pub(crate) fn with(test: fn()) {
 
 /// Returns a text as it is sent.
 pub(crate) fn sent(text: &str) -> Cow<'_, str> {
-    if IS_SENT.get() {
-        text.replace('\n', "\r\n").into()
-    } else {
-        text.into()
-    }
+    if IS_SENT.get() { text.replace('\n', "\r\n").into() } else { text.into() }
 }
 
 /// Returns a body as it is sent with these headers: if it is YAML, with CRLF.

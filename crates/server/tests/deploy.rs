@@ -33,9 +33,7 @@ const VARIANTS: [(&str, bool); 4] = [
 type Test = fn(&str) -> Result<(), Failed>;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let kubectl = Command::new("kubectl")
-        .args(["version", "--client"])
-        .output();
+    let kubectl = Command::new("kubectl").args(["version", "--client"]).output();
     let missing = kubectl.is_err().then_some("needs kubectl");
     let mut trials = Vec::new();
     for (variant, without_etcd) in VARIANTS {
@@ -47,11 +45,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             ("the_container_has_no_rights", container, missing),
             ("the_server_knows_the_members_of_etcd", members, missing),
             ("it_acts_for_others_only_to_apply", impersonation, missing),
-            (
-                "its_options_are_known_to_the_program",
-                options,
-                missing.or(no_etcd),
-            ),
+            ("its_options_are_known_to_the_program", options, missing.or(no_etcd)),
         ];
         trials.extend(tests.map(|(name, test, reason)| {
             let trial = Trial::test(format!("deploy/{variant}/{name}"), move || test(variant));
@@ -68,10 +62,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn built(variant: &str) -> Result<Vec<Value>, Failed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
     let folder: PathBuf = root.join(variant);
-    let output = Command::new("kubectl")
-        .arg("kustomize")
-        .arg(&folder)
-        .output()?;
+    let output = Command::new("kubectl").arg("kustomize").arg(&folder).output()?;
     let text = String::from_utf8(output.stdout)?;
     if !output.status.success() || text.is_empty() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
@@ -121,11 +112,10 @@ fn only(objects: &[Value], kind: &str) -> Result<Value, Failed> {
     });
     match (found.next(), found.next()) {
         (Some(object), None) => Ok(object.clone()),
-        (first, _) => Err(format!(
-            "{} of kind {kind}",
-            if first.is_some() { "several" } else { "none" }
-        )
-        .into()),
+        (first, _) => {
+            Err(format!("{} of kind {kind}", if first.is_some() { "several" } else { "none" })
+                .into())
+        }
     }
 }
 
@@ -180,42 +170,21 @@ fn service(variant: &str) -> Result<(), Failed> {
     for selector in [
         at(&deployment, "/spec/selector/matchLabels"),
         at(&service, "/spec/selector"),
-        at(
-            &only(&objects, "PodDisruptionBudget")?,
-            "/spec/selector/matchLabels",
-        ),
-        at(
-            &only(&objects, "NetworkPolicy")?,
-            "/spec/podSelector/matchLabels",
-        ),
+        at(&only(&objects, "PodDisruptionBudget")?, "/spec/selector/matchLabels"),
+        at(&only(&objects, "NetworkPolicy")?, "/spec/podSelector/matchLabels"),
     ] {
         same(selector, labels)?;
     }
-    let of_apis: Vec<&Value> = objects
-        .iter()
-        .filter(|object| at(object, "/kind") == "APIService")
-        .collect();
-    same(
-        &json!(of_apis.len()),
-        &json!(if variant == "standalone" { 0 } else { 2 }),
-    )?;
+    let of_apis: Vec<&Value> =
+        objects.iter().filter(|object| at(object, "/kind") == "APIService").collect();
+    same(&json!(of_apis.len()), &json!(if variant == "standalone" { 0 } else { 2 }))?;
     for api in of_apis {
         let spec = at(api, "/spec");
-        let name = format!(
-            "{}.{}",
-            text(at(spec, "/version")),
-            text(at(spec, "/group"))
-        );
+        let name = format!("{}.{}", text(at(spec, "/version")), text(at(spec, "/group")));
         same(at(api, "/metadata/name"), &json!(name))?;
         same(at(spec, "/service/name"), at(&service, "/metadata/name"))?;
-        same(
-            at(spec, "/service/namespace"),
-            at(&service, "/metadata/namespace"),
-        )?;
-        same(
-            at(spec, "/service/port"),
-            at(&service, "/spec/ports/0/port"),
-        )?;
+        same(at(spec, "/service/namespace"), at(&service, "/metadata/namespace"))?;
+        same(at(spec, "/service/port"), at(&service, "/spec/ports/0/port"))?;
         let is_openshift = at(spec, "/group") == "template.openshift.io";
         let priority = if is_openshift { 9900 } else { 1000 };
         same(at(spec, "/groupPriorityMinimum"), &json!(priority))?;
@@ -265,14 +234,9 @@ fn members(variant: &str) -> Result<(), Failed> {
     let endpoints = format!("--etcd-endpoints={}\"", with(2379).join(","));
     same(&json!(server.contains(&endpoints)), &json!(true))?;
     let peers = with(2380).into_iter().enumerate();
-    let peers: Vec<String> = peers
-        .map(|(member, url)| format!("etcd-{member}={url}"))
-        .collect();
+    let peers: Vec<String> = peers.map(|(member, url)| format!("etcd-{member}={url}")).collect();
     let cluster = format!("--initial-cluster={}\"", peers.join(","));
-    same(
-        &json!(args(set, "command").contains(&cluster)),
-        &json!(true),
-    )
+    same(&json!(args(set, "command").contains(&cluster)), &json!(true))
 }
 
 /// Checks that only a server with `--apply` may impersonate: users, and the group `editors`, but no
@@ -284,10 +248,7 @@ fn impersonation(variant: &str) -> Result<(), Failed> {
     let applies = args.is_some_and(|args| args.contains(&json!("--apply")));
     same(&json!(applies), &json!(variant == "aggregated-apply"))?;
     let mut core = Vec::new();
-    for role in objects
-        .iter()
-        .filter(|one| at(one, "/kind") == "ClusterRole")
-    {
+    for role in objects.iter().filter(|one| at(one, "/kind") == "ClusterRole") {
         for rule in at(role, "/rules").as_array().into_iter().flatten() {
             if at(rule, "/verbs") != &json!(["impersonate"]) {
                 continue;
@@ -297,11 +258,8 @@ fn impersonation(variant: &str) -> Result<(), Failed> {
             }
         }
     }
-    let expected = if applies {
-        json!([[["users"], null], [["groups"], ["editors"]]])
-    } else {
-        json!([])
-    };
+    let expected =
+        if applies { json!([[["users"], null], [["groups"], ["editors"]]]) } else { json!([]) };
     same(&json!(core), &expected)
 }
 
@@ -310,12 +268,8 @@ fn impersonation(variant: &str) -> Result<(), Failed> {
 fn options(variant: &str) -> Result<(), Failed> {
     let deployment = only(&built(variant)?, "Deployment")?;
     let container = at(&deployment, "/spec/template/spec/containers/0");
-    let options: Vec<&str> = at(container, "/args")
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(text)
-        .collect();
+    let options: Vec<&str> =
+        at(container, "/args").as_array().into_iter().flatten().map(text).collect();
     let server = || Command::new(env!("CARGO_BIN_EXE_krm-template-server"));
     let unknown = server().args(["--no-such-option", "--help"]).output()?;
     if unknown.status.success() {

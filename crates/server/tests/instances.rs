@@ -54,15 +54,8 @@ fn path(version: &str, rest: &str) -> String {
 /// Sends a request, and returns the code and the body of its response.
 fn ask(program: &Program, user: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
     let token = format!("Bearer token-of-{user}");
-    let headers = [
-        ("Authorization", token.as_str()),
-        ("Content-Type", "application/json"),
-    ];
-    let text = if body.is_null() {
-        String::new()
-    } else {
-        body.to_string()
-    };
+    let headers = [("Authorization", token.as_str()), ("Content-Type", "application/json")];
+    let text = if body.is_null() { String::new() } else { body.to_string() };
     let response = program.send(method, path, &headers, text.as_bytes());
     let body = serde_json::from_slice(&response.body).unwrap_or_default();
     (response.code, body)
@@ -81,9 +74,7 @@ fn template(version: &str) -> Value {
 /// Returns the fields of the causes of an error.
 fn fields(status: &Value) -> Vec<&str> {
     let causes = status["details"]["causes"].as_array().unwrap().iter();
-    causes
-        .map(|cause| cause["field"].as_str().unwrap())
-        .collect()
+    causes.map(|cause| cause["field"].as_str().unwrap()).collect()
 }
 
 fn nobody_becomes_somebody_else() {
@@ -105,15 +96,9 @@ fn nobody_becomes_somebody_else() {
         assert_eq!(code, 201, "{answer}");
     }
     for (field, other) in [
-        (
-            "groups",
-            json!({"username": "jane", "groups": ["system:masters"]}),
-        ),
+        ("groups", json!({"username": "jane", "groups": ["system:masters"]})),
         ("uid", json!({"username": "jane", "uid": "3"})),
-        (
-            "extra",
-            json!({"username": "jane", "extra": {"scopes": ["all"]}}),
-        ),
+        ("extra", json!({"username": "jane", "extra": {"scopes": ["all"]}})),
     ] {
         let (code, answer) = create(other);
         assert_eq!(code, 422, "{answer}");
@@ -123,10 +108,7 @@ fn nobody_becomes_somebody_else() {
     let (code, answer) = create(json!({"username": "bob", "groups": ["system:masters"]}));
     assert_eq!(
         (code, fields(&answer)),
-        (
-            422,
-            vec!["spec.requester.username", "spec.requester.groups"]
-        )
+        (422, vec!["spec.requester.username", "spec.requester.groups"])
     );
 }
 
@@ -161,13 +143,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: bob}]
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("tokens.csv"), TOKENS).unwrap();
     std::fs::write(folder.path().join("rbac.yaml"), TENANT).unwrap();
-    let auth = [
-        "--auth",
-        "tokens=tokens.csv",
-        "--rbac",
-        "rbac.yaml",
-        "--no-instances",
-    ];
+    let auth = ["--auth", "tokens=tokens.csv", "--rbac", "rbac.yaml", "--no-instances"];
     let program = Program::start_in(folder, &auth);
     let create = |user: &str, name: &str, requester: Value| {
         let spec = json!({"template": template(OPENSHIFT), "requester": requester});
@@ -181,19 +157,10 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: bob}]
     // The namespace of the tenant is `shop`: in it, all may be impersonated that is in it.
     for (number, (requester, expected)) in [
         (json!({"username": "root"}), name()),
-        (
-            json!({"username": "system:serviceaccount:other:robot"}),
-            name(),
-        ),
+        (json!({"username": "system:serviceaccount:other:robot"}), name()),
         (json!({"username": "system:serviceaccount:shop:"}), name()),
-        (
-            json!({"username": "system:serviceaccount:shop:a:b"}),
-            name(),
-        ),
-        (
-            json!({"username": "system:serviceaccount:shop:robot"}),
-            String::new(),
-        ),
+        (json!({"username": "system:serviceaccount:shop:a:b"}), name()),
+        (json!({"username": "system:serviceaccount:shop:robot"}), String::new()),
         // The groups of the account come with it; no others do.
         (
             json!({"username": "system:serviceaccount:shop:robot", "groups": [
@@ -222,11 +189,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: bob}]
     }
     for (own, requester, expected) in [
         ("a1", json!({"username": "ada"}), ""),
-        (
-            "a2",
-            json!({"username": "ada", "groups": ["system:authenticated", "editors"]}),
-            "",
-        ),
+        ("a2", json!({"username": "ada", "groups": ["system:authenticated", "editors"]}), ""),
         ("a3", json!({"username": "eve"}), "spec.requester.username"),
         // No service account has this name, so the rule about users counts.
         ("a4", json!({"username": "system:serviceaccount:a:b:c"}), ""),
@@ -269,19 +232,13 @@ fn a_service_account_needs_permission() {
     let spec = json!({"template": template(KRM), "serviceAccountName": "deployer"});
     let body = instance(KRM, "web", &spec);
     let (code, answer) = ask(&program, "jane", "POST", &path(KRM, ""), &body);
-    assert_eq!(
-        (code, fields(&answer)),
-        (422, vec!["spec.serviceAccountName"])
-    );
+    assert_eq!((code, fields(&answer)), (422, vec!["spec.serviceAccountName"]));
     let (code, mut created) = ask(&program, "root", "POST", &path(KRM, ""), &body);
     assert_eq!(code, 201, "{created}");
     // Another Template would be installed with the rights of the ServiceAccount.
     created["spec"]["template"]["objects"] = json!([]);
     let (code, answer) = ask(&program, "jane", "PUT", &path(KRM, "/web"), &created);
-    assert_eq!(
-        (code, fields(&answer)),
-        (422, vec!["spec.serviceAccountName"])
-    );
+    assert_eq!((code, fields(&answer)), (422, vec!["spec.serviceAccountName"]));
 }
 
 fn templates_are_those_of_the_request() {
@@ -361,17 +318,8 @@ fn nothing_is_installed_without_a_cluster() {
         assert_eq!(code, 201, "{created}");
         assert_eq!(created["metadata"].get("finalizers"), None);
         let found = reached(&program, version, "web", "ValidatedOnly");
-        assert!(
-            found.to_string().contains("runs without --apply"),
-            "{found}"
-        );
-        let (code, _) = ask(
-            &program,
-            "jane",
-            "DELETE",
-            &path(version, "/web"),
-            &Value::Null,
-        );
+        assert!(found.to_string().contains("runs without --apply"), "{found}");
+        let (code, _) = ask(&program, "jane", "DELETE", &path(version, "/web"), &Value::Null);
         assert_eq!(code, 200);
     }
     let mut wrong = template(OPENSHIFT);
@@ -382,10 +330,7 @@ fn nothing_is_installed_without_a_cluster() {
     let failure = &found["status"]["conditions"][0];
     assert_eq!(failure["type"], "InstantiateFailure");
     let message = failure["message"].as_str().unwrap();
-    assert!(
-        message.starts_with("unable to process Template objects: "),
-        "{message}"
-    );
+    assert!(message.starts_with("unable to process Template objects: "), "{message}");
     // Only who may read Templates learns that there is none.
     for (user, reason) in [("root", "TemplateNotFound"), ("jane", "Forbidden")] {
         let body = instance(KRM, user, &json!({"templateRef": {"name": "nope"}}));
@@ -427,13 +372,7 @@ fn a_status_is_written_through_its_path() {
     assert_eq!(written["status"], json!({"revision": 7}));
     assert_eq!(written["spec"].get("suspend"), None);
     assert_eq!(written["metadata"]["generation"], 1);
-    let (code, list) = ask(
-        &program,
-        "jane",
-        "GET",
-        &path(KRM, "/web/revisions"),
-        &Value::Null,
-    );
+    let (code, list) = ask(&program, "jane", "GET", &path(KRM, "/web/revisions"), &Value::Null);
     // The subresource has a permission of its own.
     assert_eq!((code, &list["reason"]), (403, &json!("Forbidden")));
 }

@@ -26,11 +26,9 @@ const DIFFERENCES: &str = include_str!("object-differences.txt");
 pub(crate) fn trials() -> Vec<Trial> {
     match std::env::var_os("KRM_TEMPLATE_SHARED") {
         Some(shared) => replay(&Path::new(&shared).join("corpus/template-api")),
-        None => vec![needs(
-            "KRM_TEMPLATE_SHARED",
-            false,
-            trial("object/recorded_exchanges", || {}),
-        )],
+        None => {
+            vec![needs("KRM_TEMPLATE_SHARED", false, trial("object/recorded_exchanges", || {}))]
+        }
     }
 }
 
@@ -41,10 +39,8 @@ fn replay(folder: &Path) -> Vec<Trial> {
         .filter(|name| name.starts_with(|first: char| first.is_ascii_digit()))
         .collect();
     names.sort();
-    let differences: BTreeMap<&str, &str> = DIFFERENCES
-        .lines()
-        .filter_map(|line| line.split_once(": "))
-        .collect();
+    let differences: BTreeMap<&str, &str> =
+        DIFFERENCES.lines().filter_map(|line| line.split_once(": ")).collect();
     let mut server = Server::default();
     let mut trials = Vec::new();
     for name in &names {
@@ -115,16 +111,10 @@ impl Server {
             Some(name) => {
                 let key = (request.group, request.namespace.to_owned(), name.to_owned());
                 let revision = recorded.revision();
-                self.stored
-                    .get(&key)
-                    .is_some_and(|(_, at)| revision == 0 || *at == revision)
+                self.stored.get(&key).is_some_and(|(_, at)| revision == 0 || *at == revision)
             }
             None => {
-                let list = if recorded.json["rows"].is_array() {
-                    "rows"
-                } else {
-                    "items"
-                };
+                let list = if recorded.json["rows"].is_array() { "rows" } else { "items" };
                 let count = recorded.json[list].as_array().map_or(0, Vec::len);
                 self.stored.keys().filter(names).count() == count
             }
@@ -143,8 +133,7 @@ impl Server {
         let is_gone = is_marked && metadata["finalizers"].is_null();
         if is_gone || request.method == "DELETE" && !is_marked {
             let Some(name) = request.name else { return };
-            self.stored
-                .remove(&(request.group, request.namespace.to_owned(), name.to_owned()));
+            self.stored.remove(&(request.group, request.namespace.to_owned(), name.to_owned()));
             return;
         }
         let revision = recorded.revision();
@@ -153,14 +142,9 @@ impl Server {
             let read =
                 decode::template(request.group, Format::Json, &body, FieldValidation::Ignore);
             let draft = read.unwrap().0;
-            let key = (
-                request.group,
-                request.namespace.to_owned(),
-                draft.name().to_owned(),
-            );
+            let key = (request.group, request.namespace.to_owned(), draft.name().to_owned());
             if self.stored.get(&key).is_none_or(|(_, at)| *at != revision) {
-                self.stored
-                    .insert(key, (Stored::encode(&draft).unwrap(), revision));
+                self.stored.insert(key, (Stored::encode(&draft).unwrap(), revision));
             }
         }
     }
@@ -196,9 +180,7 @@ impl Server {
         let prefix = prefix.get(..58).unwrap_or(prefix).to_owned();
         let name = match &expected["name"] {
             Value::String(name) => name,
-            _ => recorded.json["details"]["name"]
-                .as_str()
-                .unwrap_or_default(),
+            _ => recorded.json["details"]["name"].as_str().unwrap_or_default(),
         };
         let how = meta::Create {
             namespace: request.namespace,
@@ -207,17 +189,9 @@ impl Server {
             suffix: name.strip_prefix(prefix.as_str()).unwrap_or("abcde"),
         };
         meta::create(&mut draft, &how)?;
-        let key = (
-            request.group,
-            request.namespace.to_owned(),
-            draft.name().to_owned(),
-        );
+        let key = (request.group, request.namespace.to_owned(), draft.name().to_owned());
         if self.stored.contains_key(&key) {
-            return Err(Status::already_exists(
-                request.group.name(),
-                "templates",
-                draft.name(),
-            ));
+            return Err(Status::already_exists(request.group.name(), "templates", draft.name()));
         }
         self.write(request, recorded, &mut draft, &warnings)
     }
@@ -235,12 +209,7 @@ impl Server {
         if expected != *revision {
             let why = "the object has been modified; please apply your changes to the latest \
                        version and try again";
-            return Err(Status::conflict(
-                request.group.name(),
-                "templates",
-                name,
-                why,
-            ));
+            return Err(Status::conflict(request.group.name(), "templates", name, why));
         }
         meta::update(&mut draft, &old)?;
         self.write(request, recorded, &mut draft, &warnings)
@@ -256,29 +225,17 @@ impl Server {
     ) -> Result<String> {
         draft.metadata.shift_remove("managedFields");
         if let Some(fields) = recorded.json["metadata"].get("managedFields") {
-            draft
-                .metadata
-                .insert("managedFields".to_owned(), fields.clone());
+            draft.metadata.insert("managedFields".to_owned(), fields.clone());
         }
-        let quoted: Vec<String> = warnings
-            .iter()
-            .map(|text| format!("299 - {text:?}"))
-            .collect();
+        let quoted: Vec<String> = warnings.iter().map(|text| format!("299 - {text:?}")).collect();
         if quoted != recorded.warnings {
-            return Ok(format!(
-                "warnings {quoted:?}, expected {:?}",
-                recorded.warnings
-            ));
+            return Ok(format!("warnings {quoted:?}, expected {:?}", recorded.warnings));
         }
         let stored = Stored::decode(Stored::encode(draft)?.bytes())?;
         let revision = recorded.revision();
         let answer = single(request, (&stored, revision), recorded);
         if !request.query.contains_key("dryRun") && recorded.code < 300 {
-            let key = (
-                request.group,
-                request.namespace.to_owned(),
-                draft.name().to_owned(),
-            );
+            let key = (request.group, request.namespace.to_owned(), draft.name().to_owned());
             self.stored.insert(key, (stored, revision));
         }
         Ok(answer)
@@ -289,9 +246,7 @@ impl Server {
             let items = self.stored.iter().filter(|((group, namespace, _), _)| {
                 *group == request.group && namespace == request.namespace
             });
-            let items = items
-                .map(|(_, (stored, revision))| (stored, *revision))
-                .collect();
+            let items = items.map(|(_, (stored, revision))| (stored, *revision)).collect();
             return Ok(several(request, items, recorded));
         };
         let key = (request.group, request.namespace.to_owned(), name.to_owned());
@@ -305,10 +260,7 @@ fn single(request: &Request<'_>, item: answer::Item<'_>, recorded: &Recorded<'_>
     let mut out = Vec::new();
     match request.kind() {
         ("Table", version) => {
-            let meta = ListMeta {
-                revision: item.1,
-                ..ListMeta::default()
-            };
+            let meta = ListMeta { revision: item.1, ..ListMeta::default() };
             answer::table(request.table(version, recorded), &meta, [item], &mut out);
         }
         ("PartialObjectMetadata", version) => answer::partial(item, version, &mut out),
@@ -323,10 +275,7 @@ fn single(request: &Request<'_>, item: answer::Item<'_>, recorded: &Recorded<'_>
 
 fn several(request: &Request<'_>, items: Vec<answer::Item<'_>>, recorded: &Recorded<'_>) -> String {
     let mut out = Vec::new();
-    let meta = ListMeta {
-        revision: recorded.revision(),
-        ..ListMeta::default()
-    };
+    let meta = ListMeta { revision: recorded.revision(), ..ListMeta::default() };
     match request.kind() {
         ("Table", version) => {
             answer::table(request.table(version, recorded), &meta, items, &mut out);
@@ -357,16 +306,8 @@ impl<'e> Request<'e> {
         let path = request["path"].as_str()?;
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let parts: Vec<&str> = path.split('/').collect();
-        let [
-            "",
-            "apis",
-            group,
-            _,
-            "namespaces",
-            namespace,
-            "templates",
-            name @ ..,
-        ] = parts.as_slice()
+        let ["", "apis", group, _, "namespaces", namespace, "templates", name @ ..] =
+            parts.as_slice()
         else {
             return None;
         };
@@ -391,10 +332,7 @@ impl<'e> Request<'e> {
             group: Group::named(group)?,
             namespace,
             name,
-            query: query
-                .split('&')
-                .filter_map(|pair| pair.split_once('='))
-                .collect(),
+            query: query.split('&').filter_map(|pair| pair.split_once('=')).collect(),
             accept: header("Accept").unwrap_or("application/json"),
             format: format.filter(|_| request["bodyDescribed"] != true),
             body,
@@ -450,43 +388,23 @@ impl<'e> Request<'e> {
             _ => Include::Metadata,
         };
         let created = &recorded.json["rows"][0]["object"]["metadata"]["creationTimestamp"];
-        let created = created
-            .as_str()
-            .map(|text| text.parse::<jiff::Timestamp>().unwrap());
+        let created = created.as_str().map(|text| text.parse::<jiff::Timestamp>().unwrap());
         let now = created.map_or(0, jiff::Timestamp::as_second);
-        Table {
-            group: self.group,
-            kind: Kind::Template,
-            version,
-            include,
-            has_columns: true,
-            now,
-        }
+        Table { group: self.group, kind: Kind::Template, version, include, has_columns: true, now }
     }
 }
 
 impl<'e> Recorded<'e> {
     fn read(response: &'e Value) -> Option<Self> {
         let body = response["body"].as_str()?;
-        let json = if body.starts_with('{') {
-            serde_json::from_str(body).ok()?
-        } else {
-            of_yaml(body)
-        };
+        let json =
+            if body.starts_with('{') { serde_json::from_str(body).ok()? } else { of_yaml(body) };
         let warnings = match &response["headers"]["Warning"] {
             Value::String(one) => vec![one.clone()],
-            Value::Array(all) => all
-                .iter()
-                .map(|one| one.as_str().unwrap().to_owned())
-                .collect(),
+            Value::Array(all) => all.iter().map(|one| one.as_str().unwrap().to_owned()).collect(),
             _ => Vec::new(),
         };
-        Some(Self {
-            code: response["status"].as_u64()?,
-            body,
-            json,
-            warnings,
-        })
+        Some(Self { code: response["status"].as_u64()?, body, json, warnings })
     }
 
     fn revision(&self) -> u64 {
@@ -509,9 +427,7 @@ fn of_yaml(text: &str) -> Value {
         return Value::Null;
     };
     let mut found = krm_yaml::diagnostic::Diagnostics::new();
-    let value = root
-        .value(krm_yaml::DuplicateKeys::Refuse, &mut found)
-        .unwrap();
+    let value = root.value(krm_yaml::DuplicateKeys::Refuse, &mut found).unwrap();
     serde_json::from_str(&value.to_json()).unwrap()
 }
 
@@ -535,23 +451,14 @@ fn same_text(answer: &str, recorded: &Recorded<'_>, request: &Request<'_>) -> Re
     let spelled = |json: &Value| json["objects"].to_string();
     let is_order = request.group == Group::Krm
         || order(&ours) == order(&theirs) && spelled(&ours) == spelled(&theirs);
-    if ours == theirs && is_order {
-        Ok(())
-    } else {
-        wrong()
-    }
+    if ours == theirs && is_order { Ok(()) } else { wrong() }
 }
 
 fn without_empty_objects(json: &mut Value) {
     let is_empty = |objects: &Value| objects.as_array().is_none_or(Vec::is_empty);
     let lists = [("items", None), ("rows", Some("object"))];
     for (list, inside) in lists {
-        for item in json
-            .get_mut(list)
-            .and_then(Value::as_array_mut)
-            .into_iter()
-            .flatten()
-        {
+        for item in json.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
             match inside {
                 Some(key) => without_empty_objects(&mut item[key]),
                 None => without_empty_objects(item),
@@ -570,10 +477,7 @@ fn without_empty_objects(json: &mut Value) {
 fn same_status(status: &Status, recorded: &Recorded<'_>) -> Result<(), String> {
     let ours = status.object();
     let mut theirs = recorded.json.clone();
-    if let Some(causes) = theirs
-        .pointer_mut("/details/causes")
-        .and_then(Value::as_array_mut)
-    {
+    if let Some(causes) = theirs.pointer_mut("/details/causes").and_then(Value::as_array_mut) {
         let mut seen = Vec::new();
         causes.retain(|cause| {
             let is_new = !seen.contains(cause);
@@ -587,15 +491,8 @@ fn same_status(status: &Status, recorded: &Recorded<'_>) -> Result<(), String> {
     {
         theirs["message"] = Value::from(message);
     }
-    if are_same_error(
-        theirs["message"].as_str().unwrap_or_default(),
-        &status.message,
-    ) {
+    if are_same_error(theirs["message"].as_str().unwrap_or_default(), &status.message) {
         theirs["message"] = ours["message"].clone();
     }
-    if ours == theirs {
-        Ok(())
-    } else {
-        Err(format!("got      {ours}\nexpected {theirs}"))
-    }
+    if ours == theirs { Ok(()) } else { Err(format!("got      {ours}\nexpected {theirs}")) }
 }

@@ -125,11 +125,5 @@ fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial
 
 /// Returns a test that is ignored if a requirement is missing.
 fn needs(what: &str, is_there: bool, trial: Trial) -> Trial {
-    if is_there {
-        trial
-    } else {
-        trial
-            .with_kind(format!("needs {what}"))
-            .with_ignored_flag(true)
-    }
+    if is_there { trial } else { trial.with_kind(format!("needs {what}")).with_ignored_flag(true) }
 }

@@ -341,10 +341,7 @@ impl Diagnostics {
     /// Creates a collection without diagnostics.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            list: Vec::new(),
-            totals: None,
-        }
+        Self { list: Vec::new(), totals: None }
     }
 
     /// Adds a diagnostic at the end.
@@ -716,30 +713,15 @@ mod tests {
             let error = Diagnostic::error(format!("`{long}` in {long}")).field(long.clone());
             all.push(error.hint(long.clone()));
         }
-        let object = ObjectReference {
-            name: long.clone(),
-            path: Some(long),
-            ..ObjectReference::default()
-        };
+        let object =
+            ObjectReference { name: long.clone(), path: Some(long), ..ObjectReference::default() };
         all.attribute_to(&object);
         let size: usize = all.iter().map(Diagnostic::size).sum();
-        assert!(
-            size <= MAX_KEPT_BYTES && all.more(Severity::Error) > 0,
-            "{size}"
-        );
+        assert!(size <= MAX_KEPT_BYTES && all.more(Severity::Error) > 0, "{size}");
         for one in &all {
             let texts = [Some(&one.message), one.field.as_ref(), one.hints.first()];
-            assert!(
-                texts
-                    .into_iter()
-                    .flatten()
-                    .all(|text| text.len() <= MAX_MESSAGE + 3)
-            );
-            assert!(
-                one.object
-                    .as_ref()
-                    .is_some_and(|object| object.name.len() < 300)
-            );
+            assert!(texts.into_iter().flatten().all(|text| text.len() <= MAX_MESSAGE + 3));
+            assert!(one.object.as_ref().is_some_and(|object| object.name.len() < 300));
         }
     }
 }

@@ -14,9 +14,8 @@ pub(crate) fn column(text: &str, offset: usize) -> usize {
 pub(crate) fn line_start(text: &str, offset: usize) -> usize {
     let before = text.as_bytes().get(..offset).unwrap_or_default();
     let start = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |newline| newline + 1);
-    let has_mark = before
-        .get(start..)
-        .is_some_and(|line| line.starts_with(BYTE_ORDER_MARK.as_bytes()));
+    let has_mark =
+        before.get(start..).is_some_and(|line| line.starts_with(BYTE_ORDER_MARK.as_bytes()));
     start + if has_mark { BYTE_ORDER_MARK.len() } else { 0 }
 }
 

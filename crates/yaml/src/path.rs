@@ -95,9 +95,7 @@ impl FieldPath {
     /// The parent, and the step from there; `None` for the root.
     pub fn split_last(&self) -> Option<(Self, &Step)> {
         let (last, steps) = self.steps.split_last()?;
-        let parent = Self {
-            steps: steps.to_vec(),
-        };
+        let parent = Self { steps: steps.to_vec() };
         Some((parent, last))
     }
 
@@ -296,9 +294,7 @@ impl Value<'_> {
 
     /// The value at `path` from this one.
     pub fn lookup(&self, path: &FieldPath) -> Option<&Self> {
-        path.steps
-            .iter()
-            .try_fold(self, |value, step| value.step(step))
+        path.steps.iter().try_fold(self, |value, step| value.step(step))
     }
 
     /// The value at `path` from this one, to change it.
@@ -352,37 +348,22 @@ mod tests {
     #[track_caller]
     fn check_error(text: &str, expected: &str) {
         let error = text.parse::<FieldPath>().unwrap_err();
-        let place = error
-            .place
-            .as_ref()
-            .map_or(0, |place| place.line_column().1);
+        let place = error.place.as_ref().map_or(0, |place| place.line_column().1);
         assert_eq!(format!("{place}: {}", error.message), expected);
         assert!(!error.hints.is_empty());
     }
 
     #[test]
     fn says_where_a_path_is_wrong() {
-        check_error(
-            ".a",
-            "1: `.a` is not a field path: expected a key, found `.`",
-        );
-        check_error(
-            "a..b",
-            "3: `a..b` is not a field path: expected a key after `.`",
-        );
-        check_error(
-            "a.",
-            "3: `a.` is not a field path: expected a key after `.`",
-        );
+        check_error(".a", "1: `.a` is not a field path: expected a key, found `.`");
+        check_error("a..b", "3: `a..b` is not a field path: expected a key after `.`");
+        check_error("a.", "3: `a.` is not a field path: expected a key after `.`");
         check_error("a[", "2: `a[` is not a field path: `[` is never closed");
         check_error(
             "a[]",
             "3: `a[]` is not a field path: expected an index or a key between `[` and `]`",
         );
-        check_error(
-            "a[0]b",
-            "5: `a[0]b` is not a field path: expected `.` or `[` after `]`",
-        );
+        check_error("a[0]b", "5: `a[0]b` is not a field path: expected `.` or `[` after `]`");
         check_error(
             "a.b/c",
             "4: `a.b/c` is not a field path: a key with this character must be in brackets",

@@ -25,9 +25,7 @@ pub fn cut(text: &mut String, most: usize) {
 
 /// As [`cut`], for a copy of the text.
 pub fn start(text: &str, most: usize) -> String {
-    let start = text
-        .get(..text.floor_char_boundary(most))
-        .unwrap_or_default();
+    let start = text.get(..text.floor_char_boundary(most)).unwrap_or_default();
     let mut start = start.to_owned();
     if start.len() < text.len() {
         start.push(CUT);
@@ -59,11 +57,7 @@ fn quotes_cut(text: &str) -> String {
         if index > 0 {
             out.push('`');
         }
-        let most = if index % 2 == 1 {
-            MAX_QUOTED
-        } else {
-            MAX_MESSAGE
-        };
+        let most = if index % 2 == 1 { MAX_QUOTED } else { MAX_MESSAGE };
         out.push_str(&start(part, most));
     }
     out
@@ -72,14 +66,10 @@ fn quotes_cut(text: &str) -> String {
 /// Returns `true` for a text that is a reference to a parameter.
 pub fn is_reference(text: &str) -> bool {
     let has_one = |[open, close]: [&str; 2]| {
-        let name = text
-            .strip_prefix(open)
-            .and_then(|rest| rest.strip_suffix(close));
+        let name = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
         name.is_some_and(|name| !name.contains(['$', ' ', ')', '}']))
     };
-    [["$((", "))"], ["$(", ")"], ["${{", "}}"], ["${", "}"]]
-        .into_iter()
-        .any(has_one)
+    [["$((", "))"], ["$(", ")"], ["${{", "}}"], ["${", "}"]].into_iter().any(has_one)
 }
 
 /// Masks the users and the values of queries in the addresses of a text. Returns `None` if it has none.
@@ -176,12 +166,9 @@ mod tests {
 
     #[test]
     fn texts_are_cut_between_characters() {
-        for (text, most, expected) in [
-            ("abc", 3, "abc"),
-            ("abcd", 3, "abc…"),
-            ("aé", 2, "a…"),
-            ("é", 0, "…"),
-        ] {
+        for (text, most, expected) in
+            [("abc", 3, "abc"), ("abcd", 3, "abc…"), ("aé", 2, "a…"), ("é", 0, "…")]
+        {
             let mut text = text.to_owned();
             cut(&mut text, most);
             assert_eq!(text, expected);
@@ -195,46 +182,28 @@ mod tests {
         message(&mut text);
         let value = "x".repeat(MAX_QUOTED);
         assert_eq!(text, format!("`{value}…` is not a number: see `a`"));
-        for (count, unit) in [
-            (10_000, "`a`, "),
-            (10_000, "a"),
-            (10_000, "``"),
-            (100, &*"`é".repeat(400)),
-        ] {
+        for (count, unit) in
+            [(10_000, "`a`, "), (10_000, "a"), (10_000, "``"), (100, &*"`é".repeat(400))]
+        {
             let mut text = unit.repeat(count);
             message(&mut text);
-            assert!(
-                text.len() <= MAX_MESSAGE + 3 && text.ends_with('…'),
-                "{unit}"
-            );
+            assert!(text.len() <= MAX_MESSAGE + 3 && text.ends_with('…'), "{unit}");
         }
     }
 
     #[test]
     fn credentials_in_addresses_are_masked() {
         for (text, expected) in [
-            (
-                "`https://u:p@h/x` and https://t@h:8/",
-                "`https://***@h/x` and https://***@h:8/",
-            ),
-            (
-                "a://u:p@ss@h/o?ref=v1&token=t",
-                "a://***@h/o?ref=v1&token=***",
-            ),
+            ("`https://u:p@h/x` and https://t@h:8/", "`https://***@h/x` and https://***@h:8/"),
+            ("a://u:p@ss@h/o?ref=v1&token=t", "a://***@h/o?ref=v1&token=***"),
             ("a://u:p/s@h 'b://h?x'", "a://***@h 'b://h?***'"),
             ("x@y ssh://git@h:22/r", "x@y ssh://git@h:22/r"),
             ("a://h:22/p@v1?ref=x@y", "a://h:22/p@v1?ref=x@y"),
             ("a://$(USER):${P}@h", "a://$(USER):${P}@h"),
             ("'a://u:\"p'@h/x' failed", "'a://***@h/x' failed"),
-            (
-                "`a://u:p q@h` a://[::1]/ a://u:p",
-                "`a://***@h` a://[::1]/ a://***",
-            ),
+            ("`a://u:p q@h` a://[::1]/ a://u:p", "`a://***@h` a://[::1]/ a://***"),
             ("`a://u:p@h?x=a\"b` a://tok…", "`a://***@h?x=***` a://***"),
-            (
-                "\"ldap://h.example.com:389\" 'a://h:80'",
-                "\"ldap://h.example.com:389\" 'a://h:80'",
-            ),
+            ("\"ldap://h.example.com:389\" 'a://h:80'", "\"ldap://h.example.com:389\" 'a://h:80'"),
             ("\"a://u:p'q\" b", "\"a://*** b"),
             ("none", "none"),
         ] {

@@ -27,11 +27,7 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .filter(|candidate| letters.is_none_or(|letters| may_be_close(name, letters, candidate)))
         .filter_map(|candidate| Some((distance(&folded, &candidate.to_lowercase())?, candidate)))
         .min_by_key(|&(distance, candidate)| {
-            (
-                distance,
-                Reverse(same_characters(name, candidate)),
-                candidate,
-            )
+            (distance, Reverse(same_characters(name, candidate)), candidate)
         })
         .map(|(_, candidate)| candidate)
 }
@@ -134,15 +130,8 @@ mod tests {
 
     #[test]
     fn finds_slips_seen_in_real_templates() {
-        let fields = [
-            "name",
-            "displayName",
-            "description",
-            "value",
-            "required",
-            "generate",
-            "from",
-        ];
+        let fields =
+            ["name", "displayName", "description", "value", "required", "generate", "from"];
         check("requited", &fields, Some("required"));
         check("displayname", &fields, Some("displayName"));
         check("desciption", &fields, Some("description"));

@@ -207,46 +207,27 @@ pub(super) struct Slot {
 
 impl Slot {
     /// The slot of a document's root.
-    pub(super) const ROOT: Self = Self {
-        key: Span::empty(0),
-        key_kind: KeyKind::None,
-        flags: Flags::NOTHING,
-    };
+    pub(super) const ROOT: Self =
+        Self { key: Span::empty(0), key_kind: KeyKind::None, flags: Flags::NOTHING };
 
-    pub(super) const FLOW_ITEM: Self = Self {
-        flags: Flags::IN_FLOW,
-        ..Self::ROOT
-    };
+    pub(super) const FLOW_ITEM: Self = Self { flags: Flags::IN_FLOW, ..Self::ROOT };
 
     /// The slot after the `-` at `dash`.
     pub(super) const fn item(dash: usize) -> Self {
-        Self {
-            key: span(dash, dash + 1),
-            ..Self::ROOT
-        }
+        Self { key: span(dash, dash + 1), ..Self::ROOT }
     }
 
     pub(super) const fn entry(key: Span, style: Style) -> Self {
-        Self {
-            key,
-            key_kind: KeyKind::Scalar(style),
-            ..Self::ROOT
-        }
+        Self { key, key_kind: KeyKind::Scalar(style), ..Self::ROOT }
     }
 
     pub(super) const fn flow_entry(key: Span, style: Style) -> Self {
-        Self {
-            flags: Flags::IN_FLOW,
-            ..Self::entry(key, style)
-        }
+        Self { flags: Flags::IN_FLOW, ..Self::entry(key, style) }
     }
 
     /// The same, with the note that the key is [spelled as it is read](Flags::KEY_TEXT).
     pub(super) const fn with_text(self, is_text: bool) -> Self {
-        Self {
-            flags: self.flags.with(Flags::KEY_TEXT, is_text),
-            ..self
-        }
+        Self { flags: self.flags.with(Flags::KEY_TEXT, is_text), ..self }
     }
 
     pub(super) fn key(self) -> Option<Span> {
@@ -263,10 +244,7 @@ impl Table {
     pub(super) fn for_length(length: usize) -> Self {
         /// The bytes of text for each node, rather too few than too many.
         const BYTES_A_NODE: usize = 24;
-        Self {
-            nodes: Vec::with_capacity(length / BYTES_A_NODE + 4),
-            roots: Vec::new(),
-        }
+        Self { nodes: Vec::with_capacity(length / BYTES_A_NODE + 4), roots: Vec::new() }
     }
 
     pub(super) fn scalar(&mut self, slot: Slot, style: Style, value: Span) {
@@ -301,10 +279,7 @@ impl Table {
         }
     }
 
-    #[expect(
-        clippy::inline_always,
-        reason = "calls take a third of the instructions"
-    )]
+    #[expect(clippy::inline_always, reason = "calls take a third of the instructions")]
     #[inline(always)]
     fn add(&mut self, slot: Slot, kind: Kind, value: Span, flags: Flags) -> u32 {
         let id = offset(self.nodes.len());
@@ -339,8 +314,5 @@ const fn offset(at: usize) -> u32 {
 }
 
 pub(super) const fn span(start: usize, end: usize) -> Span {
-    Span {
-        start: offset(start),
-        end: offset(end),
-    }
+    Span { start: offset(start), end: offset(end) }
 }

@@ -39,11 +39,7 @@ pub const ITEM_KEYS: ItemKeys = ItemKeys {
         ItemKey::field("port"),
         ItemKey::pair("port", "protocol", "TCP"),
     ],
-    of_items: &[
-        ItemKey::field("name"),
-        ItemKey::field("port"),
-        ItemKey::field("path"),
-    ],
+    of_items: &[ItemKey::field("name"), ItemKey::field("port"), ItemKey::field("path")],
 };
 
 /// All properties of a text that is printed: unchanged, and moved elsewhere.
@@ -332,18 +328,13 @@ pub fn changed_and_moved(text: &str, choices: &[u8]) -> Result<(), String> {
 /// whole value is.
 fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
     let (node, document) = (root.cursor(), root.cursor().document());
-    let mut editor = Editor {
-        document,
-        choices: choices.iter(),
-        lines: Vec::new(),
-        removed: BTreeSet::new(),
-    };
+    let mut editor =
+        Editor { document, choices: choices.iter(), lines: Vec::new(), removed: BTreeSet::new() };
     let (first, end) = (node.id().0, node.node().next);
     let nodes: Vec<NodeId> = (first..end).map(NodeId).collect();
     let parts = 0..=editor.choose(3);
-    let mut parts: Vec<NodeId> = parts
-        .filter_map(|_| nodes.get(editor.choose(nodes.len())).copied())
-        .collect();
+    let mut parts: Vec<NodeId> =
+        parts.filter_map(|_| nodes.get(editor.choose(nodes.len())).copied()).collect();
     // A part takes in the changed ones in it.
     parts.sort_unstable();
     let lines = [("new", "x"), ("on", "1"), ("a b", "a: b"), ("1", "#")];
@@ -375,9 +366,7 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
         };
         let whole = render(document, &object.clone().into_value(), position);
         if whole.as_deref().ok() != Some(&text) {
-            return Err(format!(
-                "{object:?} is written as {text:?}, not as {whole:?}"
-            ));
+            return Err(format!("{object:?} is written as {text:?}, not as {whole:?}"));
         }
     }
     Ok(())
@@ -404,10 +393,7 @@ fn changed_alike<'d>(
 /// Goes down to a part that the choices name, and changes it.
 fn change_part(part: ViewMut<'_, '_>, choices: &[usize], lines: &[Arc<EntryLine>]) {
     let [what, rest @ ..] = choices else { return };
-    let keys = part
-        .view()
-        .entries()
-        .map(|entries| entries.map(|(key, _)| key.into_owned()));
+    let keys = part.view().entries().map(|entries| entries.map(|(key, _)| key.into_owned()));
     let key = keys.and_then(|mut keys| keys.nth(*what));
     let line = lines.get(*what);
     let change = &mut |mut part: ViewMut<'_, '_>| {
@@ -472,10 +458,8 @@ pub fn updated(text: &str, choices: &[u8]) -> Result<(), String> {
         removed: BTreeSet::new(),
     };
     let index = editor.choose(list.children().count());
-    let Some((item, mut value)) = list
-        .children()
-        .nth(index)
-        .and_then(|item| Some((item, values(item)?)))
+    let Some((item, mut value)) =
+        list.children().nth(index).and_then(|item| Some((item, values(item)?)))
     else {
         return Ok(());
     };
@@ -485,11 +469,7 @@ pub fn updated(text: &str, choices: &[u8]) -> Result<(), String> {
         .and_then(|edits| Edited::new(&document, edits));
     let edited = match updated {
         Ok(edited) => edited.to_string(),
-        Err(error)
-            if error
-                .message
-                .ends_with("refers to a value that is changed elsewhere") =>
-        {
+        Err(error) if error.message.ends_with("refers to a value that is changed elsewhere") => {
             return Ok(());
         }
         Err(error) => return Err(explain(&error.message)),
@@ -504,11 +484,7 @@ pub fn updated(text: &str, choices: &[u8]) -> Result<(), String> {
         return Err(explain("has more or less items"));
     }
     for (at, (old, new)) in list.children().zip(again.children()).enumerate() {
-        let meant = if at == index {
-            Some(value.clone())
-        } else {
-            values(old)
-        };
+        let meant = if at == index { Some(value.clone()) } else { values(old) };
         if values(new) != meant {
             return Err(explain(&format!("has another item {at}")));
         }
@@ -534,10 +510,7 @@ fn after_tabs(text: &str, at: usize) -> usize {
         let next = next_line(text, line);
         let content = text.get(line..next).unwrap_or_default();
         let rest = content.trim_start_matches([' ', '\t', '\r', '\n']);
-        if content
-            .strip_suffix(rest)
-            .is_some_and(|blank| blank.contains('\t'))
-        {
+        if content.strip_suffix(rest).is_some_and(|blank| blank.contains('\t')) {
             end = next;
         }
         if !rest.is_empty() {
@@ -774,10 +747,7 @@ impl Editor<'_> {
         }
         // New text beside a removed child is then beside another child.
         for child in self.document.children(node) {
-            let (head, foot) = (
-                comments::head(self.document, child.id()),
-                comments::extent(child),
-            );
+            let (head, foot) = (comments::head(self.document, child.id()), comments::extent(child));
             self.lines.extend([head..head, foot..foot]);
         }
         if let Some(origin) = child.and_then(|child| child.origin) {

@@ -44,10 +44,7 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Box<Diagnostic>
         "save it as UTF-8"
     };
     Diagnostic::error(message)
-        .at(Place {
-            source: Source::new(name, valid),
-            range: offset..offset,
-        })
+        .at(Place { source: Source::new(name, valid), range: offset..offset })
         // Nothing tells whether the line holds a secret.
         .conceal(true)
         .hint(hint)

@@ -60,9 +60,7 @@ impl PartialEq for Value<'_> {
                 a.len() == b.len() && {
                     let same_order = a.iter().zip(b).all(|((key, _), (other, _))| key == other);
                     if same_order {
-                        a.iter()
-                            .zip(b)
-                            .all(|((_, value), (_, other))| value == other)
+                        a.iter().zip(b).all(|((_, value), (_, other))| value == other)
                     } else {
                         a.iter().all(|(key, value)| other.get(key) == Some(value))
                     }
@@ -217,17 +215,15 @@ impl<'s> Value<'s> {
 
     /// The value under a key of a mapping.
     pub fn get(&self, key: &str) -> Option<&Self> {
-        self.entries()?
-            .iter()
-            .find_map(|(name, value)| (name == key).then_some(value))
+        self.entries()?.iter().find_map(|(name, value)| (name == key).then_some(value))
     }
 
     /// The value under a key of a mapping, to change it.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
         match &mut self.data {
-            Data::Mapping(entries) => entries
-                .iter_mut()
-                .find_map(|(name, value)| (name == key).then_some(value)),
+            Data::Mapping(entries) => {
+                entries.iter_mut().find_map(|(name, value)| (name == key).then_some(value))
+            }
             _ => None,
         }
     }
@@ -279,8 +275,7 @@ impl<'s> Value<'s> {
         if self.get(key).is_none_or(Self::is_null) {
             self.insert(Cow::Borrowed(key), Self::mapping(Vec::new()));
         }
-        self.get_mut(key)
-            .filter(|value| matches!(value.data, Data::Mapping(_)))
+        self.get_mut(key).filter(|value| matches!(value.data, Data::Mapping(_)))
     }
 
     /// Removes the origin of this value and of all values inside.
@@ -318,9 +313,6 @@ impl<'s> Value<'s> {
                 Data::Mapping(owned)
             }
         };
-        Value {
-            origin: self.origin,
-            data,
-        }
+        Value { origin: self.origin, data }
     }
 }

@@ -45,10 +45,7 @@ pub(super) fn is_printable_without<const N: usize>(text: &str, escapes: [u8; N])
     let bytes = text.as_bytes();
     let is_other = |word: u64| {
         let marks = escapes.map(|escape| controls_and([escape, DELETE], word));
-        marks
-            .into_iter()
-            .fold(word & HIGH, |any, marks| any | marks)
-            != 0
+        marks.into_iter().fold(word & HIGH, |any, marks| any | marks) != 0
     };
     let (words, rest) = bytes.as_chunks();
     if words.iter().any(|word| is_other(u64::from_le_bytes(*word))) {
@@ -65,8 +62,7 @@ pub(super) fn is_printable_without<const N: usize>(text: &str, escapes: [u8; N])
         let [first, last] = [first, last].map(|half| u64::from(u32::from_le_bytes(*half)));
         return !is_other(first << 32 | last);
     }
-    rest.iter()
-        .all(|byte| (b' '..0x7f).contains(byte) && !escapes.contains(byte))
+    rest.iter().all(|byte| (b' '..0x7f).contains(byte) && !escapes.contains(byte))
 }
 
 /// The first byte in which `marks` sets a bit; the bits of later bytes may be wrong.
@@ -99,9 +95,7 @@ fn position_at_end(bytes: &[u8], marks: impl Fn(u64) -> u64) -> usize {
         bytes.fold(0, |word, &byte| word << 8 | u64::from(byte))
     };
     let marked = marks(last.map_or_else(short, |last| u64::from_le_bytes(*last)));
-    bytes
-        .len()
-        .min(start + marked.trailing_zeros() as usize / 8)
+    bytes.len().min(start + marked.trailing_zeros() as usize / 8)
 }
 
 /// Sets the high bit of each byte that is one of `others`, which are ASCII, or a control character.

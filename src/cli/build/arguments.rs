@@ -30,10 +30,7 @@ const TIMEOUT: u64 = 300;
 /// printed unless all transformers succeed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option, and they are independent"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option, and they are independent")]
 pub(in crate::cli) struct Arguments {
     /// The directory with `kustomization.yaml` or `composition.yaml`, or the file of a Composition
     #[arg(value_name = "DIR|FILE", default_value = ".")]
@@ -121,11 +118,7 @@ pub(in crate::cli) struct Arguments {
     pub(super) enable_git: bool,
 
     /// Which files a Composition may name, as in kustomize
-    #[arg(
-        long,
-        value_name = "RESTRICTION",
-        default_value = "LoadRestrictionsRootOnly"
-    )]
+    #[arg(long, value_name = "RESTRICTION", default_value = "LoadRestrictionsRootOnly")]
     pub(super) load_restrictor: LoadRestrictor,
 
     /// Accepted for compatibility with kustomize; has no effect, because Starlark is not supported
@@ -191,10 +184,7 @@ fn destination(text: &str) -> std::result::Result<Destination, String> {
         return Ok(Destination::Path(text.to_owned()));
     }
     let names = FORMATS.map(|(name, _)| name);
-    Err(format!(
-        "it is one of {}, or a path with a dot or a slash",
-        names.join(", ")
-    ))
+    Err(format!("it is one of {}, or a path with a dot or a slash", names.join(", ")))
 }
 
 /// The value of `--style`.

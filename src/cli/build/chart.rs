@@ -34,13 +34,7 @@ pub(super) struct HelmOptions {
 
 /// The arguments that pull a chart from its repository.
 pub(super) fn pull(chart: &Chart<'_>) -> Vec<String> {
-    let HelmChart {
-        name,
-        repo,
-        version,
-        devel,
-        ..
-    } = chart.config;
+    let HelmChart { name, repo, version, devel, .. } = chart.config;
     let mut all = Words::new("pull");
     all.flag("--untar", true);
     all.option("--untardir", &absolute(chart.home));

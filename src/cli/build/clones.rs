@@ -23,10 +23,7 @@ pub(super) struct Git {
 
 impl Git {
     pub(super) fn new(interruption: &Interruption) -> io::Result<Self> {
-        Ok(Self {
-            folder: folder("krm-template-git-", interruption)?,
-            clones: RefCell::default(),
-        })
+        Ok(Self { folder: folder("krm-template-git-", interruption)?, clones: RefCell::default() })
     }
 
     /// The directory, without links.

@@ -38,14 +38,9 @@ impl Functions for Programs {
             Program::Exec(exec) => self.executable(exec, list),
         };
         output.unwrap_or_else(|mut problem| {
-            problem
-                .message
-                .insert_str(0, &format!("{}: ", transformer.id));
+            problem.message.insert_str(0, &format!("{}: ", transformer.id));
             problem.place = problem.place.or_else(|| transformer.place());
-            FunctionOutput {
-                list: None,
-                diagnostics: problem.into(),
-            }
+            FunctionOutput { list: None, diagnostics: problem.into() }
         })
     }
 

@@ -54,9 +54,7 @@ impl Programs {
         let is_nested = Path::new(from).starts_with(&folder);
         repository.check(address, is_nested)?;
         let clones = git.clones.borrow();
-        let same = clones
-            .iter()
-            .find(|(known, _)| known.has_files_of(&repository));
+        let same = clones.iter().find(|(known, _)| known.has_files_of(&repository));
         let same = same.map(|(_, clone)| clone.directory.clone());
         let count = clones.len();
         drop(clones);
@@ -138,10 +136,7 @@ impl Programs {
                 let hint = matches!(failure, Failure::TimedOut(_))
                     .then(|| "to give it more time, add `timeout=SECONDS` to the query of the URL");
                 let hint = hint.map(str::to_owned);
-                Err(failure
-                    .diagnostic(&name, limits(limit))
-                    .maybe_hint(hint)
-                    .into())
+                Err(failure.diagnostic(&name, limits(limit)).maybe_hint(hint).into())
             }
         }
     }

@@ -20,9 +20,7 @@ impl Programs {
             return Err(refused.hint("allow it with `--enable-helm`").into());
         }
         let unable = |error: std::io::Error| {
-            Diagnostic::error(format!(
-                "helm cannot be run in a temporary directory: {error}"
-            ))
+            Diagnostic::error(format!("helm cannot be run in a temporary directory: {error}"))
         };
         // Dropped at the end, which removes it.
         let temporary = folder("krm-template-helm-", &self.interruption).map_err(unable)?;
@@ -53,12 +51,7 @@ impl Programs {
         temporary: &Path,
     ) -> Result<Ended> {
         let program = &self.helm.program;
-        let name = [
-            program.as_str(),
-            " ",
-            arguments.first().map_or("", String::as_str),
-        ]
-        .concat();
+        let name = [program.as_str(), " ", arguments.first().map_or("", String::as_str)].concat();
         let home = match chart.config_home.as_str() {
             "" => temporary.join("helm"),
             home => PathBuf::from(home),

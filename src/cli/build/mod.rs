@@ -67,9 +67,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let made = made.filter(|_| !diagnostics.has_errors());
     if let Some(path) = &arguments.diff_against {
         let diff = made.and_then(|made| {
-            let Made {
-                output, secrets, ..
-            } = made;
+            let Made { output, secrets, .. } = made;
             output.diff(path, &secrets, console, &mut diagnostics)
         });
         console.report(&diagnostics);
@@ -117,15 +115,7 @@ fn build(
         return Ok(consolidated(&list, path, diagnostics));
     }
     let given = objects(&documents, diagnostics);
-    Ok(make(
-        arguments,
-        checker,
-        &mut list,
-        given,
-        &disk,
-        programs,
-        diagnostics,
-    ))
+    Ok(make(arguments, checker, &mut list, given, &disk, programs, diagnostics))
 }
 
 /// The runner of other programs, as far as the arguments allow it.
@@ -155,10 +145,7 @@ fn root(path: &str, programs: &Programs) -> Result<String> {
         return Ok(path.to_owned());
     }
     let cloned = programs.cloned(path, ".")?;
-    Ok(cloned.map_or_else(
-        || path.to_owned(),
-        |clone| join(&clone.directory, &clone.path),
-    ))
+    Ok(cloned.map_or_else(|| path.to_owned(), |clone| join(&clone.directory, &clone.path)))
 }
 
 /// The transformers of the Composition at a path, as text.
@@ -170,21 +157,13 @@ fn consolidated(list: &[Step], path: &str, diagnostics: &mut Diagnostics) -> Opt
         return None;
     }
     let text = diagnostics.take(composition::show(list))?;
-    Some(Made {
-        output: Output::Text(vec![text]),
-        stats: Vec::new(),
-        secrets: Secrets::default(),
-    })
+    Some(Made { output: Output::Text(vec![text]), stats: Vec::new(), secrets: Secrets::default() })
 }
 
 /// The kind of file that is built in a directory, in messages.
 fn owner(directory: &str) -> &'static str {
     let mut files = KUSTOMIZATIONS.iter().map(|name| join(directory, name));
-    if files.any(|file| io::is_there(&file)) {
-        "the Kustomization"
-    } else {
-        "the Composition"
-    }
+    if files.any(|file| io::is_there(&file)) { "the Kustomization" } else { "the Composition" }
 }
 
 /// Prints the output, or writes its files. Returns the exit status.
@@ -281,9 +260,5 @@ fn make<'d>(
     let output = Output::of(&resources, arguments, diagnostics)?;
     // The program ends here, so freeing all resources would be wasted time.
     std::mem::forget(resources);
-    Some(Made {
-        output,
-        stats,
-        secrets: secrets.take(),
-    })
+    Some(Made { output, stats, secrets: secrets.take() })
 }

@@ -90,10 +90,7 @@ impl Output {
             return Ok(Some(Prepared::Staged(staged)));
         }
         let folder = arguments.output_dir.as_deref().unwrap_or_default();
-        let mode = Mode {
-            overwrite: arguments.overwrite,
-            prune: arguments.prune,
-        };
+        let mode = Mode { overwrite: arguments.overwrite, prune: arguments.prune };
         let writing = Writing::prepare(folder, &files, mode, diagnostics)?;
         Ok(writing.map(Prepared::Files))
     }

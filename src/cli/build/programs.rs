@@ -80,15 +80,12 @@ impl Programs {
                 }
             }
         }
-        Err(Diagnostic::error(format!(
-            "found no container engine to run `{}`",
-            container.image
-        ))
-        .hint(format!(
-            "install one of {}, or set `{ENGINE}` to the name of yours",
-            ENGINES.join(", ")
-        ))
-        .into())
+        Err(Diagnostic::error(format!("found no container engine to run `{}`", container.image))
+            .hint(format!(
+                "install one of {}, or set `{ENGINE}` to the name of yours",
+                ENGINES.join(", ")
+            ))
+            .into())
     }
 
     pub(super) fn executable(&self, exec: &Exec, list: &Arc<Source>) -> Result<FunctionOutput> {
@@ -115,11 +112,9 @@ impl Programs {
                 } else {
                     "a name without a slash is searched for on the PATH; for a file next to the Composition, write `./NAME`"
                 };
-                Err(
-                    Diagnostic::error(format!("program `{}` not found", exec.path))
-                        .hint(hint)
-                        .into(),
-                )
+                Err(Diagnostic::error(format!("program `{}` not found", exec.path))
+                    .hint(hint)
+                    .into())
             }
             output => output.map_err(|failure| self.failure(&exec.path, &failure)),
         }
@@ -157,9 +152,7 @@ impl Programs {
             diagnostics.push(Diagnostic::info(format!("`{name}` succeeded")).hint(said));
         }
         if diagnostics.iter().next().is_some() {
-            SecretPlaces::of(input, true)
-                .values
-                .conceal(&mut diagnostics);
+            SecretPlaces::of(input, true).values.conceal(&mut diagnostics);
         }
         Ok(FunctionOutput { list, diagnostics })
     }
@@ -175,18 +168,12 @@ impl Programs {
             Failure::TooMuch => Some("run it on fewer resources at a time".to_owned()),
             _ => None,
         };
-        failure
-            .diagnostic(name, limits(self.limit))
-            .maybe_hint(hint)
-            .into()
+        failure.diagnostic(name, limits(self.limit)).maybe_hint(hint).into()
     }
 }
 
 pub(super) const fn limits(time: Duration) -> Limits {
-    Limits {
-        time,
-        output: MAX_OUTPUT,
-    }
+    Limits { time, output: MAX_OUTPUT }
 }
 
 fn engines() -> Vec<String> {

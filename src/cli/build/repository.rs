@@ -53,11 +53,7 @@ impl Repository {
             (FILE.to_owned(), rest)
         } else if let Some(rest) = github {
             let is_ssh = scheme == SSH || (scheme.is_empty() && user.is_some());
-            let host = if is_ssh {
-                "git@github.com:"
-            } else {
-                "https://github.com/"
-            };
+            let host = if is_ssh { "git@github.com:" } else { "https://github.com/" };
             (host.to_owned(), rest.get(1..)?)
         } else {
             let is_scp = scheme.is_empty();
@@ -88,32 +84,22 @@ impl Repository {
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         let pairs: Vec<(&str, String)> = pairs.map(|(key, value)| (key, decoded(value))).collect();
         let get = |key| {
-            let mut found = pairs
-                .iter()
-                .filter(|(known, value)| *known == key && !value.is_empty());
+            let mut found =
+                pairs.iter().filter(|(known, value)| *known == key && !value.is_empty());
             found.next().map(|(_, value)| value.as_str())
         };
         let reference = get("ref").or_else(|| get("version"));
-        reference
-            .unwrap_or_default()
-            .clone_into(&mut self.reference);
+        reference.unwrap_or_default().clone_into(&mut self.reference);
         if let Some(timeout) = get("timeout").and_then(duration) {
             self.timeout = timeout;
         }
-        self.has_submodules = !matches!(
-            get("submodules"),
-            Some("0" | "f" | "F" | "false" | "False" | "FALSE")
-        );
+        self.has_submodules =
+            !matches!(get("submodules"), Some("0" | "f" | "F" | "false" | "False" | "FALSE"));
     }
 
     /// Refuses what is not safe. `is_nested` if the URL is in another repository.
     pub(super) fn check(&self, address: &str, is_nested: bool) -> Result<()> {
-        let Self {
-            url,
-            path,
-            reference,
-            ..
-        } = self;
+        let Self { url, path, reference, .. } = self;
         let is_option = |host: &str| host.starts_with('-') || host.contains("@-");
         let host = SCHEMES.iter().find_map(|scheme| url.strip_prefix(scheme));
         let is_control = |char: char| char.is_control() || char == ' ';
@@ -127,10 +113,7 @@ impl Repository {
         } else if reference.starts_with(['-', '+'])
             || reference.contains(|char| is_control(char) || char == ':')
         {
-            (
-                "has a `ref` that is not the name of a branch, tag or commit",
-                "correct its query",
-            )
+            ("has a `ref` that is not the name of a branch, tag or commit", "correct its query")
         } else if is_option(host.unwrap_or(url)) || url.contains(is_control) {
             ("is not the URL of a repository", "correct its host")
         } else {
@@ -142,11 +125,7 @@ impl Repository {
 
     /// The protocols that git may use for it and its submodules.
     pub(super) fn protocols(&self) -> &'static str {
-        if self.url.starts_with(FILE) {
-            "https:ssh:file"
-        } else {
-            "https:ssh"
-        }
+        if self.url.starts_with(FILE) { "https:ssh:file" } else { "https:ssh" }
     }
 
     /// Whether the copy of this one has the files of another one.
@@ -160,16 +139,12 @@ impl Repository {
 /// The text after a prefix, in any case.
 fn without<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let start = text.get(..prefix.len())?;
-    start
-        .eq_ignore_ascii_case(prefix)
-        .then(|| text.get(prefix.len()..))?
+    start.eq_ignore_ascii_case(prefix).then(|| text.get(prefix.len()..))?
 }
 
 fn is_user(text: &str) -> bool {
     text.starts_with(|char: char| char.is_ascii_alphabetic())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 /// Splits the path of a repository from that in it: after `_git/NAME`, at `//`, after `.git`, or
@@ -248,10 +223,7 @@ mod tests {
     /// URLs, and for each what kubectl 1.37 has git fetch: the URL of the repository, the reference, and the
     /// directory in it.
     const FETCHED: &[(&str, [&str; 3])] = &[
-        (
-            "https://github.com/org/repo",
-            ["https://github.com/org/repo", "", ""],
-        ),
+        ("https://github.com/org/repo", ["https://github.com/org/repo", "", ""]),
         (
             "https://github.com/org/repo/dir/x?ref=v1",
             ["https://github.com/org/repo", "v1", "dir/x"],
@@ -260,108 +232,47 @@ mod tests {
             "https://github.com/org/repo.git/dir?ref=v1",
             ["https://github.com/org/repo.git", "v1", "dir"],
         ),
-        (
-            "https://github.com/org/repo//dir?ref=v1",
-            ["https://github.com/org/repo", "v1", "dir"],
-        ),
-        (
-            "https://host.x/org/repo//dir?ref=v1",
-            ["https://host.x/org/repo", "v1", "dir"],
-        ),
-        (
-            "https://host.x/a/b/c/d?ref=v1",
-            ["https://host.x/a/b", "v1", "c/d"],
-        ),
-        (
-            "https://host.x/a/b/c.git/d?version=v2",
-            ["https://host.x/a/b/c.git", "v2", "d"],
-        ),
+        ("https://github.com/org/repo//dir?ref=v1", ["https://github.com/org/repo", "v1", "dir"]),
+        ("https://host.x/org/repo//dir?ref=v1", ["https://host.x/org/repo", "v1", "dir"]),
+        ("https://host.x/a/b/c/d?ref=v1", ["https://host.x/a/b", "v1", "c/d"]),
+        ("https://host.x/a/b/c.git/d?version=v2", ["https://host.x/a/b/c.git", "v2", "d"]),
         (
             "https://host.x:8443/a/b/c.git//d?version=v2&ref=v3",
             ["https://host.x:8443/a/b/c.git", "v3", "d"],
         ),
-        (
-            "https://user:pw@host.x/a/b/c.git/d",
-            ["https://user:pw@host.x/a/b/c.git", "", "d"],
-        ),
-        (
-            "github.com/org/repo/dir?ref=v1",
-            ["https://github.com/org/repo", "v1", "dir"],
-        ),
-        (
-            "GitHub.com/org/repo",
-            ["https://github.com/org/repo", "", ""],
-        ),
-        (
-            "github.com:org/repo/dir",
-            ["https://github.com/org/repo", "", "dir"],
-        ),
-        (
-            "git@github.com:org/repo.git/dir?ref=a/b",
-            ["git@github.com:org/repo.git", "a/b", "dir"],
-        ),
-        (
-            "git@github.com/org/repo",
-            ["git@github.com:org/repo", "", ""],
-        ),
-        (
-            "git@host.x:org/repo/dir",
-            ["git@host.x:org/repo", "", "dir"],
-        ),
-        (
-            "git@host.x:org/repo.git//dir",
-            ["git@host.x:org/repo.git", "", "dir"],
-        ),
+        ("https://user:pw@host.x/a/b/c.git/d", ["https://user:pw@host.x/a/b/c.git", "", "d"]),
+        ("github.com/org/repo/dir?ref=v1", ["https://github.com/org/repo", "v1", "dir"]),
+        ("GitHub.com/org/repo", ["https://github.com/org/repo", "", ""]),
+        ("github.com:org/repo/dir", ["https://github.com/org/repo", "", "dir"]),
+        ("git@github.com:org/repo.git/dir?ref=a/b", ["git@github.com:org/repo.git", "a/b", "dir"]),
+        ("git@github.com/org/repo", ["git@github.com:org/repo", "", ""]),
+        ("git@host.x:org/repo/dir", ["git@host.x:org/repo", "", "dir"]),
+        ("git@host.x:org/repo.git//dir", ["git@host.x:org/repo.git", "", "dir"]),
         ("git@host.x/org/repo", ["git@host.x/org/repo", "", ""]),
         ("user@host.x:org/repo", ["user@host.x:org/repo", "", ""]),
-        (
-            "ssh://git@github.com/org/repo/dir",
-            ["git@github.com:org/repo", "", "dir"],
-        ),
+        ("ssh://git@github.com/org/repo/dir", ["git@github.com:org/repo", "", "dir"]),
         (
             "ssh://git@host.x:22/org/repo.git/dir?ref=v1",
             ["ssh://git@host.x:22/org/repo.git", "v1", "dir"],
         ),
-        (
-            "ssh://host.x/org/repo/dir",
-            ["ssh://host.x/org/repo", "", "dir"],
-        ),
+        ("ssh://host.x/org/repo/dir", ["ssh://host.x/org/repo", "", "dir"]),
         ("file:///a/b/c", ["file:///a/b/c", "", ""]),
         ("file:///a/b/c//d?ref=x", ["file:///a/b/c", "x", "d"]),
         ("file:///a/b/c.git/d", ["file:///a/b/c.git", "", "d"]),
         (
             "https://org@dev.azure.com/org/proj/_git/repo//dir?version=GBmain",
-            [
-                "https://org@dev.azure.com/org/proj/_git/repo",
-                "GBmain",
-                "dir",
-            ],
+            ["https://org@dev.azure.com/org/proj/_git/repo", "GBmain", "dir"],
         ),
         (
             "git@ssh.dev.azure.com:v3/org/proj/repo//dir",
             ["git@ssh.dev.azure.com:v3/org/proj/repo", "", "dir"],
         ),
-        (
-            "git::https://host.x/org/repo",
-            ["https://host.x/org/repo", "", ""],
-        ),
-        (
-            "git::git@host.x:org/repo//d",
-            ["git@host.x:org/repo", "", "d"],
-        ),
-        (
-            "https://host.x/org/repo?ref=a%2Fb",
-            ["https://host.x/org/repo", "a/b", ""],
-        ),
-        (
-            "https://host.x/org/repo/",
-            ["https://host.x/org/repo", "", ""],
-        ),
+        ("git::https://host.x/org/repo", ["https://host.x/org/repo", "", ""]),
+        ("git::git@host.x:org/repo//d", ["git@host.x:org/repo", "", "d"]),
+        ("https://host.x/org/repo?ref=a%2Fb", ["https://host.x/org/repo", "a/b", ""]),
+        ("https://host.x/org/repo/", ["https://host.x/org/repo", "", ""]),
         // kustomize splits these at the first `.git`.
-        (
-            "https://host.x/org/o.github.io/d",
-            ["https://host.x/org/o.github.io", "", "d"],
-        ),
+        ("https://host.x/org/o.github.io/d", ["https://host.x/org/o.github.io", "", "d"]),
     ];
 
     #[test]
@@ -394,17 +305,8 @@ mod tests {
     fn queries_may_set_the_time_and_leave_submodules_out() {
         let read = Repository::parse("https://h.x/o/r?submodules=false&timeout=1m30s").unwrap();
         assert!(!read.has_submodules && read.timeout.as_secs() == 90);
-        for (text, expected) in [
-            ("90", Some(90)),
-            ("2h", Some(7200)),
-            ("0", None),
-            ("x", None),
-        ] {
-            assert_eq!(
-                duration(text).map(|time| time.as_secs()),
-                expected,
-                "{text}"
-            );
+        for (text, expected) in [("90", Some(90)), ("2h", Some(7200)), ("0", None), ("x", None)] {
+            assert_eq!(duration(text).map(|time| time.as_secs()), expected, "{text}");
         }
     }
 

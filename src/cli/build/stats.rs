@@ -11,9 +11,7 @@ pub(super) fn table(stats: &[Stat]) -> String {
     let count = stats.last().map_or(0, |last| last.count);
     let row =
         |name: &str, count: usize, time| [name.to_owned(), count.to_string(), milliseconds(time)];
-    let rows = stats
-        .iter()
-        .map(|stat| row(&stat.name, stat.count, stat.time));
+    let rows = stats.iter().map(|stat| row(&stat.name, stat.count, stat.time));
     let rows = rows.chain([row("total", count, total)]);
     table::of_numbers(["TRANSFORMER", "RESOURCES", "TIME"], rows)
 }

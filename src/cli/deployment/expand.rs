@@ -103,26 +103,17 @@ enum OutputFormat {
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    let output = arguments
-        .input
-        .expand(console, |request, expansion, diagnostics| {
-            arguments.output(request, expansion, diagnostics)
-        });
+    let output = arguments.input.expand(console, |request, expansion, diagnostics| {
+        arguments.output(request, expansion, diagnostics)
+    });
     match output {
         Err(status) => return Ok(status),
         Ok(Output::Text(pieces)) => io::print(pieces.iter().map(String::as_str))?,
         Ok(Output::Files(files)) => {
             let mut found = Diagnostics::new();
-            let folder = arguments
-                .kubernetes
-                .output_dir
-                .as_deref()
-                .unwrap_or_default();
+            let folder = arguments.kubernetes.output_dir.as_deref().unwrap_or_default();
             let overwrite = arguments.kubernetes.overwrite;
-            let mode = Mode {
-                overwrite,
-                ..Mode::default()
-            };
+            let mode = Mode { overwrite, ..Mode::default() };
             let writing = Writing::prepare(folder, &files, mode, &mut found)?;
             console.report(&found);
             let Some(writing) = writing else {
@@ -148,21 +139,15 @@ impl Objects {
         output: OutputFormat,
         diagnostics: &mut Diagnostics,
     ) -> Option<Output> {
-        let options = objects::Options {
-            skip_others: self.skip_others,
-            ..objects::Options::default()
-        };
+        let options =
+            objects::Options { skip_others: self.skip_others, ..objects::Options::default() };
         let made = objects::objects(expansion, options, diagnostics)?;
         let made = made.iter().map(|made| {
             let mut value = made.value.clone();
             if let Some(namespace) = &self.namespace {
                 set_namespace(&mut value, namespace);
             }
-            Object {
-                value,
-                document: &made.document,
-                field: String::new(),
-            }
+            Object { value, document: &made.document, field: String::new() }
         });
         let format = match output {
             OutputFormat::Yaml => Format::Yaml,
@@ -237,20 +222,9 @@ impl Arguments {
     fn names(&self, request: &Request, expansion: &Expansion<'_>) -> String {
         let instances = type_instances(&expansion.layout, &request.name, "");
         let made = expansion.config.iter();
-        let made = made.map(|one| {
-            (
-                one.kind().unwrap_or_default(),
-                one.name().unwrap_or_default(),
-            )
-        });
-        let all = instances
-            .iter()
-            .map(|one| (one.kind.as_str(), one.name.as_str()));
-        let names: Vec<(&str, &str)> = if self.layout {
-            all.collect()
-        } else {
-            made.collect()
-        };
+        let made = made.map(|one| (one.kind().unwrap_or_default(), one.name().unwrap_or_default()));
+        let all = instances.iter().map(|one| (one.kind.as_str(), one.name.as_str()));
+        let names: Vec<(&str, &str)> = if self.layout { all.collect() } else { made.collect() };
         let lines = names
             .into_iter()
             .map(|(kind, name)| format!("{}/{}\n", on_one_line(kind), on_one_line(name)));

@@ -123,11 +123,7 @@ impl Input {
             let error = Diagnostic::error("`--properties` is only for `--template`");
             diagnostics.push(error.hint("write the properties into the configuration"));
         }
-        if let Some(path) = self
-            .template
-            .as_ref()
-            .filter(|path| !template::is_template(path))
-        {
+        if let Some(path) = self.template.as_ref().filter(|path| !template::is_template(path)) {
             diagnostics.push(template::no_template(path));
         }
         let config = self.positional.as_ref().or(self.config.as_ref());

@@ -62,11 +62,7 @@ fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Value<'static>> {
     let path = &arguments.template;
-    let schema = if is_template(path) {
-        format!("{path}.schema")
-    } else {
-        path.clone()
-    };
+    let schema = if is_template(path) { format!("{path}.schema") } else { path.clone() };
     if is_template(path) && !io::is_there(&schema) {
         diagnostics.take(console.read(path))?;
         let error = Diagnostic::error(format!("`{path}` has no schema"));
@@ -97,11 +93,7 @@ fn print(
     match format {
         OutputFormat::Table => {
             let head = ["NAME", "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"];
-            Ok(table::plain(
-                head,
-                listed.iter().map(Property::row),
-                io::width(),
-            ))
+            Ok(table::plain(head, listed.iter().map(Property::row), io::width()))
         }
         OutputFormat::Schema => Ok(krm_yaml::render_json(schema, Some(2))? + "\n"),
         OutputFormat::Values => Ok(listed.iter().map(Property::lines).collect()),

@@ -42,13 +42,11 @@ enum OutputFormat {
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    let text = arguments
-        .input
-        .expand(console, |request, expansion, diagnostics| {
-            let manifest = format!("manifest-{}", request.name);
-            let instances = type_instances(&expansion.layout, &request.name, &manifest);
-            diagnostics.take(print(arguments.output, instances))
-        });
+    let text = arguments.input.expand(console, |request, expansion, diagnostics| {
+        let manifest = format!("manifest-{}", request.name);
+        let instances = type_instances(&expansion.layout, &request.name, &manifest);
+        diagnostics.take(print(arguments.output, instances))
+    });
     match text {
         Ok(text) => io::print([text.as_str()])?,
         Err(status) => return Ok(status),

@@ -45,9 +45,8 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> u8 {
             config.and_then(|config| arguments.running.request(config, path, console, &mut found));
         if let Some(request) = request {
             let expanded = arguments.running.expand(&request, &interruption);
-            let (Ok(more) | Err(more)) = expanded
-                .map(|expansion| expansion.diagnostics)
-                .map_err(|error| error.diagnostics);
+            let (Ok(more) | Err(more)) =
+                expanded.map(|expansion| expansion.diagnostics).map_err(|error| error.diagnostics);
             found.append(more);
         }
         diagnostics.append(found);

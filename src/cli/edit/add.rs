@@ -67,27 +67,11 @@ impl Arguments {
         let rows: [options::Row<'_>; 7] = [
             (self.force, "`--force`", pairs),
             (self.no_verify, "`--no-verify`", &[What::Resource]),
-            (
-                self.labels.without_selector,
-                "`--without-selector`",
-                &[What::Label],
-            ),
-            (
-                self.patch.is_given(),
-                "an option of a patch",
-                &[What::Patch],
-            ),
+            (self.labels.without_selector, "`--without-selector`", &[What::Label]),
+            (self.patch.is_given(), "an option of a patch", &[What::Patch]),
             (self.patch.namespace.is_some(), "`--namespace`", spaces),
-            (
-                self.generator.is_given(),
-                "an option of a generator",
-                generators,
-            ),
-            (
-                self.generator.secret_type.is_some(),
-                "`--type`",
-                &[What::Secret],
-            ),
+            (self.generator.is_given(), "an option of a generator", generators),
+            (self.generator.secret_type.is_some(), "`--type`", &[What::Secret]),
         ];
         options::check(self.what, &rows)
     }
@@ -102,9 +86,8 @@ impl Arguments {
                 What::Resource if self.no_verify => new.push(word.clone()),
                 What::BuildMetadata => new.extend(word.split(',').map(str::to_owned)),
                 What::Base => {
-                    let paths = word
-                        .split(',')
-                        .filter_map(|one| diagnostics.take(words::paths(one)));
+                    let paths =
+                        word.split(',').filter_map(|one| diagnostics.take(words::paths(one)));
                     new.extend(paths.flatten().collect::<Vec<_>>());
                 }
                 _ => new.extend(diagnostics.take(words::paths(word)).unwrap_or_default()),
@@ -112,11 +95,7 @@ impl Arguments {
         }
         for path in new {
             // kustomize reads `bases` as `resources`.
-            let old = if field == "resources" {
-                file.items("bases")
-            } else {
-                &[]
-            };
+            let old = if field == "resources" { file.items("bases") } else { &[] };
             let mut old = file.items(field).iter().chain(old);
             if let Some(old) = old.find(|item| item.as_str() == Some(&path)) {
                 diagnostics.push(present(what, &path).at(file.place(old)));
@@ -134,11 +113,7 @@ impl Arguments {
                 .hint("name its file with `--path`, or write it with `--patch`")
                 .into());
         };
-        let texts = if field == "path" {
-            words::paths(text)?
-        } else {
-            vec![text.to_owned()]
-        };
+        let texts = if field == "path" { words::paths(text)? } else { vec![text.to_owned()] };
         for text in texts {
             let patch = patch(field, &text, &self.patch);
             if let Some(old) = file.items("patches").iter().find(|old| **old == patch) {
@@ -164,12 +139,7 @@ impl Arguments {
             ("literals", literals(&given.from_literal)?),
             (
                 "envs",
-                given
-                    .from_env_file
-                    .iter()
-                    .flat_map(|path| words::paths(path))
-                    .flatten()
-                    .collect(),
+                given.from_env_file.iter().flat_map(|path| words::paths(path)).flatten().collect(),
             ),
         ];
         if let Some(path) = &given.from_env_file {
@@ -258,14 +228,8 @@ pub(super) fn group<'f, 'd>(file: &'f mut File<'d>, templates: bool) -> Result<&
         groups.push(Value::mapping(entries));
         groups.len() - 1
     });
-    let pairs = groups
-        .get_mut(at)
-        .and_then(|group| group.mapping_at("pairs"));
-    pairs.ok_or_else(|| {
-        Diagnostic::error("expected a mapping")
-            .field("labels.pairs")
-            .into()
-    })
+    let pairs = groups.get_mut(at).and_then(|group| group.mapping_at("pairs"));
+    pairs.ok_or_else(|| Diagnostic::error("expected a mapping").field("labels.pairs").into())
 }
 
 /// The item that is meant; a new one with the name if it is missing.

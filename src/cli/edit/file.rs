@@ -12,10 +12,8 @@ use krm_yaml::{
     update_read,
 };
 
-const KEYS: ItemKeys = ItemKeys {
-    of_lists: &[ItemKey::field("name"), ItemKey::field("path")],
-    of_items: &[],
-};
+const KEYS: ItemKeys =
+    ItemKeys { of_lists: &[ItemKey::field("name"), ItemKey::field("path")], of_items: &[] };
 
 /// The path of the file in the current directory.
 pub(super) fn find() -> Result<&'static str> {
@@ -94,13 +92,7 @@ impl<'d> File<'d> {
 
     /// The spelling of a field in the file. As in Go, the case does not matter.
     pub(super) fn key(&self, field: &str) -> Option<String> {
-        let keys = || {
-            self.value
-                .entries()
-                .into_iter()
-                .flatten()
-                .map(|(key, _)| key)
-        };
+        let keys = || self.value.entries().into_iter().flatten().map(|(key, _)| key);
         let exact = keys().find(|key| *key == field);
         let key = exact.or_else(|| keys().find(|key| key.eq_ignore_ascii_case(field)));
         key.map(ToString::to_string)
@@ -141,8 +133,7 @@ impl<'d> File<'d> {
     pub(super) fn mapping(&mut self, field: &str) -> Result<&mut Value<'d>> {
         let empty = Data::Mapping(Vec::new());
         let is_mapping = |value: &Value<'_>| value.entries().is_some();
-        self.field(field, empty, "a mapping", is_mapping)
-            .map(|(value, _)| value)
+        self.field(field, empty, "a mapping", is_mapping).map(|(value, _)| value)
     }
 
     fn field(
@@ -198,11 +189,7 @@ fn with_head(before: &str, text: &str) -> String {
 
 /// The text of a file, which ends with a line break if its source does.
 fn with_end(source: &str, mut text: String) -> String {
-    let end = if source.contains("\r\n") {
-        "\r\n"
-    } else {
-        "\n"
-    };
+    let end = if source.contains("\r\n") { "\r\n" } else { "\n" };
     match (source.ends_with('\n'), text.ends_with('\n')) {
         (true, false) => text.push_str(end),
         (false, true) => text.truncate(text.trim_end_matches(['\r', '\n']).len()),

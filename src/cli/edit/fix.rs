@@ -140,11 +140,7 @@ fn to_patch(item: &mut Value<'_>) {
     let Some(text) = item.as_str() else {
         return;
     };
-    let key = if text.contains('\n') || !io::is_there(text) {
-        "patch"
-    } else {
-        "path"
-    };
+    let key = if text.contains('\n') || !io::is_there(text) { "patch" } else { "path" };
     let body = Value::from(text.to_owned());
     // The item stays in its place, with its comments.
     item.data = Data::Mapping(vec![(Cow::Borrowed(key), body)]);
@@ -153,10 +149,7 @@ fn to_patch(item: &mut Value<'_>) {
 fn labels(file: &mut File<'_>) -> Result<()> {
     let pairs = Value::from(file.mapping("commonLabels")?.data.clone());
     for (key, _) in pairs.entries().unwrap_or_default() {
-        let mut groups = file
-            .items("labels")
-            .iter()
-            .filter_map(|group| group.get("pairs"));
+        let mut groups = file.items("labels").iter().filter_map(|group| group.get("pairs"));
         if let Some(other) = groups.find_map(|pairs| pairs.get(key)) {
             let problem = format!("the label `{key}` is in `commonLabels` and in `labels`");
             let error = Diagnostic::error(problem).at(file.place(other));
@@ -205,26 +198,19 @@ fn fix_env(file: &mut File<'_>) -> Result<bool> {
 /// Adds `apiVersion` and `kind` where they are missing.
 fn head(file: &mut File<'_>) -> Vec<String> {
     let is_component = file.get("kind").and_then(Value::as_str) == Some("Component");
-    let (kind, version) = if is_component {
-        ("Component", "v1alpha1")
-    } else {
-        ("Kustomization", "v1beta1")
-    };
+    let (kind, version) =
+        if is_component { ("Component", "v1alpha1") } else { ("Kustomization", "v1beta1") };
     let mut done = Vec::new();
-    for (at, key, text) in [
-        (0, "apiVersion", format!("{GROUP}/{version}")),
-        (1, "kind", kind.to_owned()),
-    ] {
+    for (at, key, text) in
+        [(0, "apiVersion", format!("{GROUP}/{version}")), (1, "kind", kind.to_owned())]
+    {
         if file.get(key).is_some() {
             continue;
         }
         file.remove(key);
         if let Data::Mapping(entries) = &mut file.value.data {
             done.push(format!("`{key}: {text}` is new"));
-            entries.insert(
-                at.min(entries.len()),
-                (Cow::Borrowed(key), Value::from(text)),
-            );
+            entries.insert(at.min(entries.len()), (Cow::Borrowed(key), Value::from(text)));
         }
     }
     done

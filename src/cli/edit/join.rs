@@ -28,11 +28,7 @@ pub(super) fn join(text: &str, old: &str, new: &str, is_before: bool) -> Option<
     let mut moved = shifted(text.get(above..old.whole.start)?, key, column)?;
     moved += &shifted(text.get(old.items)?, dash, column)?;
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let at = if is_before {
-        new.items.start
-    } else {
-        new.items.end
-    };
+    let at = if is_before { new.items.start } else { new.items.end };
     let removed = above..old.whole.end;
     let mut joined = String::with_capacity(text.len());
     for range in [0..at.min(removed.start), removed.end..at] {
@@ -62,10 +58,7 @@ impl Lines {
         Some(Self {
             whole: start..end,
             items: first..end,
-            columns: [
-                key.start - start,
-                items.start - line_start(text, items.start),
-            ],
+            columns: [key.start - start, items.start - line_start(text, items.start)],
         })
     }
 }

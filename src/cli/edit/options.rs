@@ -184,18 +184,13 @@ pub(super) type Row<'w> = (bool, &'static str, &'w [What]);
 
 /// Reports options that do not go with the field.
 pub(super) fn check(what: What, rows: &[Row<'_>]) -> Result<()> {
-    let mut wrong = rows
-        .iter()
-        .filter(|(given, _, fields)| *given && !fields.contains(&what));
+    let mut wrong = rows.iter().filter(|(given, _, fields)| *given && !fields.contains(&what));
     let Some((_, options, fields)) = wrong.next() else {
         return Ok(());
     };
     let (_, name) = what.field();
     let problem = format!("{options} cannot be used with `{name}`");
-    let names: Vec<String> = fields
-        .iter()
-        .map(|one| format!("`{}`", one.field().1))
-        .collect();
+    let names: Vec<String> = fields.iter().map(|one| format!("`{}`", one.field().1)).collect();
     let hint = format!("use it with {}", names.join(" or "));
     Err(Diagnostic::error(problem).hint(hint).into())
 }

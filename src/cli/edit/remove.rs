@@ -44,11 +44,7 @@ impl Arguments {
                 "`--ignore-non-existence`",
                 &[What::Label, What::Annotation],
             ),
-            (
-                self.patch.is_given(),
-                "an option of a patch",
-                &[What::Patch],
-            ),
+            (self.patch.is_given(), "an option of a patch", &[What::Patch]),
             (
                 self.patch.namespace.is_some(),
                 "`--namespace`",
@@ -74,10 +70,7 @@ impl Arguments {
 
     /// The words, of which commas make several where no path can have one.
     fn split(&self) -> impl Iterator<Item = &str> {
-        self.words
-            .iter()
-            .flat_map(|word| word.split(','))
-            .filter(|word| !word.is_empty())
+        self.words.iter().flat_map(|word| word.split(',')).filter(|word| !word.is_empty())
     }
 
     fn items(
@@ -96,17 +89,13 @@ impl Arguments {
             self.words.iter().map(String::as_str).collect()
         };
         let is = |word: &str, item: &str| word == item || words::fits(word, item);
-        for word in words
-            .iter()
-            .filter(|word| !known.iter().any(|item| is(word, item)))
-        {
+        for word in words.iter().filter(|word| !known.iter().any(|item| is(word, item))) {
             diagnostics.push(absent(what, word, known.iter().map(String::as_str)));
         }
         for field in fields {
             if file.get(field).is_some() {
                 let goes = |item: &Value<'_>| {
-                    item.as_str()
-                        .is_some_and(|item| words.iter().any(|word| is(word, item)))
+                    item.as_str().is_some_and(|item| words.iter().any(|word| is(word, item)))
                 };
                 file.list(field)?.retain(|item| !goes(item));
                 file.tidy(field);
@@ -149,10 +138,7 @@ impl Arguments {
             text(item, "name").is_some_and(|name| names.contains(&name.as_str()))
                 && (namespace.is_empty() || text(item, "namespace").as_deref() == Some(namespace))
         };
-        let known = file
-            .items(field)
-            .iter()
-            .filter_map(|item| text(item, "name"));
+        let known = file.items(field).iter().filter_map(|item| text(item, "name"));
         let known: Vec<String> = known.collect();
         if !file.items(field).iter().any(goes) {
             let name = names.join(",");

@@ -89,9 +89,7 @@ impl Arguments {
         let has_change = !self.from_literal.is_empty() || self.new_namespace.is_some();
         if !is_generator && (has_change || self.namespace.is_some()) {
             let wrong = Diagnostic::error("these are options of a configmap or secret");
-            return Err(wrong
-                .hint("leave `--from-literal` and `--namespace` out")
-                .into());
+            return Err(wrong.hint("leave `--from-literal` and `--namespace` out").into());
         }
         if is_generator && !has_change {
             let wrong = Diagnostic::error("nothing is to be set");
@@ -125,8 +123,7 @@ impl Arguments {
     fn text(&self, field: &'static str, file: &mut File<'_>) -> Result<()> {
         let text = options::only(&self.words, &format!("one value of `{field}`"))?;
         let key = file.key(field).unwrap_or_else(|| field.to_owned());
-        file.value
-            .insert(Cow::Owned(key), Value::from(text.to_owned()));
+        file.value.insert(Cow::Owned(key), Value::from(text.to_owned()));
         Ok(())
     }
 
@@ -154,9 +151,7 @@ impl Arguments {
         for word in &self.from_literal {
             let key = word.split_once('=').map_or("", |(key, _)| key);
             let is = |old: &&mut Value<'_>| {
-                old.as_str()
-                    .and_then(|old| old.split_once('='))
-                    .is_some_and(|(old, _)| old == key)
+                old.as_str().and_then(|old| old.split_once('=')).is_some_and(|(old, _)| old == key)
             };
             let Some(old) = literals.iter_mut().find(is) else {
                 let problem = format!("the {what} `{name}` has no literal `{key}`");
@@ -191,10 +186,7 @@ fn named<'f, 'd>(file: &'f mut File<'d>, field: &str, name: &str) -> Result<&'f 
 }
 
 fn images(words: &[String], file: &mut File<'_>) -> Result<()> {
-    let images: Vec<Image> = words
-        .iter()
-        .map(|word| words::image(word))
-        .collect::<Result<_>>()?;
+    let images: Vec<Image> = words.iter().map(|word| words::image(word)).collect::<Result<_>>()?;
     // kustomize reads `imageTags` as `images`.
     let field = if file.get("images").is_none() && file.get("imageTags").is_some() {
         "imageTags"

@@ -24,9 +24,7 @@ pub(super) fn pairs(words: &[String], what: &str) -> Result<Vec<(String, String)
 fn split(word: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for part in word.split(',') {
-        let begins = part
-            .split_once(':')
-            .is_some_and(|(key, _)| is_label_key(key));
+        let begins = part.split_once(':').is_some_and(|(key, _)| is_label_key(key));
         match pieces.last_mut() {
             Some(last) if !begins || is_open(last) => {
                 last.push(',');
@@ -41,10 +39,7 @@ fn split(word: &str) -> Vec<String> {
 /// Whether the value of a pair begins with a quote that is not closed.
 fn is_open(pair: &str) -> bool {
     let value = pair.split_once(':').map_or("", |(_, value)| value);
-    ['"', '\'']
-        .into_iter()
-        .any(|quote| value.starts_with(quote))
-        && unquoted(value) == value
+    ['"', '\''].into_iter().any(|quote| value.starts_with(quote)) && unquoted(value) == value
 }
 
 fn unquoted(value: &str) -> &str {
@@ -114,11 +109,7 @@ pub(super) fn paths(word: &str) -> Result<Vec<String>> {
 }
 
 fn joined(folder: &str, name: &str) -> String {
-    if folder.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{folder}/{name}")
-    }
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
 /// The sorted names in a directory.
@@ -141,18 +132,10 @@ fn glob(pattern: &str) -> Vec<String> {
     for part in pattern.split('/') {
         let is_pattern = part.contains(['*', '?', '[', '\\']);
         let below = |path: String| -> Vec<String> {
-            let names = if is_pattern {
-                names_in(&path)
-            } else {
-                vec![part.to_owned()]
-            };
+            let names = if is_pattern { names_in(&path) } else { vec![part.to_owned()] };
             let names = names.iter().filter(|name| !is_pattern || fits(part, name));
             let path = path.trim_end_matches('/');
-            let prefix = if start == "/" && path.is_empty() {
-                "/"
-            } else {
-                path
-            };
+            let prefix = if start == "/" && path.is_empty() { "/" } else { path };
             let join = |name: &String| joined(prefix, name).replacen("//", "/", 1);
             names.map(join).collect()
         };
@@ -176,9 +159,7 @@ pub(super) fn fits(pattern: &str, text: &str) -> bool {
             at += 1;
             continue;
         }
-        let one = text
-            .get(read)
-            .and_then(|char| Some(at + part(pattern.get(at..)?, *char)?));
+        let one = text.get(read).and_then(|char| Some(at + part(pattern.get(at..)?, *char)?));
         if let Some(next) = one {
             (at, read) = (next, read + 1);
             continue;
@@ -270,10 +251,8 @@ mod tests {
         ];
         for (word, expected) in all {
             let found = pairs(&[word.to_owned()], "label").expect(word);
-            let found: Vec<(&str, &str)> = found
-                .iter()
-                .map(|(key, value)| (key.as_str(), value.as_str()))
-                .collect();
+            let found: Vec<(&str, &str)> =
+                found.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
             assert_eq!(found, expected, "{word}");
         }
     }

@@ -22,22 +22,12 @@ pub(crate) struct Arguments {
     pub(super) values: Vec<String>,
 
     /// Set a parameter; overrides all other sources; if a name is repeated, the last value wins
-    #[arg(
-        short = 'p',
-        long = "parameter",
-        alias = "param",
-        value_name = "NAME=VALUE"
-    )]
+    #[arg(short = 'p', long = "parameter", alias = "param", value_name = "NAME=VALUE")]
     pub(super) assignments: Vec<String>,
 
     /// Read parameters from a YAML or JSON file with `NAME: value` entries, or from a file with
     /// `NAME=VALUE` lines; later files win
-    #[arg(
-        short = 'P',
-        long = "values",
-        alias = "parameter-file",
-        value_name = "FILE"
-    )]
+    #[arg(short = 'P', long = "values", alias = "parameter-file", value_name = "FILE")]
     pub(super) parameter_files: Vec<String>,
 
     /// Read parameters from a file with `NAME=VALUE` lines as `oc process` does: earlier files win

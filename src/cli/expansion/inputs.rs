@@ -34,20 +34,14 @@ impl Inputs {
             .iter()
             .filter_map(|argument| diagnostics.take(value_file(argument)))
             .collect();
-        let paths = [
-            &arguments.filename,
-            &arguments.parameter_files,
-            &arguments.env_files,
-        ];
+        let paths = [&arguments.filename, &arguments.parameter_files, &arguments.env_files];
         let paths = paths.into_iter().flatten();
         let paths = paths.chain(value_files.iter().map(|(_, path)| path));
         let paths = paths.chain(others);
         diagnostics.take(io::check_stdin(paths))?;
         let mut read = |paths: &[String]| -> Vec<Arc<Source>> {
             let sources = paths.iter().map(|path| console.read(path));
-            sources
-                .filter_map(|source| diagnostics.take(source))
-                .collect()
+            sources.filter_map(|source| diagnostics.take(source)).collect()
         };
         let templates = read(&arguments.filename);
         let parameter_files = read(&arguments.parameter_files);
@@ -61,20 +55,12 @@ impl Inputs {
         }
         let documents = Document::open_all(&templates, LONG_LISTS);
         let documents = documents.map_err(|errors| diagnostics.append(errors));
-        Some(Self {
-            documents: documents.ok()?,
-            parameter_files,
-            env_files,
-            value_files,
-        })
+        Some(Self { documents: documents.ok()?, parameter_files, env_files, value_files })
     }
 }
 
 /// Reads the argument `NAME=FILE`.
 pub(super) fn value_file(argument: &str) -> Result<(String, String)> {
-    env_file::parse_assignment(argument).map_err(|error| {
-        Diagnostic::error(error.message)
-            .hint("write it as `NAME=FILE`")
-            .into()
-    })
+    env_file::parse_assignment(argument)
+        .map_err(|error| Diagnostic::error(error.message).hint("write it as `NAME=FILE`").into())
 }

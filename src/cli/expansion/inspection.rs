@@ -48,15 +48,8 @@ impl Key {
         let namespace = head.metadata?.str_at(&["namespace"]).unwrap_or_default();
         let group = group(&head.api_version);
         let text = [group, kind, &namespace, &name].concat();
-        let ends = [
-            group.len(),
-            group.len() + kind.len(),
-            text.len() - name.len(),
-        ];
-        (!kind.is_empty() && !name.is_empty()).then(|| Self {
-            text: text.into(),
-            ends,
-        })
+        let ends = [group.len(), group.len() + kind.len(), text.len() - name.len()];
+        (!kind.is_empty() && !name.is_empty()).then(|| Self { text: text.into(), ends })
     }
 
     fn identity(&self) -> Identity {
@@ -110,10 +103,7 @@ impl Inspect for Inspector {
 impl Inspector {
     /// Creates one for an instance of several, or for the only one.
     pub(super) fn new(is_one_of_several: bool) -> Self {
-        Self {
-            made: Mutex::default(),
-            selections: is_one_of_several.then(Mutex::default),
-        }
+        Self { made: Mutex::default(), selections: is_one_of_several.then(Mutex::default) }
     }
 
     /// Takes what selects pods or creates them, in the order it is written.
@@ -200,9 +190,6 @@ fn in_one_template(first: &CreatedObject, template: &Template, made: &CreatedObj
         .hint("rename or remove one of them");
     match template.dialect() {
         Dialect::Proposal => diagnostic,
-        Dialect::OpenShift => Diagnostic {
-            severity: Severity::Warning,
-            ..diagnostic
-        },
+        Dialect::OpenShift => Diagnostic { severity: Severity::Warning, ..diagnostic },
     }
 }

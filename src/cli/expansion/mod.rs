@@ -95,12 +95,7 @@ impl Arguments {
         let instance = self.instance.as_deref();
         let targets = targets::read(&inputs.documents, &objects, instance, diagnostics)?;
         let labels = self.given_labels(diagnostics);
-        Some(Expansions {
-            arguments: self,
-            inputs,
-            targets,
-            labels,
-        })
+        Some(Expansions { arguments: self, inputs, targets, labels })
     }
 }
 

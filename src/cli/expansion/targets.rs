@@ -25,10 +25,7 @@ impl Targets {
     fn new(plan: Plan) -> Self {
         let several = plan.instances.len() > 1;
         let inspectors = plan.instances.iter().map(|_| Inspector::new(several));
-        Self {
-            inspectors: inspectors.collect(),
-            plan,
-        }
+        Self { inspectors: inspectors.collect(), plan }
     }
 
     /// The Template of an instance.

@@ -36,10 +36,7 @@ pub(super) fn given(
         let document = Document::parse(source);
         let document = document.map_err(|error| Box::new(error.conceal(true)));
         let document = diagnostics.take(document);
-        if let Some(root) = document
-            .as_ref()
-            .and_then(|one| only_root(one, diagnostics))
-        {
+        if let Some(root) = document.as_ref().and_then(|one| only_root(one, diagnostics)) {
             given.extend(template::values_of_file(root, name, diagnostics));
         }
     }
@@ -86,10 +83,7 @@ fn environment(prefix: &str, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
     let mut given = Vec::new();
     let mut is_used = false;
     for (variable, value) in io::environment() {
-        let Some(name) = variable
-            .strip_prefix(prefix)
-            .filter(|name| !name.is_empty())
-        else {
+        let Some(name) = variable.strip_prefix(prefix).filter(|name| !name.is_empty()) else {
             continue;
         };
         is_used = true;
@@ -168,11 +162,7 @@ pub(super) fn file_hint(argument: &str) -> Option<String> {
 
 fn is_named_like_file(argument: &str) -> bool {
     let extension = Path::new(argument).extension();
-    extension.is_some_and(|one| {
-        ["yaml", "yml", "json", "env"]
-            .iter()
-            .any(|known| one == *known)
-    })
+    extension.is_some_and(|one| ["yaml", "yml", "json", "env"].iter().any(|known| one == *known))
 }
 
 /// Refuses a value where a file of values is needed.
@@ -206,10 +196,7 @@ fn warn_about_commas(
     if !value.contains(',') {
         return;
     }
-    let parts = value
-        .split(',')
-        .skip(1)
-        .filter_map(|part| part.split_once('='));
+    let parts = value.split(',').skip(1).filter_map(|part| part.split_once('='));
     let mut parameters = template.into_iter().flat_map(Template::parameters);
     let other = parameters.find(|parameter| parts.clone().any(|(part, _)| part == parameter.name));
     if let Some(other) = other {
@@ -270,8 +257,5 @@ fn line_value(source: &Arc<Source>, line: env_file::Assignment) -> Assignment {
 }
 
 fn place(source: &Arc<Source>, range: Range<usize>) -> Place {
-    Place {
-        source: Arc::clone(source),
-        range,
-    }
+    Place { source: Arc::clone(source), range }
 }

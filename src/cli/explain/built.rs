@@ -42,10 +42,7 @@ pub(super) fn explain(
     };
     let traced = RefCell::new(Vec::new());
     let trace = |mut trace: Trace| traced.borrow_mut().append(&mut trace.objects);
-    let environment = Environment {
-        trace: Some(&trace),
-        ..environment(&disk, scope)
-    };
+    let environment = Environment { trace: Some(&trace), ..environment(&disk, scope) };
     let functions = InProcess::new(&environment, &NoPrograms);
     let mut steps = consolidate_root(&disk, directory, &Ending::default(), diagnostics);
     if diagnostics.has_errors() {
@@ -128,9 +125,7 @@ impl Explained<'_> {
     fn origin(&self, path: &FieldPath) -> (Option<String>, Option<Place>) {
         let Some(setter) = self.resource.setter(path) else {
             let place = self.resource.place_of(path);
-            let made = place
-                .as_ref()
-                .and_then(|place| place.source.name().strip_prefix(OUTPUT));
+            let made = place.as_ref().and_then(|place| place.source.name().strip_prefix(OUTPUT));
             return match made {
                 Some(maker) => (Some(maker.to_owned()), self.in_template(path)),
                 None => (None, place),
@@ -142,14 +137,8 @@ impl Explained<'_> {
             Some("managedByLabel") => (Some("`managedByLabel`".to_owned()), None),
             Some(_) => (Some("the hashes and new names of objects".to_owned()), None),
             None => {
-                let patched = setter
-                    .patches
-                    .iter()
-                    .find_map(|file| self.patched(file, path));
-                (
-                    Some(setter.name.clone()),
-                    patched.or_else(|| setter.place.clone()),
-                )
+                let patched = setter.patches.iter().find_map(|file| self.patched(file, path));
+                (Some(setter.name.clone()), patched.or_else(|| setter.place.clone()))
             }
         }
     }

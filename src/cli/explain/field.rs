@@ -41,9 +41,7 @@ pub(super) fn select<'o, 'm>(
 
 fn fields_at<'m>(made: &TracedObject<'m>, path: &FieldPath) -> Vec<&'m Field> {
     let fields = made.object.shown();
-    fields
-        .filter(|field| field.shown.starts_with(path))
-        .collect()
+    fields.filter(|field| field.shown.starts_with(path)).collect()
 }
 
 /// The error for an unknown field, with the fields of its nearest existing parent.
@@ -98,11 +96,7 @@ fn unknown(made: &TracedObject<'_>, path: &FieldPath) -> Box<Diagnostic> {
         let names = omitted.join(", ");
         format!("a field that is only a reference to {names} is left out: there is no value")
     });
-    diagnostic
-        .maybe_hint(meant)
-        .hint(hint)
-        .maybe_hint(omitted)
-        .into()
+    diagnostic.maybe_hint(meant).hint(hint).maybe_hint(omitted).into()
 }
 
 /// The field most similar to a misspelled last step.

@@ -64,12 +64,10 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         let scope = &arguments.expansion.seed_scope;
         built::explain(&query, directory, scope, console, &mut diagnostics)
     } else {
-        let read = arguments.expansion.read(
-            &[],
-            console,
-            &mut diagnostics,
-            &|expansions, diagnostics| explain(&query, expansions, diagnostics),
-        );
+        let read =
+            arguments.expansion.read(&[], console, &mut diagnostics, &|expansions, diagnostics| {
+                explain(&query, expansions, diagnostics)
+            });
         read.flatten()
     };
     console.report(&diagnostics);

@@ -44,11 +44,7 @@ impl<'m> TracedObject<'m> {
         trace: &'m Trace,
         object: &'m Traced,
     ) -> Self {
-        Self {
-            expansion,
-            trace,
-            object,
-        }
+        Self { expansion, trace, object }
     }
 
     /// It as an object that may be meant.
@@ -124,21 +120,12 @@ impl Query {
     /// Splits the argument at its first `/`.
     pub(super) fn parse(text: &str, command: &'static str) -> Result<Self> {
         let Some((kind, rest)) = text.split_once('/').filter(|(kind, _)| !kind.is_empty()) else {
-            return Err(
-                Diagnostic::error(format!("`{text}` is not the name of an object"))
-                    .hint("write it as `KIND/NAME`, such as `deployment/web`")
-                    .hint(format!(
-                        "`krm-template {command} -o name` lists the objects"
-                    ))
-                    .into(),
-            );
+            return Err(Diagnostic::error(format!("`{text}` is not the name of an object"))
+                .hint("write it as `KIND/NAME`, such as `deployment/web`")
+                .hint(format!("`krm-template {command} -o name` lists the objects"))
+                .into());
         };
-        Ok(Self {
-            text: text.to_owned(),
-            kind: kind.to_owned(),
-            rest: rest.to_owned(),
-            command,
-        })
+        Ok(Self { text: text.to_owned(), kind: kind.to_owned(), rest: rest.to_owned(), command })
     }
 
     /// The object that is meant, and the field of it. The longest name counts that there is.
@@ -177,14 +164,8 @@ impl Query {
         };
         let needs_group = !made.group().is_empty() && !self.kind.contains('.');
         match ends(&made.full_name()) {
-            Some(length) => Some(Name {
-                length,
-                is_full: !needs_group,
-            }),
-            None => Some(Name {
-                length: ends(made.name())?,
-                is_full: false,
-            }),
+            Some(length) => Some(Name { length, is_full: !needs_group }),
+            None => Some(Name { length: ends(made.name())?, is_full: false }),
         }
     }
 
@@ -195,15 +176,11 @@ impl Query {
         let problem = format!("`{}` matches {} objects", self.text, list.len());
         let diagnostic = Diagnostic::error(problem);
         if !are_alike {
-            return diagnostic
-                .hint(listed("use one of", list, self.command))
-                .into();
+            return diagnostic.hint(listed("use one of", list, self.command)).into();
         }
         let diagnostic = diagnostic.hint(listed("they are", list, self.command));
         if has_instances {
-            diagnostic
-                .hint("choose an instance with `--instance`")
-                .into()
+            diagnostic.hint("choose an instance with `--instance`").into()
         } else {
             diagnostic.into()
         }
@@ -222,11 +199,9 @@ impl Query {
             .maybe_hint(hint)
             .hint(match objects {
                 [] => format!("`{}` prints no objects", self.command),
-                objects => listed(
-                    "the objects are",
-                    &objects.iter().collect::<Vec<_>>(),
-                    self.command,
-                ),
+                objects => {
+                    listed("the objects are", &objects.iter().collect::<Vec<_>>(), self.command)
+                }
             })
             .into()
     }
@@ -244,9 +219,8 @@ struct Name {
 fn listed(head: &str, objects: &[&Candidate<'_>], command: &str) -> String {
     let more = objects.len().saturating_sub(MAX_LISTED);
     let names = objects.iter().take(MAX_LISTED);
-    let names: Vec<String> = names
-        .map(|made| format!("`{}` ({})", made.spelling(), made.origin()))
-        .collect();
+    let names: Vec<String> =
+        names.map(|made| format!("`{}` ({})", made.spelling(), made.origin())).collect();
     let names = names.join(", ");
     match more {
         0 => format!("{head} {names}"),

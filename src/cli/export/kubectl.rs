@@ -17,10 +17,7 @@ rolebindings.rbac.authorization.k8s.io,horizontalpodautoscalers.autoscaling,\
 poddisruptionbudgets.policy";
 
 /// The time of a kubectl that logs in first, and of a list of many thousand objects.
-const LIMITS: Limits = Limits {
-    time: Duration::from_mins(5),
-    output: 256 << 20,
-};
+const LIMITS: Limits = Limits { time: Duration::from_mins(5), output: 256 << 20 };
 
 /// The kubectl on the `PATH`.
 pub(super) struct Kubectl<'k> {
@@ -39,11 +36,7 @@ pub(super) struct Query<'q> {
 
 impl<'k> Kubectl<'k> {
     pub(super) const fn new(interruption: &'k Interruption) -> Self {
-        Self {
-            program: "kubectl",
-            limits: LIMITS,
-            interruption,
-        }
+        Self { program: "kubectl", limits: LIMITS, interruption }
     }
 
     /// The objects as a List, and what kubectl wrote to standard error.
@@ -82,9 +75,7 @@ impl<'k> Kubectl<'k> {
             Failure::TooMuch => Some("export one namespace at a time with `-n`, or fewer kinds"),
             Failure::Interrupted => None,
         };
-        failure
-            .diagnostic("kubectl", self.limits)
-            .maybe_hint(hint.map(str::to_owned))
+        failure.diagnostic("kubectl", self.limits).maybe_hint(hint.map(str::to_owned))
     }
 }
 
@@ -104,27 +95,16 @@ mod tests {
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         let interruption = Interruption::listen();
-        let kubectl = Kubectl {
-            program: path.to_str().unwrap(),
-            limits,
-            interruption: &interruption,
-        };
-        let query = Query {
-            kinds: "secrets",
-            context: None,
-            namespace: None,
-            selector: None,
-        };
+        let kubectl =
+            Kubectl { program: path.to_str().unwrap(), limits, interruption: &interruption };
+        let query = Query { kinds: "secrets", context: None, namespace: None, selector: None };
         let error = kubectl.get(&query).map(|_| ()).unwrap_err();
         format!("{}\n{}", error.message, error.hints.join("\n"))
     }
 
     #[test]
     fn a_program_that_hangs_is_stopped() {
-        let limits = Limits {
-            time: Duration::from_secs(1),
-            ..LIMITS
-        };
+        let limits = Limits { time: Duration::from_secs(1), ..LIMITS };
         let error = error("echo waiting >&2; sleep 600", limits);
         let expected = "`kubectl` ran for more than 1 s and was stopped\n\
                         it wrote to standard error:\nwaiting\n\
@@ -134,10 +114,7 @@ mod tests {
 
     #[test]
     fn a_program_that_prints_too_much_is_stopped() {
-        let limits = Limits {
-            output: 1 << 20,
-            ..LIMITS
-        };
+        let limits = Limits { output: 1 << 20, ..LIMITS };
         let error = error("head -c 1048577 /dev/zero; sleep 600", limits);
         let expected = "`kubectl` wrote more than 1 MiB to standard output and was stopped\n\
                         export one namespace at a time with `-n`, or fewer kinds";

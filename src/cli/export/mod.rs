@@ -136,10 +136,7 @@ enum OutputFormat {
 /// The values of `--parameterize`.
 fn groups() -> Vec<PossibleValue> {
     let names = GROUPS.iter().map(|(word, _)| *word);
-    names
-        .chain(["all", "none"])
-        .map(PossibleValue::new)
-        .collect()
+    names.chain(["all", "none"]).map(PossibleValue::new).collect()
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
@@ -292,9 +289,5 @@ fn hint(exported: &Exported) -> Diagnostics {
     let is_empty = exported.secrets.entries().is_none_or(<[_]>::is_empty);
     let hint = Diagnostic::info("the values of the secrets are not in the Template")
         .hint("`--secrets-to FILE` writes them to a file for `process -P`");
-    if is_empty {
-        Diagnostics::new()
-    } else {
-        hint.into()
-    }
+    if is_empty { Diagnostics::new() } else { hint.into() }
 }

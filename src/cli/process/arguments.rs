@@ -14,10 +14,7 @@ use krm_template_exec::io;
 /// Works like `oc process --local`, for any cluster. It never connects to a cluster.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option, and they are independent"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option, and they are independent")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(super) expansion: expansion::Arguments,

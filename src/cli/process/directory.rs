@@ -58,11 +58,7 @@ impl File {
 
     /// Who may read it.
     pub(in crate::cli) const fn access(&self) -> Access {
-        if self.is_secret {
-            Access::Owner
-        } else {
-            Access::Usual
-        }
+        if self.is_secret { Access::Owner } else { Access::Usual }
     }
 }
 
@@ -73,12 +69,7 @@ pub(super) fn files(
     files: &mut Vec<File>,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
-    let Expansion {
-        template,
-        given,
-        options,
-        ..
-    } = expansion;
+    let Expansion { template, given, options, .. } = expansion;
     let secret = paths_of_secrets(expansion, format);
     let sink = &mut |object: Object<'_>, found: &mut Diagnostics| {
         files.extend(file(&object, format, found).map(|mut file| {
@@ -110,11 +101,7 @@ pub(in crate::cli) fn file(
 ) -> Option<File> {
     let text = match format {
         Format::Json => found.take(krm_yaml::render_json(&object.value, Some(4)))? + "\n",
-        _ => found.take(lists::render(
-            object.document,
-            &object.value,
-            Position::Document,
-        ))?,
+        _ => found.take(lists::render(object.document, &object.value, Position::Document))?,
     };
     let file = File::of(&object.value, text, format);
     let origin = object.value.origin;
@@ -126,18 +113,9 @@ pub(in crate::cli) fn file(
 /// The path of an object's file in the folder, with `/`.
 pub(super) fn path(object: &Value<'_>, format: Format) -> String {
     let (kind, namespace, name) = names(object);
-    let extension = if format == Format::Json {
-        "json"
-    } else {
-        "yaml"
-    };
+    let extension = if format == Format::Json { "json" } else { "yaml" };
     let slash = if namespace.is_empty() { "" } else { "/" };
-    format!(
-        "{}{slash}{}_{}.{extension}",
-        safe(namespace),
-        safe(kind).to_lowercase(),
-        safe(name)
-    )
+    format!("{}{slash}{}_{}.{extension}", safe(namespace), safe(kind).to_lowercase(), safe(name))
 }
 
 /// Kind, namespace and name of an object.

@@ -48,9 +48,7 @@ impl OutputFormat {
     /// The values that shells and `--help` offer.
     pub(super) fn words() -> Vec<PossibleValue> {
         let words = NAMES.iter();
-        words
-            .map(|(name, _, help)| PossibleValue::new(*name).help(*help))
-            .collect()
+        words.map(|(name, _, help)| PossibleValue::new(*name).help(*help)).collect()
     }
 
     pub(super) const fn format(self) -> Option<Format> {

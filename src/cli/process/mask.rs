@@ -69,12 +69,10 @@ impl Secrets {
                     steps.get(..depth) == field.path.steps().get(..depth)
                         && steps.get(depth) == other.shown.steps().get(depth)
                 });
-                keys.extend(
-                    others.filter_map(|other| match other.path.steps().get(depth) {
-                        Some(Step::Key(key)) => Some(key.clone()),
-                        _ => None,
-                    }),
-                );
+                keys.extend(others.filter_map(|other| match other.path.steps().get(depth) {
+                    Some(Step::Key(key)) => Some(key.clone()),
+                    _ => None,
+                }));
             }
             value = value.and_then(|value| value.step(step));
             way.push(match step {
@@ -86,9 +84,7 @@ impl Secrets {
 
     /// Whether a key may contain a secret: the secret in the older text is unknown.
     fn hides_key(&self, way: &[String], key: &str) -> bool {
-        self.mappings
-            .get(way)
-            .is_some_and(|keys| !keys.contains(key))
+        self.mappings.get(way).is_some_and(|keys| !keys.contains(key))
     }
 
     /// Whether a field of an object is secret.
@@ -125,10 +121,7 @@ impl Secrets {
         let found = [self.find(old)?, self.find(&new)?];
         let [before, after] = &found;
         let [_, was, is] = MASKS;
-        Ok((
-            mask(old.text(), before, after, was),
-            mask(new.text(), after, before, is),
-        ))
+        Ok((mask(old.text(), before, after, was), mask(new.text(), after, before, is)))
     }
 
     /// The secrets in a text.
@@ -138,9 +131,7 @@ impl Secrets {
         let roots = document.roots().flat_map(|root| {
             let items = root.get("items").filter(|items| items.is_sequence());
             let whole = items.is_none().then_some(root);
-            whole
-                .into_iter()
-                .chain(items.into_iter().flat_map(Cursor::children))
+            whole.into_iter().chain(items.into_iter().flat_map(Cursor::children))
         });
         for root in roots {
             let text = |keys: &[&str]| {
@@ -167,18 +158,10 @@ impl Secrets {
             // Without a value, the key may have it: `password:TEXT`.
             let has_value = !node.raw().is_empty();
             let key = node.key_place().range;
-            let range = if has_value {
-                node.value_start()..node.end()
-            } else {
-                key
-            };
+            let range = if has_value { node.value_start()..node.end() } else { key };
             let text = node.document().slice(range.clone()).to_owned();
             if is_hidden && !text.is_empty() {
-                found.push(Secret {
-                    field: (object.clone(), way.clone()),
-                    text,
-                    range,
-                });
+                found.push(Secret { field: (object.clone(), way.clone()), text, range });
             }
             return;
         }
@@ -220,10 +203,7 @@ struct Secret {
 fn mask(text: &str, secrets: &[Secret], other: &[Secret], changed: &str) -> String {
     let mut known: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for secret in other {
-        known
-            .entry(&secret.field)
-            .or_default()
-            .insert(secret.text.trim_end());
+        known.entry(&secret.field).or_default().insert(secret.text.trim_end());
     }
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -231,18 +211,9 @@ fn mask(text: &str, secrets: &[Secret], other: &[Secret], changed: &str) -> Stri
         let is_same = |texts: &BTreeSet<&str>| texts.contains(secret.text.trim_end());
         out.push_str(text.get(done..secret.range.start).unwrap_or_default());
         let [same, ..] = MASKS;
-        out.push_str(if known.get(&secret.field).is_some_and(is_same) {
-            same
-        } else {
-            changed
-        });
+        out.push_str(if known.get(&secret.field).is_some_and(is_same) { same } else { changed });
         // A block scalar ends after its last line.
-        out.push_str(
-            secret
-                .text
-                .get(secret.text.trim_end().len()..)
-                .unwrap_or_default(),
-        );
+        out.push_str(secret.text.get(secret.text.trim_end().len()..).unwrap_or_default());
         done = secret.range.end;
     }
     out.push_str(text.get(done..).unwrap_or_default());

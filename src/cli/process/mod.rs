@@ -32,17 +32,13 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let mut diagnostics = Diagnostics::new();
     let checker = arguments.objects.checker(console, &mut diagnostics);
     let others = arguments.diff_against.as_slice();
-    let made = arguments.expansion.read(
-        others,
-        console,
-        &mut diagnostics,
-        &|expansions, diagnostics| process(arguments, checker.as_ref(), expansions, diagnostics),
-    );
-    if let Some(path) = &arguments.diff_against {
-        let diff = made.and_then(|made| {
-            made.output
-                .diff(path, &made.secrets, console, &mut diagnostics)
+    let made =
+        arguments.expansion.read(others, console, &mut diagnostics, &|expansions, diagnostics| {
+            process(arguments, checker.as_ref(), expansions, diagnostics)
         });
+    if let Some(path) = &arguments.diff_against {
+        let diff =
+            made.and_then(|made| made.output.diff(path, &made.secrets, console, &mut diagnostics));
         console.report(&diagnostics);
         return diff.map_or(Ok(USAGE), |diff| diff::show(&diff));
     }
@@ -70,12 +66,10 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
 /// Reports invalid combinations of arguments that clap does not find.
 fn usage(arguments: &Arguments) -> Result<()> {
     if arguments.template.is_some() {
-        return Err(
-            Diagnostic::error("`--template` takes a Go template, which is not supported")
-                .hint("print JSON and select from it: `-o json | jq …`")
-                .hint("to name the file with the Template, use `-f`")
-                .into(),
-        );
+        return Err(Diagnostic::error("`--template` takes a Go template, which is not supported")
+            .hint("print JSON and select from it: `-o json | jq …`")
+            .hint("to name the file with the Template, use `-f`")
+            .into());
     }
     if arguments.source_map.as_deref() == Some("-") && arguments.output_dir.is_none() {
         return Err(Diagnostic::error(
@@ -92,11 +86,9 @@ fn usage(arguments: &Arguments) -> Result<()> {
             .into());
     }
     if arguments.diff_against.is_some() && !arguments.output.format().is_some_and(is_text) {
-        return Err(
-            Diagnostic::error("`--diff-against` compares only YAML or JSON")
-                .hint("use `-o yaml` or `-o json`")
-                .into(),
-        );
+        return Err(Diagnostic::error("`--diff-against` compares only YAML or JSON")
+            .hint("use `-o yaml` or `-o json`")
+            .into());
     }
     Ok(())
 }

@@ -55,13 +55,7 @@ impl Output {
         expansion: &Expansion<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Option<String> {
-        let Expansion {
-            instance,
-            template,
-            given,
-            options,
-            ..
-        } = expansion;
+        let Expansion { instance, template, given, options, .. } = expansion;
         match self {
             Self::Objects(printer) => return printer.add(template, given, options, diagnostics),
             Self::Files(format, files) => {
@@ -105,10 +99,7 @@ impl Output {
         };
         let folder = arguments.output_dir.as_deref().unwrap_or_default();
         let mut found = Diagnostics::new();
-        let mode = Mode {
-            overwrite: arguments.overwrite,
-            prune: arguments.prune,
-        };
+        let mode = Mode { overwrite: arguments.overwrite, prune: arguments.prune };
         let writing = Writing::prepare(folder, files, mode, &mut found)?;
         console.report(&found);
         Ok(writing.map(Prepared::Written))

@@ -67,16 +67,10 @@ impl Record {
             let salted = line.strip_prefix(SALTED);
             let entry = salted.or(Some(line).filter(|line| !line.starts_with('#')));
             let (digest, path) = entry?.split_once("  ")?;
-            let recorded = Recorded {
-                digest: digest.to_owned(),
-                is_salted: salted.is_some(),
-            };
+            let recorded = Recorded { digest: digest.to_owned(), is_salted: salted.is_some() };
             Some((path.to_owned(), recorded))
         });
-        Self {
-            digests: entries.collect(),
-            salt,
-        }
+        Self { digests: entries.collect(), salt }
     }
 
     /// The text of the file.
@@ -118,19 +112,13 @@ impl Record {
             return Ok(Knowledge::NoSalt);
         }
         let found = digest_of(path, &self.start(name, recorded.is_salted))?;
-        Ok(if found == recorded.digest {
-            Knowledge::Same
-        } else {
-            Knowledge::Changed
-        })
+        Ok(if found == recorded.digest { Knowledge::Same } else { Knowledge::Changed })
     }
 
     /// Enters a file with the digest of its content.
     pub(super) fn enter(&mut self, path: &str, text: &str, is_secret: bool) {
-        let recorded = Recorded {
-            digest: digest(text, &self.start(path, is_secret)),
-            is_salted: is_secret,
-        };
+        let recorded =
+            Recorded { digest: digest(text, &self.start(path, is_secret)), is_salted: is_secret };
         self.digests.insert(path.to_owned(), recorded);
     }
 
@@ -146,11 +134,7 @@ impl Record {
 
     /// The text before the content of a file in its digest. With the path, equal secrets differ.
     fn start(&self, path: &str, is_salted: bool) -> String {
-        if is_salted {
-            format!("{} {path}\n", self.salt)
-        } else {
-            String::new()
-        }
+        if is_salted { format!("{} {path}\n", self.salt) } else { String::new() }
     }
 }
 

@@ -140,10 +140,7 @@ pub(super) fn stale_files<'r>(
     record: &'r Record,
     files: &[File],
 ) -> impl Iterator<Item = &'r str> + use<'r> {
-    let used: BTreeSet<String> = files
-        .iter()
-        .map(|file| file.path().to_lowercase())
-        .collect();
+    let used: BTreeSet<String> = files.iter().map(|file| file.path().to_lowercase()).collect();
     let paths = record.paths();
     paths.filter(move |path| !used.contains(&path.to_lowercase()))
 }
@@ -178,9 +175,7 @@ fn removable(
 ) -> anyhow::Result<Option<PathBuf>> {
     let path = root.join(name);
     // Records are files, which others may write.
-    let is_inside = Path::new(name)
-        .components()
-        .all(|part| matches!(part, Component::Normal(_)));
+    let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     let Ok(there) = fs::symlink_metadata(&path) else {
         return Ok(None);
     };
@@ -236,11 +231,7 @@ fn look(root: &Path, file: &File, path: &Path, record: &Record) -> anyhow::Resul
     }
     if record::holds(path, file.text()).map_err(|error| unable(&error))? {
         let is_sound = !(file.is_secret() && is_open(&there));
-        return Ok(if is_sound {
-            FileState::Same
-        } else {
-            FileState::Ours
-        });
+        return Ok(if is_sound { FileState::Same } else { FileState::Ours });
     }
     let known = record.look_up(file.path(), path);
     Ok(match known.map_err(|error| unable(&error))? {

@@ -84,11 +84,7 @@ impl Files for Noted {
 
 impl Noted {
     const fn of(disk: Disk) -> Self {
-        Self {
-            disk,
-            names: RefCell::new(BTreeSet::new()),
-            count: Cell::new(0),
-        }
+        Self { disk, names: RefCell::new(BTreeSet::new()), count: Cell::new(0) }
     }
 
     /// Whether there may be another build. Reports that there were too many.
@@ -235,10 +231,7 @@ pub(super) fn check(
         let server = is_root.then_some(&mut *server);
         found.append(target.check(&files, server));
     }
-    Read {
-        composed,
-        others: files.names.take(),
-    }
+    Read { composed, others: files.names.take() }
 }
 
 /// The directories and files that these name.

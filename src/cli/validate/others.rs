@@ -35,14 +35,7 @@ use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Document, DuplicateKeys, SharedNode, View};
 
 /// All fields of a `ParameterValues`.
-const VALUES_FIELDS: [&str; 6] = [
-    "apiVersion",
-    "kind",
-    "metadata",
-    "template",
-    "values",
-    "data",
-];
+const VALUES_FIELDS: [&str; 6] = ["apiVersion", "kind", "metadata", "template", "values", "data"];
 
 /// How many of each there are.
 #[derive(Default)]
@@ -166,12 +159,7 @@ pub(super) fn check(
     let read: Vec<(&File, Arc<Document>, Listed)> = read.collect();
     let roots = read.iter().flat_map(|(file, document, listed)| {
         let roots = document.roots().flat_map(with_items);
-        roots.map(|root| Found {
-            document,
-            root,
-            file,
-            listed: *listed,
-        })
+        roots.map(|root| Found { document, root, file, listed: *listed })
     });
     let roots: Vec<Found<'_>> = roots.collect();
     let has_template = roots.iter().any(|one| is_template(one.root));
@@ -230,15 +218,9 @@ fn beside<'f, 'd>(one: &Found<'d>, roots: &'f [Found<'d>]) -> Option<&'f Found<'
         return None;
     };
     let read = Template::read(&template.node(), &mut Diagnostics::new())?;
-    let names = read
-        .parameters()
-        .iter()
-        .map(|parameter| parameter.name.as_str());
+    let names = read.parameters().iter().map(|parameter| parameter.name.as_str());
     let names: BTreeSet<&str> = names.collect();
-    let keys = one
-        .root
-        .children()
-        .filter_map(|entry| entry.key_text().ok());
+    let keys = one.root.children().filter_map(|entry| entry.key_text().ok());
     let (known, unknown): (Vec<_>, Vec<_>) = keys.partition(|key| names.contains(key.as_ref()));
     (!known.is_empty() && known.len() >= unknown.len()).then_some(template)
 }
@@ -265,11 +247,7 @@ fn distance(one: &File, other: &File) -> usize {
 /// The objects that one may refer to: of several with a kind and a name, the nearest.
 fn near<'f, 'd>(from: &Found<'d>, roots: &'f [Found<'d>]) -> Vec<&'f Found<'d>> {
     let name = |root: Cursor<'d>| {
-        let text = |key| {
-            root.text_at(["metadata", key])
-                .unwrap_or_default()
-                .into_owned()
-        };
+        let text = |key| root.text_at(["metadata", key]).unwrap_or_default().into_owned();
         let kind = root.text_at(["kind"]).unwrap_or_default().into_owned();
         (kind, text("namespace"), text("name"))
     };
@@ -283,13 +261,9 @@ fn near<'f, 'd>(from: &Found<'d>, roots: &'f [Found<'d>]) -> Vec<&'f Found<'d>> 
         .map(|one| (name(one.root), distance(from.file, one.file), one))
         .collect();
     let is_nearest = |(name, distance, _): &&((String, String, String), usize, &Found<'d>)| {
-        all.iter()
-            .all(|(other, its, _)| other != name || its >= distance)
+        all.iter().all(|(other, its, _)| other != name || its >= distance)
     };
-    all.iter()
-        .filter(is_nearest)
-        .map(|(.., one)| *one)
-        .collect()
+    all.iter().filter(is_nearest).map(|(.., one)| *one).collect()
 }
 
 fn is_within(place: &Place, root: Cursor<'_>) -> bool {
@@ -302,18 +276,9 @@ fn is_within(place: &Place, root: Cursor<'_>) -> bool {
 /// Checks the values of a Template, without the Template itself.
 fn check_values(template: &Template, given: &[Assignment], own: Cursor<'_>) -> Diagnostics {
     let mut found = Diagnostics::new();
-    template::effective(
-        template,
-        given,
-        &Options::new(Generation::Random),
-        &mut found,
-        |_| (),
-    );
+    template::effective(template, given, &Options::new(Generation::Random), &mut found, |_| ());
     found.retain(|one| {
-        let is_own = one
-            .place
-            .as_ref()
-            .is_some_and(|place| is_within(place, own));
+        let is_own = one.place.as_ref().is_some_and(|place| is_within(place, own));
         is_own || one.rule == Some("given-value")
     });
     found.attribute_to_rule("given-value");
@@ -375,10 +340,7 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>], server: &Checker) -> Diagnosti
     if let Some(plan) = plan.filter(|_| !checked.has_errors()) {
         warn_of_crossings(&plan, &mut checked);
     }
-    if let Some(inline) = root
-        .at(["spec", "template"])
-        .filter(|node| node.is_mapping())
-    {
+    if let Some(inline) = root.at(["spec", "template"]).filter(|node| node.is_mapping()) {
         let inline = SharedNode::new(one.document, inline.id());
         checked.append(lint::check_template(&inline, &[], Some(server)));
     }
@@ -451,9 +413,7 @@ fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
         let name = one.root.text_at(["metadata", "name"]).unwrap_or_default();
         name.into_owned()
     };
-    let meant = root
-        .get("template")
-        .filter(|meant| is_object && !meant.is_null());
+    let meant = root.get("template").filter(|meant| is_object && !meant.is_null());
     let template = match meant {
         None => match templates.as_slice() {
             [only] => Some(*only),
@@ -486,11 +446,7 @@ fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
         if let Some(template) = Template::read(&template.node(), &mut Diagnostics::new()) {
             let mut wrong = check_values(&template, &given, root);
             // A value that is missing here may stand elsewhere.
-            wrong.retain(|one| {
-                one.place
-                    .as_ref()
-                    .is_some_and(|place| is_within(place, root))
-            });
+            wrong.retain(|one| one.place.as_ref().is_some_and(|place| is_within(place, root)));
             found.append(wrong);
         }
     }
@@ -510,10 +466,7 @@ fn no_template(name: &str, meant: Cursor<'_>, known: &[String]) -> Diagnostic {
 
 fn unknown_fields(root: Cursor<'_>, found: &mut Diagnostics) {
     for field in fields::unknown(root, &VALUES_FIELDS) {
-        let other = field
-            .meant
-            .is_none()
-            .then(|| "put the values under `values`".to_owned());
+        let other = field.meant.is_none().then(|| "put the values under `values`".to_owned());
         let diagnostic = Diagnostic::warning(field.message("ParameterValues"));
         let diagnostic = diagnostic.rule("unknown-field").maybe_hint(other);
         found.push(field.locate(diagnostic, ""));
@@ -538,10 +491,7 @@ fn composition(one: &Found<'_>, console: Console) -> Diagnostics {
     let disk = disk(console, "the Composition");
     #[cfg_attr(
         not(feature = "deployment-manager"),
-        expect(
-            unused_variables,
-            reason = "only a DeploymentConfiguration is looked into"
-        )
+        expect(unused_variables, reason = "only a DeploymentConfiguration is looked into")
     )]
     let steps = consolidate_node(&disk, one.document, one.root.id(), directory, &mut found);
     found.attribute_to_rule("composition");

@@ -61,11 +61,7 @@ fn module_of(
     from: &[String],
     modules: &BTreeSet<Vec<String>>,
 ) -> Option<Vec<String>> {
-    let up = path
-        .parts
-        .iter()
-        .take_while(|part| *part == "super")
-        .count();
+    let up = path.parts.iter().take_while(|part| *part == "super").count();
     let mut whole = match path.parts.first()?.as_str() {
         "crate" => Vec::new(),
         "super" => from.get(..from.len().checked_sub(up)?)?.to_vec(),
@@ -91,18 +87,14 @@ fn module_of(
 fn circles_of(room: &str, arrows: &Arrows) -> Vec<String> {
     let mut graph = DiGraph::<&str, ()>::new();
     let names: BTreeSet<&str> = arrows.keys().flat_map(|(a, b)| [a.as_str(), b]).collect();
-    let nodes: BTreeMap<&str, _> = names
-        .into_iter()
-        .map(|name| (name, graph.add_node(name)))
-        .collect();
+    let nodes: BTreeMap<&str, _> =
+        names.into_iter().map(|name| (name, graph.add_node(name))).collect();
     for (from, to) in arrows.keys() {
         if let (Some(from), Some(to)) = (nodes.get(from.as_str()), nodes.get(to.as_str())) {
             graph.add_edge(*from, *to, ());
         }
     }
-    let circles = tarjan_scc(&graph)
-        .into_iter()
-        .filter(|circle| circle.len() > 1);
+    let circles = tarjan_scc(&graph).into_iter().filter(|circle| circle.len() > 1);
     circles
         .map(|circle| {
             let names: BTreeSet<&str> = circle.iter().map(|node| graph[*node]).collect();

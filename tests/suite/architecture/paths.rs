@@ -81,11 +81,7 @@ fn tree(
             _ => break,
         }
     }
-    paths.push(UsedPath {
-        parts,
-        line,
-        is_test,
-    });
+    paths.push(UsedPath { parts, line, is_test });
     at
 }
 
@@ -113,8 +109,5 @@ fn opens_test_module(tokens: &[TokenTree], at: usize) -> bool {
         .map(ToString::to_string)
         .collect();
     let is_module = item.get(1).is_some_and(|word| word == "mod");
-    is_module
-        && item
-            .iter()
-            .any(|token| token.replace(' ', "") == "[cfg(test)]")
+    is_module && item.iter().any(|token| token.replace(' ', "") == "[cfg(test)]")
 }

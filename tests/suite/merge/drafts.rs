@@ -36,11 +36,7 @@ pub(super) struct Draft {
 /// A made-up Template.
 pub(super) fn draft() -> impl Strategy<Value = Draft> {
     let message = proptest::option::of(select(&["hello", "a is $(A)\nand more\n"][..]));
-    let labels = vec![
-        ("app", "x"),
-        ("tier", "$(A)"),
-        ("app.kubernetes.io/name", "z"),
-    ];
+    let labels = vec![("app", "x"), ("tier", "$(A)"), ("app.kubernetes.io/name", "z")];
     let lists = (parameters(), subsequence(labels, 0..=2), objects());
     let rest = (0..3_usize, message, proptest::bool::weighted(0.3));
     (lists, rest).prop_map(|(lists, (indentation, message, is_openshift))| Draft {
@@ -73,16 +69,7 @@ fn parameters() -> impl Strategy<Value = Vec<Made>> {
 
 /// Objects, in whose names `@` is the name of the Template.
 fn objects() -> impl Strategy<Value = Vec<(&'static str, Vec<Line>)>> {
-    let texts = [
-        "$(A)",
-        "a $(B) b",
-        "$$(A)",
-        "$${NAME}",
-        "$(NAME)-$(A)",
-        "it's",
-        "#",
-        "$(OTHER)",
-    ];
+    let texts = ["$(A)", "a $(B) b", "$$(A)", "$${NAME}", "$(NAME)-$(A)", "it's", "#", "$(OTHER)"];
     let line = (0..5_usize, select(texts.to_vec()));
     let line = line.prop_map(|(style, text)| Line { style, text });
     let name = select(&["$(NAME)", "one", "@-two", "x-$(A)", "@-three", "@"][..]);
@@ -113,8 +100,7 @@ impl Draft {
             return text;
         }
         let text = text.replace("$$", "$").replace("$(", "${");
-        text.replace(')', "}")
-            .replace("krm.dev/v1alpha1", "openshift.io/v1")
+        text.replace(')', "}").replace("krm.dev/v1alpha1", "openshift.io/v1")
     }
 
     fn parameters_text(&self) -> String {

@@ -23,10 +23,7 @@ pub(super) struct Failure {
 
 impl Failure {
     pub(super) fn new(kind: &'static str, about: impl Into<String>) -> Self {
-        Self {
-            kind,
-            about: about.into(),
-        }
+        Self { kind, about: about.into() }
     }
 }
 
@@ -79,9 +76,7 @@ fn exists(files: &Files, package: &str, stamp: &str) -> bool {
     let text = format!("{STAMP}: {config}.");
     let holds = |(path, content): (&String, &String)| {
         package_of(&packages, path) == package
-            && documents(content)
-                .iter()
-                .any(|one| Object(one).is_ours() && one.contains(&text))
+            && documents(content).iter().any(|one| Object(one).is_ours() && one.contains(&text))
     };
     let functions = functions(files, package);
     files.iter().any(holds) || functions.iter().any(|one| one.value("WHO") == Some(config))
@@ -92,11 +87,7 @@ impl Run<'_> {
         let object = Object(&item.text);
         let Some(stamp) = object.stamp().filter(|_| !object.is_ours()) else {
             let is_config = object.is_ours() || object.kind() == "Kptfile";
-            return if is_config {
-                Whose::Config
-            } else {
-                Whose::Users
-            };
+            return if is_config { Whose::Config } else { Whose::Users };
         };
         if !object.is_marked() {
             // With one of two annotations the object may be anybody's.
@@ -120,13 +111,8 @@ impl Run<'_> {
     }
 
     fn warns(&self, word: &str) -> bool {
-        let warnings = self
-            .messages
-            .iter()
-            .filter(|message| message.severity >= Severity::Warning);
-        warnings
-            .into_iter()
-            .any(|message| message.text.contains(word))
+        let warnings = self.messages.iter().filter(|message| message.severity >= Severity::Warning);
+        warnings.into_iter().any(|message| message.text.contains(word))
     }
 
     /// The item after the run that was `before`.
@@ -148,13 +134,8 @@ fn is_same(before: &Item, after: &Item) -> bool {
 /// Whether a run is right.
 pub(super) fn judge(run: &Run<'_>) -> Result<(), Failure> {
     let creations = created_by(run.files, run.package, run.function);
-    let stamp = creations
-        .first()
-        .map(|made| config_of(&made.stamp).to_owned());
-    let owner = Owner {
-        stamp: stamp.unwrap_or_default(),
-        creations,
-    };
+    let stamp = creations.first().map(|made| config_of(&made.stamp).to_owned());
+    let owner = Owner { stamp: stamp.unwrap_or_default(), creations };
     for item in run.before {
         let whose = run.whose(&owner, item);
         untouched(run, item, whose)?;
@@ -195,10 +176,7 @@ fn untouched(run: &Run<'_>, item: &Item, whose: Whose) -> Result<(), Failure> {
     if (&after.package, &after.path) != (&item.package, &item.path) {
         return fail("an object is moved to another file");
     }
-    if !Object(&item.text)
-        .hands()
-        .is_subset(&Object(&after.text).hands())
-    {
+    if !Object(&item.text).hands().is_subset(&Object(&after.text).hands()) {
         return fail("what was written by hand is lost");
     }
     let is_same = item.text == after.text;
@@ -234,17 +212,10 @@ fn own(run: &Run<'_>, owner: &Owner, item: &Item) -> Result<(), Failure> {
             .messages
             .iter()
             .any(|m| m.text.contains("removed") && m.text.contains(object.name()));
-        return if is_said {
-            Ok(())
-        } else {
-            fail("an object is removed without a message")
-        };
+        return if is_said { Ok(()) } else { fail("an object is removed without a message") };
     };
     let after = Object(&after.text);
-    let is_created = owner
-        .creations
-        .iter()
-        .any(|made| Some(made.stamp.as_str()) == after.stamp());
+    let is_created = owner.creations.iter().any(|made| Some(made.stamp.as_str()) == after.stamp());
     if item.text != after.0 && !is_created {
         return fail("an object is changed that is no longer created");
     }
@@ -259,11 +230,7 @@ fn own(run: &Run<'_>, owner: &Owner, item: &Item) -> Result<(), Failure> {
 /// Of objects that were copied by hand, at most one is changed or removed.
 fn copies(run: &Run<'_>, owner: &Owner) -> Result<(), Failure> {
     let mut groups: BTreeMap<(&str, &str), Vec<&Item>> = BTreeMap::new();
-    for item in run
-        .before
-        .iter()
-        .filter(|item| run.whose(owner, item) == Whose::Own)
-    {
+    for item in run.before.iter().filter(|item| run.whose(owner, item) == Whose::Own) {
         let object = Object(&item.text);
         let key = (object.stamp().unwrap_or_default(), object.named());
         groups.entry(key).or_default().push(item);
@@ -271,11 +238,8 @@ fn copies(run: &Run<'_>, owner: &Owner) -> Result<(), Failure> {
     for group in groups.values() {
         let is_touched =
             |item: &&&Item| run.after(item).is_none_or(|after| after.text != item.text);
-        let touched: Vec<String> = group
-            .iter()
-            .filter(is_touched)
-            .map(|item| place(item))
-            .collect();
+        let touched: Vec<String> =
+            group.iter().filter(is_touched).map(|item| place(item)).collect();
         if touched.len() > 1 {
             return Err(Failure::new(
                 "a copy made by hand is changed or removed",
@@ -288,16 +252,11 @@ fn copies(run: &Run<'_>, owner: &Owner) -> Result<(), Failure> {
 
 /// All that is created is there, once, and new objects are beside the functionConfig.
 fn created(run: &Run<'_>, owner: &Owner) -> Result<(), Failure> {
-    for item in run
-        .after
-        .iter()
-        .filter(|item| !run.before.iter().any(|before| is_same(before, item)))
+    for item in
+        run.after.iter().filter(|item| !run.before.iter().any(|before| is_same(before, item)))
     {
         if item.package != run.package || directory(&item.path) != folder_of(run.function) {
-            return Err(Failure::new(
-                "a new object is not beside its functionConfig",
-                place(item),
-            ));
+            return Err(Failure::new("a new object is not beside its functionConfig", place(item)));
         }
     }
     for made in &owner.creations {
@@ -329,25 +288,15 @@ fn is_found_elsewhere(run: &Run<'_>, made: &Creation) -> bool {
 
 /// Generated values are those that were there, or a message names the parameter.
 fn values(run: &Run<'_>, owner: &Owner) -> Result<(), Failure> {
-    let own = run
-        .before
-        .iter()
-        .filter(|item| run.whose(owner, item) == Whose::Own);
-    let known: BTreeSet<&str> = own
-        .filter_map(|item| Object(&item.text).password())
-        .collect();
+    let own = run.before.iter().filter(|item| run.whose(owner, item) == Whose::Own);
+    let known: BTreeSet<&str> = own.filter_map(|item| Object(&item.text).password()).collect();
     for item in run.after.iter().filter(|item| item.package == run.package) {
         let object = Object(&item.text);
-        let made = owner
-            .creations
-            .iter()
-            .find(|made| Some(made.stamp.as_str()) == object.stamp());
+        let made = owner.creations.iter().find(|made| Some(made.stamp.as_str()) == object.stamp());
         if made.is_none_or(|made| !made.has_password) || !object.is_marked() {
             continue;
         }
-        let is_new = object
-            .password()
-            .is_some_and(|value| !known.contains(value));
+        let is_new = object.password().is_some_and(|value| !known.contains(value));
         if is_new && !known.is_empty() && !run.warns("PASSWORD") {
             return Err(Failure::new(NEW_VALUE, place(item)));
         }
@@ -359,9 +308,7 @@ fn values(run: &Run<'_>, owner: &Owner) -> Result<(), Failure> {
 pub(super) fn excuse(files: &Files, package: &str, has_seed: bool) -> Option<String> {
     let packages = packages(files);
     let rendered = packages.iter().filter(|one| below(one, package).is_some());
-    rendered
-        .into_iter()
-        .find_map(|package| excuse_of(files, &packages, package, has_seed))
+    rendered.into_iter().find_map(|package| excuse_of(files, &packages, package, has_seed))
 }
 
 /// A created object as it is in a file.
@@ -375,9 +322,7 @@ struct Seen {
 }
 
 fn seen(files: &Files, packages: &BTreeSet<String>, package: &str) -> Vec<Seen> {
-    let here = files
-        .iter()
-        .filter(|(path, _)| package_of(packages, path) == package);
+    let here = files.iter().filter(|(path, _)| package_of(packages, path) == package);
     let objects = here.flat_map(|(_, text)| documents(text));
     objects
         .filter(|text| !Object(text).is_local())
@@ -402,14 +347,8 @@ fn excuse_of(
     has_seed: bool,
 ) -> Option<String> {
     let functions = functions(files, package);
-    let nameless = functions
-        .iter()
-        .filter(|one| matches!(one, Function::Values(_, None)))
-        .count();
-    let valued = functions
-        .iter()
-        .filter(|one| matches!(one, Function::Values(..)))
-        .count();
+    let nameless = functions.iter().filter(|one| matches!(one, Function::Values(_, None))).count();
+    let valued = functions.iter().filter(|one| matches!(one, Function::Values(..))).count();
     if valued > 1 && nameless > 0 {
         return Some("functions with values need names".to_owned());
     }
@@ -417,13 +356,8 @@ fn excuse_of(
     let mut taken = BTreeSet::new();
     for function in &functions {
         let creations = created_by(files, package, function);
-        let stamp = creations
-            .first()
-            .map(|made| config_of(&made.stamp).to_owned());
-        let own = || {
-            seen.iter()
-                .filter(|one| Some(config_of(&one.stamp)) == stamp.as_deref())
-        };
+        let stamp = creations.first().map(|made| config_of(&made.stamp).to_owned());
+        let own = || seen.iter().filter(|one| Some(config_of(&one.stamp)) == stamp.as_deref());
         for made in &creations {
             let name = made.named.rsplit('.').next().unwrap_or_default();
             let is_alike = |one: &Seen| one.kind == made.kind && one.name == name;

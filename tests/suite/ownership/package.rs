@@ -135,9 +135,7 @@ impl<'t> Object<'t> {
     }
 
     pub(super) fn is_local(self) -> bool {
-        self.annotation("config.kubernetes.io/local-config")
-            .is_some()
-            || self.kind() == "Kptfile"
+        self.annotation("config.kubernetes.io/local-config").is_some() || self.kind() == "Kptfile"
     }
 
     /// Whether it is a functionConfig or a Template.
@@ -193,11 +191,7 @@ impl<'t> Object<'t> {
         };
         let is_kept = |line: &&str| !entry(line).is_some_and(|(key, _)| is_dropped(key));
         let kept: Vec<&str> = lines.drain(found.clone()).filter(is_kept).collect();
-        let at = if kept.is_empty() {
-            found.start - 1
-        } else {
-            found.start
-        };
+        let at = if kept.is_empty() { found.start - 1 } else { found.start };
         lines.splice(at..found.start, kept);
         text(&lines)
     }
@@ -205,20 +199,16 @@ impl<'t> Object<'t> {
     /// The object with `change` applied to the first line that it returns something for.
     pub(super) fn with_line(self, change: impl Fn(&str) -> Option<String>) -> Option<String> {
         let mut lines = self.lines();
-        let mut changed = lines
-            .iter()
-            .enumerate()
-            .filter_map(|(at, line)| Some((at, change(line)?)));
+        let mut changed =
+            lines.iter().enumerate().filter_map(|(at, line)| Some((at, change(line)?)));
         let (at, line) = changed.next()?;
         lines.splice(at..=at, [line.as_str()]);
         Some(text(&lines))
     }
 
     pub(super) fn renamed(self, name: &str) -> String {
-        let renamed = self.with_line(|line| {
-            line.starts_with("  name: ")
-                .then(|| format!("  name: {name}"))
-        });
+        let renamed =
+            self.with_line(|line| line.starts_with("  name: ").then(|| format!("  name: {name}")));
         renamed.unwrap_or_else(|| self.0.to_owned())
     }
 }
@@ -316,13 +306,8 @@ pub(super) struct Creation {
 pub(super) fn creations(template: &str, values: &Function) -> Vec<Creation> {
     let lines: Vec<&str> = template.lines().collect();
     let own = |name: &str| {
-        let at = lines
-            .iter()
-            .position(|line| entry(line) == Some(("name", name)))?;
-        lines
-            .get(at + 1)
-            .and_then(|line| entry(line))
-            .map(|(_, value)| value)
+        let at = lines.iter().position(|line| entry(line) == Some(("name", name)))?;
+        lines.get(at + 1).and_then(|line| entry(line)).map(|(_, value)| value)
     };
     let resolve = |text: &str| {
         let mut text = text.to_owned();
@@ -366,14 +351,11 @@ pub(super) fn created_by(files: &Files, package: &str, function: &Function) -> V
         Function::Config(_) => {
             let path = function.path().map(|path| join(package, path));
             let config = path.and_then(|path| files.get(&path));
-            config
-                .map(|text| creations(text, function))
-                .unwrap_or_default()
+            config.map(|text| creations(text, function)).unwrap_or_default()
         }
         Function::Values(..) => {
             let site = files.get(&join(package, "site.yaml"));
-            site.map(|text| creations(text, function))
-                .unwrap_or_default()
+            site.map(|text| creations(text, function)).unwrap_or_default()
         }
     }
 }
@@ -381,7 +363,5 @@ pub(super) fn created_by(files: &Files, package: &str, function: &Function) -> V
 /// A text with `first` before its first line, and `rest` before the others.
 pub(super) fn indented(text: &str, first: &str, rest: &str) -> String {
     let lines = text.lines().enumerate();
-    lines
-        .map(|(at, line)| [if at == 0 { first } else { rest }, line, "\n"].concat())
-        .collect()
+    lines.map(|(at, line)| [if at == 0 { first } else { rest }, line, "\n"].concat()).collect()
 }

@@ -32,10 +32,7 @@ pub(super) fn check(
     let path = std::env::join_paths(programs.into_iter().chain(std::env::split_paths(&path)));
     let path = path.map_err(|error| Failure::new("kpt cannot be run", error.to_string()))?;
     let mut command = Command::new("kpt");
-    command
-        .current_dir(&folder)
-        .env("PATH", path)
-        .env_remove("KRM_TEMPLATE_SEED");
+    command.current_dir(&folder).env("PATH", path).env_remove("KRM_TEMPLATE_SEED");
     command.args(["fn", "render", "--allow-exec", "--truncate-output=false"]);
     command.arg(Path::new("shop").join(package));
     if let Some(seed) = seed {

@@ -155,15 +155,11 @@ impl Kpt<'_> {
             .diagnostics
             .iter()
             .map(|diagnostic| {
-                let object = diagnostic
-                    .object
-                    .as_ref()
-                    .map(|object| object.name.as_str());
+                let object = diagnostic.object.as_ref().map(|object| object.name.as_str());
                 let field = diagnostic.field.as_deref();
                 let hints = diagnostic.hints.iter().map(String::as_str);
-                let parts = [Some(diagnostic.message.as_str()), object, field]
-                    .into_iter()
-                    .flatten();
+                let parts =
+                    [Some(diagnostic.message.as_str()), object, field].into_iter().flatten();
                 Message {
                     severity: diagnostic.severity,
                     text: parts.chain(hints).collect::<Vec<_>>().join(" | "),
@@ -197,11 +193,7 @@ impl Kpt<'_> {
             if item.package == package && function.path() == Some(item.path.as_str()) {
                 // Only a clean path is that of an item.
                 let is_clean = *function == Function::Config(item.path.clone());
-                config = if is_clean {
-                    text.clone()
-                } else {
-                    item.text.clone()
-                };
+                config = if is_clean { text.clone() } else { item.text.clone() };
             }
             list.push_str(&indented(&text, "- ", "  "));
         }
@@ -229,14 +221,9 @@ impl Kpt<'_> {
             format!("internal.config.kubernetes.io/id: '{id}'"),
             format!("config.k8s.io/id: '{id}'"),
         ];
-        annotations
-            .iter()
-            .fold(item.text.clone(), |text, annotation| {
-                Object(&text).with(
-                    &["metadata:", "  annotations:"],
-                    &format!("    {annotation}"),
-                )
-            })
+        annotations.iter().fold(item.text.clone(), |text, annotation| {
+            Object(&text).with(&["metadata:", "  annotations:"], &format!("    {annotation}"))
+        })
     }
 }
 
@@ -246,11 +233,7 @@ fn is_krm(path: &str) -> bool {
 }
 
 fn is_kpts(annotation: &str) -> bool {
-    let own = [
-        "config.kubernetes.io/index",
-        "config.kubernetes.io/path",
-        "config.k8s.io/id",
-    ];
+    let own = ["config.kubernetes.io/index", "config.kubernetes.io/path", "config.k8s.io/id"];
     own.contains(&annotation) || annotation.starts_with("internal.config.kubernetes.io/")
 }
 
@@ -275,19 +258,13 @@ fn read_list(list: &str, package: &str, root: &str) -> Vec<Item> {
         let object = Object(text);
         let get = |key: &str| object.annotation(&format!("internal.config.kubernetes.io/{key}"));
         let legacy = |key: &str| object.annotation(&format!("config.kubernetes.io/{key}"));
-        let of = get("package-path")
-            .and_then(|path| below(path, root))
-            .unwrap_or(package);
-        let path = get("path")
-            .or_else(|| legacy("path"))
-            .unwrap_or("without-a-path.yaml");
+        let of = get("package-path").and_then(|path| below(path, root)).unwrap_or(package);
+        let path = get("path").or_else(|| legacy("path")).unwrap_or("without-a-path.yaml");
         let index = get("index").or_else(|| legacy("index"));
         Item {
             package: of.to_owned(),
             path: path.to_owned(),
-            index: index
-                .and_then(|index| index.parse().ok())
-                .unwrap_or_default(),
+            index: index.and_then(|index| index.parse().ok()).unwrap_or_default(),
             id: get("id").and_then(|id| id.parse().ok()),
             text: object.without_annotations(is_kpts),
         }
@@ -320,10 +297,7 @@ sys.stdout.write(head + 'items:\n' + ''.join(out) + ('\nfunctionConfig:' + tail 
 
 fn later(command: &str, items: Vec<Item>) -> Vec<Item> {
     let mut words = command.split(' ').skip(2);
-    let (mode, what) = (
-        words.next().unwrap_or_default(),
-        words.next().unwrap_or_default(),
-    );
+    let (mode, what) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let change = |mut item: Item| {
         if !Object(&item.text).is_local() {
             item.text = transformed(Object(&item.text), mode, what);

@@ -97,10 +97,7 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
         Action::AddLater,
         Action::RemoveLater,
     ];
-    let actions = rest
-        .into_iter()
-        .map(one)
-        .chain([(14, Just(Action::Render).boxed())]);
+    let actions = rest.into_iter().map(one).chain([(14, Just(Action::Render).boxed())]);
     let action = proptest::strategy::Union::new_weighted(actions.collect());
     (action, any::<u16>(), any::<u16>()).prop_map(|(action, place, how)| Step {
         action,
@@ -109,11 +106,8 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-const SEEDS: [Option<&str>; 3] = [
-    Some("first-seed-0123456789abcdef"),
-    Some("other-seed-0123456789abcdef"),
-    None,
-];
+const SEEDS: [Option<&str>; 3] =
+    [Some("first-seed-0123456789abcdef"), Some("other-seed-0123456789abcdef"), None];
 const NAMES: [&str; 3] = ["web", "shop", "app"];
 const VALUES: [&str; 3] = ["blog", "wiki", "cart"];
 
@@ -187,8 +181,7 @@ impl World {
         let package = part.flatten().unwrap_or_default();
         let seed = choose(&SEEDS, step.how).flatten();
         let with = seed.unwrap_or("no seed");
-        self.log
-            .push(format!("kpt fn render {} with {with}", shown(&package)));
+        self.log.push(format!("kpt fn render {} with {with}", shown(&package)));
         if self.is_real {
             return self.render_both(&package, seed);
         }
@@ -208,10 +201,7 @@ impl World {
         match self.kpt(&files, other).render(&package, judge) {
             Ok(again) if again == files => {}
             Ok(again) => {
-                return fail(
-                    "a second render changes files",
-                    first_difference(&files, &again),
-                );
+                return fail("a second render changes files", first_difference(&files, &again));
             }
             Err(Stop::Refused(message)) => return fail("a second render is refused", message),
             Err(Stop::Wrong(failure)) => return Err(failure),
@@ -221,11 +211,7 @@ impl World {
     }
 
     fn kpt<'k>(&'k self, files: &'k Files, seed: Option<&'static str>) -> Kpt<'k> {
-        Kpt {
-            files,
-            root: &self.root,
-            seed,
-        }
+        Kpt { files, root: &self.root, seed }
     }
 
     fn rendered(&mut self, files: Files) {
@@ -246,8 +232,7 @@ impl World {
         self.renders.1 += 1;
         self.log.push(format!("  refused: {message}"));
         if let Some(good) = self.good.clone().filter(|_| step.how % 4 < 3) {
-            self.log
-                .push("git checkout of the last good render".to_owned());
+            self.log.push("git checkout of the last good render".to_owned());
             (self.files, self.root, self.past) = *good;
         }
         Ok(())
@@ -311,13 +296,8 @@ impl World {
     fn all(&self, is_meant: impl Fn(Object<'_>) -> bool) -> Vec<Place> {
         let of = |(path, content): (&String, &String)| {
             let all: Vec<String> = documents(content);
-            let meant = all
-                .iter()
-                .enumerate()
-                .filter(|(_, one)| is_meant(Object(one)));
-            meant
-                .map(|(index, _)| (path.clone(), index))
-                .collect::<Vec<_>>()
+            let meant = all.iter().enumerate().filter(|(_, one)| is_meant(Object(one)));
+            meant.map(|(index, _)| (path.clone(), index)).collect::<Vec<_>>()
         };
         self.files.iter().flat_map(of).collect()
     }
@@ -364,10 +344,7 @@ impl World {
     }
 
     fn packages(&self, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
-        packages(&self.files)
-            .into_iter()
-            .filter(|one| is_meant(one))
-            .collect()
+        packages(&self.files).into_iter().filter(|one| is_meant(one)).collect()
     }
 
     fn has_values(&self, package: &str) -> bool {
@@ -412,11 +389,7 @@ impl World {
         let config = Draft {
             stamp: format!("f{}", self.last),
             name: name.to_owned(),
-            value: if how % 4 == 3 {
-                "blog".to_owned()
-            } else {
-                format!("n{}", self.last)
-            },
+            value: if how % 4 == 3 { "blog".to_owned() } else { format!("n{}", self.last) },
             is_instance: how.is_multiple_of(2),
             namespace: (how % 8 == 6).then_some("team"),
         };
@@ -428,11 +401,7 @@ impl World {
             join(package, &path)
         );
         self.files.insert(join(package, &path), text);
-        let path = if how % 16 == 5 {
-            format!("./{path}")
-        } else {
-            path
-        };
+        let path = if how % 16 == 5 { format!("./{path}") } else { path };
         self.add_function(package, Function::Config(path));
         Some(line)
     }
@@ -460,10 +429,8 @@ impl World {
     fn rename_config(&mut self, place: u16, how: u16) -> Option<String> {
         let (at, ..) = self.config(place)?;
         let text = self.get(&at)?;
-        let names: Vec<&str> = NAMES
-            .into_iter()
-            .filter(|name| *name != Object(&text).name())
-            .collect();
+        let names: Vec<&str> =
+            NAMES.into_iter().filter(|name| *name != Object(&text).name()).collect();
         let name = choose(&names, how)?;
         self.set(&at, Object(&text).renamed(name));
         self.past.moves += 1;
@@ -477,11 +444,7 @@ impl World {
         self.files.insert(join(&package, &new), text);
         self.change_path(&package, &path, &new);
         self.past.moves += 1;
-        Some(format!(
-            "move the functionConfig {} to {}",
-            at.0,
-            join(&package, &new)
-        ))
+        Some(format!("move the functionConfig {} to {}", at.0, join(&package, &new)))
     }
 
     fn change_path(&mut self, package: &str, old: &str, new: &str) {
@@ -516,12 +479,8 @@ impl World {
     }
 
     fn move_folder(&mut self, old: &str, new: &str, is_moved: bool) {
-        let paths: Vec<String> = self
-            .files
-            .keys()
-            .filter(|path| below(path, old).is_some())
-            .cloned()
-            .collect();
+        let paths: Vec<String> =
+            self.files.keys().filter(|path| below(path, old).is_some()).cloned().collect();
         for path in paths {
             let to = join(new, below(&path, old).unwrap_or_default());
             let content = self.files.get(&path).cloned().unwrap_or_default();
@@ -534,22 +493,12 @@ impl World {
 
     fn edit_parameter(&mut self, action: Action, place: u16, how: u16) -> Option<String> {
         let (at, ..) = self.config(place)?;
-        let name = if action == Action::EditName {
-            "NAME"
-        } else {
-            "TEXT"
-        };
-        let value = if how % 4 == 3 {
-            choose(&VALUES, how)?.to_owned()
-        } else {
-            format!("n{}", self.last)
-        };
+        let name = if action == Action::EditName { "NAME" } else { "TEXT" };
+        let value =
+            if how % 4 == 3 { choose(&VALUES, how)?.to_owned() } else { format!("n{}", self.last) };
         let old = self.get(&at)?;
         let mut lines: Vec<&str> = old.lines().collect();
-        let line = lines
-            .iter()
-            .position(|line| entry(line) == Some(("name", name)))?
-            + 1;
+        let line = lines.iter().position(|line| entry(line) == Some(("name", name)))? + 1;
         let indentation = lines.get(line)?.split("value").next()?;
         let new = format!("{indentation}value: {value}");
         *lines.get_mut(line)? = &new;
@@ -560,10 +509,7 @@ impl World {
     fn add_object(&mut self, place: u16, how: u16) -> Option<String> {
         let at = choose(&self.configs(), place)?;
         let text = self.get(&at)?;
-        let stamp = text
-            .lines()
-            .find_map(|line| entry(line).filter(|(key, _)| *key == STAMP))?
-            .1;
+        let stamp = text.lines().find_map(|line| entry(line).filter(|(key, _)| *key == STAMP))?.1;
         let stamp = stamp.split('.').next()?;
         let header = text.lines().find(|line| line.trim() == "objects:")?;
         // Other numbers than those of a new one.
@@ -573,11 +519,7 @@ impl World {
         let object = object(stamp, number, how, namespace);
         let lines = indented(&object, indentation, indentation);
         self.set(&at, format!("{text}{lines}"));
-        Some(format!(
-            "add object o{number} ({}) to {}",
-            kind_of(how),
-            at.0
-        ))
+        Some(format!("add object o{number} ({}) to {}", kind_of(how), at.0))
     }
 
     fn remove_object(&mut self, place: u16, how: u16) -> Option<String> {
@@ -585,39 +527,27 @@ impl World {
         let old = self.get(&at)?;
         let lines: Vec<&str> = old.lines().collect();
         let is_start = |line: &&str| line.trim_start().starts_with("- apiVersion:");
-        let starts: Vec<usize> = (0..lines.len())
-            .filter(|at| lines.get(*at).is_some_and(is_start))
-            .collect();
+        let starts: Vec<usize> =
+            (0..lines.len()).filter(|at| lines.get(*at).is_some_and(is_start)).collect();
         if starts.len() < 2 {
             return None;
         }
         let start = choose(&starts, how)?;
-        let end = starts
-            .iter()
-            .copied()
-            .find(|end| *end > start)
-            .unwrap_or(lines.len());
+        let end = starts.iter().copied().find(|end| *end > start).unwrap_or(lines.len());
         let mut kept = lines.clone();
         let removed: Vec<&str> = kept.drain(start..end).collect();
         self.set(&at, text(&kept));
-        let stamp = removed
-            .iter()
-            .find_map(|line| entry(line).filter(|(key, _)| *key == STAMP))?;
+        let stamp = removed.iter().find_map(|line| entry(line).filter(|(key, _)| *key == STAMP))?;
         Some(format!("remove object {} from {}", stamp.1, at.0))
     }
 
     fn add_list_item(&mut self, place: u16) -> Option<String> {
-        let at = choose(
-            &self.all(|one| one.is_ours() && one.0.contains("env:")),
-            place,
-        )?;
+        let at = choose(&self.all(|one| one.is_ours() && one.0.contains("env:")), place)?;
         let old = self.get(&at)?;
         let header = old.lines().find(|line| line.trim() == "env:")?;
         let indentation = header.split("env:").next()?;
-        let item = format!(
-            "{header}\n{indentation}- name: VAR{}\n{indentation}  value: x\n",
-            self.last
-        );
+        let item =
+            format!("{header}\n{indentation}- name: VAR{}\n{indentation}  value: x\n", self.last);
         self.set(&at, old.replacen(&format!("{header}\n"), &item, 1));
         Some(format!("add VAR{} before PASSWORD in {}", self.last, at.0))
     }
@@ -631,10 +561,7 @@ impl World {
         }
         self.set(
             &at,
-            object.with(
-                &["metadata:", "  annotations:"],
-                "    template.krm.dev/update: merge",
-            ),
+            object.with(&["metadata:", "  annotations:"], "    template.krm.dev/update: merge"),
         );
         Some(format!("set `update: merge` on {}", at.0))
     }
@@ -683,8 +610,7 @@ impl World {
             is_instance: false,
             namespace: None,
         };
-        self.files
-            .insert(join(package, "site.yaml"), site.text(how / 64));
+        self.files.insert(join(package, "site.yaml"), site.text(how / 64));
         let name = how.is_multiple_of(2).then(|| "one".to_owned());
         let function = Function::Values(format!("NAME: n{}, WHO: v1", self.last), name);
         let line = function.line();
@@ -713,18 +639,13 @@ impl World {
         let name = format!("NAME: n{}", self.last);
         let mut line = None;
         self.change_functions(&package, |all| {
-            let mut valued: Vec<&mut Function> = all
-                .iter_mut()
-                .filter(|one| one.value("WHO").is_some())
-                .collect();
+            let mut valued: Vec<&mut Function> =
+                all.iter_mut().filter(|one| one.value("WHO").is_some()).collect();
             let at = usize::from(how) % valued.len().max(1);
             if let Some(Function::Values(values, _)) = valued.get_mut(at).map(|one| &mut **one) {
                 let rest = values.split_once(", ").map_or("", |(_, rest)| rest);
                 *values = format!("{name}, {rest}");
-                line = Some(format!(
-                    "change values in Kptfile of {} to {values}",
-                    shown(&package)
-                ));
+                line = Some(format!("change values in Kptfile of {} to {values}", shown(&package)));
             }
         });
         line
@@ -753,10 +674,8 @@ impl World {
     fn add_users(&mut self, place: u16, how: u16) -> Option<String> {
         let package = choose(&self.packages(|_| true), place)?;
         let functions = functions(&self.files, &package);
-        let creations: Vec<_> = functions
-            .iter()
-            .flat_map(|one| created_by(&self.files, &package, one))
-            .collect();
+        let creations: Vec<_> =
+            functions.iter().flat_map(|one| created_by(&self.files, &package, one)).collect();
         let made = choose(&creations, how).filter(|_| how % 8 == 1);
         let kind = made.as_ref().map_or("ConfigMap", |made| made.kind.as_str());
         let name = made.as_ref().and_then(|made| made.named.rsplit('.').next());
@@ -773,15 +692,10 @@ impl World {
         let mut created = self.created();
         created.retain(|(path, _)| self.package(path) == package);
         let beside = choose(&created, how / 8).filter(|_| how.is_multiple_of(3));
-        let path = beside.map_or_else(
-            || join(&package, &format!("mine{}.yaml", self.last)),
-            |(path, _)| path,
-        );
-        let content = self
-            .files
-            .get(&path)
-            .map(|content| format!("{content}---\n"))
-            .unwrap_or_default();
+        let path = beside
+            .map_or_else(|| join(&package, &format!("mine{}.yaml", self.last)), |(path, _)| path);
+        let content =
+            self.files.get(&path).map(|content| format!("{content}---\n")).unwrap_or_default();
         self.files.insert(path.clone(), content + &object);
         Some(format!("add {kind} {name} by hand to {path}"))
     }
@@ -792,11 +706,8 @@ impl World {
         let at = choose(&places, place)?;
         let text = self.get(&at)?;
         let (hand, object) = (format!("hand-{}", self.last), Object(&text));
-        let stamped = |line: &str| {
-            line.trim()
-                .starts_with(STAMP)
-                .then(|| format!("{line} # {hand}"))
-        };
+        let stamped =
+            |line: &str| line.trim().starts_with(STAMP).then(|| format!("{line} # {hand}"));
         let (what, new) = match how % 3 {
             0 => (
                 "an annotation",
@@ -807,10 +718,8 @@ impl World {
             ),
             1 => (
                 "a label",
-                object.with(
-                    &["metadata:", "  labels:"],
-                    &format!("    note-{}: {hand}", self.last),
-                ),
+                object
+                    .with(&["metadata:", "  labels:"], &format!("    note-{}: {hand}", self.last)),
             ),
             _ => ("a comment", object.with_line(stamped)?),
         };
@@ -818,27 +727,15 @@ impl World {
             return None;
         }
         self.set(&at, new);
-        Some(format!(
-            "write {what} {hand} to {}",
-            shown_object(&at, object)
-        ))
+        Some(format!("write {what} {hand} to {}", shown_object(&at, object)))
     }
 
     fn edit_field(&mut self, place: u16) -> Option<String> {
-        let at = choose(
-            &self.all(|one| one.is_marked() && one.kind() == "ConfigMap"),
-            place,
-        )?;
+        let at = choose(&self.all(|one| one.is_marked() && one.kind() == "ConfigMap"), place)?;
         let text = self.get(&at)?;
-        let edited = |line: &str| {
-            line.starts_with("  text: ")
-                .then(|| "  text: edited".to_owned())
-        };
+        let edited = |line: &str| line.starts_with("  text: ").then(|| "  text: edited".to_owned());
         self.set(&at, Object(&text).with_line(edited)?);
-        Some(format!(
-            "edit `data.text` of {}",
-            shown_object(&at, Object(&text))
-        ))
+        Some(format!("edit `data.text` of {}", shown_object(&at, Object(&text))))
     }
 
     fn keep(&mut self, place: u16) -> Option<String> {
@@ -852,34 +749,18 @@ impl World {
         let edited =
             Object(&old).with_line(|line| line.starts_with("  text: ").then(|| hand.clone()))?;
         let line = format!("    {keep}: data.text");
-        self.set(
-            &at,
-            Object(&edited).with(&["metadata:", "  annotations:"], &line),
-        );
-        Some(format!(
-            "edit and keep `data.text` of {}",
-            shown_object(&at, Object(&old))
-        ))
+        self.set(&at, Object(&edited).with(&["metadata:", "  annotations:"], &line));
+        Some(format!("edit and keep `data.text` of {}", shown_object(&at, Object(&old))))
     }
 
     fn edit_password(&mut self, place: u16, how: u16) -> Option<String> {
-        let at = choose(
-            &self.all(|one| one.is_marked() && one.password().is_some()),
-            place,
-        )?;
+        let at = choose(&self.all(|one| one.is_marked() && one.password().is_some()), place)?;
         let text = self.get(&at)?;
         let is_bad = how.is_multiple_of(3);
-        let new = if is_bad {
-            "by hand!".to_owned()
-        } else {
-            format!("HandMade{:08}", self.last)
-        };
+        let new = if is_bad { "by hand!".to_owned() } else { format!("HandMade{:08}", self.last) };
         self.past.damaged |= is_bad;
         self.set(&at, text.replace(Object(&text).password()?, &new));
-        Some(format!(
-            "write the password `{new}` to {}",
-            shown_object(&at, Object(&text))
-        ))
+        Some(format!("write the password `{new}` to {}", shown_object(&at, Object(&text))))
     }
 
     fn rename_object(&mut self, place: u16) -> Option<String> {
@@ -890,10 +771,7 @@ impl World {
         let name = format!("renamed{}", self.last);
         self.set(&at, Object(&text).renamed(&name));
         self.past.renamed = true;
-        Some(format!(
-            "rename {} to {name}",
-            shown_object(&at, Object(&text))
-        ))
+        Some(format!("rename {} to {name}", shown_object(&at, Object(&text))))
     }
 
     fn copy_object(&mut self, place: u16, how: u16) -> Option<String> {
@@ -912,19 +790,13 @@ impl World {
         };
         let path = join(directory(&at.0), &format!("copy{}.yaml", self.last));
         self.files.insert(path.clone(), object.renamed(&name));
-        Some(format!(
-            "copy {} to {path} with the name {name}",
-            shown_object(&at, object)
-        ))
+        Some(format!("copy {} to {path} with the name {name}", shown_object(&at, object)))
     }
 
     fn move_object(&mut self, place: u16) -> Option<String> {
         let at = choose(&self.created(), place)?;
         let text = self.take(&at)?;
-        let path = join(
-            &self.package(&at.0),
-            &format!("out{}/moved.yaml", self.last),
-        );
+        let path = join(&self.package(&at.0), &format!("out{}/moved.yaml", self.last));
         let line = format!("move {} to {path}", shown_object(&at, Object(&text)));
         self.files.insert(path, text);
         self.past.moves += 1;
@@ -948,15 +820,9 @@ impl World {
         if self.is_renamed_later(&self.package(&at.0)) {
             return None;
         }
-        self.set(
-            &at,
-            Object(&text).without_annotations(|key| dropped.contains(&key)),
-        );
+        self.set(&at, Object(&text).without_annotations(|key| dropped.contains(&key)));
         self.past.damaged = true;
-        Some(format!(
-            "delete {what} of {}",
-            shown_object(&at, Object(&text))
-        ))
+        Some(format!("delete {what} of {}", shown_object(&at, Object(&text))))
     }
 
     /// Whether a later function of the package sets names or namespaces.
@@ -1004,10 +870,7 @@ impl World {
             return None;
         }
         self.change_functions(&package, |all| all.push(function));
-        Some(format!(
-            "add a later function to {}: {command}",
-            shown(&package)
-        ))
+        Some(format!("add a later function to {}: {command}", shown(&package)))
     }
 
     fn remove_later(&mut self, place: u16) -> Option<String> {
@@ -1020,11 +883,7 @@ impl World {
 }
 
 fn shown(package: &str) -> &str {
-    if package.is_empty() {
-        "the package at the top"
-    } else {
-        package
-    }
+    if package.is_empty() { "the package at the top" } else { package }
 }
 
 fn shown_object((path, _): &Place, object: Object<'_>) -> String {
@@ -1039,18 +898,11 @@ fn shown_object((path, _): &Place, object: Object<'_>) -> String {
 /// The first file that differs, with both texts.
 pub(super) fn first_difference(old: &Files, new: &Files) -> String {
     let paths: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let different = paths
-        .into_iter()
-        .find(|path| old.get(*path) != new.get(*path));
+    let different = paths.into_iter().find(|path| old.get(*path) != new.get(*path));
     let Some(path) = different else {
         return "no difference".to_owned();
     };
-    let show = |files: &Files| {
-        files
-            .get(path)
-            .cloned()
-            .unwrap_or_else(|| "no file\n".to_owned())
-    };
+    let show = |files: &Files| files.get(path).cloned().unwrap_or_else(|| "no file\n".to_owned());
     format!("{path}: first\n{}then\n{}", show(old), show(new))
 }
 
@@ -1066,11 +918,7 @@ struct Draft {
 
 impl Draft {
     fn kind(&self) -> &'static str {
-        if self.is_instance {
-            "TemplateInstance"
-        } else {
-            "Template"
-        }
+        if self.is_instance { "TemplateInstance" } else { "Template" }
     }
 
     fn text(&self, shape: u16) -> String {
@@ -1099,9 +947,8 @@ impl Draft {
         }
         let inner = head("Template", "t") + &body;
         let inner = indented(&inner, "    ", "    ");
-        let namespace = namespace
-            .map(|namespace| format!("  namespace: {namespace}\n"))
-            .unwrap_or_default();
+        let namespace =
+            namespace.map(|namespace| format!("  namespace: {namespace}\n")).unwrap_or_default();
         format!("{own}spec:\n{namespace}  template:\n{inner}")
     }
 }

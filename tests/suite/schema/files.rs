@@ -31,21 +31,15 @@ pub(super) struct File {
 const TEMPLATES: Function = Function {
     tag: "template",
     usage: "docs/template.md",
-    examples: &[
-        "examples/kustomize/README.md",
-        "examples/kpt-instances/README.md",
-    ],
+    examples: &["examples/kustomize/README.md", "examples/kpt-instances/README.md"],
 };
 const DEPLOYMENTS: Function = Function {
     tag: "deployment-manager",
     usage: "docs/deployment-manager.md",
     examples: &["examples/deployment-manager/README.md"],
 };
-const EXPORTS: Function = Function {
-    tag: "template",
-    usage: "docs/export.md",
-    examples: &["examples/export/README.md"],
-};
+const EXPORTS: Function =
+    Function { tag: "template", usage: "docs/export.md", examples: &["examples/export/README.md"] };
 const COMPOSITIONS: Function = Function {
     tag: "composition",
     usage: "docs/composition.md",
@@ -53,20 +47,12 @@ const COMPOSITIONS: Function = Function {
 };
 
 const fn column(name: &'static str, json_path: &'static str, is_wide: bool) -> Column {
-    Column {
-        name,
-        json_path,
-        is_wide,
-    }
+    Column { name, json_path, is_wide }
 }
 
 const TEMPLATE_COLUMNS: &[Column] = &[
     column("Description", ".metadata.annotations.description", false),
-    column(
-        "Display Name",
-        r".metadata.annotations.openshift\.io/display-name",
-        true,
-    ),
+    column("Display Name", r".metadata.annotations.openshift\.io/display-name", true),
     column("Tags", ".metadata.annotations.tags", true),
 ];
 const INSTANCE_COLUMNS: &[Column] = &[
@@ -95,17 +81,11 @@ pub(super) fn files() -> Vec<File> {
     ];
     let mut files = vec![
         json_file("openapi.json", &kustomize::openapi(&kinds)),
-        File {
-            name: "kustomization.schema.json".to_owned(),
-            text: kustomization::text(),
-        },
+        File { name: "kustomization.schema.json".to_owned(), text: kustomization::text() },
     ];
     for kind in kinds {
         let name = kind.name.to_lowercase();
-        files.push(json_file(
-            &format!("{name}.schema.json"),
-            kind.json.as_value(),
-        ));
+        files.push(json_file(&format!("{name}.schema.json"), kind.json.as_value()));
         if let Some(function) = kind.function {
             files.push(yaml_file(
                 &format!("{name}.function.yaml"),
@@ -189,10 +169,7 @@ fn function_definition(kind: &Kind, function: Function) -> Value {
 }
 
 fn json_file(name: &str, value: &Value) -> File {
-    File {
-        name: name.to_owned(),
-        text: format!("{value:#}\n"),
-    }
+    File { name: name.to_owned(), text: format!("{value:#}\n") }
 }
 
 fn yaml_file(name: &str, value: Value) -> File {
@@ -215,11 +192,7 @@ pub(super) fn have_the_fields_that_are_read() -> Result<(), Failed> {
     let of = |list| format!("/properties/{list}/items/properties");
     check(&kind, &of("transformersFrom"), composition::IMPORT_FIELDS)?;
     check(&kind, &of("transformerOrder"), composition::ORDER_FIELDS)?;
-    check(
-        &kind,
-        "/properties/openapi/properties",
-        composition::OPENAPI_FIELDS,
-    )?;
+    check(&kind, "/properties/openapi/properties", composition::OPENAPI_FIELDS)?;
 
     let kind = Kind::of::<kinds::TemplateInstance>(OWN_GROUP, "TemplateInstance", None);
     let spec = "/properties/spec/properties";

@@ -66,11 +66,7 @@ impl Kind {
 
     /// The same with a short name and columns.
     pub(super) fn shown(self, short_name: &'static str, columns: &'static [Column]) -> Self {
-        Self {
-            short_name,
-            columns,
-            ..self
-        }
+        Self { short_name, columns, ..self }
     }
 
     /// Its name in addresses: `templates`.

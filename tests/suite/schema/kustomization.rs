@@ -13,76 +13,37 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
         "A Component changes the objects of the Kustomization that names it; optional for a Kustomization.",
     ),
     ("metadata", "Has no effect."),
-    (
-        "resources",
-        "Files with objects, and directories with Kustomizations or Compositions.",
-    ),
+    ("resources", "Files with objects, and directories with Kustomizations or Compositions."),
     ("bases", "Directories with Kustomizations."),
     ("components", "Directories with Components."),
     (
         "crds",
         "Files with OpenAPI definitions of kinds: which of their fields hold names, labels and annotations.",
     ),
-    (
-        "configurations",
-        "Files that add fields to those that transformers change.",
-    ),
+    ("configurations", "Files that add fields to those that transformers change."),
     ("openapi", "The schema with the merge keys of lists."),
-    (
-        "generatorOptions",
-        "Defaults for all generators of this file.",
-    ),
-    (
-        "configMapGenerator",
-        "ConfigMaps to make from files and literals.",
-    ),
-    (
-        "secretGenerator",
-        "Secrets to make from files and literals.",
-    ),
+    ("generatorOptions", "Defaults for all generators of this file."),
+    ("configMapGenerator", "ConfigMaps to make from files and literals."),
+    ("secretGenerator", "Secrets to make from files and literals."),
     ("helmGlobals", "Defaults for all Helm charts of this file."),
     ("helmCharts", "Helm charts to expand."),
-    (
-        "helmChartInflationGenerator",
-        "Helm charts to expand, in an older form.",
-    ),
+    ("helmChartInflationGenerator", "Helm charts to expand, in an older form."),
     ("generators", "Files, directories or texts with generators."),
-    (
-        "patchesStrategicMerge",
-        "Files or texts with strategic merge patches.",
-    ),
+    ("patchesStrategicMerge", "Files or texts with strategic merge patches."),
     ("patches", "Strategic merge patches and JSON patches."),
     ("namespace", "The namespace of all objects."),
     ("namePrefix", "A prefix for the names of all objects."),
     ("nameSuffix", "A suffix for the names of all objects."),
-    (
-        "labels",
-        "Labels of all objects, and of their selectors and templates if that is asked for.",
-    ),
-    (
-        "commonLabels",
-        "Labels of all objects, their selectors and templates.",
-    ),
-    (
-        "commonAnnotations",
-        "Annotations of all objects and their templates.",
-    ),
+    ("labels", "Labels of all objects, and of their selectors and templates if that is asked for."),
+    ("commonLabels", "Labels of all objects, their selectors and templates."),
+    ("commonAnnotations", "Annotations of all objects and their templates."),
     ("patchesJson6902", "JSON patches."),
     ("replicas", "Numbers of replicas."),
     ("images", "New names, tags and digests of images."),
     ("imageTags", "New tags of images."),
-    (
-        "replacements",
-        "Values to copy from one object to fields of others.",
-    ),
-    (
-        "transformers",
-        "Files, directories or texts with transformers.",
-    ),
-    (
-        "validators",
-        "Files, directories or texts with transformers that change nothing.",
-    ),
+    ("replacements", "Values to copy from one object to fields of others."),
+    ("transformers", "Files, directories or texts with transformers."),
+    ("validators", "Files, directories or texts with transformers that change nothing."),
     ("vars", "Values of objects, for texts with `$(NAME)`."),
     ("sortOptions", "The order of the objects."),
     (
@@ -134,9 +95,7 @@ fn field(name: &str, kind: Type) -> Value {
 
 /// The schema of a mapping with these fields.
 fn mapping(fields: &[Field]) -> Value {
-    let properties = fields
-        .iter()
-        .map(|(name, kind)| ((*name).to_owned(), of(*kind)));
+    let properties = fields.iter().map(|(name, kind)| ((*name).to_owned(), of(*kind)));
     let properties: Map<String, Value> = properties.collect();
     json!({ "type": "object", "additionalProperties": false, "properties": properties })
 }

@@ -48,10 +48,7 @@ fn definition((group, version, kind, mut schema): (&str, &str, &str, Value)) -> 
 
 /// The parts of a schema that lead to lists merged by key; none if there are none.
 fn merged(schema: &Value) -> Option<Value> {
-    if let Some(key) = schema
-        .pointer(&format!("/{MAP_KEYS}/0"))
-        .and_then(Value::as_str)
-    {
+    if let Some(key) = schema.pointer(&format!("/{MAP_KEYS}/0")).and_then(Value::as_str) {
         let items = schema.get("items").and_then(merged);
         return Some(list(&[key], &items.unwrap_or_else(plain)));
     }
@@ -79,12 +76,7 @@ fn kubernetes() -> Vec<(&'static str, &'static str, &'static str, Value)> {
         ("", "v1", "PodTemplate", template()),
         ("", "v1", "ReplicationController", workload()),
         ("", "v1", "Service", service()),
-        (
-            "",
-            "v1",
-            "ServiceAccount",
-            fields([("secrets", named(&["name"]))]),
-        ),
+        ("", "v1", "ServiceAccount", fields([("secrets", named(&["name"]))])),
         ("apps", "v1", "DaemonSet", workload()),
         ("apps", "v1", "Deployment", workload()),
         ("apps", "v1", "ReplicaSet", workload()),
@@ -106,10 +98,7 @@ fn pod_spec() -> Value {
         ("volumes", named(&["name"])),
         ("imagePullSecrets", named(&["name"])),
         ("hostAliases", named(&["ip"])),
-        (
-            "topologySpreadConstraints",
-            named(&["topologyKey", "whenUnsatisfiable"]),
-        ),
+        ("topologySpreadConstraints", named(&["topologyKey", "whenUnsatisfiable"])),
     ])
 }
 

@@ -33,11 +33,7 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
 /// object has.
 pub(super) fn of_resource(mut schema: Value) -> Value {
     if let Some(properties) = properties(&mut schema) {
-        for (name, of) in [
-            ("apiVersion", "string"),
-            ("kind", "string"),
-            ("metadata", "object"),
-        ] {
+        for (name, of) in [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")] {
             properties.insert(name.to_owned(), json!({ "type": of }));
         }
     }

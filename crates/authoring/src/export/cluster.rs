@@ -49,16 +49,14 @@ impl Cluster {
                 let selector = spec.as_ref().and_then(|spec| spec.get("selector"));
                 let selector = selector.and_then(Value::entries);
                 if selector.is_none_or(<[_]>::is_empty) {
-                    self.without_selector
-                        .insert((namespace.clone(), name.clone()));
+                    self.without_selector.insert((namespace.clone(), name.clone()));
                 }
             }
             "HorizontalPodAutoscaler" => {
                 let spec = spec();
                 let target = |key| spec.as_ref()?.str_at(&["scaleTargetRef", key]);
                 if let Some((kind, name)) = target("kind").zip(target("name")) {
-                    self.scaled
-                        .insert((kind.to_owned(), namespace.clone(), name.to_owned()));
+                    self.scaled.insert((kind.to_owned(), namespace.clone(), name.to_owned()));
                 }
             }
             _ => {}

@@ -110,10 +110,7 @@ mod tests {
             });
             written.unwrap()
         };
-        objects
-            .iter()
-            .map(|one| text(one.as_ref().unwrap()))
-            .collect()
+        objects.iter().map(|one| text(one.as_ref().unwrap())).collect()
     }
 
     #[track_caller]
@@ -125,10 +122,7 @@ mod tests {
     fn an_object_is_written_with_all_its_changes() {
         check(
             "# a\na: 1 # one\nb: {c: '1', x: 2}\nx: 3\n---\na: 0x1\n",
-            &[
-                "# a\n- a: $(ONE) # one\n  b: {c: '$(ONE)'}\n",
-                "- a: $(ONE)\n",
-            ],
+            &["# a\n- a: $(ONE) # one\n  b: {c: '$(ONE)'}\n", "- a: $(ONE)\n"],
         );
         check(
             "kind: List\nitems:\n  - a: \"1\"\n    x: 3\n    z: 4\n  # b\n  - x: 1\n    b: |\n      1\n",
@@ -148,10 +142,7 @@ mod tests {
 
     #[test]
     fn comments_around_dropped_entries_stay() {
-        check(
-            "a: 1\nx: 2\n\n# of z\n\nz: 3\nb: 4\n",
-            &["- a: $(ONE)\n\n  # of z\n\n  b: 4\n"],
-        );
+        check("a: 1\nx: 2\n\n# of z\n\nz: 3\nb: 4\n", &["- a: $(ONE)\n\n  # of z\n\n  b: 4\n"]);
     }
 
     #[test]

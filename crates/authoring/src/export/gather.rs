@@ -40,10 +40,7 @@ impl Object {
         let mut value = value?;
         let types = self.types.as_ref();
         if let Some(types) = types.filter(|_| node.get("kind").is_none()) {
-            value.insert(
-                "apiVersion".into(),
-                Value::string(types.api_version.clone()),
-            );
+            value.insert("apiVersion".into(), Value::string(types.api_version.clone()));
             value.insert("kind".into(), Value::string(types.kind.clone()));
         }
         Some(value)
@@ -55,10 +52,7 @@ type Look<'l> = dyn FnMut(Cursor<'_>, Option<&Types>) + 'l;
 
 /// All objects, in order. `look` sees each of them.
 pub(super) fn objects(roots: impl Iterator<Item = SharedNode>, look: &mut Look<'_>) -> Vec<Found> {
-    let mut gatherer = Gatherer {
-        found: Vec::new(),
-        look,
-    };
+    let mut gatherer = Gatherer { found: Vec::new(), look };
     for root in roots {
         gatherer.below(root, None, 0);
     }
@@ -82,11 +76,7 @@ impl Gatherer<'_, '_> {
         let kind = text("kind");
         let Some((items, kind)) = items.zip(kind.strip_suffix("List")) else {
             (self.look)(cursor, types.map(Rc::as_ref));
-            self.found.push(Ok(Object {
-                node,
-                types: types.cloned(),
-                is_document: depth == 0,
-            }));
+            self.found.push(Ok(Object { node, types: types.cloned(), is_document: depth == 0 }));
             return;
         };
         if depth >= MAX_LISTS {
@@ -95,12 +85,8 @@ impl Gatherer<'_, '_> {
             self.found.push(Err(error.conceal(true)));
             return;
         }
-        let types = (!kind.is_empty() && kind != "Resource").then(|| {
-            Rc::new(Types {
-                api_version: text("apiVersion"),
-                kind: kind.to_owned(),
-            })
-        });
+        let types = (!kind.is_empty() && kind != "Resource")
+            .then(|| Rc::new(Types { api_version: text("apiVersion"), kind: kind.to_owned() }));
         for item in items.children() {
             self.below(opened.with(item.id()), types.as_ref(), depth + 1);
         }

@@ -24,9 +24,7 @@ impl Evidence {
     pub(super) fn add(&mut self, object: &Value<'_>, kind: &str) {
         let subjects = object.get("subjects").and_then(Value::items);
         for subject in subjects.into_iter().flatten() {
-            let name = subject
-                .str_at(&["name"])
-                .zip(subject.str_at(&["namespace"]));
+            let name = subject.str_at(&["name"]).zip(subject.str_at(&["namespace"]));
             if let Some((name, namespace)) = name
                 && subject.str_at(&["kind"]) == Some("ServiceAccount")
             {
@@ -37,9 +35,7 @@ impl Evidence {
         let clients = webhooks.into_iter().flatten();
         let services = clients.filter_map(|webhook| webhook.at(&["clientConfig", "service"]));
         for service in services.chain(object.at(&["spec", "service"])) {
-            let name = service
-                .str_at(&["name"])
-                .zip(service.str_at(&["namespace"]));
+            let name = service.str_at(&["name"]).zip(service.str_at(&["namespace"]));
             if let Some((name, namespace)) = name {
                 self.insert(Source::Field, "Service", name, namespace);
             }
@@ -57,13 +53,7 @@ impl Evidence {
 
     /// The names of Services in variables and arguments, as `web.shop.svc`.
     fn dns_names(&mut self, container: &Value<'_>) {
-        let items = |key| {
-            container
-                .get(key)
-                .and_then(Value::items)
-                .into_iter()
-                .flatten()
-        };
+        let items = |key| container.get(key).and_then(Value::items).into_iter().flatten();
         let values = items("env").filter_map(|one| one.str_at(&["value"]));
         let words = items("command").chain(items("args"));
         for text in values.chain(words.filter_map(Value::as_str)) {
@@ -87,15 +77,10 @@ impl Evidence {
         let of = |source: Source| -> BTreeSet<&str> {
             let found = self.0.iter().filter(|one| one.0 == source);
             let found = found.filter(|(_, kind, name, _)| has(kind, name));
-            found
-                .map(|(_, _, _, namespace)| namespace.as_str())
-                .collect()
+            found.map(|(_, _, _, namespace)| namespace.as_str()).collect()
         };
         let sources = [Source::Field, Source::DnsName].into_iter().map(of);
-        let mut found = sources
-            .into_iter()
-            .find(|found| !found.is_empty())?
-            .into_iter();
+        let mut found = sources.into_iter().find(|found| !found.is_empty())?.into_iter();
         let first = found.next()?;
         found.next().is_none().then(|| first.to_owned())
     }

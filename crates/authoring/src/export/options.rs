@@ -123,10 +123,7 @@ const DEFAULT_GROUPS: &[Group] = &[
 /// # Errors
 /// If a word is unknown, or `all` or `none` is not alone.
 pub fn groups<'w>(words: impl Iterator<Item = &'w str>) -> Result<BTreeSet<Group>> {
-    let words: Vec<&str> = words
-        .map(str::trim)
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words: Vec<&str> = words.map(str::trim).filter(|word| !word.is_empty()).collect();
     match words.as_slice() {
         ["all"] => return Ok(GROUPS.iter().map(|(_, group)| *group).collect()),
         ["none"] => return Ok(BTreeSet::new()),
@@ -218,11 +215,7 @@ mod tests {
         check("spec.ports[0].nodePort", "spec|ports|nodePort", true);
         check("spec.nodePort", "spec|ports|nodePort", false);
         check("a.spec.ports.nodePort", "spec|ports|nodePort", false);
-        check(
-            "annotations[helm.sh/hook]",
-            "metadata|annotations|helm.sh/hook",
-            true,
-        );
+        check("annotations[helm.sh/hook]", "metadata|annotations|helm.sh/hook", true);
     }
 
     #[test]

@@ -101,24 +101,11 @@ fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Optio
         *diagnostics = report;
         return None;
     }
-    let All {
-        objects,
-        survey,
-        headers,
-        mut report,
-    } = all;
+    let All { objects, survey, headers, mut report } = all;
     debug_assert_eq!(objects.len(), survey.objects.len());
     let scope = scope(&survey, options);
-    let writer = Writer {
-        options,
-        scope: &scope,
-        survey: &survey,
-    };
-    let declared = if survey.has_dollar {
-        writer.names(&objects)
-    } else {
-        BTreeSet::new()
-    };
+    let writer = Writer { options, scope: &scope, survey: &survey };
+    let declared = if survey.has_dollar { writer.names(&objects) } else { BTreeSet::new() };
     let (parameters, texts, labels) = writer.write(objects, &declared, &mut report, diagnostics);
     diagnostics.dedup();
     if diagnostics.has_errors() {
@@ -126,22 +113,12 @@ fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Optio
     }
     let head = Head {
         comments: &headers,
-        name: options
-            .name
-            .as_deref()
-            .or(scope.prefix.as_deref())
-            .unwrap_or("template"),
+        name: options.name.as_deref().or(scope.prefix.as_deref()).unwrap_or("template"),
         dialect: options.dialect,
         labels,
         keeps_namespaces: scope.namespace.is_none() && survey.namespaces().next().is_some(),
     };
-    let Parameters {
-        declarations,
-        secrets,
-        messages,
-        errors,
-        ..
-    } = parameters;
+    let Parameters { declarations, secrets, messages, errors, .. } = parameters;
     let are_written = !errors.has_errors();
     diagnostics.append(errors);
     let text = diagnostics.take(write::template(&head, &declarations, texts));
@@ -230,11 +207,8 @@ impl Writer<'_> {
         diagnostics: &mut Diagnostics,
     ) -> Written {
         let mut maker = self.maker();
-        let dollar = if declared.contains(DOLLAR) {
-            format!("{DOLLAR}_SIGN")
-        } else {
-            DOLLAR.to_owned()
-        };
+        let dollar =
+            if declared.contains(DOLLAR) { format!("{DOLLAR}_SIGN") } else { DOLLAR.to_owned() };
         let mut speller = Speller::new(self.options.dialect, declared, &dollar);
         let mut texts = Vec::with_capacity(objects.len());
         for (Stripped { text, below, place }, named) in

@@ -64,11 +64,8 @@ enum Expands<'v> {
 impl<'v> Expands<'v> {
     /// The same for an entry of a mapping. `container` has its variables, if it is one.
     fn entry(self, key: &str, container: Option<&'v (Vec<String>, bool)>) -> Self {
-        let all = container.map(|(names, more)| Variables {
-            names,
-            before: usize::MAX,
-            more: *more,
-        });
+        let all =
+            container.map(|(names, more)| Variables { names, before: usize::MAX, more: *more });
         match (key, all, self) {
             ("command" | "args", Some(all), _) => Self::Text(all),
             ("env", Some(all), _) => Self::Env(all),
@@ -80,10 +77,7 @@ impl<'v> Expands<'v> {
     /// The same for an item of a list.
     const fn item(self, index: usize) -> Self {
         match self {
-            Self::Env(all) => Self::Variable(Variables {
-                before: index,
-                ..all
-            }),
+            Self::Env(all) => Self::Variable(Variables { before: index, ..all }),
             other => other,
         }
     }
@@ -253,12 +247,7 @@ impl<'s> Speller<'s> {
                 self.out.push('$');
                 self.out.push_str(spelling);
             }
-            (
-                Part::Foreign {
-                    name, is_escaped, ..
-                },
-                Some(variables),
-            ) => {
+            (Part::Foreign { name, is_escaped, .. }, Some(variables)) => {
                 if is_escaped || variables.has(name) {
                     self.out.push_str(spelling);
                 } else {

@@ -112,15 +112,9 @@ impl Stripping<'_> {
             return;
         }
         let report = &mut self.all.report;
-        strip::strip(
-            &mut value,
-            &identity,
-            self.cluster,
-            &mut self.tables,
-            &mut |line| {
-                report.push(Diagnostic::info([&called(), ": ", &line].concat()));
-            },
-        );
+        strip::strip(&mut value, &identity, self.cluster, &mut self.tables, &mut |line| {
+            report.push(Diagnostic::info([&called(), ": ", &line].concat()));
+        });
         if let Some(reason) = strip::is_bare(&value, &identity) {
             self.leave_out(&called(), reason);
             return;
@@ -237,12 +231,10 @@ pub(super) fn called(identity: &Identity) -> String {
 /// An object with characters that export uses itself.
 fn marked(node: Cursor<'_>, identity: &Identity) -> Diagnostic {
     let called = called(identity);
-    Diagnostic::error(format!(
-        "{called} contains a character from U+FDD0 to U+FDD2"
-    ))
-    .at(node.key_place())
-    .conceal(true)
-    .hint("remove it: Unicode reserves these characters for programs, and `export` uses them")
+    Diagnostic::error(format!("{called} contains a character from U+FDD0 to U+FDD2"))
+        .at(node.key_place())
+        .conceal(true)
+        .hint("remove it: Unicode reserves these characters for programs, and `export` uses them")
 }
 
 /// An object without a kind, an API version or a name.

@@ -93,8 +93,7 @@ impl Survey {
         let labels = self.labels.get_or_insert_with(|| {
             let own = own.and_then(Value::entries).into_iter().flatten();
             let own = own.filter_map(|(key, value)| Some((key, value.as_str()?)));
-            own.map(|(key, value)| (key.to_string(), value.to_owned()))
-                .collect()
+            own.map(|(key, value)| (key.to_string(), value.to_owned())).collect()
         });
         labels.retain(|label| {
             let (key, value) = label;
@@ -138,9 +137,7 @@ impl Survey {
     pub(super) fn namespace(&self) -> Option<&str> {
         let mut namespaces = self.namespaces.iter();
         let first = namespaces.next().filter(|first| !first.is_empty());
-        first
-            .filter(|_| namespaces.next().is_none())
-            .map(String::as_str)
+        first.filter(|_| namespaces.next().is_none()).map(String::as_str)
     }
 
     /// The namespaces that objects name.
@@ -165,10 +162,7 @@ impl Survey {
             is_letter && self.names().all(|name| ends(name, *at))
         };
         let shorter = (SHORTEST..length).rev();
-        let at = [length]
-            .into_iter()
-            .filter(|at| *at >= SHORTEST)
-            .chain(shorter);
+        let at = [length].into_iter().filter(|at| *at >= SHORTEST).chain(shorter);
         let mut at = at.filter(|at| length == *at || first.as_bytes().get(*at) == Some(&b'-'));
         let at = at.find(is_end)?;
         first.get(..at)

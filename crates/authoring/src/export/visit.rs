@@ -94,10 +94,7 @@ const MAX_KINDS: usize = 1_000;
 
 impl<T> Default for ByKind<T> {
     fn default() -> Self {
-        Self {
-            kinds: BTreeMap::new(),
-            count: 0,
-        }
+        Self { kinds: BTreeMap::new(), count: 0 }
     }
 }
 

@@ -33,10 +33,7 @@ pub(super) fn template(
 }
 
 fn as_yaml(head: &Head<'_>, declarations: &str, objects: Vec<String>) -> Result<String> {
-    let comments = head
-        .comments
-        .iter()
-        .map(|paragraph| format!("{paragraph}\n\n"));
+    let comments = head.comments.iter().map(|paragraph| format!("{paragraph}\n\n"));
     let mut text: String = comments.collect();
     text.push_str(&krm_yaml::render_new(&head.value(), Position::Document)?);
     let length = objects.iter().map(String::len).sum::<usize>() + declarations.len();
@@ -55,9 +52,7 @@ fn as_yaml(head: &Head<'_>, declarations: &str, objects: Vec<String>) -> Result<
 
 /// A text with the line ends that a part of it has.
 fn with_crlf(text: &str) -> String {
-    let lines = text
-        .split('\n')
-        .map(|line| line.strip_suffix('\r').unwrap_or(line));
+    let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
     lines.collect::<Vec<_>>().join("\r\n")
 }
 

@@ -27,11 +27,7 @@ pub(super) fn conditions(field: &Field) -> Vec<String> {
     for bound in &field.bounds {
         let mut letters = bound.chars();
         let first = letters.next().into_iter().flat_map(char::to_uppercase);
-        all.push(format!(
-            "{}{}.",
-            first.collect::<String>(),
-            letters.as_str()
-        ));
+        all.push(format!("{}{}.", first.collect::<String>(), letters.as_str()));
     }
     match &field.lacking {
         Lacking::Generated(from) => all.push(format!("Generated from `{from}` when left empty.")),

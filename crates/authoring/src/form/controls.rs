@@ -36,11 +36,7 @@ pub(super) struct Writer<'w> {
 
 impl<'w> Writer<'w> {
     pub(super) const fn new(checks: Checks, filled: &'w Filled) -> Self {
-        Self {
-            out: String::new(),
-            checks,
-            filled,
-        }
+        Self { out: String::new(), checks, filled }
     }
 }
 
@@ -71,10 +67,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn errors(&self, field: &Field) -> &[String] {
-        self.filled
-            .errors
-            .get(&field.name)
-            .map_or(&[], Vec::as_slice)
+        self.filled.errors.get(&field.name).map_or(&[], Vec::as_slice)
     }
 
     /// Writes the control of a field.
@@ -90,11 +83,7 @@ impl Writer<'_> {
     /// Returns the ids of the texts that describe a field.
     pub(super) fn described_by(field: &Field) -> String {
         let id = id(&field.name);
-        if has_help(field) {
-            format!("help-{id} error-{id}")
-        } else {
-            format!("error-{id}")
-        }
+        if has_help(field) { format!("help-{id} error-{id}") } else { format!("error-{id}") }
     }
 
     /// Writes the attributes that all controls have.
@@ -121,10 +110,7 @@ impl Writer<'_> {
 
     fn value(&self, field: &Field) -> String {
         let given = self.filled.values.get(&field.name);
-        given
-            .or(field.default.as_ref())
-            .cloned()
-            .unwrap_or_default()
+        given.or(field.default.as_ref()).cloned().unwrap_or_default()
     }
 
     fn buttons(&mut self, field: &Field, choices: &[Choice]) {
@@ -254,11 +240,7 @@ impl Writer<'_> {
             return;
         }
         if kind == "number" {
-            let step = if field.kind == ParameterType::Int {
-                "1"
-            } else {
-                "any"
-            };
+            let step = if field.kind == ParameterType::Int { "1" } else { "any" };
             self.attribute("step", step);
             for (name, bound) in ["min", "max"].into_iter().zip(&field.range) {
                 if let Some(bound) = bound {

@@ -54,11 +54,7 @@ impl Writer<'_> {
     fn group(&mut self, name: &str, group: &Group, is_in_fold: bool) {
         self.raw("<fieldset class=\"group\"");
         self.attribute("data-group", name);
-        self.raw(if is_in_fold {
-            "><legend class=\"hidden\">"
-        } else {
-            "><legend>"
-        });
+        self.raw(if is_in_fold { "><legend class=\"hidden\">" } else { "><legend>" });
         self.text(name);
         self.raw("</legend>\n");
         for field in &group.fields {
@@ -110,11 +106,7 @@ impl Writer<'_> {
         if !is_choice {
             self.raw("</label>");
         }
-        if field
-            .label
-            .as_ref()
-            .is_some_and(|label| *label != field.name)
-        {
+        if field.label.as_ref().is_some_and(|label| *label != field.name) {
             self.raw(" <code class=\"parameter\">");
             self.text(&field.name);
             self.raw("</code>");
@@ -145,10 +137,8 @@ impl Writer<'_> {
             self.raw(&linked(description));
             self.raw("</span> ");
         }
-        let conditions: Vec<String> = conditions(field)
-            .iter()
-            .map(|condition| marked(condition))
-            .collect();
+        let conditions: Vec<String> =
+            conditions(field).iter().map(|condition| marked(condition)).collect();
         if !conditions.is_empty() {
             self.raw("<span class=\"conditions\">");
             self.raw(&conditions.join(" "));

@@ -22,11 +22,8 @@ pub const CONTROLS: &str = include_str!("controls.js");
 const SCRIPT: &str = concat!(include_str!("controls.js"), include_str!("form.js"));
 
 /// The ids and titles of the outputs.
-const OUTPUTS: [(&str, &str); 3] = [
-    ("command", "Command"),
-    ("values", "Values file"),
-    ("instance", "TemplateInstance"),
-];
+const OUTPUTS: [(&str, &str); 3] =
+    [("command", "Command"), ("values", "Values file"), ("instance", "TemplateInstance")];
 
 /// Renders the form of a Template as an HTML file. `name` is the name of the Template's file.
 ///
@@ -53,11 +50,8 @@ pub fn file(template: &Template, name: &str) -> String {
         "</div>\n<noscript><p>This file needs JavaScript to make the outputs.</p></noscript>\n",
     );
     out.push_str("<div class=\"work\">\n<form id=\"form\" class=\"form\"");
-    let data = [
-        ("template", template.name()),
-        ("api-version", template.api_version()),
-        ("file", name),
-    ];
+    let data =
+        [("template", template.name()), ("api-version", template.api_version()), ("file", name)];
     for (key, value) in data {
         // Writing to a string cannot fail.
         let _ = write!(out, " data-{key}=\"{}\"", escaped(value));

@@ -22,11 +22,7 @@ pub(super) fn are_in(text: &str) -> bool {
 pub(super) fn are_likely_in(parameter: &Parameter) -> bool {
     let default = parameter.default_text().unwrap_or_default();
     // Line breaks at the end of a secret are those of the file that it comes from.
-    let default = if parameter.secret {
-        default.trim_end()
-    } else {
-        &default
-    };
+    let default = if parameter.secret { default.trim_end() } else { &default };
     if are_in(default) {
         return true;
     }

@@ -36,9 +36,7 @@ pub fn linked(text: &str) -> String {
 /// Returns the web address at the beginning of a text. Punctuation after it belongs to the
 /// sentence.
 fn address(text: &str) -> Option<&str> {
-    let host = text
-        .strip_prefix("https://")
-        .or_else(|| text.strip_prefix("http://"))?;
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
     if !host.starts_with(|one: char| one.is_alphanumeric() || one == '[') {
         return None;
     }
@@ -83,29 +81,16 @@ mod tests {
             "See &lt;<a href=\"https://example.org/a?b=1&amp;c\" target=\"_blank\" \
              rel=\"noreferrer noopener\">https://example.org/a?b=1&amp;c</a>&gt;, and that."
         );
-        check(
-            "(https://example.org/a_(b).)",
-            &["https://example.org/a_(b)"],
-        );
-        check(
-            "http://[::1]:80/, https://b.org!",
-            &["http://[::1]:80/", "https://b.org"],
-        );
-        check(
-            "https://a.org/?to=http://b.org",
-            &["https://a.org/?to=http://b.org"],
-        );
+        check("(https://example.org/a_(b).)", &["https://example.org/a_(b)"]);
+        check("http://[::1]:80/, https://b.org!", &["http://[::1]:80/", "https://b.org"]);
+        check("https://a.org/?to=http://b.org", &["https://a.org/?to=http://b.org"]);
     }
 
     #[test]
     fn what_is_not_an_address_stays_text() {
-        for text in [
-            "javascript:alert(1)",
-            "xhttps://a.org",
-            "https://",
-            "https://$(HOST)/",
-            "http",
-        ] {
+        for text in
+            ["javascript:alert(1)", "xhttps://a.org", "https://", "https://$(HOST)/", "http"]
+        {
             check(text, &[]);
         }
         check("https://a.org/'onclick='x", &["https://a.org/"]);

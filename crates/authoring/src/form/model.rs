@@ -115,10 +115,7 @@ impl Form {
             let name = parameter.group.as_deref().unwrap_or_default();
             let position = *positions.entry(name).or_insert(groups.len());
             if position == groups.len() {
-                groups.push(Group {
-                    name: name.to_owned(),
-                    fields: Vec::new(),
-                });
+                groups.push(Group { name: name.to_owned(), fields: Vec::new() });
             }
             if let Some(group) = groups.get_mut(position) {
                 group.fields.push(Field::of(template, parameter));

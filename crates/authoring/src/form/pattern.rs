@@ -54,10 +54,7 @@ mod tests {
 
     #[track_caller]
     fn check(pattern: &str, expected: &str) {
-        assert_eq!(
-            for_browsers(pattern),
-            format!(r"[\s\S]*(?:{expected})[\s\S]*")
-        );
+        assert_eq!(for_browsers(pattern), format!(r"[\s\S]*(?:{expected})[\s\S]*"));
     }
 
     #[test]

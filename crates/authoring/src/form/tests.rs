@@ -41,10 +41,8 @@ fn check(parameter: &str, expected: &str) {
             "<fieldset class=\"group\" data-group=\"Parameters\"><legend>Parameters</legend>\n",
         )
         .and_then(|all| all.strip_suffix("</fieldset>\n"));
-    let expected: String = expected
-        .lines()
-        .map(|line| line.trim_start().to_owned() + "\n")
-        .collect();
+    let expected: String =
+        expected.lines().map(|line| line.trim_start().to_owned() + "\n").collect();
     assert_eq!(field, Some(expected.as_str()), "{all}");
 }
 
@@ -113,15 +111,9 @@ fn a_boolean_is_two_buttons_and_a_third_if_it_may_be_unset() {
         </fieldset>"#,
     );
     let unset = html("- {name: B, type: bool}", Checks::Browser);
-    assert!(
-        unset.contains(r#"value="" checked> not set</label>"#),
-        "{unset}"
-    );
+    assert!(unset.contains(r#"value="" checked> not set</label>"#), "{unset}");
     let required = html("- {name: B, type: bool, required: true}", Checks::Browser);
-    assert!(
-        !required.contains("not set") && !required.contains("checked"),
-        "{required}"
-    );
+    assert!(!required.contains("not set") && !required.contains("checked"), "{required}");
     assert_eq!(required.matches(" required ").count(), 2, "{required}");
 }
 
@@ -144,14 +136,8 @@ fn up_to_four_values_are_buttons_and_more_are_a_list() {
         <p class="error" id="error-E" hidden></p>
         </div>"#,
     );
-    let none = html(
-        "- {name: E, enum: [a, b, c, d, e], required: true}",
-        Checks::Browser,
-    );
-    assert!(
-        none.contains(r#"<option value="" selected>choose a value</option>"#),
-        "{none}"
-    );
+    let none = html("- {name: E, enum: [a, b, c, d, e], required: true}", Checks::Browser);
+    assert!(none.contains(r#"<option value="" selected>choose a value</option>"#), "{none}");
 }
 
 #[test]
@@ -209,28 +195,16 @@ fn a_list_and_a_mapping_are_written_as_yaml() {
         <p class="error" id="error-L" hidden></p>
         </div>"#,
     );
-    let map = html(
-        "- {name: M, type: map, value: {a: {b: 1}}}",
-        Checks::Browser,
-    );
-    assert!(
-        map.contains(" class=\"code\" spellcheck=\"false\">\na:\n  b: 1</textarea>"),
-        "{map}"
-    );
+    let map = html("- {name: M, type: map, value: {a: {b: 1}}}", Checks::Browser);
+    assert!(map.contains(" class=\"code\" spellcheck=\"false\">\na:\n  b: 1</textarea>"), "{map}");
     assert!(map.contains("such as <code>{key: value}</code>."), "{map}");
 }
 
 #[test]
 fn a_default_of_several_lines_has_several_lines() {
-    let form = html(
-        "- name: T\n  value: |\n\n    one\n    two\n",
-        Checks::Browser,
-    );
+    let form = html("- name: T\n  value: |\n\n    one\n    two\n", Checks::Browser);
     // HTML ignores one line break at the beginning.
-    assert!(
-        form.contains(" rows=\"3\" spellcheck=\"false\">\n\none\ntwo\n</textarea>"),
-        "{form}"
-    );
+    assert!(form.contains(" rows=\"3\" spellcheck=\"false\">\n\none\ntwo\n</textarea>"), "{form}");
 }
 
 #[test]
@@ -259,10 +233,7 @@ fn a_text_that_may_have_lines_is_a_control_of_several_lines() {
     }
     // The control has no `pattern`; the script checks it.
     let form = html("- {name: A, pattern: '^-----BEGIN'}", Checks::Browser);
-    assert!(
-        form.contains(r#"data-pattern="[\s\S]*(?:^-----BEGIN)[\s\S]*""#),
-        "{form}"
-    );
+    assert!(form.contains(r#"data-pattern="[\s\S]*(?:^-----BEGIN)[\s\S]*""#), "{form}");
 }
 
 #[test]
@@ -297,28 +268,19 @@ fn a_parameter_named_like_a_secret_is_masked() {
         let form = html(&format!("- {parameter}"), Checks::Browser);
         assert!(!form.contains("data-masked"), "{parameter}: {form}");
     }
-    let form = html(
-        "- {name: PASSWORD, description: A PEM file}",
-        Checks::Server,
-    );
+    let form = html("- {name: PASSWORD, description: A PEM file}", Checks::Server);
     assert!(form.contains("class=\"masked\""), "{form}");
 }
 
 #[test]
 fn an_address_in_a_description_is_a_link() {
-    let form = html(
-        "- {name: A, description: 'See https://example.org/a?b&c.'}",
-        Checks::Browser,
-    );
+    let form = html("- {name: A, description: 'See https://example.org/a?b&c.'}", Checks::Browser);
     let link = r#"See <a href="https://example.org/a?b&amp;c" target="_blank" rel="noreferrer noopener">https://example.org/a?b&amp;c</a>."#;
     assert!(form.contains(link), "{form}");
     let text = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nobjects: []\n\
                 metadata: {name: t, annotations: {description: 'At https://example.org'}}\n";
     let file = file(&read(text), "template.yaml");
-    assert!(
-        file.contains(r#"At <a href="https://example.org""#),
-        "{file}"
-    );
+    assert!(file.contains(r#"At <a href="https://example.org""#), "{file}");
 }
 
 #[test]
@@ -335,26 +297,14 @@ fn a_pattern_and_lengths_are_checked_by_browsers_only() {
         assert!(!form.contains(attribute), "{attribute}: {form}");
     }
     let number = html("- {name: N, type: int, minimum: 1}", Checks::Server);
-    assert!(
-        number.contains("type=\"text\"") && !number.contains(" min="),
-        "{number}"
-    );
+    assert!(number.contains("type=\"text\"") && !number.contains(" min="), "{number}");
 }
 
 #[test]
 fn a_default_that_refers_to_parameters_is_not_a_value() {
-    let form = html(
-        "- {name: A, value: a}\n- {name: B, value: $(A)-b}",
-        Checks::Browser,
-    );
-    assert!(
-        form.contains("<code>$(A)-b</code> when left empty."),
-        "{form}"
-    );
-    assert!(
-        form.contains("name=\"p.B\" aria-describedby=\"help-B error-B\" value=\"\""),
-        "{form}"
-    );
+    let form = html("- {name: A, value: a}\n- {name: B, value: $(A)-b}", Checks::Browser);
+    assert!(form.contains("<code>$(A)-b</code> when left empty."), "{form}");
+    assert!(form.contains("name=\"p.B\" aria-describedby=\"help-B error-B\" value=\"\""), "{form}");
 }
 
 #[test]
@@ -368,13 +318,8 @@ fn a_default_that_no_control_can_hold_is_not_shown() {
 fn what_was_entered_is_kept_with_its_messages() {
     let template = template("- {name: A, value: default}\n- {name: B}");
     let mut filled = Filled::default();
-    filled
-        .values
-        .insert("A".to_owned(), "typed \"it\"".to_owned());
-    filled.errors.insert(
-        "A".to_owned(),
-        vec!["Not `<b>`.".to_owned(), "Nor that.".to_owned()],
-    );
+    filled.values.insert("A".to_owned(), "typed \"it\"".to_owned());
+    filled.errors.insert("A".to_owned(), vec!["Not `<b>`.".to_owned(), "Nor that.".to_owned()]);
     let form = Form::of(&template).html(Checks::Server, &filled);
     assert!(
         form.contains(r#"name="p.A" aria-describedby="error-A" aria-invalid="true" aria-errormessage="error-A" value="typed &quot;it&quot;""#),
@@ -386,10 +331,7 @@ fn what_was_entered_is_kept_with_its_messages() {
         ),
         "{form}"
     );
-    assert!(
-        form.contains(r#"<p class="error" id="error-B" hidden></p>"#),
-        "{form}"
-    );
+    assert!(form.contains(r#"<p class="error" id="error-B" hidden></p>"#), "{form}");
 }
 
 #[test]
@@ -410,11 +352,7 @@ fn only_what_was_changed_is_a_value_to_give() {
         ("MADE", "", false),
         ("MADE", "a", true),
     ] {
-        assert_eq!(
-            form.field(name).unwrap().gives(text),
-            gives,
-            "{name} {text:?}"
-        );
+        assert_eq!(form.field(name).unwrap().gives(text), gives, "{name} {text:?}");
     }
 }
 
@@ -432,14 +370,7 @@ fn groups_keep_their_order_and_begin_with_what_is_required() {
             (group.name.as_str(), names.collect())
         })
         .collect();
-    assert_eq!(
-        groups,
-        [
-            ("one", vec!["C", "A", "E"]),
-            ("", vec!["B"]),
-            ("two", vec!["D"])
-        ]
-    );
+    assert_eq!(groups, [("one", vec!["C", "A", "E"]), ("", vec!["B"]), ("two", vec!["D"])]);
     let html = form.html(Checks::Server, &Filled::default());
     assert!(html.contains("<legend>Other parameters</legend>"), "{html}");
     assert!(!html.contains("<details"), "{html}");
@@ -455,9 +386,7 @@ fn the_groups_of_many_parameters_are_folded_but_for_what_needs_a_look() {
     parameters +=
         "- {name: B, group: b}\n- {name: C, group: c, required: true}\n- {name: D, group: d}\n";
     let mut filled = Filled::default();
-    filled
-        .errors
-        .insert("D".to_owned(), vec!["Wrong.".to_owned()]);
+    filled.errors.insert("D".to_owned(), vec!["Wrong.".to_owned()]);
     let html = Form::of(&template(&parameters)).html(Checks::Server, &filled);
     for fold in [
         r#"<details class="group-fold" id="group-0" open><summary>a <span class="count">30 parameters</span></summary>"#,
@@ -503,24 +432,17 @@ parameters:
     let mut filled = Filled::default();
     for field in form.fields() {
         filled.values.insert(field.name.clone(), CANARY.to_owned());
-        filled
-            .errors
-            .insert(field.name.clone(), vec![CANARY.to_owned()]);
+        filled.errors.insert(field.name.clone(), vec![CANARY.to_owned()]);
     }
-    let fields = [
-        form.html(Checks::Browser, &Filled::default()),
-        form.html(Checks::Server, &filled),
-    ];
+    let fields =
+        [form.html(Checks::Browser, &Filled::default()), form.html(Checks::Server, &filled)];
     for html in &fields {
         assert!(html.matches("&lt;script&gt;alert(").count() > 20, "{html}");
         for markup in ["<script", "<img"] {
             assert!(!html.contains(markup), "{markup}: {html}");
         }
         // No value ends its attribute: each attribute has exactly two quotes.
-        for (_, rest) in html
-            .match_indices("=\"")
-            .map(|(at, _)| html.split_at(at + 2))
-        {
+        for (_, rest) in html.match_indices("=\"").map(|(at, _)| html.split_at(at + 2)) {
             let (_, after) = rest.split_once('"').unwrap();
             assert!(after.starts_with([' ', '>']), "{after}");
         }
@@ -541,11 +463,7 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
 #[test]
 fn the_policy_of_the_file_allows_its_own_style_and_script_only() {
     let file = file(&template("- {name: A}"), "template.yaml");
-    let policy = between(
-        &file,
-        "http-equiv=\"Content-Security-Policy\" content=\"",
-        "\"",
-    );
+    let policy = between(&file, "http-equiv=\"Content-Security-Policy\" content=\"", "\"");
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
     let style = hash(between(&file, "<style>", "</style>"));
     let script = hash(between(&file, "<script>", "</script>"));
@@ -566,13 +484,7 @@ fn the_policy_of_the_file_allows_its_own_style_and_script_only() {
 
 #[test]
 fn a_template_without_parameters_says_so() {
-    let file = file(
-        &read("apiVersion: v1\nkind: Template\nobjects: []\n"),
-        "a.yaml",
-    );
-    assert!(
-        file.contains("<p class=\"nothing\">This Template has no parameters.</p>"),
-        "{file}"
-    );
+    let file = file(&read("apiVersion: v1\nkind: Template\nobjects: []\n"), "a.yaml");
+    assert!(file.contains("<p class=\"nothing\">This Template has no parameters.</p>"), "{file}");
     assert!(file.contains("<h1>Template</h1>"), "{file}");
 }

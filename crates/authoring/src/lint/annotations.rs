@@ -40,11 +40,7 @@ const fn known(
     values: &'static [&'static str],
     kinds: &'static [&'static str],
 ) -> Known {
-    Known {
-        name,
-        values,
-        kinds,
-    }
+    Known { name, values, kinds }
 }
 
 /// The annotations that users write.
@@ -63,14 +59,7 @@ const KNOWN: &[Known] = &[
 ];
 
 /// The annotations that the program writes.
-const WRITTEN: [&str; 6] = [
-    "instance",
-    "instance-id",
-    "keep",
-    "number",
-    "origin",
-    "owner",
-];
+const WRITTEN: [&str; 6] = ["instance", "instance-id", "keep", "number", "origin", "owner"];
 
 /// The annotations of the Template.
 pub(super) fn own_annotation(context: &Context<'_>, found: &mut Diagnostics) {
@@ -152,11 +141,7 @@ fn problem<'t>(
     if is_allowed {
         return None;
     }
-    let values: Vec<String> = known
-        .values
-        .iter()
-        .map(|one| format!("`\"{one}\"`"))
-        .collect();
+    let values: Vec<String> = known.values.iter().map(|one| format!("`\"{one}\"`")).collect();
     let near = closest(&value, known.values.iter().copied());
     let message = format!("annotation `{key}` must be {}", values.join(" or "));
     let hint = near.map(|near| format!("did you mean `{near}`?"));

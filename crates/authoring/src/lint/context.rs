@@ -40,9 +40,6 @@ impl Context<'_> {
 pub(super) fn place(object: &Look<'_>, part: View<'_>) -> Place {
     match part.origin().or(object.view.origin()) {
         Some(node) => object.document.cursor(node).place(),
-        None => Place {
-            source: Arc::clone(object.document.source()),
-            range: 0..0,
-        },
+        None => Place { source: Arc::clone(object.document.source()), range: 0..0 },
     }
 }

@@ -11,25 +11,18 @@ use krm_yaml::source::Place;
 pub(super) type Pairs = Vec<(String, String)>;
 
 fn is_empty(labels: View<'_>) -> bool {
-    labels.is_null()
-        || labels
-            .entries()
-            .is_some_and(|mut labels| labels.next().is_none())
+    labels.is_null() || labels.entries().is_some_and(|mut labels| labels.next().is_none())
 }
 
 fn owned(pairs: selection::Pairs<'_>) -> Pairs {
     let pairs = pairs.into_iter();
-    pairs
-        .map(|(key, value)| (key.into_owned(), value.into_owned()))
-        .collect()
+    pairs.map(|(key, value)| (key.into_owned(), value.into_owned())).collect()
 }
 
 /// The labels in a mapping, if all are strings.
 fn pairs(labels: View<'_>) -> Option<Pairs> {
     let pairs = labels.entries()?;
-    pairs
-        .map(|(key, value)| Some((key.into_owned(), value.as_str()?.into_owned())))
-        .collect()
+    pairs.map(|(key, value)| Some((key.into_owned(), value.as_str()?.into_owned()))).collect()
 }
 
 /// The depth to which labels are looked for in an object of a kind that is not known.
@@ -102,10 +95,7 @@ impl Selection {
 
     /// Whether it creates the pods that it selects.
     pub(super) fn is_workload(&self) -> bool {
-        !matches!(
-            self.kind.as_str(),
-            "Service" | "PodDisruptionBudget" | "NetworkPolicy"
-        )
+        !matches!(self.kind.as_str(), "Service" | "PodDisruptionBudget" | "NetworkPolicy")
     }
 }
 

@@ -58,9 +58,9 @@ fn check(expected: Type, context: &Context<'_>, object: &Object<'_>, found: &mut
 fn is_rejected(context: &Context<'_>, value: View<'_>, expected: Type, actual: Type) -> bool {
     match (expected, actual) {
         (Type::Port | Type::Share, Type::Number) => false,
-        (Type::Port | Type::Share, Type::String) => value
-            .as_str()
-            .is_some_and(|text| context.is_known(&text) && expected.rejects(&text)),
+        (Type::Port | Type::Share, Type::String) => {
+            value.as_str().is_some_and(|text| context.is_known(&text) && expected.rejects(&text))
+        }
         _ => expected != actual,
     }
 }
@@ -152,9 +152,7 @@ fn hint(
         }
         ([Part::String { name, .. }], Type::Number | Type::Bool) => {
             let reference = dialect.raw_reference(name);
-            Some(format!(
-                "`{reference}` inserts the value as a number or a bool"
-            ))
+            Some(format!("`{reference}` inserts the value as a number or a bool"))
         }
         ([Part::Text(_)], Type::String) if is_secret(object) => Some("put it in quotes".to_owned()),
         ([Part::Text(_)], Type::String) => Some(format!("put it in quotes: `\"{}\"`", node.raw())),
@@ -195,9 +193,9 @@ fn fix(
         }
         ([Part::Text(_)], Type::String) => {
             let is_clear = match value.scalar()? {
-                Scalar::Number(_) => raw
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || b".+-_".contains(&b)),
+                Scalar::Number(_) => {
+                    raw.bytes().all(|b| b.is_ascii_alphanumeric() || b".+-_".contains(&b))
+                }
                 _ => is_spelled_as(raw, Type::Bool),
             };
             is_clear.then(|| format!("\"{raw}\""))
@@ -223,9 +221,7 @@ fn referring(raw: &str, written: &str, reference: &str) -> Option<String> {
 /// Whether a text without quotes is a value of this type, and nothing else is meant.
 fn is_spelled_as(text: &str, expected: Type) -> bool {
     match expected {
-        Type::Number => text
-            .parse::<i32>()
-            .is_ok_and(|number| number.to_string() == text),
+        Type::Number => text.parse::<i32>().is_ok_and(|number| number.to_string() == text),
         Type::Bool => matches!(text, "true" | "false"),
         _ => false,
     }

@@ -19,9 +19,7 @@ pub(super) fn invalid_name(context: &Context<'_>, object: &Object<'_>, found: &m
     each_name(object, head, &mut |name, value, path, what, form| {
         if !form.fits(&context.at_best(name)) {
             found.push(
-                not_the_name(name, &what(), form)
-                    .at(place(object, value))
-                    .field(path.to_string()),
+                not_the_name(name, &what(), form).at(place(object, value)).field(path.to_string()),
             );
         }
     });
@@ -51,10 +49,7 @@ pub fn warn_about_names(
         };
         found.push(Diagnostic {
             severity: Severity::Warning,
-            ..diagnostic
-                .rule("invalid-name")
-                .at(place(object, value))
-                .field(path.to_string())
+            ..diagnostic.rule("invalid-name").at(place(object, value)).field(path.to_string())
         });
     });
 }
@@ -128,11 +123,7 @@ pub(super) fn invalid_label(context: &Context<'_>, object: &Object<'_>, found: &
     let value = &object.value;
     let kind = value.str_at(&["kind"]).unwrap_or_default();
     let root = Path::Root(&object.field);
-    let mut labels = Labels {
-        context,
-        object,
-        found,
-    };
+    let mut labels = Labels { context, object, found };
     let mut check = |keys: &[&str], has_values: bool| {
         follow(value.into(), keys, &root, &mut |mapping, path| {
             labels.check(mapping, path, has_values);
@@ -144,10 +135,7 @@ pub(super) fn invalid_label(context: &Context<'_>, object: &Object<'_>, found: &
         return;
     }
     check(&["spec", "selector", "matchLabels"], true);
-    if matches!(
-        kind,
-        "Service" | "ReplicationController" | "DeploymentConfig"
-    ) {
+    if matches!(kind, "Service" | "ReplicationController" | "DeploymentConfig") {
         check(&["spec", "selector"], true);
     }
     if let Some(maker) = pods::maker(kind) {
@@ -168,25 +156,19 @@ struct Labels<'l, 'c, 'o> {
 
 impl Labels<'_, '_, '_> {
     fn check(&mut self, mapping: View<'_>, path: &Path<'_>, has_values: bool) {
-        let what = if has_values {
-            "a label"
-        } else {
-            "an annotation"
-        };
+        let what = if has_values { "a label" } else { "an annotation" };
         for (key, value) in mapping.entries().into_iter().flatten() {
             let at = Where::of(self, &key, value, mapping, path);
             let best = self.context.at_best(&key);
             // The keys of annotations are compared in lower case.
             if !is_label_key(&best) && (has_values || !is_label_key(&best.to_lowercase())) {
-                self.found
-                    .push(not_the_key(&key, what).at(at.key).field(&at.field));
+                self.found.push(not_the_key(&key, what).at(at.key).field(&at.field));
             }
             let Some(text) = value.as_str().filter(|text| has_values && !text.is_empty()) else {
                 continue;
             };
             if !is_label_text(&self.context.at_best(&text)) {
-                self.found
-                    .push(not_the_value(&text).at(at.value).field(at.field));
+                self.found.push(not_the_value(&text).at(at.value).field(at.field));
             }
         }
     }
@@ -230,10 +212,6 @@ impl Where {
         }
         // It came by an alias.
         let place = place(&labels.object.look(), mapping);
-        Self {
-            key: place.clone(),
-            value: place,
-            field: Path::Key(path, key).to_string(),
-        }
+        Self { key: place.clone(), value: place, field: Path::Key(path, key).to_string() }
     }
 }

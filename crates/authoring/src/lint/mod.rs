@@ -69,9 +69,7 @@ pub fn check(
     let mut checked = Checked::default();
     for root in templates(&document) {
         checked.templates += 1;
-        checked
-            .findings
-            .append(check_template(&root, disabled, server));
+        checked.findings.append(check_template(&root, disabled, server));
     }
     Ok(checked)
 }
@@ -80,10 +78,7 @@ pub fn check(
 pub fn templates(document: &Arc<Document>) -> impl Iterator<Item = SharedNode> {
     let roots = document.roots().flat_map(|root| {
         let lists = root.get_all(["items", "transformers"]);
-        let lists = lists
-            .into_iter()
-            .flatten()
-            .filter(|list| list.is_sequence());
+        let lists = lists.into_iter().flatten().filter(|list| list.is_sequence());
         std::iter::once(root).chain(lists.flat_map(Cursor::children))
     });
     let templates = roots.filter(|root| is_template(*root));
@@ -91,13 +86,8 @@ pub fn templates(document: &Arc<Document>) -> impl Iterator<Item = SharedNode> {
 }
 
 /// The kinds that are looked at.
-const KINDS: [&str; 5] = [
-    "Template",
-    "TemplateInstance",
-    "ParameterValues",
-    "Composition",
-    "DeploymentConfiguration",
-];
+const KINDS: [&str; 5] =
+    ["Template", "TemplateInstance", "ParameterValues", "Composition", "DeploymentConfiguration"];
 
 /// Whether an unreadable text seems to contain one of the kinds that `validate` checks.
 pub fn may_hold_template(text: &str) -> bool {
@@ -161,10 +151,7 @@ pub fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<String> {
         return Vec::new();
     };
     let text = annotation.text().ok().flatten().unwrap_or_default();
-    let names = text
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty());
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
     let names: Vec<String> = names.map(str::to_owned).collect();
     let object = krm_core::identity::reference(root);
     for unknown in names.iter().filter_map(|name| unknown_rule(name)) {
@@ -185,12 +172,7 @@ fn check_content(template: &Template, server: Option<&Checker>, found: &mut Diag
     found.append(defaults);
 
     let (references, nearly) = references::all(template);
-    let context = Context {
-        template,
-        survey: &survey,
-        references,
-        nearly,
-    };
+    let context = Context { template, survey: &survey, references, nearly };
     let mut facts = Vec::new();
     let mut refusals = Diagnostics::new();
     let mut expanding = Diagnostics::new();

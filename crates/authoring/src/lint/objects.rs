@@ -69,9 +69,7 @@ pub(super) fn unmatched_selector(context: &Context<'_>, facts: &[Facts], found: 
         selections.flat_map(|one| one.pods.iter().map(move |pods| (one, pods)))
     };
     let is_of_other_kind = |selector: &Pairs| {
-        let mut others = facts
-            .iter()
-            .flat_map(|facts| &facts.selection.possible_pods);
+        let mut others = facts.iter().flat_map(|facts| &facts.selection.possible_pods);
         others.any(|labels| unmet(context, selector, labels).is_empty())
     };
     for one in facts.iter().filter(|facts| !facts.selection.is_workload()) {
@@ -108,11 +106,8 @@ pub(super) fn unmatched_selector(context: &Context<'_>, facts: &[Facts], found: 
             missing.join(", ")
         );
         // A missing label may be added to running pods.
-        let diagnostic = if differs {
-            Diagnostic::warning(message)
-        } else {
-            Diagnostic::info(message)
-        };
+        let diagnostic =
+            if differs { Diagnostic::warning(message) } else { Diagnostic::info(message) };
         found.push(
             diagnostic
                 .at(place.clone())
@@ -127,10 +122,7 @@ pub(super) fn unmatched_selector(context: &Context<'_>, facts: &[Facts], found: 
 pub(super) fn duplicate_object(_: &Context<'_>, facts: &[Facts], found: &mut Diagnostics) {
     let mut seen: BTreeMap<&Identity, &Facts> = BTreeMap::new();
     for one in facts {
-        let Some(identity) = one
-            .identity
-            .as_ref()
-            .filter(|identity| !identity.name.is_empty())
+        let Some(identity) = one.identity.as_ref().filter(|identity| !identity.name.is_empty())
         else {
             continue;
         };

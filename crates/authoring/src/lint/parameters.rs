@@ -74,15 +74,9 @@ fn limits_of_other_types(parameter: &Parameter, found: &mut Diagnostics) {
         let hint = "remove it, or change the `type`";
         report("enum", Diagnostic::warning(problem).hint(hint));
     }
-    let bounds = [
-        ("minimum", &parameter.minimum),
-        ("maximum", &parameter.maximum),
-    ];
+    let bounds = [("minimum", &parameter.minimum), ("maximum", &parameter.maximum)];
     let is_number = matches!(kind, ParameterType::Int | ParameterType::Number);
-    for (key, _) in bounds
-        .iter()
-        .filter(|(_, bound)| bound.is_some() && !is_number)
-    {
+    for (key, _) in bounds.iter().filter(|(_, bound)| bound.is_some() && !is_number) {
         let problem = format!("`{key}` of parameter `{name}` has no effect on text");
         let hint = "add `type: int` or `type: number`";
         report(key, Diagnostic::warning(problem).hint(hint));
@@ -93,10 +87,8 @@ fn limits_of_other_types(parameter: &Parameter, found: &mut Diagnostics) {
 pub(super) fn generated_value(context: &Context<'_>, found: &mut Diagnostics) {
     let template = context.template;
     for parameter in template.parameters() {
-        if matches!(
-            template.default_value(parameter),
-            DefaultValue::Generated(_)
-        ) && let Some(diagnostic) = constant::check(template, parameter)
+        if matches!(template.default_value(parameter), DefaultValue::Generated(_))
+            && let Some(diagnostic) = constant::check(template, parameter)
         {
             found.push(diagnostic);
         }
@@ -109,13 +101,7 @@ pub(super) fn undeclared_parameter(context: &Context<'_>, found: &mut Diagnostic
     if context.template.dialect() == Dialect::Proposal {
         return;
     }
-    let names = || {
-        context
-            .template
-            .parameters()
-            .iter()
-            .map(|one| one.name.as_str())
-    };
+    let names = || context.template.parameters().iter().map(|one| one.name.as_str());
     let declared: BTreeSet<&str> = names().collect();
     let mut seen: BTreeMap<&str, Vec<&Reference>> = BTreeMap::new();
     for reference in &context.references {
@@ -132,13 +118,10 @@ pub(super) fn undeclared_parameter(context: &Context<'_>, found: &mut Diagnostic
         let known = in_text.and_then(|_| closest(name, names()));
         let message = format!("parameter `{name}` is not declared");
         let diagnostic = match known {
-            Some(known) => Diagnostic::warning(message).hint(format!(
-                "did you mean `{}`?",
-                first.spelling.replace(name, known)
-            )),
-            None if bad.is_some() => Diagnostic::warning(message).hint(format!(
-                "declare it under `parameters`, as `- name: {name}`"
-            )),
+            Some(known) => Diagnostic::warning(message)
+                .hint(format!("did you mean `{}`?", first.spelling.replace(name, known))),
+            None if bad.is_some() => Diagnostic::warning(message)
+                .hint(format!("declare it under `parameters`, as `- name: {name}`")),
             None => Diagnostic::info(message).hint(format!(
                 "`{}` stays unchanged, for a shell or another program",
                 first.spelling
@@ -150,11 +133,7 @@ pub(super) fn undeclared_parameter(context: &Context<'_>, found: &mut Diagnostic
 
 /// Parameters that nothing refers to.
 pub(super) fn unused_parameter(context: &Context<'_>, found: &mut Diagnostics) {
-    let used: BTreeSet<&str> = context
-        .references
-        .iter()
-        .map(|one| one.name.as_str())
-        .collect();
+    let used: BTreeSet<&str> = context.references.iter().map(|one| one.name.as_str()).collect();
     for parameter in context.template.parameters() {
         let name = parameter.name.as_str();
         let (open, close) = match context.template.dialect() {
@@ -181,9 +160,7 @@ pub(super) fn unused_parameter(context: &Context<'_>, found: &mut Diagnostics) {
 pub(super) fn empty_value(context: &Context<'_>, found: &mut Diagnostics) {
     for parameter in context.template.parameters() {
         let name = parameter.name.as_str();
-        let default = parameter
-            .value()
-            .and_then(|default| default.text().ok().flatten());
+        let default = parameter.value().and_then(|default| default.text().ok().flatten());
         let may_be_empty = context.survey.is_unknown(name)
             && !parameter.required
             && parameter.expression().is_none()
@@ -227,10 +204,8 @@ fn omits_nothing(context: &Context<'_>, parameter: &Parameter) -> Diagnostic {
         let hint = format!("write `{reference}`, and nothing else, in the field that is optional");
         ("no field is only a raw reference to it", hint)
     };
-    Diagnostic::warning(format!(
-        "`omitEmpty` of parameter `{name}` has no effect: {why}"
-    ))
-    .at(parameter.field("omitEmpty").place())
-    .field(format!("parameters[{}].omitEmpty", parameter.index))
-    .hint(hint)
+    Diagnostic::warning(format!("`omitEmpty` of parameter `{name}` has no effect: {why}"))
+        .at(parameter.field("omitEmpty").place())
+        .field(format!("parameters[{}].omitEmpty", parameter.index))
+        .hint(hint)
 }

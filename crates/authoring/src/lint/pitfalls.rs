@@ -19,22 +19,16 @@ pub(super) fn yaml_bool(context: &Context<'_>, found: &mut Diagnostics) {
             return;
         }
         let what = if is_key { "the key " } else { "" };
-        let place = if is_key {
-            node.key_place()
-        } else {
-            node.place()
-        };
+        let place = if is_key { node.key_place() } else { node.place() };
         found.push(
-            Diagnostic::warning(format!(
-                "Kubernetes reads {what}`{text}` as the bool `{flag}`"
-            ))
-            .at(place)
-            .field(path.to_string())
-            .hint(if is_key {
-                format!("put it in quotes: `\"{text}\"`")
-            } else {
-                format!("write `{flag}`, or `\"{text}\"` for the text")
-            }),
+            Diagnostic::warning(format!("Kubernetes reads {what}`{text}` as the bool `{flag}`"))
+                .at(place)
+                .field(path.to_string())
+                .hint(if is_key {
+                    format!("put it in quotes: `\"{text}\"`")
+                } else {
+                    format!("write `{flag}`, or `\"{text}\"` for the text")
+                }),
         );
     });
 }

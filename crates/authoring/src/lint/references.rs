@@ -10,10 +10,7 @@ use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, DuplicateKeys, NodeId, Scalar, Value};
 
 /// A reference and its place.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a fact that rules ask for"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact that rules ask for")]
 pub(super) struct Reference {
     pub(super) name: String,
     pub(super) spelling: String,
@@ -32,12 +29,8 @@ pub(super) struct Reference {
 /// which look like a reference.
 pub(super) fn all(template: &Template) -> (Vec<Reference>, BTreeSet<&str>) {
     let names = template.parameters().iter().map(|one| one.name.as_str());
-    let mut list = References {
-        template,
-        names: names.collect(),
-        list: Vec::new(),
-        nearly: BTreeSet::new(),
-    };
+    let mut list =
+        References { template, names: names.collect(), list: Vec::new(), nearly: BTreeSet::new() };
     list.read(template.labels(), &Path::Key(&Path::Root(""), "labels"));
     list.read(template.objects(), &Path::Root("objects"));
     list.read(template.message(), &Path::Root("message"));

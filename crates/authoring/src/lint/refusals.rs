@@ -82,19 +82,12 @@ pub(super) fn add_unfound(refusals: &Diagnostics, found: &mut Diagnostics) {
         found.iter().any(|other| {
             other.rule.is_some_and(finds_refusals) && is_same_place(one, other)
                 || other.rule == Some("invalid-label")
-                    && one
-                        .field
-                        .as_ref()
-                        .is_some_and(|field| field.contains(".labels"))
+                    && one.field.as_ref().is_some_and(|field| field.contains(".labels"))
                 || other.rule == Some("selector-mismatch")
                     && one.message.contains("`spec.selector` selects")
         })
     };
-    let new: Vec<Diagnostic> = refusals
-        .iter()
-        .filter(|one| !is_known(one))
-        .cloned()
-        .collect();
+    let new: Vec<Diagnostic> = refusals.iter().filter(|one| !is_known(one)).cloned().collect();
     for one in new {
         found.push(one);
     }

@@ -31,12 +31,7 @@ pub(super) enum Check {
 }
 
 const fn rule(name: &'static str, severity: Severity, summary: &'static str, check: Check) -> Rule {
-    Rule {
-        name,
-        severity,
-        summary,
-        check,
-    }
+    Rule { name, severity, summary, check }
 }
 
 use Check::{Object as EachObject, Objects, Reading, Template};

@@ -48,10 +48,7 @@ pub(super) fn check_dialects(parts: &[Part<'_>], found: &mut Diagnostics) {
         let at = |part: &Part<'_>| part.place(part.value.get("apiVersion"));
         let diagnostic = part.error(message, part.value.get("apiVersion"));
         found.push(
-            diagnostic
-                .related(at(first), "the first Template")
-                .field("apiVersion")
-                .hint(hint),
+            diagnostic.related(at(first), "the first Template").field("apiVersion").hint(hint),
         );
     }
 }
@@ -84,12 +81,7 @@ pub(super) fn warn_of_left_out(parts: &[Part<'_>], found: &mut Diagnostics) {
     for part in others {
         let mut fields = left_out(&first.value, &part.value, "", TEMPLATE_FIELDS);
         if let Some((ours, theirs)) = both(first, part, &["metadata"]) {
-            fields.extend(left_out(
-                ours,
-                theirs,
-                "metadata.",
-                &["name", "annotations"],
-            ));
+            fields.extend(left_out(ours, theirs, "metadata.", &["name", "annotations"]));
         }
         let annotations = part.value.at(&["metadata", "annotations"]);
         for (key, _) in annotations.and_then(Value::entries).unwrap_or_default() {

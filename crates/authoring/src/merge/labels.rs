@@ -31,10 +31,8 @@ pub(super) fn unify(parts: &mut [Part<'_>], options: &Options, found: &mut Diagn
     }
     if options.keep_first_labels {
         for (part, labels) in parts.iter().zip(&all).skip(1) {
-            let dropped: Vec<&Label> = labels
-                .iter()
-                .filter(|label| !first.contains(label))
-                .collect();
+            let dropped: Vec<&Label> =
+                labels.iter().filter(|label| !first.contains(label)).collect();
             if !dropped.is_empty() {
                 found.push(part.warning(
                     format!(
@@ -101,10 +99,7 @@ fn move_to_objects(part: &mut Part<'_>, labels: &[Label], found: &mut Diagnostic
     let moved = put_on_objects(part, &texts.collect::<Vec<_>>());
     for (object, path) in &moved.refused {
         let field = format!("{}.{path}", object.field);
-        let message = format!(
-            "the labels of `{}` cannot be put on {}",
-            part.label, object.title
-        );
+        let message = format!("the labels of `{}` cannot be put on {}", part.label, object.title);
         found.push(
             part.error(message, Some(&object.origin()))
                 .hint(format!("write `{path}` of the object without a reference"))
@@ -160,10 +155,7 @@ struct Named {
 impl Named {
     /// A value with its place.
     fn origin(&self) -> Value<'static> {
-        Value {
-            origin: self.node,
-            ..Value::string("")
-        }
+        Value { origin: self.node, ..Value::string("") }
     }
 }
 
@@ -193,45 +185,36 @@ fn put_on_objects(part: &mut Part<'_>, labels: &[Label]) -> Moved {
     }
     let objects = part.items_mut("objects").into_iter().flatten();
     for (index, object) in objects.enumerate() {
-        each_mut(
-            object,
-            &format!("objects[{index}]"),
-            &mut |object, field| {
-                let named = || Named {
-                    node: object.origin,
-                    field: field.to_owned(),
-                    title: describe(object),
+        each_mut(object, &format!("objects[{index}]"), &mut |object, field| {
+            let named =
+                || Named { node: object.origin, field: field.to_owned(), title: describe(object) };
+            if let Some(path) = blocked(object, dialect, selects) {
+                moved.refused.push((named(), path));
+                return;
+            }
+            let named = named();
+            if selects {
+                let before = object.clone();
+                let selecting = Selecting {
+                    templates: Set::of(&templates),
+                    selectors: Set::of(&selectors),
+                    pods: &|| &pods,
                 };
-                if let Some(path) = blocked(object, dialect, selects) {
-                    moved.refused.push((named(), path));
-                    return;
+                on_selectors(object, selecting);
+                if *object != before {
+                    moved.selecting.push(named.title.clone());
                 }
-                let named = named();
-                if selects {
-                    let before = object.clone();
-                    let selecting = Selecting {
-                        templates: Set::of(&templates),
-                        selectors: Set::of(&selectors),
-                        pods: &|| &pods,
-                    };
-                    on_selectors(object, selecting);
-                    if *object != before {
-                        moved.selecting.push(named.title.clone());
-                    }
-                }
-                if !on_object(object, Set::of(&all)) {
-                    moved.dropped.push(named);
-                }
-            },
-        );
+            }
+            if !on_object(object, Set::of(&all)) {
+                moved.dropped.push(named);
+            }
+        });
     }
     moved
 }
 
 fn pairs<'l>(labels: impl Iterator<Item = &'l Label>) -> Vec<(String, String)> {
-    labels
-        .map(|one| (one.key.clone(), one.value.clone()))
-        .collect()
+    labels.map(|one| (one.key.clone(), one.value.clone())).collect()
 }
 
 /// The field of an object that is a reference where labels must be put into a mapping.
@@ -267,9 +250,7 @@ fn reference_on(
     is_reference: &dyn Fn(Option<&Value<'_>>) -> bool,
 ) -> Option<String> {
     if let Some(items) = value.items() {
-        return items
-            .iter()
-            .find_map(|item| reference_on(item, branch, is_reference));
+        return items.iter().find_map(|item| reference_on(item, branch, is_reference));
     }
     let next = value.get(branch.key)?;
     if is_reference(Some(next)) {

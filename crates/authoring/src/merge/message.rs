@@ -14,9 +14,7 @@ pub(super) fn join(parts: &mut [Part<'_>]) {
     let sections: Vec<String> = parts.iter().filter_map(section).collect();
     if let (Some(first), false) = (parts.first_mut(), sections.is_empty()) {
         let text = sections.join("\n\n");
-        first
-            .value
-            .insert(Cow::Borrowed("message"), Value::string(text));
+        first.value.insert(Cow::Borrowed("message"), Value::string(text));
     }
 }
 
@@ -34,9 +32,7 @@ fn section(part: &Part<'_>) -> Option<String> {
 
 /// Whether the first line of several is a name and a colon.
 fn is_under_a_name(text: &str) -> bool {
-    let name = text
-        .split_once('\n')
-        .and_then(|(first, _)| first.strip_suffix(':'));
+    let name = text.split_once('\n').and_then(|(first, _)| first.strip_suffix(':'));
     name.is_some_and(|name| {
         let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
         !name.is_empty() && name.bytes().all(is_of_name)

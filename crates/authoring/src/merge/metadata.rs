@@ -64,13 +64,8 @@ pub(super) fn annotation<'p>(part: &'p Part<'_>, key: &str) -> Option<&'p str> {
 
 /// The pieces of all texts, each once; `None` if the first Template has them all.
 fn joined(parts: &[Part<'_>], key: &str, separator: &str) -> Option<String> {
-    let mut texts = parts
-        .iter()
-        .map(|part| annotation(part, key).unwrap_or_default());
-    let first = texts
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches(['\n', '\r']);
+    let mut texts = parts.iter().map(|part| annotation(part, key).unwrap_or_default());
+    let first = texts.next().unwrap_or_default().trim_end_matches(['\n', '\r']);
     let pieces = |text: &'_ str| -> Vec<String> {
         let pieces = text.split(separator).map(|piece| piece.trim().to_owned());
         pieces.filter(|piece| !piece.is_empty()).collect()
@@ -119,10 +114,9 @@ fn check_own(first: &Part<'_>, part: &Part<'_>, found: &mut Diagnostics) {
             label(in_part, part)
         );
         let diagnostic = match (in_part, in_first) {
-            (Some(_), Some(_)) => part.error(message, in_part).related(
-                first.place(in_first),
-                format!("the one of `{}`", first.label),
-            ),
+            (Some(_), Some(_)) => part
+                .error(message, in_part)
+                .related(first.place(in_first), format!("the one of `{}`", first.label)),
             (Some(_), None) => part.error(message, in_part),
             _ => first.error(message, in_first),
         };
@@ -141,18 +135,14 @@ fn check_display_name(
     options: &Options,
     found: &mut Diagnostics,
 ) {
-    let (ours, theirs) = (
-        annotation(first, DISPLAY_NAME),
-        annotation(part, DISPLAY_NAME),
-    );
+    let (ours, theirs) = (annotation(first, DISPLAY_NAME), annotation(part, DISPLAY_NAME));
     if options.display_name.is_some() || ours == theirs {
         return;
     }
     let message = match ours {
-        Some(ours) => format!(
-            "the merged Template keeps the display name `{ours}` of `{}`",
-            first.label
-        ),
+        Some(ours) => {
+            format!("the merged Template keeps the display name `{ours}` of `{}`", first.label)
+        }
         None => format!(
             "the display name `{}` of `{}` is left out",
             theirs.unwrap_or_default(),
@@ -167,10 +157,7 @@ fn check_display_name(
         ((true, place), _) => (first, place),
         (_, (_, place)) => (part, place),
     };
-    let warning = Diagnostic {
-        place: Some(place),
-        ..owner.warning(message, None)
-    };
+    let warning = Diagnostic { place: Some(place), ..owner.warning(message, None) };
     found.push(
         warning
             .field(format!("metadata.annotations[{DISPLAY_NAME}]"))

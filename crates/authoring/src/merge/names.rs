@@ -25,12 +25,7 @@ pub(super) fn rename(parts: &mut [Part<'_>], options: &Options, found: &mut Diag
         let Some(part) = find(parts, &one.template, "--rename", found) else {
             continue;
         };
-        if part
-            .template
-            .parameters()
-            .iter()
-            .all(|known| known.name != one.from)
-        {
+        if part.template.parameters().iter().all(|known| known.name != one.from) {
             found.push(unknown_parameter(part, &one.from));
             continue;
         }
@@ -82,10 +77,7 @@ fn unknown_parameter(part: &Part<'_>, name: &str) -> Diagnostic {
     let meant = closest(name, known.map(|parameter| parameter.name.as_ref()));
     let hint = match meant {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!(
-            "to list its parameters, run `krm-template parameters -f {}`",
-            part.file()
-        ),
+        None => format!("to list its parameters, run `krm-template parameters -f {}`", part.file()),
     };
     let message = format!(
         "`--rename` names the parameter `{name}`, which Template `{}` does not declare",
@@ -117,10 +109,7 @@ fn check(part: &Part<'_>, found: &mut Diagnostics) {
             "the parameters `{other}` and `{old}` of Template `{}` both become `{new}`",
             part.label
         );
-        found.push(
-            part.error(message, None)
-                .hint("use another name in `--rename` or `--prefix`"),
-        );
+        found.push(part.error(message, None).hint("use another name in `--rename` or `--prefix`"));
     }
 }
 
@@ -130,10 +119,7 @@ fn is_name(name: &str, dialect: Dialect) -> bool {
     match dialect {
         Dialect::OpenShift => !name.is_empty() && name.bytes().all(may_follow),
         Dialect::Proposal => {
-            starts
-                && name
-                    .bytes()
-                    .all(|byte| may_follow(byte) || b".-".contains(&byte))
+            starts && name.bytes().all(|byte| may_follow(byte) || b".-".contains(&byte))
         }
     }
 }

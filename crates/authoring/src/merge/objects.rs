@@ -87,9 +87,7 @@ impl Found {
     pub(super) fn value<'p, 'd>(&self, part: &'p Part<'d>) -> Option<&'p Value<'d>> {
         let (first, inner) = self.indices.split_first()?;
         let object = part.items("objects").get(*first)?;
-        inner.iter().try_fold(object, |object, index| {
-            object.get("items")?.items()?.get(*index)
-        })
+        inner.iter().try_fold(object, |object, index| object.get("items")?.items()?.get(*index))
     }
 
     fn remove(&self, part: &mut Part<'_>) {
@@ -108,10 +106,7 @@ impl Found {
 
     /// Where its name is written.
     fn place(&self, part: &Part<'_>) -> krm_yaml::source::Place {
-        part.place(
-            self.value(part)
-                .and_then(|value| value.at(&["metadata", "name"])),
-        )
+        part.place(self.value(part).and_then(|value| value.at(&["metadata", "name"])))
     }
 }
 
@@ -142,10 +137,7 @@ fn collect(object: &Value<'_>, indices: &mut Vec<usize>, found: &mut Vec<Found>)
         let group = legacy::group_of(&identity.kind);
         group.unwrap_or_default().clone_into(&mut identity.group);
     }
-    found.push(Found {
-        indices: indices.clone(),
-        identity,
-    });
+    found.push(Found { indices: indices.clone(), identity });
 }
 
 fn conflict(earlier: &Part<'_>, first: &Found, part: &Part<'_>, object: &Found) -> Diagnostic {
@@ -157,23 +149,15 @@ fn conflict(earlier: &Part<'_>, first: &Found, part: &Part<'_>, object: &Found) 
     let name = &object.identity.name;
     let refers = pieces(name, dialect).any(|piece| piece.name().is_some());
     let hint = if refers {
-        format!(
-            "{}; or rename the object in one of the files",
-            part.prefix_hint()
-        )
+        format!("{}; or rename the object in one of the files", part.prefix_hint())
     } else {
         "rename the object in one of the files: its name has no reference, so `--prefix` does not help"
             .to_owned()
     };
-    let place = object
-        .value(part)
-        .and_then(|value| value.at(&["metadata", "name"]));
+    let place = object.value(part).and_then(|value| value.at(&["metadata", "name"]));
     part.error(message, place)
         .rule("duplicate-object")
-        .related(
-            first.place(earlier),
-            format!("first here in `{}`", earlier.label),
-        )
+        .related(first.place(earlier), format!("first here in `{}`", earlier.label))
         .field(object.field())
         .hint(hint)
 }
@@ -204,9 +188,7 @@ fn warn_of_defaults(parts: &[Part<'_>], objects: &[Vec<Found>], found: &mut Diag
                 "`{}` of `{}` and `{}` of `{}` are one object unless values differ from the defaults",
                 first.identity, earlier.label, object.identity, part.label
             );
-            let place = object
-                .value(part)
-                .and_then(|value| value.at(&["metadata", "name"]));
+            let place = object.value(part).and_then(|value| value.at(&["metadata", "name"]));
             found.push(
                 part.warning(message, place)
                     .rule("duplicate-object")
@@ -228,15 +210,11 @@ fn defaults(parts: &[Part<'_>]) -> BTreeMap<String, String> {
         for parameter in part.items("parameters") {
             let text = |key: &str| parameter.get(key).and_then(Value::as_str);
             if let (Some(name), Some(value)) = (text("name"), text("value")) {
-                defaults
-                    .entry(name.to_owned())
-                    .or_insert_with(|| value.to_owned());
+                defaults.entry(name.to_owned()).or_insert_with(|| value.to_owned());
             }
         }
     }
-    let values = parts
-        .first()
-        .and_then(|first| first.value.get("values")?.entries());
+    let values = parts.first().and_then(|first| first.value.get("values")?.entries());
     for (name, value) in values.unwrap_or_default() {
         if let Some(value) = value.as_str() {
             defaults.insert(name.clone().into_owned(), value.to_owned());
@@ -262,11 +240,7 @@ fn with_defaults(
     Identity {
         group: identity.group.clone(),
         kind: resolved(&identity.kind),
-        namespace: if is_removed {
-            String::new()
-        } else {
-            resolved(&identity.namespace)
-        },
+        namespace: if is_removed { String::new() } else { resolved(&identity.namespace) },
         name: resolved(&identity.name),
     }
 }

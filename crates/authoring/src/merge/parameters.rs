@@ -15,9 +15,7 @@ pub(super) fn unify(parts: &mut [Part<'_>], options: &Options, found: &mut Diagn
     let mut first: BTreeMap<String, Spot> = BTreeMap::new();
     let mut gone: Vec<Spot> = Vec::new();
     for part in 0..parts.len() {
-        let count = parts
-            .get(part)
-            .map_or(0, |part| part.template.parameters().len());
+        let count = parts.get(part).map_or(0, |part| part.template.parameters().len());
         for parameter in 0..count {
             let spot = Spot { part, parameter };
             let Some(name) = spot.name(parts) else {
@@ -91,10 +89,7 @@ fn declare_once(
     let is_shared = options.shared.contains(&pair.name);
     let (mut problems, texts) = pair.differences();
     let stricter: Vec<&'static str> = if is_shared {
-        let stricter = problems
-            .iter()
-            .copied()
-            .filter(|field| STRICTER.contains(field));
+        let stricter = problems.iter().copied().filter(|field| STRICTER.contains(field));
         let stricter = stricter.collect();
         problems.retain(|field| !STRICTER.contains(field));
         stricter
@@ -111,9 +106,7 @@ fn declare_once(
         found.push(pair.warning(&texts));
     }
     let index = pair.first.parameter.index;
-    let kept = parts
-        .get_mut(first.part)
-        .and_then(|part| part.items_mut("parameters"));
+    let kept = parts.get_mut(first.part).and_then(|part| part.items_mut("parameters"));
     let Some(kept) = kept.and_then(|items| items.get_mut(index)) else {
         return;
     };
@@ -149,11 +142,7 @@ impl<'p, 'd> Declaration<'p, 'd> {
         let part = parts.get(spot.part)?;
         let parameter = part.template.parameters().get(spot.parameter)?;
         let value = part.items("parameters").get(parameter.index)?;
-        Some(Self {
-            part,
-            parameter,
-            value,
-        })
+        Some(Self { part, parameter, value })
     }
 }
 
@@ -197,10 +186,7 @@ impl<'p, 'd> Pair<'p, 'd> {
             ("omitEmpty", a.omit_empty != b.omit_empty),
             ("secret", flag("secret") != b.secret),
             ("generate", a.from.is_some() != b.from.is_some()),
-            (
-                "from",
-                a.from.is_some() && b.from.is_some() && a.expression() != b.expression(),
-            ),
+            ("from", a.from.is_some() && b.from.is_some() && a.expression() != b.expression()),
             ("enum", a.allowed != b.allowed),
             ("pattern", a.pattern != b.pattern),
             ("minimum", a.minimum != b.minimum),

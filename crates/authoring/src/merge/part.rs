@@ -81,9 +81,7 @@ impl<'d> Part<'d> {
     /// The names of its parameters in the merged Template.
     pub(super) fn new_names(&self) -> BTreeSet<String> {
         let parameters = self.template.parameters().iter();
-        parameters
-            .map(|parameter| self.renamed(&parameter.name).to_owned())
-            .collect()
+        parameters.map(|parameter| self.renamed(&parameter.name).to_owned()).collect()
     }
 
     /// The items of one of its lists.

@@ -59,10 +59,7 @@ struct Captured {
 
 impl Captured {
     fn error(self, part: &Part<'_>, by: &Part<'_>) -> Diagnostic {
-        let value = Value {
-            origin: self.node,
-            ..Value::string("")
-        };
+        let value = Value { origin: self.node, ..Value::string("") };
         let is_foreign = match part.template.dialect() {
             Dialect::Proposal => self.spelling.contains('{'),
             Dialect::OpenShift => self.spelling.starts_with("$("),
@@ -303,11 +300,7 @@ impl Walk<'_, '_> {
             let start = at + offset;
             at = start + old.len();
             if old != new {
-                edits.push(Edit {
-                    start,
-                    end: at,
-                    text: (*new).to_owned(),
-                });
+                edits.push(Edit { start, end: at, text: (*new).to_owned() });
             }
         }
         self.edits.append(&mut edits);

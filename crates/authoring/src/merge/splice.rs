@@ -23,9 +23,7 @@ pub(super) fn lists(
     let mut edits = Vec::new();
     for key in keys {
         let list = |document: &'_ Document| Some(document.roots().next()?.get(key)?.id());
-        let lists = others
-            .iter()
-            .filter_map(|other| Some(other.cursor(list(other)?)));
+        let lists = others.iter().filter_map(|other| Some(other.cursor(list(other)?)));
         let lists: Vec<Cursor<'_>> = lists.filter(has_items).collect();
         let Some(target) = list(base).map(|list| base.cursor(list)) else {
             continue;
@@ -52,9 +50,7 @@ fn append(
     let column = column_of(target, lists);
     // A list in brackets is written with dashes too: items with dashes cannot follow it.
     let has_dashes = has_items(&target) && !target.is_flow();
-    let own = [target]
-        .into_iter()
-        .filter(|list| list.is_flow() && has_items(list));
+    let own = [target].into_iter().filter(|list| list.is_flow() && has_items(list));
     let lists: Vec<Cursor<'_>> = own.chain(lists.iter().copied()).collect();
     let is_spaced = lists.iter().chain([&target]).any(|list| is_spaced(*list));
     let mut text = String::new();
@@ -74,11 +70,7 @@ fn append(
         end
     } else {
         let (key, end) = (target.after_key(), target.end().max(target.after_key()));
-        edits.push(Edit {
-            start: key,
-            end,
-            text: String::new(),
-        });
+        edits.push(Edit { start: key, end, text: String::new() });
         next_line(document.text(), end)
     };
     if !ends_line(document.text(), at) {
@@ -91,10 +83,7 @@ fn append(
 /// The column of the dashes: that of the list, or as far from its key as in the first one with items,
 /// however many are joined at a time. Items in brackets get the column of the key.
 fn column_of(target: Cursor<'_>, lists: &[Cursor<'_>]) -> usize {
-    let first = [target]
-        .into_iter()
-        .chain(lists.iter().copied())
-        .find(has_items);
+    let first = [target].into_iter().chain(lists.iter().copied()).find(has_items);
     let column = |list: &Cursor<'_>| list.document().column(list.start());
     let indentation = first.filter(|list| !list.is_flow()).and_then(|list| {
         let item = list.document().column(list.children().next()?.start());
@@ -121,10 +110,7 @@ fn items(list: Cursor<'_>, column: usize, lines: Lines) -> Result<String> {
     let mut text = match krm_yaml::lines_of_items(list).filter(|_| !list.is_flow()) {
         Some((_, end)) if lines == Lines::Copied => {
             let start = after_blank_lines(document, next_line(document.text(), list.after_key()));
-            let from = list
-                .children()
-                .next()
-                .map_or(0, |item| document.column(item.start()));
+            let from = list.children().next().map_or(0, |item| document.column(item.start()));
             moved(document.slice(start..end), from, column)
         }
         _ => rendered(list, column)?,
@@ -138,9 +124,7 @@ fn items(list: Cursor<'_>, column: usize, lines: Lines) -> Result<String> {
 /// The first line from `at` on that is not blank.
 fn after_blank_lines(document: &Document, at: usize) -> usize {
     let rest = document.slice(at..document.text().len());
-    let blank = rest
-        .split_inclusive('\n')
-        .take_while(|line| line.trim().is_empty());
+    let blank = rest.split_inclusive('\n').take_while(|line| line.trim().is_empty());
     at + blank.map(str::len).sum::<usize>()
 }
 

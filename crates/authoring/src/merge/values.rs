@@ -82,8 +82,7 @@ impl<'d> Values<'d> {
     }
 
     fn add(&mut self, name: Cow<'d, str>, value: Value<'d>) {
-        self.by_name
-            .insert(name.clone().into_owned(), self.entries.len());
+        self.by_name.insert(name.clone().into_owned(), self.entries.len());
         self.entries.push(Some((name, value)));
     }
 
@@ -141,11 +140,7 @@ impl<'d> Merged<'d> {
         values: &Values<'_>,
         defaults: &BTreeMap<String, Value<'static>>,
     ) -> Vec<String> {
-        let theirs = values
-            .entries
-            .iter()
-            .flatten()
-            .map(|(name, _)| name.as_ref());
+        let theirs = values.entries.iter().flatten().map(|(name, _)| name.as_ref());
         let (known, new): (BTreeSet<&str>, Vec<&str>) = {
             let known = |name: &&str| self.values.by_name.contains_key(*name);
             let new = theirs.clone().filter(|name| !known(name)).collect();
@@ -189,10 +184,7 @@ fn conflict(
             ours,
         ),
     };
-    diagnostic
-        .field(format!("values.{name}"))
-        .hint(PREFER_HINT)
-        .hint(part.prefix_hint())
+    diagnostic.field(format!("values.{name}")).hint(PREFER_HINT).hint(part.prefix_hint())
 }
 
 /// How to choose between two values.

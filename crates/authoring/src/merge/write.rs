@@ -26,9 +26,7 @@ pub(super) fn keep_texts(parts: &mut [Part<'_>], format: Option<Format>) {
     let to_json = format == Some(Format::Json);
     let is_flow = first.root.is_flow() && format != Some(Format::Yaml);
     let has_flow = |part: &Part<'_>| part.root.get("parameters").is_some_and(Cursor::is_flow);
-    let is_joined = others
-        .iter()
-        .any(|part| !part.items("parameters").is_empty());
+    let is_joined = others.iter().any(|part| !part.items("parameters").is_empty());
     if !is_json(first) && (to_json || (is_joined && !is_flow && has_flow(first))) {
         by_text(first);
     }
@@ -151,9 +149,7 @@ fn updated(part: &Part<'_>, value: &Value<'_>, is_alone: bool) -> Result<String>
         krm_yaml::update_read(root, value.clone(), &ITEM_KEYS)?
     };
     let text = Edited::new(&renamed, edits)?.to_string();
-    let index = document
-        .roots()
-        .position(|root| root.id() == part.root.id());
+    let index = document.roots().position(|root| root.id() == part.root.id());
     if document.roots().count() < 2 {
         return Ok(text);
     }
@@ -169,19 +165,13 @@ fn edits_of_fields(root: Cursor<'_>, value: &Value<'_>) -> Result<Vec<Edit>> {
     let old = root.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
     let entries = |value: &Value<'_>| -> Vec<(String, Option<NodeId>)> {
         let entries = value.entries().unwrap_or_default().iter();
-        entries
-            .map(|(key, value)| (key.clone().into_owned(), value.origin))
-            .collect()
+        entries.map(|(key, value)| (key.clone().into_owned(), value.origin)).collect()
     };
     let Some(old) = old.filter(|old| entries(old) == entries(value)) else {
         return krm_yaml::update_read(root, value.clone(), &ITEM_KEYS);
     };
     let mut edits = Vec::new();
-    let pairs = old
-        .entries()
-        .into_iter()
-        .flatten()
-        .zip(value.entries().into_iter().flatten());
+    let pairs = old.entries().into_iter().flatten().zip(value.entries().into_iter().flatten());
     for ((_, old), (_, new)) in pairs.filter(|((_, old), (_, new))| old != new) {
         let Some(node) = old.origin else {
             return krm_yaml::update_read(root, value.clone(), &ITEM_KEYS);
@@ -200,9 +190,7 @@ fn with_heads(base: String, parts: &[Part<'_>]) -> Result<String> {
     };
     let own = krm_yaml::paragraphs_above(root, false);
     let mut seen: BTreeSet<String> = own.iter().cloned().collect();
-    let paragraphs = parts
-        .iter()
-        .flat_map(|part| krm_yaml::paragraphs_above(part.root, false));
+    let paragraphs = parts.iter().flat_map(|part| krm_yaml::paragraphs_above(part.root, false));
     let new = paragraphs.filter(|paragraph| seen.insert(paragraph.clone()));
     let new: Vec<String> = new.map(|paragraph| paragraph + "\n\n").collect();
     if new.is_empty() {
@@ -230,12 +218,8 @@ fn spliced(base: String, others: &[Part<'_>], whole: &Value<'_>) -> Result<Strin
     let base = Document::parse(&Source::new("output", base))?;
     let copied = splice::lists(&base, &documents, &LISTS, Lines::Copied)?;
     // Anchors may clash, and texts may depend on their column: then each item is written by itself.
-    checked(copied, whole).or_else(|_| {
-        checked(
-            splice::lists(&base, &documents, &LISTS, Lines::Rendered)?,
-            whole,
-        )
-    })
+    checked(copied, whole)
+        .or_else(|_| checked(splice::lists(&base, &documents, &LISTS, Lines::Rendered)?, whole))
 }
 
 /// The text, if it holds this data.
@@ -249,11 +233,9 @@ fn checked(text: String, whole: &Value<'_>) -> Result<String> {
     if document.roots().count() == 1 && document.roots().all(holds) {
         return Ok(document.text().to_owned());
     }
-    Err(
-        Diagnostic::error("internal error: the merged text has other data than the Templates")
-            .hint("please report this: nothing was written")
-            .into(),
-    )
+    Err(Diagnostic::error("internal error: the merged text has other data than the Templates")
+        .hint("please report this: nothing was written")
+        .into())
 }
 
 /// Whether the merged text is a Template of the same dialect: for `apiVersion: v1`, its references

@@ -25,14 +25,8 @@ impl Transform for AnnotationsConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         keep_spelling("annotations", &mut self.annotations, context);
         let tables = context.tables.fields();
-        let fields = self
-            .field_specs
-            .as_deref()
-            .unwrap_or(&tables.common_annotations);
-        if fields
-            .iter()
-            .any(|field| field.path.ends_with("annotations"))
-        {
+        let fields = self.field_specs.as_deref().unwrap_or(&tables.common_annotations);
+        if fields.iter().any(|field| field.path.ends_with("annotations")) {
             for key in self.annotations.keys() {
                 let field = FieldPath::root().key("annotations").key(key.as_str());
                 if let Some(problem) = names::check_annotation_key(key) {

@@ -46,11 +46,7 @@ impl Transform for Generator {
                 fields.push((name, Value::mapping(entries)));
             }
         }
-        let made = GeneratedObject {
-            kind: "ConfigMap",
-            fields,
-            parts: &["data", "binaryData"],
-        };
+        let made = GeneratedObject { kind: "ConfigMap", fields, parts: &["data", "binaryData"] };
         generator::absorb(resources, made, config, context);
     }
 

@@ -87,11 +87,7 @@ type Pairs = BTreeMap<String, Vec<u8>>;
 
 /// Reads all entries; none if one is wrong, which is reported.
 pub(crate) fn pairs(config: &GeneratorConfig, context: &mut Context<'_>) -> Option<Pairs> {
-    let mut reader = Reader {
-        context,
-        pairs: Pairs::new(),
-        is_wrong: false,
-    };
+    let mut reader = Reader { context, pairs: Pairs::new(), is_wrong: false };
     let root = FieldPath::root;
     for (index, path) in config.envs.iter().enumerate() {
         reader.env(&root().key("envs").index(index), path);
@@ -150,10 +146,8 @@ impl Reader<'_, '_> {
             Some((key, text)) if !key.is_empty() => {
                 self.add(field, key, without_quotes(text).into());
             }
-            _ => self.wrong(
-                self.error(field, "a literal without a key")
-                    .hint("write it as `KEY=TEXT`"),
-            ),
+            _ => self
+                .wrong(self.error(field, "a literal without a key").hint("write it as `KEY=TEXT`")),
         }
     }
 
@@ -209,19 +203,13 @@ fn check_key(key: &str) -> Result<(), String> {
     if key.is_empty() || !key.chars().all(is_good) {
         // In a line without `=`, it has the value, too.
         let shown = key.split([':', ' ']).next().unwrap_or_default();
-        return Err(format!(
-            "the key `{shown}…` may only have letters, digits, `-`, `_` and `.`"
-        ));
+        return Err(format!("the key `{shown}…` may only have letters, digits, `-`, `_` and `.`"));
     }
     if key == "." || key.starts_with("..") {
-        return Err(format!(
-            "a key must not be `.` or begin with `..` as `{key}`"
-        ));
+        return Err(format!("a key must not be `.` or begin with `..` as `{key}`"));
     }
     if key.len() > MAX_LENGTH {
-        return Err(format!(
-            "the key `{key}` is longer than {MAX_LENGTH} characters"
-        ));
+        return Err(format!("the key `{key}` is longer than {MAX_LENGTH} characters"));
     }
     Ok(())
 }
@@ -355,21 +343,14 @@ fn create<'d>(
         ("kind".into(), Value::from(made.kind)),
         ("metadata".into(), metadata),
     ];
-    object.extend(
-        made.fields
-            .into_iter()
-            .map(|(key, value)| (key.into(), value)),
-    );
+    object.extend(made.fields.into_iter().map(|(key, value)| (key.into(), value)));
     let mut resource = Resource::new(Value::mapping(object));
     resource.needs_hash = !config.options.disable_name_suffix_hash;
     resource
 }
 
 fn set_metadata(metadata: &mut Value<'_>, options: &Options) {
-    for (key, texts) in [
-        ("labels", &options.labels),
-        ("annotations", &options.annotations),
-    ] {
+    for (key, texts) in [("labels", &options.labels), ("annotations", &options.annotations)] {
         if texts.is_empty() {
             continue;
         }
@@ -549,10 +530,7 @@ mod tests {
     #[test]
     fn long_base64_is_wrapped() {
         assert_eq!(in_lines("YQ=="), "YQ==");
-        assert_eq!(
-            in_lines(&"a".repeat(72)),
-            format!("{}\naa\n", "a".repeat(70))
-        );
+        assert_eq!(in_lines(&"a".repeat(72)), format!("{}\naa\n", "a".repeat(70)));
     }
 
     #[test]

@@ -26,9 +26,7 @@ impl Transform for HelmChart {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         if self.namespace.is_empty() && context.transformer.is_field() {
             let namespace = context.builder.namespace();
-            namespace
-                .unwrap_or_default()
-                .clone_into(&mut self.namespace);
+            namespace.unwrap_or_default().clone_into(&mut self.namespace);
         }
         let inflated = check(self, context).and_then(|()| inflated(self, context));
         let Some(document) = context.diagnostics.take(inflated) else {
@@ -150,10 +148,7 @@ fn merged_values(chart: &HelmChart, directory: &str, context: &Context<'_>) -> R
     }
     let document = Document::parse(&source)?;
     let mut found = Diagnostics::new();
-    let root = document
-        .roots()
-        .next()
-        .filter(|root| Cursor::is_mapping(*root));
+    let root = document.roots().next().filter(|root| Cursor::is_mapping(*root));
     let file = root.and_then(|root| root.value(DuplicateKeys::Refuse, &mut found));
     if let Some(wrong) = found.errors().iter().next() {
         return Err(Box::new(wrong.clone()));
@@ -164,16 +159,8 @@ fn merged_values(chart: &HelmChart, directory: &str, context: &Context<'_>) -> R
         "merge" => (inline, file),
         _ => (file, inline),
     };
-    let mut merging = Merging {
-        is_quoted: &|_| false,
-        losses: Vec::new(),
-    };
-    let merged = merge(
-        &mut target,
-        &patch,
-        merge_keys::Known::Unknown,
-        &mut merging,
-    );
+    let mut merging = Merging { is_quoted: &|_| false, losses: Vec::new() };
+    let merged = merge(&mut target, &patch, merge_keys::Known::Unknown, &mut merging);
     match merged {
         Ok(Fate::Stays) => text_of(&target),
         Ok(Fate::Goes) => Ok(String::new()),

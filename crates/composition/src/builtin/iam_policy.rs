@@ -47,10 +47,7 @@ struct ServiceAccount {
 impl Transform for IamPolicyConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let KubernetesService { namespace, name } = &self.kubernetes_service;
-        let ServiceAccount {
-            name: account,
-            project_id,
-        } = &self.service_account;
+        let ServiceAccount { name: account, project_id } = &self.service_account;
         let account = format!("{account}@{project_id}.iam.gserviceaccount.com");
         let annotations = Value::mapping(vec![(ACCOUNT.into(), Value::from(account))]);
         let mut metadata = Value::mapping(vec![

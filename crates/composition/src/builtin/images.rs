@@ -60,12 +60,8 @@ impl Transform for ImagesConfig {
                 return;
             }
         };
-        let change = ImageChange {
-            budget: context.budget,
-            image_tag,
-            names,
-            seen: RefCell::default(),
-        };
+        let change =
+            ImageChange { budget: context.budget, image_tag, names, seen: RefCell::default() };
         let tables = context.tables.fields();
         let mut trees = FieldTrees::default();
         let fields = self.field_specs.as_deref().unwrap_or(&tables.images);
@@ -237,11 +233,7 @@ impl ImageChange<'_> {
     fn changed(&self, image: &str) -> String {
         let wish = self.image_tag;
         let Parts { name, tag, digest } = Parts::of(image);
-        let name = if wish.new_name.is_empty() {
-            name
-        } else {
-            &wish.new_name
-        };
+        let name = if wish.new_name.is_empty() { name } else { &wish.new_name };
         let (tag, digest) = match (wish.new_tag.as_str(), wish.digest.as_str()) {
             // A suffix is added once: an image may be both in the containers and in a named field,
             // and a function may run again on its output. Every tag ends with "".
@@ -320,16 +312,7 @@ mod tests {
             "\n",
         ];
         for name in ["", "nginx", "host:5000/a.b/c_d", "a.b", "."] {
-            for image in [
-                "",
-                "nginx",
-                "host:5000/a.b/c_d",
-                "a.b",
-                "axb",
-                "a\nb",
-                "aéb",
-                ".",
-            ] {
+            for image in ["", "nginx", "host:5000/a.b/c_d", "a.b", "axb", "a\nb", "aéb", "."] {
                 for end in ends {
                     let image = format!("{image}{end}");
                     let whole = format!(

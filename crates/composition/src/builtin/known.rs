@@ -40,10 +40,7 @@ impl Id {
 impl Known {
     /// Those of the current resources, of a Kustomization or of a Composition.
     pub(crate) fn of(resources: &[Resource<'_>], is_of_kustomization: bool) -> Self {
-        Self {
-            ids: resources.iter().filter_map(Id::of).collect(),
-            is_of_kustomization,
-        }
+        Self { ids: resources.iter().filter_map(Id::of).collect(), is_of_kustomization }
     }
 
     /// Adds resources for `field`. Reports duplicates.
@@ -59,12 +56,7 @@ impl Known {
             if let Some(id) = Id::of(&resource)
                 && !self.ids.insert(id.clone())
             {
-                let Id {
-                    kind,
-                    namespace,
-                    name,
-                    ..
-                } = &id;
+                let Id { kind, namespace, name, .. } = &id;
                 let slash = if namespace.is_empty() { "" } else { "/" };
                 let problem =
                     format!("`{kind} {namespace}{slash}{name}` is already among the resources");

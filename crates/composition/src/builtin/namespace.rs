@@ -45,10 +45,7 @@ impl Transform for NamespaceConfig {
         let Some(namespace) = config_value.str_at(&["metadata", "namespace"]) else {
             let diagnostic = context
                 .transformer
-                .error(
-                    &FieldPath::root().key("metadata"),
-                    "`metadata.namespace` is missing",
-                )
+                .error(&FieldPath::root().key("metadata"), "`metadata.namespace` is missing")
                 .hint("write the namespace to move objects to as `metadata.namespace`");
             context.diagnostics.push(diagnostic);
             return;
@@ -61,11 +58,8 @@ impl Transform for NamespaceConfig {
             context.warn_of(&field, problem);
         }
         let tables = context.tables.fields();
-        let own = FieldSpec {
-            path: "metadata/namespace".into(),
-            create: true,
-            ..FieldSpec::default()
-        };
+        let own =
+            FieldSpec { path: "metadata/namespace".into(), create: true, ..FieldSpec::default() };
         let mut mover = Mover {
             own,
             trees: FieldTrees::default(),

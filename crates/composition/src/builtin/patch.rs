@@ -35,9 +35,7 @@ impl Transform for PatchConfig {
         let field = |name: &str| FieldPath::root().key(name);
         let text = match (self.path.as_str(), self.patch.trim()) {
             ("", "") => {
-                let error = context
-                    .transformer
-                    .error(&field("patch"), "the patch is missing");
+                let error = context.transformer.error(&field("patch"), "the patch is missing");
                 let error = error.hint("write it under `patch`, or name its file as `path`");
                 context.diagnostics.push(error);
                 return;
@@ -111,9 +109,7 @@ fn merge(
     let field = FieldPath::root().key("target");
     let [patch] = patches.as_slice() else {
         let problem = "`target` is not allowed with several patches in one text: they are for the objects that they name";
-        context
-            .diagnostics
-            .push(context.transformer.error(&field, problem));
+        context.diagnostics.push(context.transformer.error(&field, problem));
         return;
     };
     if let Some(selected) = select(target, &field, resources, context) {

@@ -26,9 +26,7 @@ impl Transform for PatchJson6902Config {
         let field = |name: &str| FieldPath::root().key(name);
         let text = match (self.path.as_str(), self.json_op.trim()) {
             ("", "") => {
-                let error = context
-                    .transformer
-                    .error(&field("path"), "the patch is missing");
+                let error = context.transformer.error(&field("path"), "the patch is missing");
                 let error = error.hint("write it under `jsonOp`, or name its file as `path`");
                 context.diagnostics.push(error);
                 return;

@@ -32,11 +32,7 @@ impl Transform for PatchStrategicMergeConfig {
             });
         }
         if !self.patches.trim().is_empty() {
-            texts.extend(PatchText::inline(
-                &self.patches,
-                root().key("patches"),
-                context,
-            ));
+            texts.extend(PatchText::inline(&self.patches, root().key("patches"), context));
         } else if self.paths.is_empty() {
             let error = context.transformer.error(&root(), "the patch is missing");
             let error = error.hint("write it under `patches`, or name its file under `paths`");

@@ -98,9 +98,7 @@ impl PatchText {
             }
         }
         if patches.is_empty() {
-            context
-                .diagnostics
-                .push(self.error(context, None, "the patch is empty"));
+            context.diagnostics.push(self.error(context, None, "the patch is empty"));
             return None;
         }
         let mut read = Vec::with_capacity(patches.len());
@@ -112,9 +110,7 @@ impl PatchText {
                     "expected a patch that looks like the object, found {}",
                     name_of(&value.data)
                 );
-                context
-                    .diagnostics
-                    .push(self.error(context, Some(node.place()), problem));
+                context.diagnostics.push(self.error(context, Some(node.place()), problem));
                 return None;
             }
             let mut value = value.into_owned();
@@ -132,18 +128,12 @@ impl PatchText {
     pub(crate) fn operations(&self, context: &mut Context<'_>) -> Option<Operations<'_>> {
         let mut documents = self.documents();
         let Some(node) = documents.next() else {
-            context
-                .diagnostics
-                .push(self.error(context, None, "the patch is empty"));
+            context.diagnostics.push(self.error(context, None, "the patch is empty"));
             return None;
         };
         if let Some(second) = documents.next() {
             let error = self
-                .error(
-                    context,
-                    Some(second.place()),
-                    "a JSON patch is one document",
-                )
+                .error(context, Some(second.place()), "a JSON patch is one document")
                 .hint("put all operations into one list");
             context.diagnostics.push(error);
             return None;
@@ -162,11 +152,7 @@ impl PatchText {
                 ));
                 None
             }
-            Ok(operations) => Some(Operations {
-                text: self,
-                node,
-                list: operations,
-            }),
+            Ok(operations) => Some(Operations { text: self, node, list: operations }),
             Err(malformed) => {
                 let place = place_in(node, &malformed.field);
                 let error = self.error(context, Some(place), malformed.message);
@@ -335,14 +321,10 @@ impl MergePatch<'_> {
         for identity in resources.iter().filter_map(Resource::identity) {
             *names.entry(identity).or_insert(0) += 1;
         }
-        let mut changed = targets
-            .iter()
-            .filter_map(|target| resources.get(*target)?.identity());
+        let mut changed = targets.iter().filter_map(|target| resources.get(*target)?.identity());
         if let Some(twice) = changed.find(|identity| names.get(identity) > Some(&1)) {
             let problem = format!("two objects are called `{twice}` with this patch");
-            context
-                .diagnostics
-                .push(text.error(context, Some(self.node.place()), problem));
+            context.diagnostics.push(text.error(context, Some(self.node.place()), problem));
         }
     }
 
@@ -352,11 +334,8 @@ impl MergePatch<'_> {
         resources: &[Resource<'_>],
     ) -> std::result::Result<usize, (String, Option<String>)> {
         let Some(wanted) = Identity::of(&self.value) else {
-            let field = if self.value.str_at(&["kind"]).is_some() {
-                "metadata.name"
-            } else {
-                "kind"
-            };
+            let field =
+                if self.value.str_at(&["kind"]).is_some() { "metadata.name" } else { "kind" };
             let hint = "or select its objects with `target`".to_owned();
             return Err((
                 format!("the patch does not name its object: it has no `{field}`"),
@@ -378,25 +357,18 @@ impl MergePatch<'_> {
             (Some((index, _)), None) => Ok(*index),
             (Some(_), Some(_)) => {
                 let hint = "select one of them with `target`".to_owned();
-                Err((
-                    format!("several objects are or were `{wanted}`"),
-                    Some(hint),
-                ))
+                Err((format!("several objects are or were `{wanted}`"), Some(hint)))
             }
             (None, _) => {
-                let other = named
-                    .first()
-                    .and_then(|(_, resource)| resource.str_at(&["apiVersion"]));
+                let other =
+                    named.first().and_then(|(_, resource)| resource.str_at(&["apiVersion"]));
                 let hint = match other {
                     Some(other) => {
                         Some(format!("its apiVersion is `{other}`, not `{api_version}`"))
                     }
                     None => suggestion(&wanted, resources),
                 };
-                Err((
-                    format!("the object of the patch, `{wanted}`, does not exist"),
-                    hint,
-                ))
+                Err((format!("the object of the patch, `{wanted}`, does not exist"), hint))
             }
         }
     }
@@ -439,16 +411,9 @@ fn merge_into(
     let inner = [("name", allowed.name_change), ("namespace", false)];
     let top = top.map(|(key, may_change)| (key, may_change, resource.value().get(key).cloned()));
     let inner = inner.map(|(key, may_change)| {
-        (
-            key,
-            may_change,
-            resource.value().at(&["metadata", key]).cloned(),
-        )
+        (key, may_change, resource.value().at(&["metadata", key]).cloned())
     });
-    let mut merging = Merging {
-        is_quoted: &resource.is_quoted(),
-        losses: Vec::new(),
-    };
+    let mut merging = Merging { is_quoted: &resource.is_quoted(), losses: Vec::new() };
     if merge(resource.value_mut(), patch, known, &mut merging)? == Fate::Goes {
         return Ok(Fate::Goes);
     }
@@ -626,10 +591,8 @@ pub(crate) fn selects_nothing(
     resources: &[Resource<'_>],
     context: &Context<'_>,
 ) -> Diagnostic {
-    let mut warning = Diagnostic::warning(format!(
-        "{}: `{field}` selects nothing",
-        context.transformer.id
-    ));
+    let mut warning =
+        Diagnostic::warning(format!("{}: `{field}` selects nothing", context.transformer.id));
     warning.place = context.transformer.place_of(field);
     warning.field = Some(field.to_string());
     warning.maybe_hint(selector.suggestion(resources))

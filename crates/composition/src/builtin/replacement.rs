@@ -83,31 +83,22 @@ impl Transform for ReplacementConfig {
         for (index, replacement) in self.replacements.iter().enumerate() {
             let field = root.clone().key("replacements").index(index);
             if replacement.path.is_empty() {
-                let origin = ReplacementOrigin {
-                    field: root.clone(),
-                    node: None,
-                    inner: field,
-                };
+                let origin = ReplacementOrigin { field: root.clone(), node: None, inner: field };
                 origin.replace(replacement, resources, context);
                 continue;
             }
             let field = field.key("path");
             if replacement.source.is_some() || !replacement.targets.is_empty() {
                 let problem = "`path` names the whole replacement, so other fields are not allowed";
-                context
-                    .diagnostics
-                    .push(context.transformer.error(&field, problem));
+                context.diagnostics.push(context.transformer.error(&field, problem));
                 continue;
             }
             let Some(text) = PatchText::from_file(&replacement.path, field.clone(), context) else {
                 continue;
             };
             for node in text.documents() {
-                let nodes: Vec<Cursor<'_>> = if node.is_sequence() {
-                    node.children().collect()
-                } else {
-                    vec![node]
-                };
+                let nodes: Vec<Cursor<'_>> =
+                    if node.is_sequence() { node.children().collect() } else { vec![node] };
                 for node in nodes {
                     let origin = ReplacementOrigin {
                         field: field.clone(),
@@ -141,9 +132,7 @@ impl ReplacementOrigin<'_> {
         context: &Context<'_>,
     ) -> Diagnostic {
         let Some(node) = self.node else {
-            return context
-                .transformer
-                .error(&below(&self.inner, path), problem);
+            return context.transformer.error(&below(&self.inner, path), problem);
         };
         let mut error = context.transformer.error(&self.field, problem);
         error.field = Some(path.to_string()).filter(|path| !path.is_empty());
@@ -220,10 +209,7 @@ impl ReplacementOrigin<'_> {
     fn warn_of_encoding(&self, replacement: &Replacement, context: &mut Context<'_>) {
         let source = replacement.source.iter().map(|source| &source.options);
         let targets = replacement.targets.iter().map(|target| &target.options);
-        if source
-            .chain(targets)
-            .any(|options| !options.encoding.is_empty())
-        {
+        if source.chain(targets).any(|options| !options.encoding.is_empty()) {
             let problem = "`encoding` has no effect: values are copied as they are written";
             let mut warning = self.error(&FieldPath::root(), problem, context);
             warning.severity = Severity::Warning;
@@ -250,9 +236,7 @@ impl ReplacementOrigin<'_> {
                 let (first, second) = (name(first), name(second));
                 let problem =
                     format!("the source must be one object, and is `{first}` and `{second}`");
-                context
-                    .diagnostics
-                    .push(self.error(&field, problem, context));
+                context.diagnostics.push(self.error(&field, problem, context));
                 return None;
             }
             (None, _) => {
@@ -284,9 +268,7 @@ impl ReplacementOrigin<'_> {
         if let Some(place) = resource.place() {
             error = error.related(place, "the source");
         }
-        context
-            .diagnostics
-            .push(error.maybe_hint(path.suggestion(resource.value())));
+        context.diagnostics.push(error.maybe_hint(path.suggestion(resource.value())));
         None
     }
 
@@ -406,9 +388,7 @@ impl Target {
         let paths = self.field_paths.iter().map(String::as_str);
         let default = self.field_paths.is_empty().then_some(DEFAULT_FIELD);
         let paths = paths.chain(default);
-        paths
-            .map(|path| ReplacementPath::parse(path, '.'))
-            .collect()
+        paths.map(|path| ReplacementPath::parse(path, '.')).collect()
     }
 }
 
@@ -426,10 +406,7 @@ impl SourceSelector {
         let fits = |own: &str, found: &str| own.is_empty() || own == found;
         let api_version = resource.str_at(&["apiVersion"]).unwrap_or_default();
         let is_named = |identity: &Identity| {
-            let namespace = Identity {
-                namespace: self.namespace.clone(),
-                ..identity.clone()
-            };
+            let namespace = Identity { namespace: self.namespace.clone(), ..identity.clone() };
             fits(&self.name, &identity.name)
                 && fits(&self.kind, &identity.kind)
                 && fits(&self.group, &identity.group)
@@ -443,11 +420,7 @@ impl SourceSelector {
     }
 
     fn as_selector(&self) -> Selector {
-        Selector {
-            kind: self.kind.clone(),
-            name: self.name.clone(),
-            ..Selector::default()
-        }
+        Selector { kind: self.kind.clone(), name: self.name.clone(), ..Selector::default() }
     }
 }
 
@@ -472,11 +445,7 @@ struct Copied {
 impl Copied {
     fn new(value: Value<'static>, text: Option<String>) -> Self {
         let text = text.or_else(|| text_of(&value).map(str::to_owned));
-        Self {
-            extent: Extent::of(&value),
-            value,
-            text,
-        }
+        Self { extent: Extent::of(&value), value, text }
     }
 }
 
@@ -487,15 +456,10 @@ fn refined(value: &Value<'_>, options: &Options) -> Result<Value<'static>, Strin
     }
     let text = text_of(value).ok_or(SCALARS_ONLY)?;
     let mut parts = text.split(options.delimiter.as_str());
-    let part = usize::try_from(options.index)
-        .ok()
-        .and_then(|index| parts.nth(index));
+    let part = usize::try_from(options.index).ok().and_then(|index| parts.nth(index));
     let part = part.ok_or_else(|| {
         let count = text.split(options.delimiter.as_str()).count();
-        format!(
-            "`index` {} is out of range: the source has {count} parts",
-            options.index
-        )
+        format!("`index` {} is out of range: the source has {count} parts", options.index)
     })?;
     Ok(match value.as_str() {
         Some(_) => Value::string(part.to_owned()),

@@ -39,11 +39,7 @@ struct Named {
 
 impl From<String> for Named {
     fn from(text: String) -> Self {
-        Self {
-            text,
-            document: None,
-            steps: Vec::new(),
-        }
+        Self { text, document: None, steps: Vec::new() }
     }
 }
 
@@ -58,10 +54,7 @@ impl Transform for ResourceAccumulatorConfig {
         let mut known = Known::of(resources, context.is_of_kustomization);
         let mut is_renamed = false;
         for (index, path) in self.paths.iter_mut().enumerate() {
-            let mut accumulation = Accumulation {
-                field: list.clone().index(index),
-                context,
-            };
+            let mut accumulation = Accumulation { field: list.clone().index(index), context };
             let new = accumulation.path(path);
             is_renamed |= new.iter().any(Resource::has_former_name);
             let field = accumulation.field;
@@ -89,11 +82,7 @@ impl Accumulation<'_, '_> {
 
     /// The resources of a file or directory. Reports all errors.
     fn path<'d>(&mut self, named: &'d mut Named) -> Vec<Resource<'d>> {
-        let Named {
-            text: path,
-            document,
-            steps,
-        } = named;
+        let Named { text: path, document, steps } = named;
         if path.is_empty() {
             let wrong = self.error("an empty path");
             let wrong = wrong.hint("name a file, or a directory");
@@ -186,10 +175,7 @@ impl Accumulation<'_, '_> {
     fn no_directory<'d>(&mut self, path: &str) -> Vec<Resource<'d>> {
         let wrong = self
             .error(format!("`{path}` is a Kustomization"))
-            .hint(format!(
-                "name the directory it is in: `{}`",
-                files::directory_of(path)
-            ));
+            .hint(format!("name the directory it is in: `{}`", files::directory_of(path)));
         self.context.diagnostics.push(wrong);
         Vec::new()
     }

@@ -98,12 +98,7 @@ impl Kinds {
         };
         let namespace = text(&["metadata", "namespace"], "~X");
         let name = text(&["metadata", "name"], "~N");
-        (
-            self.rank(kind),
-            first,
-            second,
-            format!("{namespace}|{name}"),
-        )
+        (self.rank(kind), first, second, format!("{namespace}|{name}"))
     }
 
     fn rank(&self, kind: &str) -> usize {

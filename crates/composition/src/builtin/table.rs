@@ -27,10 +27,7 @@ pub(crate) struct Builtin {
 const fn builtin<T: DeserializeOwned + Transform + 'static>(
     kinds: &'static [&'static str],
 ) -> Builtin {
-    Builtin {
-        kinds,
-        read: read::<T>,
-    }
+    Builtin { kinds, read: read::<T> }
 }
 
 /// All built-in transformers and generators.

@@ -118,10 +118,7 @@ pub(crate) fn set_entries(
         fields,
         trees: FieldTrees::default(),
         lines: entries.iter().map(line).collect(),
-        bytes: entries
-            .iter()
-            .map(|(key, Text(text))| key.len() + text.len())
-            .sum(),
+        bytes: entries.iter().map(|(key, Text(text))| key.len() + text.len()).sum(),
         texts: entries,
     };
     for resource in changeable(resources) {
@@ -214,26 +211,15 @@ pub(crate) fn warn_of_shared(
     error: &dyn Fn(String, &Context<'_>) -> Diagnostic,
 ) {
     let all = std::mem::take(&mut resource.shared);
-    let texts = texts_of(
-        resource.value(),
-        &all.iter().map(|shared| shared.key.as_str()).collect(),
-    );
+    let texts = texts_of(resource.value(), &all.iter().map(|shared| shared.key.as_str()).collect());
     let mut kept = Vec::new();
     for shared in &all {
-        let Shared {
-            mapping,
-            key,
-            value,
-            count: before,
-        } = shared;
+        let Shared { mapping, key, value, count: before } = shared;
         let now = resource.str_at(&["metadata", mapping, key]);
         let (left, others) = same(&texts, key, value);
         let problem = if now == Some(value) {
             if left >= *before || others == 0 {
-                kept.push(Shared {
-                    count: left,
-                    ..shared.clone()
-                });
+                kept.push(Shared { count: left, ..shared.clone() });
                 continue;
             }
             format!(
@@ -245,10 +231,7 @@ pub(crate) fn warn_of_shared(
             )
         };
         if now.is_some() && left > 0 && context.is_of_kustomization {
-            let warning = Diagnostic {
-                severity: Severity::Warning,
-                ..error(problem, context)
-            };
+            let warning = Diagnostic { severity: Severity::Warning, ..error(problem, context) };
             let hint = "to change it in all fields, change it in the Kustomization that adds it";
             context.diagnostics.push(warning.hint(hint));
         }

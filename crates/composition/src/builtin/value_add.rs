@@ -50,11 +50,9 @@ impl Transform for ValueAddConfig {
         let field = |name: &str| FieldPath::root().key(name);
         let value = self.value.trim();
         if value.is_empty() {
-            context.diagnostics.push(
-                context
-                    .transformer
-                    .error(&field("value"), "`value` is missing"),
-            );
+            context
+                .diagnostics
+                .push(context.transformer.error(&field("value"), "`value` is missing"));
             return;
         }
         let mut targets: Vec<&Target> = self.targets.iter().collect();
@@ -63,17 +61,12 @@ impl Transform for ValueAddConfig {
         let in_file = path.and_then(|path| read(path, context));
         targets.extend(in_file.iter().flatten());
         if targets.is_empty() && !context.diagnostics.has_errors() {
-            let error = context
-                .transformer
-                .error(&FieldPath::root(), "`targets` is missing");
+            let error = context.transformer.error(&FieldPath::root(), "`targets` is missing");
             context.diagnostics.push(error);
         }
         for (index, target) in targets.into_iter().enumerate() {
-            let field = if index < own {
-                field("targets").index(index)
-            } else {
-                field("targetFilePath")
-            };
+            let field =
+                if index < own { field("targets").index(index) } else { field("targetFilePath") };
             add(value, target, &field, resources, context);
         }
     }
@@ -113,9 +106,7 @@ fn add(
     context: &mut Context<'_>,
 ) {
     if target.field_path.is_empty() {
-        let error = context
-            .transformer
-            .error(field, "the target has no `fieldPath`");
+        let error = context.transformer.error(field, "the target has no `fieldPath`");
         context.diagnostics.push(error);
         return;
     }
@@ -150,11 +141,7 @@ fn add(
         }
         let before = resource.identity();
         let mut set = |found: &mut Value<'_>| {
-            if context.budget.take(value.len()) {
-                set(found, value, position)
-            } else {
-                Ok(())
-            }
+            if context.budget.take(value.len()) { set(found, value, position) } else { Ok(()) }
         };
         let outcome = match path.visit(resource.value_mut(), true, &mut set) {
             Ok(0) => Err(format!("`{path}` leads nowhere")),
@@ -171,10 +158,7 @@ fn add(
 
 fn has_namespace(object: &Value<'_>) -> bool {
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
-    is_namespaced(
-        group(api_version),
-        object.str_at(&["kind"]).unwrap_or_default(),
-    )
+    is_namespaced(group(api_version), object.str_at(&["kind"]).unwrap_or_default())
 }
 
 fn set(found: &mut Value<'_>, value: &str, position: usize) -> Result<(), String> {
@@ -182,10 +166,7 @@ fn set(found: &mut Value<'_>, value: &str, position: usize) -> Result<(), String
         Data::Scalar(Scalar::Null) => "",
         Data::Scalar(_) => text_of(found).unwrap_or_default(),
         _ => {
-            return Err(format!(
-                "expected a string there, found {}",
-                name_of(&found.data)
-            ));
+            return Err(format!("expected a string there, found {}", name_of(&found.data)));
         }
     };
     let new = match position.checked_sub(1) {
@@ -203,10 +184,7 @@ fn with_part(path: &str, position: usize, part: &str) -> String {
         Some(relative) => ("/", relative),
         None => ("", path),
     };
-    let mut parts: Vec<&str> = relative
-        .split('/')
-        .filter(|part| !part.is_empty())
-        .collect();
+    let mut parts: Vec<&str> = relative.split('/').filter(|part| !part.is_empty()).collect();
     parts.insert(position.min(parts.len()), part);
     format!("{slash}{}", parts.join("/"))
 }

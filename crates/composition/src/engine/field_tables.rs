@@ -109,11 +109,7 @@ impl Additions {
             && self.added.len() == other.added.len()
             && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
             && self.schema.is_some() == other.schema.is_some()
-            && self
-                .schema
-                .as_ref()
-                .zip(other.schema.as_ref())
-                .is_none_or(is_one)
+            && self.schema.as_ref().zip(other.schema.as_ref()).is_none_or(is_one)
     }
 
     /// Adds those of a Composition that is imported or built, once. The first schema counts.
@@ -167,10 +163,7 @@ impl Tables {
             merging.add(addition, false)?;
         }
         let fields = merging.sorted();
-        Ok(Arc::new(Self {
-            fields,
-            schema: additions.schema.clone(),
-        }))
+        Ok(Arc::new(Self { fields, schema: additions.schema.clone() }))
     }
 
     /// Those of kustomize.
@@ -319,12 +312,7 @@ impl<'t> Merging<'t> {
         references.sort_by_cached_key(|(kind, _)| position(*kind));
         let name_reference = references.into_iter().map(|(kind, fields)| {
             let [group, version, kind] = kind.map(str::to_owned);
-            NameReference {
-                group,
-                version,
-                kind,
-                field_specs: fields.fields(),
-            }
+            NameReference { group, version, kind, field_specs: fields.fields() }
         });
         sorted.name_reference = name_reference.collect();
         sorted
@@ -351,14 +339,8 @@ mod tests {
             create,
             ..FieldSpec::default()
         };
-        let fields = FieldTables {
-            common_labels: vec![field],
-            ..FieldTables::default()
-        };
-        Additions {
-            fields: vec![Arc::new(fields)],
-            ..Additions::default()
-        }
+        let fields = FieldTables { common_labels: vec![field], ..FieldTables::default() };
+        Additions { fields: vec![Arc::new(fields)], ..Additions::default() }
     }
 
     /// Kustomize does the same with these entries.

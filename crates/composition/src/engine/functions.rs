@@ -64,21 +64,16 @@ pub trait Functions {
     /// # Errors
     /// If helm is not allowed, is missing, or fails, or as the values of the chart.
     fn helm(&self, _: &Chart<'_>) -> Result<Arc<Source>> {
-        Err(
-            Diagnostic::error("this needs helm, and a function cannot run other programs")
-                .hint("on the command line, `krm-template build` runs helm")
-                .into(),
-        )
+        Err(Diagnostic::error("this needs helm, and a function cannot run other programs")
+            .hint("on the command line, `krm-template build` runs helm")
+            .into())
     }
 }
 
 /// A Helm chart, as kustomize configures it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a field, and they are independent"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field, and they are independent")]
 pub struct HelmChart {
     /// Its name in the repository, and that of its directory.
     pub name: String,

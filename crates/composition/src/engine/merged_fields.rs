@@ -113,11 +113,7 @@ fn same_create(old: &FieldSpec, new: &FieldSpec) -> Result<(), String> {
     if old.create == new.create {
         return Ok(());
     }
-    let kind = if new.kind.is_empty() {
-        "all kinds"
-    } else {
-        &new.kind
-    };
+    let kind = if new.kind.is_empty() { "all kinds" } else { &new.kind };
     Err(format!(
         "`{}` of {kind} has `create: {}` in one entry and `create: {}` in another",
         new.path, old.create, new.create
@@ -127,11 +123,7 @@ fn same_create(old: &FieldSpec, new: &FieldSpec) -> Result<(), String> {
 /// The position of a kind in the tables. An empty part comes last, as `~`.
 pub(crate) fn position([group, version, kind]: Kind<'_>) -> (usize, String) {
     let or = |text: &str, none: &str| {
-        if text.is_empty() {
-            none.to_owned()
-        } else {
-            text.to_owned()
-        }
+        if text.is_empty() { none.to_owned() } else { text.to_owned() }
     };
     let parts = [or(group, "~G"), or(version, "~V"), or(kind, "~K")];
     (legacy_rank(kind), parts.join("_"))

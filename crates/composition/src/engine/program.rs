@@ -98,10 +98,7 @@ struct Starlark {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "a mapping with `container`, `exec` or `starlark`"
-)]
+#[serde(deny_unknown_fields, expecting = "a mapping with `container`, `exec` or `starlark`")]
 struct Spec {
     container: Option<Container>,
     exec: Option<Exec>,
@@ -200,9 +197,7 @@ impl Container {
                 .into());
         }
         if let Some(wrong) = self.envs.iter().find(|variable| !is_variable(variable)) {
-            let name = wrong
-                .split_once('=')
-                .map_or(wrong.as_str(), |(name, _)| name);
+            let name = wrong.split_once('=').map_or(wrong.as_str(), |(name, _)| name);
             let problem = format!("`{name}` does not set a variable");
             return Err(transformer
                 .error(&field.clone().key("envs"), problem)
@@ -243,10 +238,7 @@ impl Mount {
         let is_below_top = target.starts_with('/') && parts.next().is_some();
         let (problem, hint) = if !is_bind && kind != "tmpfs" {
             let problem = format!("`{kind}` is not a type of mount that may be used");
-            (
-                problem,
-                "write `type: bind` or `type: tmpfs`, in lower case",
-            )
+            (problem, "write `type: bind` or `type: tmpfs`, in lower case")
         } else if is_odd(source) || is_odd(target) || is_bind == source.is_empty() {
             let problem = format!("the mount of {source:?} to {target:?} cannot be made");
             let hint = "`src` is a path for `bind` and missing for `tmpfs`; paths have no quotes, commas, `=` or control characters";
@@ -272,14 +264,10 @@ impl Exec {
     /// Resolves its paths against the directory of the file that names them.
     fn resolved(mut self, transformer: &Transformer, field: &FieldPath) -> Result<Self> {
         if self.path.is_empty() {
-            return Err(transformer
-                .error(field, "there is no `path` of a program")
-                .into());
+            return Err(transformer.error(field, "there is no `path` of a program").into());
         }
         let at = field.clone().key("path");
-        transformer
-            .directory_of(&at)
-            .clone_into(&mut self.directory);
+        transformer.directory_of(&at).clone_into(&mut self.directory);
         if self.path.contains('/') {
             let path = transformer.resolve(&at, &self.path);
             // Without a slash it would be looked for on the `PATH`.
@@ -303,12 +291,7 @@ impl Starlark {
 /// The field that names the runtime of a transformer, with its value.
 fn field_of(transformer: &Transformer) -> Result<Option<(FieldPath, Value<'static>)>> {
     let fields = ["provider", "runtime"].map(|key| FieldPath::root().key(key));
-    let annotation = |key| {
-        FieldPath::root()
-            .key("metadata")
-            .key("annotations")
-            .key(key)
-    };
+    let annotation = |key| FieldPath::root().key("metadata").key("annotations").key(key);
     let all = fields.into_iter().chain(ANNOTATIONS.map(annotation));
     let mut said = all.filter_map(|field| {
         let value = transformer.config.lookup(&field)?;
@@ -347,10 +330,7 @@ fn from_annotation(
         Ok(Some(value)) => Ok(value),
         Ok(None) => Err(transformer.error(field, "the annotation is empty").into()),
         Err(problem) => Err(transformer
-            .error(
-                field,
-                format!("the annotation is not valid YAML: {}", problem.message),
-            )
+            .error(field, format!("the annotation is not valid YAML: {}", problem.message))
             .into()),
     }
 }

@@ -225,7 +225,6 @@ impl Context<'_> {
         steps: &'d mut Vec<Step>,
     ) -> Option<Vec<Resource<'d>>> {
         let (transformer, diagnostics) = (self.transformer, &mut *self.diagnostics);
-        self.builder
-            .build(base, transformer, field, steps, diagnostics)
+        self.builder.build(base, transformer, field, steps, diagnostics)
     }
 }

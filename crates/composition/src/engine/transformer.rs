@@ -69,12 +69,10 @@ impl Layer {
     pub(crate) fn find(&self, field: &FieldPath) -> Option<Cursor<'_>> {
         let steps = field.steps().strip_prefix(self.at.steps())?;
         let node = self.document.cursor(self.node);
-        let rest = steps
-            .iter()
-            .fold(FieldPath::root(), |path, step| match step {
-                Step::Key(key) => path.key(key),
-                Step::Index(index) => path.index(*index),
-            });
+        let rest = steps.iter().fold(FieldPath::root(), |path, step| match step {
+            Step::Key(key) => path.key(key),
+            Step::Index(index) => path.index(*index),
+        });
         node.lookup(&rest)
     }
 
@@ -194,10 +192,7 @@ impl Transformer {
         let end =
             in_raw(raw, text, place.range.end).map_or(start, |end| node.place().range.start + end);
         let source = Arc::clone(node.document().source());
-        Some(Place {
-            source,
-            range: start..end.max(start),
-        })
+        Some(Place { source, range: start..end.max(start) })
     }
 
     /// The file that holds the value of a field; none for a default.
@@ -225,9 +220,7 @@ impl Transformer {
             declaration.is_some_and(|first| Arc::ptr_eq(&first.document, &layer.document))
         };
         let overriding = overriding.filter(|(layer, _)| !is_declared(layer));
-        overriding.map_or(&self.directory, |(layer, _)| {
-            files::directory_of(layer.file())
-        })
+        overriding.map_or(&self.directory, |(layer, _)| files::directory_of(layer.file()))
     }
 
     /// Resolves a path in a field: the path relative to where files are read.
@@ -425,9 +418,7 @@ impl Transformer {
 /// The message for a number that has to be a string, with the spelling of the file: the value of
 /// `1.10` is 1.1.
 fn number_for_string(digits: &str, spelling: &str) -> (String, Option<String>) {
-    let value = digits
-        .parse::<f64>()
-        .map_or_else(|_| digits.to_owned(), |value| value.to_string());
+    let value = digits.parse::<f64>().map_or_else(|_| digits.to_owned(), |value| value.to_string());
     let problem = format!("expected a string, found the number `{spelling}`");
     let hint = if value == spelling {
         format!("put it in quotes: `\"{spelling}\"`")
@@ -469,17 +460,11 @@ mod tests {
     fn places_in_a_string_are_found_in_the_file() {
         let block = "|2-\n\n    a: b\r\n   c: ü\n\n";
         let text = "\n  a: b\n c: ü";
-        for (start, letter) in text
-            .char_indices()
-            .filter(|(_, letter)| letter.is_alphabetic())
-        {
+        for (start, letter) in text.char_indices().filter(|(_, letter)| letter.is_alphabetic()) {
             let found = in_raw(block, text, start).unwrap();
             assert!(block.get(found..).unwrap().starts_with(letter), "{letter}");
         }
-        assert_eq!(
-            in_raw(block, text, text.len()),
-            Some(block.trim_end().len())
-        );
+        assert_eq!(in_raw(block, text, text.len()), Some(block.trim_end().len()));
         assert_eq!(in_raw("'a b'", "a b", 2), Some(3));
         // Escapes, folded lines and joined lines are not known.
         assert_eq!(in_raw("'a''b'", "a'b", 2), None);

@@ -122,10 +122,7 @@ impl From<&str> for FieldSpecPath {
             rest = others;
             Some(Key::of(&key))
         });
-        Self {
-            keys: keys.collect(),
-            text: text.into(),
-        }
+        Self { keys: keys.collect(), text: text.into() }
     }
 }
 
@@ -161,10 +158,7 @@ impl<'de> Deserialize<'de> for FieldSpecPath {
 impl Key {
     fn of(key: &str) -> Self {
         let list = key.strip_suffix("[]");
-        Self {
-            name: list.unwrap_or(key).into(),
-            is_list: list.is_some(),
-        }
+        Self { name: list.unwrap_or(key).into(), is_list: list.is_some() }
     }
 
     pub(crate) fn name(&self) -> &str {

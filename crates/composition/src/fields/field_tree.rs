@@ -121,11 +121,7 @@ impl FieldTree {
             tree = inner;
         }
         tree.creates |= field.create;
-        tree.ends.push(End {
-            index,
-            path: field.path.text(),
-            creates: field.create,
-        });
+        tree.ends.push(End { index, path: field.path.text(), creates: field.create });
     }
 
     /// Calls `set` with each part of an object that is at the path of a field. Returns its errors, and
@@ -136,11 +132,7 @@ impl FieldTree {
         missing: MissingField,
         set: Set<'_, 's>,
     ) -> Vec<Problem> {
-        let mut visit = Visit {
-            missing,
-            set,
-            problems: Vec::new(),
-        };
+        let mut visit = Visit { missing, set, problems: Vec::new() };
         visit.part(self, object, false);
         visit.problems
     }
@@ -181,11 +173,7 @@ impl<'s> Visit<'_, 's> {
             let before = self.problems.len();
             let _ = part.try_each_item(|item| {
                 self.inside(tree, item);
-                if self.problems.len() > before {
-                    Err(())
-                } else {
-                    Ok(())
-                }
+                if self.problems.len() > before { Err(()) } else { Ok(()) }
             });
         } else if !view.is_null()
             && let Some((key, tree)) = tree.inner.first()
@@ -222,9 +210,7 @@ impl<'s> Visit<'_, 's> {
     }
 
     fn problem(&mut self, field: Option<&End>, text: String) {
-        let path = field
-            .map(|field| Arc::clone(&field.path))
-            .unwrap_or_default();
+        let path = field.map(|field| Arc::clone(&field.path)).unwrap_or_default();
         self.problems.push(Problem { path, text });
     }
 }
@@ -246,9 +232,8 @@ mod tests {
 
     /// Sets each field to its position.
     fn set(object: &str, paths: &[(&str, bool)]) -> (String, Vec<String>) {
-        let mut object: Value<'_> = serde_json::from_str::<serde_json::Value>(object)
-            .unwrap()
-            .into();
+        let mut object: Value<'_> =
+            serde_json::from_str::<serde_json::Value>(object).unwrap().into();
         let tree = FieldTrees::default().of_kind("v1", "Pod", fields(paths).iter());
         let set = &mut |index: usize, part: ViewMut<'_, '_>| {
             part.value_mut().set(Value::number(index.to_string()).data);
@@ -262,17 +247,9 @@ mod tests {
 
     #[test]
     fn fields_that_begin_alike_are_set_each() {
-        let paths = [
-            ("a/b/c", false),
-            ("a/d", true),
-            ("a/b/e", true),
-            ("f/g", false),
-        ];
+        let paths = [("a/b/c", false), ("a/d", true), ("a/b/e", true), ("f/g", false)];
         let (object, problems) = set(r#"{"a":[{"b":{"c":7}},{"b":null}]}"#, &paths);
-        assert_eq!(
-            object,
-            r#"{"a":[{"b":{"c":0,"e":2},"d":1},{"b":{"e":2},"d":1}]}"#
-        );
+        assert_eq!(object, r#"{"a":[{"b":{"c":0,"e":2},"d":1},{"b":{"e":2},"d":1}]}"#);
         assert!(problems.is_empty());
     }
 
@@ -292,11 +269,6 @@ mod tests {
             trees.of_kind("v1", &kind.to_string(), fields.iter());
             assert!(trees.kept <= MAX_KEPT + fields.len());
         }
-        assert!(
-            trees
-                .by_kind
-                .values()
-                .all(|kinds| kinds.len() <= MAX_KEPT / 100 + 1)
-        );
+        assert!(trees.by_kind.values().all(|kinds| kinds.len() <= MAX_KEPT / 100 + 1));
     }
 }

@@ -43,10 +43,7 @@ impl ReplacementPath {
     /// Reads a path with dots, or other delimiters, between its parts.
     pub(crate) fn parse(text: &str, delimiter: char) -> Self {
         let parts = split(text, delimiter);
-        Self {
-            text: text.to_owned(),
-            parts: parts.into_iter().map(part).collect(),
-        }
+        Self { text: text.to_owned(), parts: parts.into_iter().map(part).collect() }
     }
 
     /// The number of its parts.
@@ -184,9 +181,8 @@ fn split(text: &str, delimiter: char) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut goes_on = false;
     for piece in text.split(delimiter) {
-        let (piece, escapes) = piece
-            .strip_suffix('\\')
-            .map_or((piece, false), |piece| (piece, true));
+        let (piece, escapes) =
+            piece.strip_suffix('\\').map_or((piece, false), |piece| (piece, true));
         match pieces.last_mut().filter(|_| goes_on) {
             Some(last) => {
                 last.push(delimiter);
@@ -215,14 +211,9 @@ fn split(text: &str, delimiter: char) -> Vec<String> {
 }
 
 fn part(text: String) -> Part {
-    let inside = text
-        .strip_prefix('[')
-        .and_then(|text| text.strip_suffix(']'));
+    let inside = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     if let Some((field, value)) = inside.and_then(|inside| inside.split_once('=')) {
-        return Part::Item {
-            field: field.to_owned(),
-            value: value.to_owned(),
-        };
+        return Part::Item { field: field.to_owned(), value: value.to_owned() };
     }
     match (text.as_str(), text.parse()) {
         ("*", _) => Part::Every,
@@ -323,10 +314,7 @@ fn visit_items(
     }
     let mut item = match field {
         "" => Value::string(pattern.to_owned()),
-        field => Value::mapping(vec![(
-            field.to_owned().into(),
-            Value::string(pattern.to_owned()),
-        )]),
+        field => Value::mapping(vec![(field.to_owned().into(), Value::string(pattern.to_owned()))]),
     };
     count += visit(&mut item, rest, creates, set)?;
     items.push(item);
@@ -356,9 +344,7 @@ fn visit_structured(
         return Ok(None);
     }
     let count = visit(&mut value, parts, creates, set)?;
-    let edited = editor
-        .set(&FieldPath::root(), value)
-        .and_then(|()| editor.finish());
+    let edited = editor.set(&FieldPath::root(), value).and_then(|()| editor.finish());
     let edited = edited.map_err(|error| error.message.clone())?;
     Ok(Some((edited.to_string(), count)))
 }
@@ -396,12 +382,7 @@ mod tests {
     #[test]
     fn leads_to_fields() {
         check("a: {b: 1}", "a.b", false, r#"{"a":{"b":"X"}}"#);
-        check(
-            "a: {b.c/d: 1}",
-            "a.[b.c/d]",
-            false,
-            r#"{"a":{"b.c/d":"X"}}"#,
-        );
+        check("a: {b.c/d: 1}", "a.[b.c/d]", false, r#"{"a":{"b.c/d":"X"}}"#);
         check("a: {b.c: 1}", r"a.b\.c", false, r#"{"a":{"b.c":"X"}}"#);
         check("a: {0: 1}", "a.0", false, r#"{"a":{"0":"X"}}"#);
         check("a: [1, 2]", "a.1", false, r#"{"a":[1,"X"]}"#);
@@ -409,49 +390,24 @@ mod tests {
         check("a: [1, 2]", "a.*", false, r#"{"a":["X","X"]}"#);
         check("a: [p, q]", "a.[=q]", false, r#"{"a":["p","X"]}"#);
         let items = "a: [{k: x.y, v: 1}, {k: z, v: 2}]";
-        check(
-            items,
-            "a.[k=x.y].v",
-            false,
-            r#"{"a":[{"k":"x.y","v":"X"},{"k":"z","v":2}]}"#,
-        );
+        check(items, "a.[k=x.y].v", false, r#"{"a":[{"k":"x.y","v":"X"},{"k":"z","v":2}]}"#);
         check("a: {b: 1}", "a.c", false, "nothing");
         check("a: {b: 1}", "a.b.c", false, "`c` is looked for in a number");
-        check(
-            "a: [1]",
-            "a.5",
-            false,
-            "item 5 does not exist: the list has 1 item",
-        );
+        check("a: [1]", "a.5", false, "item 5 does not exist: the list has 1 item");
     }
 
     #[test]
     fn missing_fields_are_added() {
         check("a: {}", "a.b.0.c", true, r#"{"a":{"b":[{"c":"X"}]}}"#);
         check("a: []", "a.[k=x].v", true, r#"{"a":[{"k":"x","v":"X"}]}"#);
-        check(
-            "a: []",
-            "a.1",
-            true,
-            "item 1 does not exist: the list has 0 items",
-        );
+        check("a: []", "a.1", true, "item 1 does not exist: the list has 0 items");
     }
 
     #[test]
     fn paths_lead_into_strings_with_yaml() {
         let object = "a: |\n  # kept\n  b:\n      c:   1 # too\n";
-        check(
-            object,
-            "a.b.c",
-            false,
-            r##"{"a":"# kept\nb:\n    c:   X # too\n"}"##,
-        );
-        check(
-            "a: '{\"b\": {\"c\": 1}}'",
-            "a.b.c",
-            false,
-            r#"{"a":"{\"b\": {\"c\": \"X\"}}"}"#,
-        );
+        check(object, "a.b.c", false, r##"{"a":"# kept\nb:\n    c:   X # too\n"}"##);
+        check("a: '{\"b\": {\"c\": 1}}'", "a.b.c", false, r#"{"a":"{\"b\": {\"c\": \"X\"}}"}"#);
         check("a: text", "a.b", false, "`b` is looked for in a string");
     }
 }

@@ -79,16 +79,10 @@ impl Selector {
         let kinds = || identities.iter().map(|identity| identity.kind.as_str());
         let is_kind = |kind: &str| kinds().any(|known| known == kind);
         if !self.kind.is_empty() && !is_kind(&self.kind) {
-            return Some(format!(
-                "did you mean `kind: {}`?",
-                closest(&self.kind, kinds())?
-            ));
+            return Some(format!("did you mean `kind: {}`?", closest(&self.kind, kinds())?));
         }
         let of_kind = |identity: &&Identity| self.kind.is_empty() || identity.kind == self.kind;
-        let names = identities
-            .iter()
-            .filter(of_kind)
-            .map(|identity| identity.name.as_str());
+        let names = identities.iter().filter(of_kind).map(|identity| identity.name.as_str());
         let close = closest(&self.name, names).filter(|close| *close != self.name);
         Some(format!("did you mean `name: {}`?", close?))
     }
@@ -148,11 +142,7 @@ impl Matcher {
         resource: &Resource<'_>,
         part: impl Fn(&Identity) -> &str,
     ) -> bool {
-        pattern.matches(now)
-            || self
-                .former(resource)
-                .iter()
-                .any(|one| pattern.matches(part(one)))
+        pattern.matches(now) || self.former(resource).iter().any(|one| pattern.matches(part(one)))
     }
 
     /// Whether it selects a resource; configuration only if it names a kind.
@@ -168,9 +158,7 @@ impl Matcher {
         self.version.matches(version(api_version))
             && self.fits_part(&self.kind, kind, resource, |one| &one.kind)
             && self.fits_part(&self.group, group(api_version), resource, |one| &one.group)
-            && self.fits_part(&self.name, text(&["metadata", "name"]), resource, |one| {
-                &one.name
-            })
+            && self.fits_part(&self.name, text(&["metadata", "name"]), resource, |one| &one.name)
             && self.fits_namespace(resource)
             && fits(&self.labels, resource, "labels")
             && fits(&self.annotations, resource, "annotations")
@@ -184,9 +172,7 @@ fn fits(selector: &LabelSelector, resource: &Resource<'_>, key: &str) -> bool {
 
 /// The version of an API version: `v1` of `apps/v1`.
 pub(crate) fn version(api_version: &str) -> &str {
-    api_version
-        .split_once('/')
-        .map_or(api_version, |(_, version)| version)
+    api_version.split_once('/').map_or(api_version, |(_, version)| version)
 }
 
 /// A regular expression for a whole text.
@@ -202,10 +188,7 @@ impl Pattern {
         if text.is_empty() {
             return Ok(Self::Any);
         }
-        if text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-        {
+        if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
             return Ok(Self::Text(text.to_owned()));
         }
         let whole = expression::compile(&format!("^(?:{text})$"));

@@ -88,11 +88,7 @@ impl Checker<'_> {
             Some(name) => format!("did you mean `{name}`?"),
             None => format!("its fields are {}", backticked(&names)),
         };
-        let of = if at.steps().is_empty() {
-            format!("a {}", self.kind)
-        } else {
-            format!("`{at}`")
-        };
+        let of = if at.steps().is_empty() { format!("a {}", self.kind) } else { format!("`{at}`") };
         Diagnostic::error(format!("unknown field `{key}` of {of}")).hint(hint)
     }
 
@@ -166,10 +162,7 @@ impl Checker<'_> {
             Data::Scalar(Scalar::String(text)) if is_short(text) => format!("the string `{text}`"),
             data => name_of(data).to_owned(),
         };
-        let is_plain = matches!(
-            value.data,
-            Data::Scalar(Scalar::Number(_) | Scalar::Bool(_))
-        );
+        let is_plain = matches!(value.data, Data::Scalar(Scalar::Number(_) | Scalar::Bool(_)));
         let hint = match expected {
             "a string" if is_plain => Some(format!("put it in quotes: `\"{raw}\"`")),
             "a list" => Some("begin each item with `- `".to_owned()),

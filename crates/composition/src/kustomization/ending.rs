@@ -22,11 +22,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{FieldPath, Value};
 
 /// The words under `buildMetadata`.
-const METADATA: [&str; 3] = [
-    "managedByLabel",
-    "originAnnotations",
-    "transformerAnnotations",
-];
+const METADATA: [&str; 3] = ["managedByLabel", "originAnnotations", "transformerAnnotations"];
 /// The label with the program that built an object.
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 /// The annotations of programs that read or write objects.
@@ -88,10 +84,7 @@ pub(crate) fn steps(
         let draft = Draft::new("Kustomization", &FieldPath::root().key(name));
         step(draft.finish(kustomization), transform)
     };
-    let mut steps = vec![
-        own("hashes", Box::new(HashConfig {})),
-        own("vars", Box::new(Resolution)),
-    ];
+    let mut steps = vec![own("hashes", Box::new(HashConfig {})), own("vars", Box::new(Resolution))];
     if !ending.is_transformer {
         steps.push(own("local-config", Box::new(Local)));
     }
@@ -212,11 +205,7 @@ impl Transform for Annotations {
             let trace = resource.trace.take().unwrap_or_default();
             for (is_kept, key, text) in [
                 (tracing.origins, ORIGIN, &trace.origin),
-                (
-                    tracing.transformations,
-                    TRANSFORMATIONS,
-                    &trace.transformations,
-                ),
+                (tracing.transformations, TRANSFORMATIONS, &trace.transformations),
             ] {
                 if is_kept && !text.is_empty() {
                     annotations::annotate(resource.value_mut(), key, text);

@@ -44,15 +44,9 @@ pub const FIELDS: &[Field] = &[
     ("generatorOptions", Mapping(OPTIONS)),
     ("configMapGenerator", List(&Mapping(GENERATOR))),
     ("secretGenerator", List(&Mapping(SECRET))),
-    (
-        "helmGlobals",
-        Mapping(&[("chartHome", Text), ("configHome", Text)]),
-    ),
+    ("helmGlobals", Mapping(&[("chartHome", Text), ("configHome", Text)])),
     ("helmCharts", List(&Mapping(HELM_CHART))),
-    (
-        "helmChartInflationGenerator",
-        List(&Mapping(HELM_ARGUMENTS)),
-    ),
+    ("helmChartInflationGenerator", List(&Mapping(HELM_ARGUMENTS))),
     ("generators", LIST),
     ("patchesStrategicMerge", LIST),
     ("patches", List(&Mapping(PATCH))),
@@ -63,10 +57,7 @@ pub const FIELDS: &[Field] = &[
     ("commonLabels", Texts),
     ("commonAnnotations", Texts),
     ("patchesJson6902", List(&Mapping(PATCH))),
-    (
-        "replicas",
-        List(&Mapping(&[("name", Text), ("count", Number)])),
-    ),
+    ("replicas", List(&Mapping(&[("name", Text), ("count", Number)]))),
     ("images", List(&Mapping(IMAGE))),
     ("imageTags", List(&Mapping(IMAGE))),
     ("replacements", List(&Mapping(REPLACEMENT))),
@@ -87,12 +78,8 @@ pub const DEPRECATED: &[(&str, &str)] = &[
     ("vars", "replacements"),
 ];
 
-const METADATA: &[Field] = &[
-    ("name", Text),
-    ("namespace", Text),
-    ("labels", Texts),
-    ("annotations", Texts),
-];
+const METADATA: &[Field] =
+    &[("name", Text), ("namespace", Text), ("labels", Texts), ("annotations", Texts)];
 const OPTIONS: &[Field] = &[
     ("labels", Texts),
     ("annotations", Texts),
@@ -163,44 +150,26 @@ const SELECTOR: &[Field] = &[
     ("labelSelector", Text),
     ("annotationSelector", Text),
 ];
-const PATCH: &[Field] = &[
-    ("path", Text),
-    ("patch", Text),
-    ("target", Mapping(SELECTOR)),
-    ("options", Bools),
-];
-const FIELD_SPEC: &[Field] = &[
-    ("path", Text),
-    ("group", Text),
-    ("version", Text),
-    ("kind", Text),
-    ("create", Bool),
-];
+const PATCH: &[Field] =
+    &[("path", Text), ("patch", Text), ("target", Mapping(SELECTOR)), ("options", Bools)];
+const FIELD_SPEC: &[Field] =
+    &[("path", Text), ("group", Text), ("version", Text), ("kind", Text), ("create", Bool)];
 const LABEL: &[Field] = &[
     ("pairs", Texts),
     ("includeSelectors", Bool),
     ("includeTemplates", Bool),
     ("fields", List(&Mapping(FIELD_SPEC))),
 ];
-const IMAGE: &[Field] = &[
-    ("name", Text),
-    ("newName", Text),
-    ("newTag", Text),
-    ("tagSuffix", Text),
-    ("digest", Text),
-];
+const IMAGE: &[Field] =
+    &[("name", Text), ("newName", Text), ("newTag", Text), ("tagSuffix", Text), ("digest", Text)];
 const REPLACEMENT: &[Field] = &[
     ("path", Text),
     ("source", Mapping(SOURCE)),
     ("sourceValue", Text),
     ("targets", List(&Mapping(TARGET))),
 ];
-const FIELD_OPTIONS: Type = Mapping(&[
-    ("delimiter", Text),
-    ("index", Number),
-    ("encoding", Text),
-    ("create", Bool),
-]);
+const FIELD_OPTIONS: Type =
+    Mapping(&[("delimiter", Text), ("index", Number), ("encoding", Text), ("create", Bool)]);
 const SOURCE: &[Field] = &[
     ("group", Text),
     ("version", Text),
@@ -233,8 +202,5 @@ const VAR: &[Field] = &[
 ];
 const SORT_OPTIONS: &[Field] = &[
     ("order", Text),
-    (
-        "legacySortOptions",
-        Mapping(&[("orderFirst", LIST), ("orderLast", LIST)]),
-    ),
+    ("legacySortOptions", Mapping(&[("orderFirst", LIST), ("orderLast", LIST)])),
 ];

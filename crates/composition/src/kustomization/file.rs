@@ -127,9 +127,7 @@ pub(crate) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Kustomization> {
     let paths = KUSTOMIZATIONS.map(|name| join(directory, name));
-    let mut found = paths
-        .iter()
-        .filter(|path| files.entry(path) == Some(Entry::File));
+    let mut found = paths.iter().filter(|path| files.entry(path) == Some(Entry::File));
     let Some(path) = found.next() else {
         let problem = format!(
             "`{directory}` holds no `{}`, `{}` or `{}`",

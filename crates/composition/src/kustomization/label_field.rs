@@ -33,11 +33,8 @@ impl LabelField {
         if self.include_selectors && self.fields.is_empty() && tables.labels.is_empty() {
             return Ok(Cow::Borrowed(&tables.common_labels));
         }
-        let own = FieldSpec {
-            path: "metadata/labels".into(),
-            create: true,
-            ..FieldSpec::default()
-        };
+        let own =
+            FieldSpec { path: "metadata/labels".into(), create: true, ..FieldSpec::default() };
         let mut specs = MergedFields::default();
         specs.extend(&self.fields);
         if self.include_selectors {
@@ -74,10 +71,7 @@ mod tests {
 
     #[test]
     fn fields_of_selectors_are_those_of_the_table() {
-        let entry = LabelField {
-            include_selectors: true,
-            ..LabelField::default()
-        };
+        let entry = LabelField { include_selectors: true, ..LabelField::default() };
         let tables = Tables::of(&Additions::default()).unwrap();
         let with_one_more = FieldTables {
             labels: vec![tables.fields().common_labels[0].clone()],

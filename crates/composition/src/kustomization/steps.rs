@@ -56,11 +56,7 @@ const GENERATORS: &[Row] = &[
     ("configMapGenerator", "ConfigMapGenerator", Generators),
     ("secretGenerator", "SecretGenerator", Generators),
     ("helmCharts", "HelmChartInflationGenerator", Charts),
-    (
-        "helmChartInflationGenerator",
-        "HelmChartInflationGenerator",
-        OldCharts,
-    ),
+    ("helmChartInflationGenerator", "HelmChartInflationGenerator", OldCharts),
 ];
 /// The fields of `helmChartInflationGenerator` that kustomize still reads, as `helmCharts` has them.
 const CHART_FIELDS: &[(&str, &str)] = &[
@@ -75,35 +71,19 @@ const CHART_FIELDS: &[(&str, &str)] = &[
     ("valuesMerge", "valuesMerge"),
 ];
 const TRANSFORMERS: &[Row] = &[
-    (
-        "patchesStrategicMerge",
-        "PatchStrategicMergeTransformer",
-        Whole(&["paths"]),
-    ),
+    ("patchesStrategicMerge", "PatchStrategicMergeTransformer", Whole(&["paths"])),
     ("patches", "PatchTransformer", Items),
-    (
-        "namespace",
-        "NamespaceTransformer",
-        Whole(&["metadata", "namespace"]),
-    ),
+    ("namespace", "NamespaceTransformer", Whole(&["metadata", "namespace"])),
     ("namePrefix", "PrefixTransformer", Whole(&["prefix"])),
     ("nameSuffix", "SuffixTransformer", Whole(&["suffix"])),
     ("labels", "LabelTransformer", Labels),
     ("commonLabels", "LabelTransformer", Whole(&["labels"])),
-    (
-        "commonAnnotations",
-        "AnnotationsTransformer",
-        Whole(&["annotations"]),
-    ),
+    ("commonAnnotations", "AnnotationsTransformer", Whole(&["annotations"])),
     ("patchesJson6902", "PatchJson6902Transformer", JsonPatches),
     ("replicas", "ReplicaCountTransformer", Each("replica")),
     ("images", "ImageTagTransformer", Each("imageTag")),
     ("imageTags", "ImageTagTransformer", Each("imageTag")),
-    (
-        "replacements",
-        "ReplacementTransformer",
-        Whole(&["replacements"]),
-    ),
+    ("replacements", "ReplacementTransformer", Whole(&["replacements"])),
 ];
 
 /// The steps of a Kustomization or Component, without those that end a build.
@@ -275,10 +255,7 @@ impl Steps<'_> {
     fn with<T: Transform + DeserializeOwned + 'static>(&mut self, draft: Draft) {
         let transformer = draft.finish(self.kustomization);
         let read = transformer.read::<T>();
-        self.push(
-            transformer,
-            read.map(|read| Runner::Builtin(Box::new(read))),
-        );
+        self.push(transformer, read.map(|read| Runner::Builtin(Box::new(read))));
     }
 
     fn push(&mut self, transformer: Transformer, runner: Result<Runner>) {
@@ -313,10 +290,7 @@ impl Steps<'_> {
             let mut draft = Draft::new("Component", &path);
             draft.put(&["path"], item, &path, self.kustomization);
             let transformer = draft.finish(self.kustomization);
-            self.push(
-                transformer,
-                Ok(Runner::Nested(Nested::Component, Vec::new())),
-            );
+            self.push(transformer, Ok(Runner::Nested(Nested::Component, Vec::new())));
         }
     }
 
@@ -365,12 +339,7 @@ impl Draft {
             ("kind".into(), Value::from(id.kind.clone())),
             ("metadata".into(), metadata),
         ]);
-        Self {
-            id,
-            config,
-            layers: Vec::new(),
-            written_as: Vec::new(),
-        }
+        Self { id, config, layers: Vec::new(), written_as: Vec::new() }
     }
 
     /// The transformer; without parts, its place is that of the Kustomization.
@@ -401,11 +370,7 @@ impl Draft {
                 self.layers.extend(layer.moved(&path, &at));
             }
         } else if let Some(node) = part.origin {
-            self.layers.push(Layer {
-                document: Arc::clone(&all.document),
-                node,
-                at: at.clone(),
-            });
+            self.layers.push(Layer { document: Arc::clone(&all.document), node, at: at.clone() });
         }
         self.written_as.push((at, path));
     }

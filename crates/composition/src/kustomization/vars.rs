@@ -62,11 +62,7 @@ struct Field {
 
 impl Object {
     fn group(&self) -> &str {
-        if self.api_version.contains('/') {
-            group(&self.api_version)
-        } else {
-            &self.group
-        }
+        if self.api_version.contains('/') { group(&self.api_version) } else { &self.group }
     }
 
     fn version(&self) -> &str {
@@ -136,9 +132,9 @@ impl Transform for VarsField {
             };
             let known = context.builder.vars();
             if let Some(other) = known.iter().find(|other| other.name == var.name) {
-                let mut wrong = var
-                    .error(format!("duplicate variable `{}`", var.name))
-                    .hint("each name of a variable may be declared once in all directories of a build");
+                let mut wrong = var.error(format!("duplicate variable `{}`", var.name)).hint(
+                    "each name of a variable may be declared once in all directories of a build",
+                );
                 if let Some(place) = &other.place {
                     wrong = wrong.related(place.clone(), "declared here first");
                 }
@@ -216,9 +212,7 @@ fn replace_shared(resource: &mut Resource<'_>) {
 fn set_all(value: &mut Value<'_>, key: &str, old: &str, new: &str) {
     match &mut value.data {
         Data::Scalar(_) => {}
-        Data::Sequence(items) => items
-            .iter_mut()
-            .for_each(|item| set_all(item, key, old, new)),
+        Data::Sequence(items) => items.iter_mut().for_each(|item| set_all(item, key, old, new)),
         Data::Mapping(entries) => {
             for (name, value) in entries {
                 if name == key && value.as_str() == Some(old) {
@@ -251,20 +245,17 @@ fn is_text(field: &FieldSpec) -> bool {
 fn value_of(var: &Var, resources: &[Resource<'_>]) -> Result<Value<'static>> {
     let mut all = resources.iter();
     let Some(resource) = all.find(|resource| resource.vars.contains(&var.name)) else {
-        let problem = format!(
-            "the object `{}` of the variable `{}` does not exist",
-            var.object, var.name
-        );
+        let problem =
+            format!("the object `{}` of the variable `{}` does not exist", var.object, var.name);
         return Err(var.error(problem).into());
     };
     let path = path_of(&var.field);
     let found = path.find(resource.value());
     let problem = match found {
         Ok(Some(value)) => return Ok(value.clone().into_owned().without_origin()),
-        Ok(None) => format!(
-            "`{}` of the variable `{}` has no field `{}`",
-            var.object, var.name, var.field
-        ),
+        Ok(None) => {
+            format!("`{}` of the variable `{}` has no field `{}`", var.object, var.name, var.field)
+        }
         Err(problem) => format!("`{}` of the variable `{}`: {problem}", var.field, var.name),
     };
     let mut wrong = var.error(problem);

@@ -58,11 +58,7 @@ fn key<'r>(resource: &'r Resource<'_>) -> Option<Key<'r>> {
     let name = resource.str_at(&["metadata", "name"])?;
     let group = group(resource.str_at(&["apiVersion"]).unwrap_or_default());
     let namespace = if is_namespaced(group, kind) {
-        or_default(
-            resource
-                .str_at(&["metadata", "namespace"])
-                .unwrap_or_default(),
-        )
+        or_default(resource.str_at(&["metadata", "namespace"]).unwrap_or_default())
     } else {
         ""
     };
@@ -91,10 +87,8 @@ pub(crate) fn refuse_renamed(
     if renamed.is_empty() {
         return;
     }
-    let identities: Vec<Option<Identity>> = resources
-        .iter()
-        .map(|resource| resource.identity().map(effective))
-        .collect();
+    let identities: Vec<Option<Identity>> =
+        resources.iter().map(|resource| resource.identity().map(effective)).collect();
     for at in renamed.iter().copied() {
         let Some(now) = identities.get(at).and_then(Option::as_ref) else {
             continue;

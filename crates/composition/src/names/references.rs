@@ -190,11 +190,7 @@ impl<'t> Target<'t> {
 
     /// Its former identities, or the current one if it was never renamed.
     fn identities(&self) -> &[Identity] {
-        if self.previous.is_empty() {
-            std::slice::from_ref(&self.now)
-        } else {
-            self.previous
-        }
+        if self.previous.is_empty() { std::slice::from_ref(&self.now) } else { self.previous }
     }
 
     fn namespace(&self) -> &str {
@@ -246,11 +242,8 @@ struct Targets<'t> {
 
 impl<'t> Targets<'t> {
     fn of(targets: impl Iterator<Item = Target<'t>>) -> Self {
-        let mut targets = Self {
-            all: targets.collect(),
-            by_name: Vec::new(),
-            moves: BTreeMap::new(),
-        };
+        let mut targets =
+            Self { all: targets.collect(), by_name: Vec::new(), moves: BTreeMap::new() };
         let mut by_name = Vec::with_capacity(targets.all.len());
         for (index, target) in targets.all.iter().enumerate() {
             if !target.is_global {
@@ -417,11 +410,7 @@ impl Lookup<'_> {
     }
 
     fn update_one(&self, part: ViewMut<'_, '_>) -> Result<(), String> {
-        if part.view().is_mapping() {
-            self.update_mapping(part)
-        } else {
-            self.update_name(part)
-        }
+        if part.view().is_mapping() { self.update_mapping(part) } else { self.update_name(part) }
     }
 
     fn update_name(&self, part: ViewMut<'_, '_>) -> Result<(), String> {
@@ -458,10 +447,7 @@ impl Lookup<'_> {
             return Ok(());
         };
         let mapping = mapping.value_mut();
-        for (key, text) in [
-            ("name", &target.now.name),
-            ("namespace", &target.now.namespace),
-        ] {
+        for (key, text) in [("name", &target.now.name), ("namespace", &target.now.namespace)] {
             // An empty namespace may be set later, so it says nothing.
             let is_new = !text.is_empty() && mapping.str_at(&[key]) != Some(text);
             if is_new && self.may_add(text) {
@@ -532,11 +518,7 @@ impl Lookup<'_> {
     fn is_in(&self, target: &Target<'_>, namespace: &str) -> bool {
         let moves = self.targets.moves.get(namespace);
         let is_former = moves.is_some_and(|moves| moves.iter().any(|now| self.referrer.sees(now)));
-        let found = if is_former {
-            target.first_namespace()
-        } else {
-            target.namespace()
-        };
+        let found = if is_former { target.first_namespace() } else { target.namespace() };
         !target.is_global && found == namespace
     }
 }

@@ -55,16 +55,9 @@ const KINDS: [&str; 6] = ["add", "copy", "move", "remove", "replace", "test"];
 /// # Errors
 /// If it is not a list of operations.
 pub(crate) fn read(patch: &Value<'static>) -> Result<Vec<Operation>, Malformed> {
-    let malformed = |field, message: String| Malformed {
-        field,
-        message,
-        hint: None,
-    };
+    let malformed = |field, message: String| Malformed { field, message, hint: None };
     let Some(items) = patch.items() else {
-        let message = format!(
-            "expected a list of operations, found {}",
-            name_of(&patch.data)
-        );
+        let message = format!("expected a list of operations, found {}", name_of(&patch.data));
         return Err(malformed(FieldPath::root(), message));
     };
     items
@@ -77,11 +70,7 @@ pub(crate) fn read(patch: &Value<'static>) -> Result<Vec<Operation>, Malformed> 
                     "" => field,
                     key => field.key(key),
                 };
-                Malformed {
-                    field,
-                    message: error.message,
-                    hint: error.hint,
-                }
+                Malformed { field, message: error.message, hint: error.hint }
             })
         })
         .collect()
@@ -94,26 +83,18 @@ struct Wrong {
 }
 
 fn wrong<T>(key: &'static str, message: impl Into<String>) -> Result<T, Wrong> {
-    Err(Wrong {
-        key,
-        message: message.into(),
-        hint: None,
-    })
+    Err(Wrong { key, message: message.into(), hint: None })
 }
 
 fn operation(item: &Value<'static>) -> Result<Operation, Wrong> {
     let Data::Mapping(entries) = &item.data else {
-        return wrong(
-            "",
-            format!("expected an operation, found {}", name_of(&item.data)),
-        );
+        return wrong("", format!("expected an operation, found {}", name_of(&item.data)));
     };
     let text = |key: &'static str| match item.get(key).map(|value| (value, value.as_str())) {
         Some((_, Some(text))) => Ok(text),
-        Some((value, None)) => wrong(
-            key,
-            format!("expected a string, found {}", name_of(&value.data)),
-        ),
+        Some((value, None)) => {
+            wrong(key, format!("expected a string, found {}", name_of(&value.data)))
+        }
         None => wrong("", format!("the operation has no `{key}`")),
     };
     let kind = text("op")?;
@@ -140,25 +121,14 @@ fn operation(item: &Value<'static>) -> Result<Operation, Wrong> {
                 |close| format!("did you mean `{close}`?"),
             );
             let message = format!("`{other}` is not an operation of a JSON patch");
-            return Err(Wrong {
-                key: "op",
-                message,
-                hint: Some(hint),
-            });
+            return Err(Wrong { key: "op", message, hint: Some(hint) });
         }
     };
     let known = ["op", "path", "from", "value"];
-    if let Some((key, _)) = entries
-        .iter()
-        .find(|(key, _)| !known.contains(&key.as_ref()))
-    {
+    if let Some((key, _)) = entries.iter().find(|(key, _)| !known.contains(&key.as_ref())) {
         let hint = closest(key, known).map(|close| format!("did you mean `{close}`?"));
         let message = format!("an operation has no field `{key}`");
-        return Err(Wrong {
-            key: "",
-            message,
-            hint,
-        });
+        return Err(Wrong { key: "", message, hint });
     }
     Ok(Operation::new(action, path))
 }
@@ -170,18 +140,10 @@ fn read_pointer(key: &'static str, text: &str) -> Result<Pointer, Wrong> {
             "the whole object cannot be patched at once: name its fields".to_owned()
         } else {
             // A field path has dots instead.
-            let slashes = if text.contains('/') {
-                text.to_owned()
-            } else {
-                text.replace('.', "/")
-            };
+            let slashes = if text.contains('/') { text.to_owned() } else { text.replace('.', "/") };
             format!("write `/{slashes}`")
         };
-        return Err(Wrong {
-            key,
-            message,
-            hint: Some(hint),
-        });
+        return Err(Wrong { key, message, hint: Some(hint) });
     };
     let mut parents = Vec::new();
     for token in rest.split('/') {
@@ -196,11 +158,7 @@ fn read_pointer(key: &'static str, text: &str) -> Result<Pointer, Wrong> {
         parents.push(token);
     }
     let last = parents.pop().unwrap_or_default();
-    Ok(Pointer {
-        text: text.to_owned(),
-        parents,
-        last,
-    })
+    Ok(Pointer { text: text.to_owned(), parents, last })
 }
 
 impl Operation {
@@ -248,10 +206,7 @@ impl Operation {
     /// The hint for a pointer that splits a key of a mapping at its `/`.
     pub(crate) fn hint(&self) -> Option<String> {
         let of_keys = |token: &str| {
-            matches!(
-                token,
-                "annotations" | "labels" | "matchLabels" | "nodeSelector"
-            )
+            matches!(token, "annotations" | "labels" | "matchLabels" | "nodeSelector")
         };
         let parents = &self.path.parents;
         let start = parents.iter().position(|token| of_keys(token))? + 1;
@@ -288,23 +243,15 @@ impl Operation {
                 let value = found.clone();
                 self.path.add(object, value.without_origin(), None)
             }
-            Action::Move(from) if from == &self.path => self
-                .path
-                .find(object)?
-                .map(drop)
-                .ok_or_else(|| from.missing()),
+            Action::Move(from) if from == &self.path => {
+                self.path.find(object)?.map(drop).ok_or_else(|| from.missing())
+            }
             Action::Move(from) => {
-                let way = [
-                    self.path.parents.as_slice(),
-                    std::slice::from_ref(&self.path.last),
-                ]
-                .concat();
+                let way =
+                    [self.path.parents.as_slice(), std::slice::from_ref(&self.path.last)].concat();
                 if way.starts_with(&from.parents) && way.get(from.parents.len()) == Some(&from.last)
                 {
-                    return Err(format!(
-                        "nothing can be moved from `{}` into itself",
-                        from.text
-                    ));
+                    return Err(format!("nothing can be moved from `{}` into itself", from.text));
                 }
                 let value = from.remove(object.reborrow())?;
                 Extent::of(&value).check_below(self.path.parents.len() + 1)?;
@@ -449,8 +396,7 @@ fn inner<'v, 's>(part: ViewMut<'v, 's>, token: &str) -> Result<ViewMut<'v, 's>, 
         });
     }
     drop(entries);
-    part.get_mut(token)
-        .ok_or_else(|| format!("there is no `{token}`"))
+    part.get_mut(token).ok_or_else(|| format!("there is no `{token}`"))
 }
 
 /// Replaces a value; equal parts keep their text.
@@ -470,9 +416,7 @@ fn index(token: &str, end: usize, length: usize) -> Result<usize, String> {
     }
     let number: usize = digits.parse().map_err(|_| out_of_range(token, length))?;
     if is_negative {
-        return end
-            .checked_sub(number)
-            .ok_or_else(|| out_of_range(token, length));
+        return end.checked_sub(number).ok_or_else(|| out_of_range(token, length));
     }
     Ok(number)
 }
@@ -511,9 +455,7 @@ mod tests {
     use krm_yaml::Value;
 
     fn value(json: &str) -> Value<'static> {
-        serde_json::from_str::<serde_json::Value>(json)
-            .unwrap()
-            .into()
+        serde_json::from_str::<serde_json::Value>(json).unwrap().into()
     }
 
     #[track_caller]
@@ -524,59 +466,20 @@ mod tests {
             Ok(operations) => operations[0].apply((&mut object).into(), &Budget::new()),
             Err(malformed) => Err(malformed.message),
         };
-        assert_eq!(
-            outcome.map_or_else(|problem| problem, |()| object.to_json()),
-            expected
-        );
+        assert_eq!(outcome.map_or_else(|problem| problem, |()| object.to_json()), expected);
     }
 
     #[test]
     fn the_six_operations_work() {
-        check(
-            r#"{"a":[1,2]}"#,
-            r#"{"op":"add","path":"/a/1","value":9}"#,
-            r#"{"a":[1,9,2]}"#,
-        );
-        check(
-            r#"{"a":[1]}"#,
-            r#"{"op":"add","path":"/a/-","value":9}"#,
-            r#"{"a":[1,9]}"#,
-        );
-        check(
-            r#"{"a":[1]}"#,
-            r#"{"op":"add","path":"/a/-1","value":9}"#,
-            r#"{"a":[1,9]}"#,
-        );
-        check(
-            r#"{"a/b":1,"c~":2}"#,
-            r#"{"op":"remove","path":"/a~1b"}"#,
-            r#"{"c~":2}"#,
-        );
-        check(
-            r#"{"a/b":1,"c~":2}"#,
-            r#"{"op":"remove","path":"/c~0"}"#,
-            r#"{"a/b":1}"#,
-        );
-        check(
-            r#"{"a":[1,2]}"#,
-            r#"{"op":"remove","path":"/a/-1"}"#,
-            r#"{"a":[1]}"#,
-        );
-        check(
-            r#"{"a":1}"#,
-            r#"{"op":"replace","path":"/b","value":2}"#,
-            r#"{"a":1,"b":2}"#,
-        );
-        check(
-            r#"{"a":1}"#,
-            r#"{"op":"test","path":"/a","value":1.0}"#,
-            r#"{"a":1}"#,
-        );
-        check(
-            r#"{"a":1}"#,
-            r#"{"op":"test","path":"/b","value":null}"#,
-            r#"{"a":1}"#,
-        );
+        check(r#"{"a":[1,2]}"#, r#"{"op":"add","path":"/a/1","value":9}"#, r#"{"a":[1,9,2]}"#);
+        check(r#"{"a":[1]}"#, r#"{"op":"add","path":"/a/-","value":9}"#, r#"{"a":[1,9]}"#);
+        check(r#"{"a":[1]}"#, r#"{"op":"add","path":"/a/-1","value":9}"#, r#"{"a":[1,9]}"#);
+        check(r#"{"a/b":1,"c~":2}"#, r#"{"op":"remove","path":"/a~1b"}"#, r#"{"c~":2}"#);
+        check(r#"{"a/b":1,"c~":2}"#, r#"{"op":"remove","path":"/c~0"}"#, r#"{"a/b":1}"#);
+        check(r#"{"a":[1,2]}"#, r#"{"op":"remove","path":"/a/-1"}"#, r#"{"a":[1]}"#);
+        check(r#"{"a":1}"#, r#"{"op":"replace","path":"/b","value":2}"#, r#"{"a":1,"b":2}"#);
+        check(r#"{"a":1}"#, r#"{"op":"test","path":"/a","value":1.0}"#, r#"{"a":1}"#);
+        check(r#"{"a":1}"#, r#"{"op":"test","path":"/b","value":null}"#, r#"{"a":1}"#);
         check(
             r#"{"a":{"b":1}}"#,
             r#"{"op":"copy","from":"/a","path":"/c"}"#,
@@ -611,11 +514,7 @@ mod tests {
             r#"{"op":"add","path":"/a/b","value":1}"#,
             "`b` cannot be added to a number",
         );
-        check(
-            r#"{"a":1}"#,
-            r#"{"op":"remove","path":"/b"}"#,
-            "there is nothing to remove",
-        );
+        check(r#"{"a":1}"#, r#"{"op":"remove","path":"/b"}"#, "there is nothing to remove");
         check(
             r#"{"a":1}"#,
             r#"{"op":"test","path":"/a","value":2}"#,
@@ -626,11 +525,7 @@ mod tests {
             r#"{"op":"move","from":"/a","path":"/a/b"}"#,
             "nothing can be moved from `/a` into itself",
         );
-        check(
-            "{}",
-            r#"{"op":"ad","path":"/a"}"#,
-            "`ad` is not an operation of a JSON patch",
-        );
+        check("{}", r#"{"op":"ad","path":"/a"}"#, "`ad` is not an operation of a JSON patch");
         check(
             "{}",
             r#"{"op":"add","path":"a"}"#,

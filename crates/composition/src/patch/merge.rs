@@ -51,11 +51,7 @@ pub(crate) struct Problem {
 
 impl Problem {
     fn new(message: String) -> Self {
-        Self {
-            steps: Vec::new(),
-            message,
-            hint: None,
-        }
+        Self { steps: Vec::new(), message, hint: None }
     }
 
     fn hint(mut self, hint: String) -> Self {
@@ -210,15 +206,10 @@ pub(crate) fn directive(mapping: &Value<'_>) -> Result<Directive, Problem> {
 /// # Errors
 /// As [`directive`].
 pub(crate) fn directive_of_list(items: &[Value<'_>]) -> Result<Directive, Problem> {
-    let mut directives = items
-        .iter()
-        .enumerate()
-        .filter(|(_, item)| is_for_list(item));
-    directives
-        .next()
-        .map_or(Ok(Directive::Merge), |(index, item)| {
-            directive(item).map_err(|problem| problem.in_item(index))
-        })
+    let mut directives = items.iter().enumerate().filter(|(_, item)| is_for_list(item));
+    directives.next().map_or(Ok(Directive::Merge), |(index, item)| {
+        directive(item).map_err(|problem| problem.in_item(index))
+    })
 }
 
 /// Whether the item of a list holds nothing but a directive.
@@ -278,10 +269,8 @@ fn merge_mapping(
 /// and fields that it does not give.
 fn loss(items: &[Value<'_>], patched: &[Value<'_>]) -> Option<Problem> {
     let name = |item: &Value<'_>| Some(item.str_at(&["name"])?.to_owned());
-    let patched: BTreeMap<String, &Value<'_>> = patched
-        .iter()
-        .map(|item| Some((name(item)?, item)))
-        .collect::<Option<_>>()?;
+    let patched: BTreeMap<String, &Value<'_>> =
+        patched.iter().map(|item| Some((name(item)?, item))).collect::<Option<_>>()?;
     let mut lost = Vec::new();
     for item in items {
         let name = name(item)?;
@@ -361,10 +350,7 @@ fn made(patch: &Value<'static>, known: Known<'_>) -> Result<Option<Value<'static
             match known.keys().as_deref() {
                 Some([]) => merge_scalars(&mut new, items),
                 Some(keys) => {
-                    let mut merging = Merging {
-                        is_quoted: &|_| false,
-                        losses: Vec::new(),
-                    };
+                    let mut merging = Merging { is_quoted: &|_| false, losses: Vec::new() };
                     merge_items(&mut new, items, keys, known, &mut merging)?;
                 }
                 // It is used as it is, with nulls.
@@ -387,10 +373,7 @@ fn check_plain(items: &[Value<'_>]) -> Result<(), Problem> {
     };
     let problem = Problem::new("`$patch` is not allowed in an item of this list".to_owned());
     let hint = "the list is replaced as a whole, because its items have no known key";
-    Err(problem
-        .hint(hint.to_owned())
-        .in_field(DIRECTIVE)
-        .in_item(index))
+    Err(problem.hint(hint.to_owned()).in_field(DIRECTIVE).in_item(index))
 }
 
 /// Merges lists of scalars without duplicates; those of the patch come first.
@@ -463,9 +446,7 @@ fn partners(
     let find = |new: &Value<'_>, exact, taken: &[Option<usize>]| {
         let mut items = old.iter().enumerate();
         items.position(|(at, item)| {
-            let same = item
-                .as_ref()
-                .is_some_and(|item| is_same(item, new, keys, exact));
+            let same = item.as_ref().is_some_and(|item| is_same(item, new, keys, exact));
             same && !taken.contains(&Some(at))
         })
     };
@@ -492,9 +473,7 @@ fn merge_item(
 /// must be equal where both items have them or, if the match has to be exact, where either has
 /// them.
 fn is_same(item: &Value<'_>, other: &Value<'_>, keys: &[&str], exact: bool) -> bool {
-    let mut pairs = keys
-        .iter()
-        .map(|key| (scalar(item, key), scalar(other, key)));
+    let mut pairs = keys.iter().map(|key| (scalar(item, key), scalar(other, key)));
     let is_first = matches!(pairs.next(), Some((Some(a), Some(b))) if a == b);
     is_first
         && pairs.all(|pair| match pair {
@@ -558,11 +537,7 @@ fn set_order(target: &mut Value<'_>, list: &str, order: &Value<'_>, keys: Option
     }
     ranked.sort_by_key(|(rank, _)| *rank);
     let mut ranked = ranked.into_iter().map(|(_, item)| item);
-    items.extend(
-        others
-            .into_iter()
-            .filter_map(|other| other.or_else(|| ranked.next())),
-    );
+    items.extend(others.into_iter().filter_map(|other| other.or_else(|| ranked.next())));
 }
 
 /// Removes the fields that are not named.

@@ -24,10 +24,7 @@ pub(crate) fn additions(
     directory: &str,
     diagnostics: &mut Diagnostics,
 ) -> Additions {
-    let mut found = Additions {
-        names_built_in: added.names_built_in,
-        ..Additions::default()
-    };
+    let mut found = Additions { names_built_in: added.names_built_in, ..Additions::default() };
     let configurations = added.configurations.iter().map(|named| {
         let read = file(named, files, directory);
         let tables =
@@ -36,10 +33,7 @@ pub(crate) fn additions(
     });
     let crds = added.crds.iter().map(|named| {
         let read = file(named, files, directory);
-        (
-            named,
-            read.and_then(|(_, value)| definitions(named, &value)),
-        )
+        (named, read.and_then(|(_, value)| definitions(named, &value)))
     });
     found.fields = tables(configurations.chain(crds).collect(), diagnostics);
     if let Some(named) = &added.openapi
@@ -164,11 +158,7 @@ fn definitions(named: &Named, types: &Value<'static>) -> Result<FieldTables> {
         );
         return Err(wrong.into());
     }
-    let mut found = Definitions {
-        types,
-        tables: FieldTables::default(),
-        count: 0,
-    };
+    let mut found = Definitions { types, tables: FieldTables::default(), count: 0 };
     for (name, definition) in all {
         let is_object = |properties: &Value<'_>| {
             let has = |key| properties.get(key).is_some();

@@ -84,12 +84,7 @@ struct Part {
 
 impl<'f> Importer<'f> {
     const fn new(files: &'f dyn Files) -> Self {
-        Self {
-            files,
-            open: Vec::new(),
-            settled: BTreeMap::new(),
-            count: 0,
-        }
+        Self { files, open: Vec::new(), settled: BTreeMap::new(), count: 0 }
     }
 
     /// The transformers of the Composition in a file; none after an error.
@@ -114,19 +109,13 @@ impl<'f> Importer<'f> {
         let mut parts = Vec::new();
         let mut is_whole = true;
         let own = configurations::additions(&composition.added, self.files, directory, diagnostics);
-        let mut additions = Additions {
-            fields: Vec::new(),
-            schema: own.schema.clone(),
-            ..Additions::default()
-        };
+        let mut additions =
+            Additions { fields: Vec::new(), schema: own.schema.clone(), ..Additions::default() };
         for import in &composition.imports {
             match self.import(import, directory, diagnostics) {
                 Some(all) => {
                     additions.append(&all.additions);
-                    parts.push(Part {
-                        mode: Some(import.mode),
-                        transformers: all.transformers,
-                    });
+                    parts.push(Part { mode: Some(import.mode), transformers: all.transformers });
                 }
                 None => is_whole = false,
             }
@@ -143,13 +132,9 @@ impl<'f> Importer<'f> {
                 diagnostics,
             );
         }
-        let (prepended, appended): (Vec<Part>, Vec<Part>) = parts
-            .into_iter()
-            .partition(|part| part.mode == Some(Mode::Prepend));
-        let own = Part {
-            mode: None,
-            transformers: own,
-        };
+        let (prepended, appended): (Vec<Part>, Vec<Part>) =
+            parts.into_iter().partition(|part| part.mode == Some(Mode::Prepend));
+        let own = Part { mode: None, transformers: own };
         let mut all = Vec::new();
         for mut part in prepended.into_iter().chain([own]).chain(appended) {
             all.append(&mut part.transformers);
@@ -161,11 +146,7 @@ impl<'f> Importer<'f> {
             }
             _ => all,
         };
-        All {
-            transformers,
-            additions,
-            is_whole,
-        }
+        All { transformers, additions, is_whole }
     }
 
     /// The transformers that a Composition in `directory` declares, and those in files that it names.
@@ -210,18 +191,14 @@ impl<'f> Importer<'f> {
         }
         let source = self.files.source(file, directory_of(file))?;
         let document = Document::parse(&source).ok();
-        let root = document
-            .as_ref()
-            .and_then(|document| document.roots().next());
+        let root = document.as_ref().and_then(|document| document.roots().next());
         let kind = root.and_then(|root| root.text_at(["kind"]));
         if kind.as_deref() == Some("Composition") {
             return Ok(());
         }
-        Err(
-            Diagnostic::error(format!("`{file}` cannot be read as a Composition"))
-                .hint(format!("`krm-template build {file}` shows why"))
-                .into(),
-        )
+        Err(Diagnostic::error(format!("`{file}` cannot be read as a Composition"))
+            .hint(format!("`krm-template build {file}` shows why"))
+            .into())
     }
 
     /// The transformers of an import; none after an error.
@@ -280,22 +257,15 @@ impl<'f> Importer<'f> {
         if self.count <= MAX_IMPORTS {
             return Ok(());
         }
-        Err(
-            Diagnostic::error(format!("more than {MAX_IMPORTS} imports of Compositions"))
-                .hint("import each Composition in one place")
-                .into(),
-        )
+        Err(Diagnostic::error(format!("more than {MAX_IMPORTS} imports of Compositions"))
+            .hint("import each Composition in one place")
+            .into())
     }
 }
 
 /// The transformer that a file in `directory` declares.
 fn transformer(declared: Declared, directory: &str) -> Transformer {
-    let Declared {
-        id,
-        value: mut config,
-        document,
-        node,
-    } = declared;
+    let Declared { id, value: mut config, document, node } = declared;
     let text = |text: &str| Value::string(text.to_owned());
     if config.get("apiVersion").is_none_or(Value::is_null) {
         config.insert(Cow::Borrowed("apiVersion"), text(model::BUILTIN));
@@ -309,11 +279,7 @@ fn transformer(declared: Declared, directory: &str) -> Transformer {
         id,
         config,
         directory: directory.to_owned(),
-        layers: vec![Layer {
-            document,
-            node,
-            at: FieldPath::root(),
-        }],
+        layers: vec![Layer { document, node, at: FieldPath::root() }],
         written_as: Vec::new(),
         read_from: None,
     }
@@ -392,12 +358,9 @@ fn unmatched(
 
 /// The error for a Composition that was imported twice.
 fn imported_twice(one: &Transformer) -> Diagnostic {
-    let mut wrong = Diagnostic::error(format!(
-        "`{}` is imported twice, and with it `{}`",
-        one.file(),
-        one.id
-    ))
-    .hint("import it in one place: a Composition brings its own imports with it");
+    let mut wrong =
+        Diagnostic::error(format!("`{}` is imported twice, and with it `{}`", one.file(), one.id))
+            .hint("import it in one place: a Composition brings its own imports with it");
     wrong.place = one.place();
     wrong
 }
@@ -414,10 +377,7 @@ fn check_ids(all: &[Transformer], diagnostics: &mut Diagnostics) -> bool {
         let mut wrong = Diagnostic::error(if files[0] == files[1] {
             format!("duplicate transformer `{}` in {}", one.id, files[0])
         } else {
-            format!(
-                "duplicate transformer `{}`, in {} and {}",
-                one.id, files[0], files[1]
-            )
+            format!("duplicate transformer `{}`, in {} and {}", one.id, files[0], files[1])
         })
         .hint("give one of them another `metadata.name`");
         wrong.place = one.place();
@@ -447,8 +407,5 @@ fn duplicates(all: &[Transformer]) -> Vec<(&Transformer, &Transformer)> {
         })
         .collect();
     duplicates.sort_by_key(|(at, ..)| *at);
-    duplicates
-        .into_iter()
-        .map(|(_, one, first)| (one, first))
-        .collect()
+    duplicates.into_iter().map(|(_, one, first)| (one, first)).collect()
 }

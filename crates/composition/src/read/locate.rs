@@ -40,9 +40,7 @@ pub(crate) fn find(files: &dyn Files, path: &str) -> Result<Found> {
     }
     let within = |names: &[&str]| -> Vec<String> {
         let paths = names.iter().map(|name| join(path, name));
-        paths
-            .filter(|path| files.entry(path) == Some(Entry::File))
-            .collect()
+        paths.filter(|path| files.entry(path) == Some(Entry::File)).collect()
     };
     let (compositions, kustomizations) = (within(&COMPOSITIONS), within(&KUSTOMIZATIONS));
     match (compositions.as_slice(), kustomizations.as_slice()) {
@@ -59,16 +57,12 @@ pub(crate) fn find(files: &dyn Files, path: &str) -> Result<Found> {
 
 /// Whether a file has the name of a Kustomization.
 pub fn is_kustomization(path: &str) -> bool {
-    path.rsplit('/')
-        .next()
-        .is_some_and(|name| KUSTOMIZATIONS.contains(&name))
+    path.rsplit('/').next().is_some_and(|name| KUSTOMIZATIONS.contains(&name))
 }
 
 /// Whether a file has the name of a Composition.
 pub(crate) fn is_composition(path: &str) -> bool {
-    path.rsplit('/')
-        .next()
-        .is_some_and(|name| COMPOSITIONS.contains(&name))
+    path.rsplit('/').next().is_some_and(|name| COMPOSITIONS.contains(&name))
 }
 
 /// A hint if the directory holds something with a similar name.

@@ -25,13 +25,8 @@ pub(crate) const BUILTIN: &str = "builtin";
 const SCHEMA_VERSION: &str = "v1.21.2";
 
 /// Kinds that have readers of their own, with their own rules.
-const READERS: [&str; 5] = [
-    "Template",
-    "TemplateInstance",
-    "DeploymentConfiguration",
-    "Composition",
-    "Kustomization",
-];
+const READERS: [&str; 5] =
+    ["Template", "TemplateInstance", "DeploymentConfiguration", "Composition", "Kustomization"];
 
 /// The fields of a Composition.
 pub const FIELDS: &[&str] = &[
@@ -53,14 +48,7 @@ pub const OPENAPI_FIELDS: &[&str] = &["path", "version"];
 /// The fields of an entry of `transformersFrom`.
 pub const IMPORT_FIELDS: &[&str] = &["path", "importMode"];
 /// The fields of an entry of `transformerOrder`.
-pub const ORDER_FIELDS: &[&str] = &[
-    "name",
-    "kind",
-    "apiVersion",
-    "group",
-    "version",
-    "namespace",
-];
+pub const ORDER_FIELDS: &[&str] = &["name", "kind", "apiVersion", "group", "version", "namespace"];
 
 /// A Composition as its file declares it.
 #[derive(Debug, Default)]
@@ -164,9 +152,7 @@ impl Entry {
     }
 
     pub(crate) fn error(&self, problem: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(problem)
-            .at(self.place.clone())
-            .field(self.field.clone())
+        Diagnostic::error(problem).at(self.place.clone()).field(self.field.clone())
     }
 }
 
@@ -251,10 +237,7 @@ pub(crate) fn read(
 fn check_kind(root: Cursor<'_>) -> Result<()> {
     let kind = root.text_at(["kind"]).unwrap_or_default();
     let version = root.text_at(["apiVersion"]);
-    let place = |key| {
-        root.get(key)
-            .map_or_else(|| root.key_place(), Cursor::place)
-    };
+    let place = |key| root.get(key).map_or_else(|| root.key_place(), Cursor::place);
     if matches!(kind.as_ref(), "Kustomization" | "Component") {
         return Err(Diagnostic::error(format!(
             "a {kind} cannot be imported, it has no list of transformers"
@@ -269,23 +252,21 @@ fn check_kind(root: Cursor<'_>) -> Result<()> {
             "" => "an object without `kind`".to_owned(),
             kind => format!("`kind: {kind}`"),
         };
-        return Err(
-            Diagnostic::error(format!("expected `kind: Composition`, found {found}"))
-                .at(place("kind"))
-                .field("kind")
-                .hint(hint_for(&kind))
-                .into(),
-        );
+        return Err(Diagnostic::error(format!("expected `kind: Composition`, found {found}"))
+            .at(place("kind"))
+            .field("kind")
+            .hint(hint_for(&kind))
+            .into());
     }
     // The examples of the KEP name no apiVersion.
     match version {
-        Some(version) if version != API_VERSION => Err(Diagnostic::error(format!(
-            "unknown `apiVersion: {version}` of a Composition"
-        ))
-        .at(place("apiVersion"))
-        .field("apiVersion")
-        .hint(format!("use `{API_VERSION}`"))
-        .into()),
+        Some(version) if version != API_VERSION => {
+            Err(Diagnostic::error(format!("unknown `apiVersion: {version}` of a Composition"))
+                .at(place("apiVersion"))
+                .field("apiVersion")
+                .hint(format!("use `{API_VERSION}`"))
+                .into())
+        }
         _ => Ok(()),
     }
 }
@@ -439,9 +420,9 @@ pub(crate) fn schema_file(
         };
         let wrong = Diagnostic::error(problem).at(place);
         let wrong = wrong.field("openapi.version");
-        diagnostics.push(wrong.hint(format!(
-            "name a file under `path`, or use `version: {SCHEMA_VERSION}`"
-        )));
+        diagnostics.push(
+            wrong.hint(format!("name a file under `path`, or use `version: {SCHEMA_VERSION}`")),
+        );
     }
     path
 }
@@ -476,9 +457,7 @@ fn missing(node: Cursor<'_>, key: &str, path: &str, what: &str) -> Diagnostic {
         None => (format!("{what} has no `{key}`"), node.key_place()),
     };
     let field = format!("{path}.{key}");
-    Diagnostic::error(problem)
-        .at(place)
-        .field(field.trim_start_matches('.'))
+    Diagnostic::error(problem).at(place).field(field.trim_start_matches('.'))
 }
 
 fn import(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Import> {
@@ -574,11 +553,7 @@ fn declared(
 ) -> Option<Declared> {
     // As kustomize reads configurations, except for kinds with readers of their own.
     let kind = node.text_at(["kind"]).unwrap_or_default();
-    let words = if READERS.contains(&kind.as_ref()) {
-        Words::Bools
-    } else {
-        Words::Texts
-    };
+    let words = if READERS.contains(&kind.as_ref()) { Words::Bools } else { Words::Texts };
     let value = node.value_with(DuplicateKeys::Refuse, words, diagnostics)?;
     let id = id(node, field, diagnostics)?;
     Some(Declared {
@@ -733,10 +708,7 @@ pub(crate) fn entry(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics
     }
     let Some(name) = name else {
         // Another type than a string is already reported.
-        if node
-            .get("name")
-            .is_none_or(|name| !name.is_mapping() && !name.is_sequence())
-        {
+        if node.get("name").is_none_or(|name| !name.is_mapping() && !name.is_sequence()) {
             diagnostics.push(missing(node, "name", field, what));
         }
         return None;

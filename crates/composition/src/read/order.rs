@@ -73,10 +73,7 @@ fn check_all_named(
                 Diagnostic::error(format!("`transformerOrder` leaves out `{id}`"))
                     .at(order.place.clone())
                     .field("transformerOrder")
-                    .hint(format!(
-                        "it names each transformer once: add `- name: {}`",
-                        id.name
-                    )),
+                    .hint(format!("it names each transformer once: add `- name: {}`", id.name)),
             );
         }
     }
@@ -104,10 +101,7 @@ fn position_of(entry: &Entry, ids: &[&TransformerId]) -> Result<usize, Box<Diagn
         several => {
             let several: Vec<&str> = several.iter().map(|(_, id)| id.as_str()).collect();
             let problem = format!("`{entry}` may be any of {}", several.join(", "));
-            Err(entry
-                .error(problem)
-                .hint("add `kind`, `apiVersion` or `namespace`")
-                .into())
+            Err(entry.error(problem).hint("add `kind`, `apiVersion` or `namespace`").into())
         }
     }
 }

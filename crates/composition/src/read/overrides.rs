@@ -12,25 +12,16 @@ use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar, Step, Value};
 
 /// Lists whose items have a key: the kind, the list, the key.
-const KEYED: &[(&str, &[&str], &str)] = &[
-    ("Template", &["parameters"], "name"),
-    ("TemplateInstance", &["spec", "instances"], "name"),
-];
+const KEYED: &[(&str, &[&str], &str)] =
+    &[("Template", &["parameters"], "name"), ("TemplateInstance", &["spec", "instances"], "name")];
 
 /// The fields that identify a transformer; an override repeats them and cannot change them.
 const IDENTITY: [&str; 4] = ["apiVersion", "kind", "metadata.name", "metadata.namespace"];
 
 /// Keys for the items of other lists, if every item has one and no two are equal: those that kyaml
 /// infers (`kyaml/yaml/const.go`), with the name before the type.
-const INFERRED: [&str; 7] = [
-    "mountPath",
-    "devicePath",
-    "ip",
-    "topologyKey",
-    "name",
-    "containerPort",
-    "type",
-];
+const INFERRED: [&str; 7] =
+    ["mountPath", "devicePath", "ip", "topologyKey", "name", "containerPort", "type"];
 
 /// Merges `change` into a transformer, as a strategic merge patch. Mappings merge deeply; lists are
 /// replaced unless their items have a key. Null removes a field, and `$patch` sets what to do with
@@ -70,11 +61,7 @@ struct Merging<'m, 'd> {
 
 impl<'d> Merging<'_, 'd> {
     fn put(&mut self, at: FieldPath, node: Cursor<'d>) {
-        self.layers.push(Layer {
-            document: Arc::clone(self.document),
-            node: node.id(),
-            at,
-        });
+        self.layers.push(Layer { document: Arc::clone(self.document), node: node.id(), at });
     }
 
     /// The directive of the change; none if it is malformed, which is reported.
@@ -202,9 +189,8 @@ impl<'d> Merging<'_, 'd> {
         }
         let items: Vec<_> = items.into_iter().zip(node.children()).collect();
         let count = items.len();
-        let (_, items): (Vec<_>, Vec<_>) = items
-            .into_iter()
-            .partition(|(item, _)| merge::is_for_list(item));
+        let (_, items): (Vec<_>, Vec<_>) =
+            items.into_iter().partition(|(item, _)| merge::is_for_list(item));
         let is_whole = items.len() == count;
         if directive == Directive::Merge
             && let Some(base) = base.get_mut(&key).and_then(Value::items_mut)
@@ -317,10 +303,7 @@ impl<'d> Merging<'_, 'd> {
 
 /// Whether all items have a scalar under a key, and no two the same. An empty list has no key.
 fn tells_apart(key: &str, items: &[&Value<'_>]) -> bool {
-    let mut known: Vec<&str> = items
-        .iter()
-        .filter_map(|item| text_of(item.get(key)?))
-        .collect();
+    let mut known: Vec<&str> = items.iter().filter_map(|item| text_of(item.get(key)?)).collect();
     known.sort_unstable();
     known.dedup();
     !items.is_empty() && known.len() == items.len()
@@ -334,9 +317,7 @@ fn remove_item(layers: &mut Vec<Layer>, list: &FieldPath, gone: usize, left: usi
             return None;
         };
         let index = *index;
-        let start = list
-            .clone()
-            .index(index.saturating_sub(usize::from(index > gone)));
+        let start = list.clone().index(index.saturating_sub(usize::from(index > gone)));
         let at = rest.iter().fold(start, |at, step| match step {
             Step::Key(key) => at.key(key.as_str()),
             Step::Index(index) => at.index(*index),

@@ -24,19 +24,10 @@ pub fn show(steps: &[Step]) -> Result<String> {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "# {}", place.as_deref().unwrap_or("?"));
         let start = text.len();
-        mapping(
-            &mut text,
-            transformer,
-            &FieldPath::root(),
-            &transformer.config,
-            1,
-        );
+        mapping(&mut text, transformer, &FieldPath::root(), &transformer.config, 1);
         text.replace_range(start..start + 2, "- ");
     }
-    krm_yaml::Document::parse(&krm_yaml::source::Source::new(
-        "consolidated",
-        text.as_str(),
-    ))?;
+    krm_yaml::Document::parse(&krm_yaml::source::Source::new("consolidated", text.as_str()))?;
     Ok(text)
 }
 

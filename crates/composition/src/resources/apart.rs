@@ -17,14 +17,8 @@ impl Apart {
     /// below.
     pub(crate) fn split(self) -> [Option<Self>; 2] {
         let (above, below) = (self.above, self.below);
-        let above = Self {
-            above,
-            ..Self::default()
-        };
-        let below = Self {
-            below,
-            ..Self::default()
-        };
+        let above = Self { above, ..Self::default() };
+        let below = Self { below, ..Self::default() };
         [above, below].map(|apart| Some(apart).filter(|apart| *apart != Self::default()))
     }
 

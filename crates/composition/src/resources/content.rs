@@ -134,13 +134,7 @@ impl<'d> IdentityNodes<'d> {
         let [api_version, kind, metadata] = object.get_all(["apiVersion", "kind", "metadata"]);
         let inner = metadata.map(|metadata| metadata.get_all(["name", "namespace"]));
         let [name, namespace] = inner.unwrap_or_default();
-        Self {
-            api_version,
-            kind,
-            metadata,
-            name,
-            namespace,
-        }
+        Self { api_version, kind, metadata, name, namespace }
     }
 
     /// The string under these keys, if there is one.

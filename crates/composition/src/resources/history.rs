@@ -38,10 +38,7 @@ struct Setters {
 impl History {
     /// The history of an object as it was read, or of one that is new.
     pub(crate) const fn new(object: Value<'static>) -> Self {
-        Self {
-            last: object,
-            setters: Setters::of(None),
-        }
+        Self { last: object, setters: Setters::of(None) }
     }
 
     /// Notes that `setter` has made `object` of the object that it was.
@@ -106,10 +103,7 @@ impl Setters {
                 .collect(),
             _ => return added(),
         };
-        Self {
-            own: self.own.clone(),
-            parts,
-        }
+        Self { own: self.own.clone(), parts }
     }
 }
 
@@ -157,28 +151,14 @@ mod tests {
 
     #[test]
     fn each_field_has_the_last_one_that_set_it() {
-        let mut history = History::new(read(
-            "{a: 1, list: [{name: x, b: 1}, {name: y}], texts: [p]}",
-        ));
+        let mut history =
+            History::new(read("{a: 1, list: [{name: x, b: 1}, {name: y}], texts: [p]}"));
         for (name, text) in [
-            (
-                "first",
-                "{a: 2, list: [{name: new}, {name: x, b: 1}, {name: y}], texts: [p]}",
-            ),
-            (
-                "second",
-                "{c: {d: 1}, a: 2, list: [{name: x, b: 3}, {name: new}], texts: [q, p]}",
-            ),
-            (
-                "third",
-                "{c: {d: 1}, a: 2, list: [{name: x, b: 3}, {name: new}], texts: [q, p]}",
-            ),
+            ("first", "{a: 2, list: [{name: new}, {name: x, b: 1}, {name: y}], texts: [p]}"),
+            ("second", "{c: {d: 1}, a: 2, list: [{name: x, b: 3}, {name: new}], texts: [q, p]}"),
+            ("third", "{c: {d: 1}, a: 2, list: [{name: x, b: 3}, {name: new}], texts: [q, p]}"),
         ] {
-            let setter = Setter {
-                name: name.to_owned(),
-                place: None,
-                patches: Vec::new(),
-            };
+            let setter = Setter { name: name.to_owned(), place: None, patches: Vec::new() };
             history.note(&read(text), &Arc::new(setter));
         }
         for (field, expected) in [

@@ -26,10 +26,7 @@ const GENERATE_NAME: &[&str] = &["metadata", "generateName"];
 
 /// An object on its way through the transformers: plain data, and the text it was read from.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a property of its own"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property of its own")]
 pub struct Resource<'d> {
     /// The node it was read from; none for a new object.
     node: Option<SharedNode>,
@@ -170,9 +167,7 @@ impl<'d> Resource<'d> {
                 let value = node.value_with(DuplicateKeys::LastWins, Words::Texts, found)?;
                 Some(value.into_owned())
             });
-            Box::new(History::new(
-                read.unwrap_or_else(|| Data::Scalar(Scalar::Null).into()),
-            ))
+            Box::new(History::new(read.unwrap_or_else(|| Data::Scalar(Scalar::Null).into())))
         });
         history.note(self.value(), setter);
         self.history = Some(history);
@@ -266,10 +261,7 @@ impl<'d> Resource<'d> {
     /// as it was read.
     pub(crate) fn incomplete(&self, node: Cursor<'_>) -> Option<(String, Place)> {
         if !node.is_mapping() {
-            return Some((
-                "expected an object, found no mapping".to_owned(),
-                node.place(),
-            ));
+            return Some(("expected an object, found no mapping".to_owned(), node.place()));
         }
         for keys in REQUIRED.into_iter().chain([API_VERSION, GENERATE_NAME]) {
             let field = keys.iter().try_fold(node, |node, key| node.get(key));
@@ -309,10 +301,7 @@ impl<'d> Resource<'d> {
         let is_lost = self.node.is_some() && self.str_at(API_VERSION).is_none_or(str::is_empty);
         let is_nameless = is_of_kustomization && self.node.is_some() && self.is_named_by_server();
         let lost = is_lost.then_some(API_VERSION);
-        let keys = self
-            .missing()
-            .or(lost)
-            .or(is_nameless.then_some(&["metadata", "name"]))?;
+        let keys = self.missing().or(lost).or(is_nameless.then_some(&["metadata", "name"]))?;
         if self.node().is_some_and(|node| !holds_text(node, keys)) {
             return None;
         }
@@ -376,10 +365,7 @@ impl<'d> Resource<'d> {
             prefixes: self.prefixes.as_slice(),
             suffixes: self.suffixes.as_slice(),
         };
-        let present = Present {
-            content: &mut self.content,
-            is_touched: &mut self.is_touched,
-        };
+        let present = Present { content: &mut self.content, is_touched: &mut self.is_touched };
         (past, present)
     }
 
@@ -520,11 +506,8 @@ impl<'d> Present<'_, 'd> {
 fn holds_text(node: Cursor<'_>, keys: &[&str]) -> bool {
     let field = keys.iter().try_fold(node, |node, key| node.get(key));
     let read = |field: Cursor<'_>| {
-        let value = field.value_with(
-            DuplicateKeys::LastWins,
-            Words::Texts,
-            &mut Diagnostics::new(),
-        );
+        let value =
+            field.value_with(DuplicateKeys::LastWins, Words::Texts, &mut Diagnostics::new());
         value.is_some_and(|value| value.as_str().is_some_and(|text| !text.is_empty()))
     };
     field.is_some_and(read)

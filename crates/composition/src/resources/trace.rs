@@ -56,10 +56,7 @@ impl Tracing {
             parts.map(str::to_owned).collect()
         };
         let (root, path) = (names(&self.root), names(path));
-        let same = root
-            .iter()
-            .zip(&path)
-            .take_while(|(one, other)| one == other);
+        let same = root.iter().zip(&path).take_while(|(one, other)| one == other);
         let same = same.count();
         let up = root.iter().skip(same).map(|_| "..");
         let down = path.iter().skip(same).map(String::as_str);

@@ -113,10 +113,8 @@ fn run_program(
     let read = Document::parse(&Source::new(name, list));
     let document = context.diagnostics.take(read)?;
     if !document.roots().next().is_some_and(is_list) {
-        let wrong = transformer.error(
-            &FieldPath::root(),
-            "the function did not print a ResourceList",
-        );
+        let wrong =
+            transformer.error(&FieldPath::root(), "the function did not print a ResourceList");
         context.diagnostics.push(wrong);
         return None;
     }
@@ -130,11 +128,7 @@ fn is_list(root: Cursor<'_>) -> bool {
 /// The ResourceList of these items.
 fn list_for(texts: Vec<Result<String>>, context: &mut Context<'_>) -> Option<String> {
     let mut list = String::from("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n");
-    list.push_str(if texts.is_empty() {
-        "items: []\n"
-    } else {
-        "items:\n"
-    });
+    list.push_str(if texts.is_empty() { "items: []\n" } else { "items:\n" });
     let mut is_whole = true;
     for text in texts {
         match context.diagnostics.take(text) {

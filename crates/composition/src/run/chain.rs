@@ -117,10 +117,7 @@ pub fn run_with_history<'d>(
     functions: &dyn Functions,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Resource<'d>> {
-    let mut around = Surroundings {
-        keeps_history: true,
-        ..surroundings(files, functions)
-    };
+    let mut around = Surroundings { keeps_history: true, ..surroundings(files, functions) };
     around.run(steps, Vec::new(), diagnostics).0
 }
 
@@ -180,17 +177,9 @@ impl Surroundings<'_> {
         while let Some(step) = steps.next() {
             let start = now();
             let before = resources.len();
-            let Step {
-                transformer,
-                runner,
-                additions,
-                is_of_kustomization,
-            } = step;
+            let Step { transformer, runner, additions, is_of_kustomization } = step;
             self.is_of_kustomization = *is_of_kustomization;
-            let is_traced = matches!(
-                runner,
-                Runner::Builtin(_) | Runner::Program(_) | Runner::Own
-            );
+            let is_traced = matches!(runner, Runner::Builtin(_) | Runner::Program(_) | Runner::Own);
             let is_generator = runner.is_generator();
             self.one(transformer, runner, additions, &mut resources, diagnostics);
             if is_traced {
@@ -357,10 +346,7 @@ impl Surroundings<'_> {
         }
         let adds = id.kind == ACCUMULATOR || id.kind.ends_with("Generator");
         for resource in resources {
-            let is_new = resource
-                .trace
-                .as_ref()
-                .is_none_or(|trace| trace.origin.is_empty());
+            let is_new = resource.trace.as_ref().is_none_or(|trace| trace.origin.is_empty());
             let file = resource.place().map(|place| place.source.name().to_owned());
             let trace = resource.trace.get_or_insert_default();
             if is_new {
@@ -476,9 +462,7 @@ impl Builder for Surroundings<'_> {
         if is_reported || self.objects <= MAX_OBJECTS {
             return Ok(());
         }
-        Err(too_many(&format!(
-            "the build has more than {MAX_OBJECTS} objects"
-        )))
+        Err(too_many(&format!("the build has more than {MAX_OBJECTS} objects")))
     }
 
     fn vars(&mut self) -> &mut Vec<Var> {
@@ -562,13 +546,9 @@ fn configured(transformer: &Transformer, (repository, file): &(String, String)) 
 fn setter(transformer: &Transformer) -> Setter {
     let one = transformer.config.get("path").into_iter();
     let several = transformer.config.get("paths").and_then(Value::items);
-    let paths = one
-        .chain(several.unwrap_or_default())
-        .filter_map(Value::as_str);
+    let paths = one.chain(several.unwrap_or_default()).filter_map(Value::as_str);
     let is_patch = transformer.id.kind.starts_with("Patch");
-    let patches = paths
-        .filter(|_| is_patch)
-        .map(|path| join(&transformer.directory, path));
+    let patches = paths.filter(|_| is_patch).map(|path| join(&transformer.directory, path));
     Setter {
         name: transformer.id.to_string(),
         place: transformer.place(),

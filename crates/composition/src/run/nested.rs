@@ -82,11 +82,7 @@ impl Surroundings<'_> {
         let Some(kustomization) = file::of_transformer(transformer, found) else {
             return;
         };
-        let ending = Ending {
-            keeps_order: true,
-            is_transformer: true,
-            ..Ending::default()
-        };
+        let ending = Ending { keeps_order: true, is_transformer: true, ..Ending::default() };
         *steps = build(&kustomization, &ending, self.files, found);
         let before = std::mem::take(&mut self.shared);
         let (held, sent) = without_local(std::mem::take(resources));
@@ -152,9 +148,7 @@ impl Surroundings<'_> {
 
     /// The Kustomization or Component of a directory.
     fn read(&mut self, directory: &str, found: &mut Diagnostics) -> Option<Kustomization> {
-        let root = self
-            .is_of_kustomization
-            .then_some(&self.shared.tracing.root);
+        let root = self.is_of_kustomization.then_some(&self.shared.tracing.root);
         // Compositions are named by their files.
         let is_directory = |name: &&String| self.files.entry(name) == Some(Entry::Directory);
         let building = self.building.iter().filter(is_directory);
@@ -243,10 +237,8 @@ impl Surroundings<'_> {
     ) {
         for one in self.configured(transformer, found) {
             let one = plugins::as_read(one, found);
-            let step = step(one, &Arc::default()).map(|step| Step {
-                is_of_kustomization: true,
-                ..step
-            });
+            let step =
+                step(one, &Arc::default()).map(|step| Step { is_of_kustomization: true, ..step });
             steps.extend(found.take(step));
         }
         if found.has_errors() {
@@ -384,10 +376,7 @@ fn add(
 fn without_local(resources: Vec<Resource<'_>>) -> (Vec<(usize, Resource<'_>)>, Vec<Resource<'_>>) {
     let all = resources.into_iter().enumerate();
     let (held, sent): (Vec<_>, Vec<_>) = all.partition(|(_, resource)| resource.is_local());
-    (
-        held,
-        sent.into_iter().map(|(_, resource)| resource).collect(),
-    )
+    (held, sent.into_iter().map(|(_, resource)| resource).collect())
 }
 
 /// Messages about entries that are written in the Kustomization, at their places in its file.

@@ -14,12 +14,8 @@ use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::suggest::closest;
 
 /// Kinds that this program expands itself.
-const OWN_KINDS: [&str; 4] = [
-    "Template",
-    "TemplateInstance",
-    "TemplateExport",
-    "DeploymentConfiguration",
-];
+const OWN_KINDS: [&str; 4] =
+    ["Template", "TemplateInstance", "TemplateExport", "DeploymentConfiguration"];
 /// The name of this program's image, in whatever registry.
 const OWN_IMAGE: &str = "krm-template";
 
@@ -40,12 +36,7 @@ pub(crate) fn step(transformer: Transformer, additions: &Arc<Additions>) -> Resu
         }
         Some(Runtime::Program(program)) => Runner::Program(program),
     };
-    Ok(Step {
-        transformer,
-        runner,
-        additions: Arc::clone(additions),
-        is_of_kustomization: false,
-    })
+    Ok(Step { transformer, runner, additions: Arc::clone(additions), is_of_kustomization: false })
 }
 
 fn internal(transformer: &Transformer) -> Result<Runner> {
@@ -106,19 +97,10 @@ mod tests {
 
     #[test]
     fn our_image_is_known_in_each_registry_and_version() {
-        for image in [
-            "krm-template",
-            "krm-template:v1",
-            "localhost:5000/a/krm-template@sha256:0",
-        ] {
+        for image in ["krm-template", "krm-template:v1", "localhost:5000/a/krm-template@sha256:0"] {
             assert!(is_ours(image), "{image}");
         }
-        for image in [
-            "",
-            "a/krm-templates",
-            "krm-template/other",
-            "a:krm-template",
-        ] {
+        for image in ["", "a/krm-templates", "krm-template/other", "a:krm-template"] {
             assert!(!is_ours(image), "{image}");
         }
     }

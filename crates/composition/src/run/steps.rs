@@ -32,10 +32,7 @@ pub fn consolidate_root(
         }
         Ok(Found::File) if is_kustomization(&directory) => {
             let wrong = Diagnostic::error(format!("`{path}` is the file of a Kustomization"));
-            let hint = format!(
-                "name the directory it is in: `{}`",
-                directory_of(&directory)
-            );
+            let hint = format!("name the directory it is in: `{}`", directory_of(&directory));
             diagnostics.push(wrong.hint(hint));
             Vec::new()
         }
@@ -75,12 +72,7 @@ pub(crate) fn build(
     let additions = steps.first().map(|step| Arc::clone(&step.additions));
     let additions = additions.unwrap_or_default();
     steps.insert(0, ending::start(kustomization, &additions));
-    steps.append(&mut ending::steps(
-        kustomization,
-        ending,
-        &additions,
-        diagnostics,
-    ));
+    steps.append(&mut ending::steps(kustomization, ending, &additions, diagnostics));
     steps
 }
 
@@ -106,7 +98,5 @@ pub fn consolidate_node(
 fn steps(all: All, diagnostics: &mut Diagnostics) -> Vec<Step> {
     let additions = Arc::new(all.additions);
     let steps = all.transformers.into_iter();
-    steps
-        .filter_map(|transformer| diagnostics.take(step(transformer, &additions)))
-        .collect()
+    steps.filter_map(|transformer| diagnostics.take(step(transformer, &additions))).collect()
 }

@@ -29,10 +29,8 @@ pub(crate) const FIRST: &[&str] = &[
 ];
 
 /// The kinds that would block others.
-pub(crate) const LAST: &[&str] = &[
-    "MutatingWebhookConfiguration",
-    "ValidatingWebhookConfiguration",
-];
+pub(crate) const LAST: &[&str] =
+    &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 /// The position of a kind in the order that kustomize has, so that objects come after what they
 /// need.

@@ -119,9 +119,7 @@ fn of<'k>(api_version: &str, kind: &str, patch_kind: &str) -> Known<'k> {
         group if group.ends_with(".openshift.io") || !is_built_in(group) => Known::Custom,
         _ => Known::Type(&PLAIN),
     };
-    find(kind)
-        .or_else(|| find(patch_kind))
-        .unwrap_or_else(of_group)
+    find(kind).or_else(|| find(patch_kind)).unwrap_or_else(of_group)
 }
 
 /// A type without lists that are merged.
@@ -135,10 +133,7 @@ const fn list(
     keys: &'static [&'static str],
     fields: &'static [(&'static str, &'static Type)],
 ) -> Type {
-    Type {
-        keys: Some(keys),
-        fields,
-    }
+    Type { keys: Some(keys), fields }
 }
 
 static SCALARS: Type = list(&[], &[]);
@@ -166,11 +161,7 @@ static CONTAINERS: Type = list(
 );
 static EPHEMERAL_CONTAINERS: Type = list(
     &["name"],
-    &[
-        ("env", &BY_NAME),
-        ("volumeDevices", &BY_DEVICE_PATH),
-        ("volumeMounts", &BY_MOUNT_PATH),
-    ],
+    &[("env", &BY_NAME), ("volumeDevices", &BY_DEVICE_PATH), ("volumeMounts", &BY_MOUNT_PATH)],
 );
 static POD_SPEC: Type = mapping(&[
     ("containers", &CONTAINERS),
@@ -187,22 +178,14 @@ static JOB_TEMPLATE: Type = mapping(&[("metadata", &METADATA), ("spec", &WITH_TE
 
 static OBJECT: Type = mapping(&[("metadata", &METADATA)]);
 static WITH_STATUS: Type = mapping(&[("metadata", &METADATA), ("status", &CONDITIONS)]);
-static WORKLOAD: Type = mapping(&[
-    ("metadata", &METADATA),
-    ("spec", &WITH_TEMPLATE),
-    ("status", &CONDITIONS),
-]);
-static CRON_JOB: Type = mapping(&[
-    ("metadata", &METADATA),
-    ("spec", &mapping(&[("jobTemplate", &JOB_TEMPLATE)])),
-]);
+static WORKLOAD: Type =
+    mapping(&[("metadata", &METADATA), ("spec", &WITH_TEMPLATE), ("status", &CONDITIONS)]);
+static CRON_JOB: Type =
+    mapping(&[("metadata", &METADATA), ("spec", &mapping(&[("jobTemplate", &JOB_TEMPLATE)]))]);
 static POD: Type = mapping(&[
     ("metadata", &METADATA),
     ("spec", &POD_SPEC),
-    (
-        "status",
-        &mapping(&[("conditions", &BY_TYPE), ("podIPs", &BY_IP)]),
-    ),
+    ("status", &mapping(&[("conditions", &BY_TYPE), ("podIPs", &BY_IP)])),
 ]);
 static POD_TEMPLATE_OBJECT: Type = mapping(&[("metadata", &METADATA), ("template", &POD_TEMPLATE)]);
 static SERVICE: Type = mapping(&[
@@ -214,25 +197,16 @@ static SERVICE_ACCOUNT: Type = mapping(&[("metadata", &METADATA), ("secrets", &B
 static NODE: Type = mapping(&[
     ("metadata", &METADATA),
     ("spec", &mapping(&[("podCIDRs", &SCALARS)])),
-    (
-        "status",
-        &mapping(&[("addresses", &BY_TYPE), ("conditions", &BY_TYPE)]),
-    ),
+    ("status", &mapping(&[("addresses", &BY_TYPE), ("conditions", &BY_TYPE)])),
 ]);
 static COMPONENT_STATUS: Type = mapping(&[("metadata", &METADATA), ("conditions", &BY_TYPE)]);
 static WEBHOOKS: Type = mapping(&[("metadata", &METADATA), ("webhooks", &BY_NAME)]);
-static CSI_NODE: Type = mapping(&[
-    ("metadata", &METADATA),
-    ("spec", &mapping(&[("drivers", &BY_NAME)])),
-]);
+static CSI_NODE: Type =
+    mapping(&[("metadata", &METADATA), ("spec", &mapping(&[("drivers", &BY_NAME)]))]);
 
 /// API versions, kinds, and their types.
 static KINDS: &[(&[&str], &[&str], &Type)] = &[
-    (
-        &["apps/v1"],
-        &["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"],
-        &WORKLOAD,
-    ),
+    (&["apps/v1"], &["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"], &WORKLOAD),
     (&["batch/v1"], &["Job"], &WORKLOAD),
     (&["batch/v1", "batch/v1beta1"], &["CronJob"], &CRON_JOB),
     (&["v1"], &["ReplicationController"], &WORKLOAD),
@@ -240,42 +214,21 @@ static KINDS: &[(&[&str], &[&str], &Type)] = &[
     (&["v1"], &["PodTemplate"], &POD_TEMPLATE_OBJECT),
     (&["v1"], &["Service"], &SERVICE),
     (&["v1"], &["ServiceAccount"], &SERVICE_ACCOUNT),
-    (
-        &["v1"],
-        &["Namespace", "PersistentVolumeClaim"],
-        &WITH_STATUS,
-    ),
+    (&["v1"], &["Namespace", "PersistentVolumeClaim"], &WITH_STATUS),
     (&["v1"], &["Node"], &NODE),
     (&["v1"], &["ComponentStatus"], &COMPONENT_STATUS),
     (
-        &[
-            "admissionregistration.k8s.io/v1",
-            "admissionregistration.k8s.io/v1beta1",
-        ],
-        &[
-            "MutatingWebhookConfiguration",
-            "ValidatingWebhookConfiguration",
-        ],
+        &["admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/v1beta1"],
+        &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"],
         &WEBHOOKS,
     ),
     (
-        &[
-            "apiregistration.k8s.io/v1",
-            "apiregistration.k8s.io/v1beta1",
-        ],
+        &["apiregistration.k8s.io/v1", "apiregistration.k8s.io/v1beta1"],
         &["APIService"],
         &WITH_STATUS,
     ),
-    (
-        &["policy/v1", "policy/v1beta1"],
-        &["PodDisruptionBudget"],
-        &WITH_STATUS,
-    ),
-    (
-        &["storage.k8s.io/v1", "storage.k8s.io/v1beta1"],
-        &["CSINode"],
-        &CSI_NODE,
-    ),
+    (&["policy/v1", "policy/v1beta1"], &["PodDisruptionBudget"], &WITH_STATUS),
+    (&["storage.k8s.io/v1", "storage.k8s.io/v1beta1"], &["CSINode"], &CSI_NODE),
 ];
 
 /// The API groups of Kubernetes itself, whose objects have known metadata.
@@ -319,28 +272,14 @@ mod tests {
         check("apps/v1", "Deployment", &env, Some(&["name"]));
         check("apps/v1beta1", "Deployment", &env, None);
         check("example.com/v1", "Deployment", &env, None);
-        let ports = [
-            "spec",
-            "jobTemplate",
-            "spec",
-            "template",
-            "spec",
-            "containers",
-            "ports",
-        ];
+        let ports = ["spec", "jobTemplate", "spec", "template", "spec", "containers", "ports"];
         let keys = ["containerPort", "protocol"];
         check("batch/v1", "CronJob", &ports, Some(&keys));
         check("v1", "ConfigMap", &["metadata", "finalizers"], Some(&[]));
         check("example.com/v1", "Web", &["metadata", "finalizers"], None);
         let patched = known(None, "apps/v1", "Web", "Deployment");
         assert!(
-            patched
-                .field("spec")
-                .field("template")
-                .field("spec")
-                .field("volumes")
-                .keys()
-                .is_some()
+            patched.field("spec").field("template").field("spec").field("volumes").keys().is_some()
         );
     }
 }

@@ -23,12 +23,7 @@ const fn named(
     kind: &'static str,
     fields: &'static [Field],
 ) -> Named {
-    Named {
-        group,
-        version,
-        kind,
-        fields,
-    }
+    Named { group, version, kind, fields }
 }
 
 /// A field that is never added.

@@ -34,9 +34,8 @@ impl Schema {
     /// The schema in a document; none without `definitions`.
     pub(crate) fn of_document(document: &Value<'static>) -> Option<Self> {
         let definitions = document.get("definitions")?.entries()?.iter();
-        let definitions: BTreeMap<_, _> = definitions
-            .map(|(name, value)| (name.clone().into_owned(), value.clone()))
-            .collect();
+        let definitions: BTreeMap<_, _> =
+            definitions.map(|(name, value)| (name.clone().into_owned(), value.clone())).collect();
         let kinds = definitions.iter().flat_map(|(name, value)| {
             let kinds = value.get("x-kubernetes-group-version-kind");
             let kinds = kinds.and_then(Value::items).unwrap_or_default();
@@ -45,11 +44,7 @@ impl Schema {
                 (["group", "version", "kind"].map(part), name.clone())
             })
         });
-        Some(Self {
-            is_added: false,
-            kinds: kinds.collect(),
-            definitions,
-        })
+        Some(Self { is_added: false, kinds: kinds.collect(), definitions })
     }
 
     /// The schema of the objects of an API version and kind.
@@ -63,10 +58,7 @@ impl Schema {
     fn part<'s>(&'s self, mut value: &'s Value<'static>) -> Option<Part<'s>> {
         for _ in 0..MAX_REFERENCES {
             let Some(reference) = value.str_at(&["$ref"]) else {
-                return Some(Part {
-                    schema: self,
-                    value,
-                });
+                return Some(Part { schema: self, value });
             };
             value = self.definitions.get(reference.strip_prefix(DEFINITIONS)?)?;
         }

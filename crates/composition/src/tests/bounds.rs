@@ -11,10 +11,7 @@ fn lattice(uses: &str, last: &str) -> InMemory {
     assert!(depth < MAX_NESTING);
     let files = (0..depth).map(|index| {
         let next = format!("../d{}", index + 1);
-        (
-            index,
-            format!("kind: Composition\n{}", uses.replace("NEXT", &next)),
-        )
+        (index, format!("kind: Composition\n{}", uses.replace("NEXT", &next)))
     });
     let files = files.chain([(depth, format!("kind: Composition\n{last}"))]);
     InMemory::new(
@@ -67,14 +64,10 @@ fn objects_of_nested_builds_are_bounded() {
             kustomization(3 * level + 2, &before),
         ]
     });
-    let objects: Vec<String> = (0..200)
-        .map(|index| format!("kind: A\nmetadata: {{name: a{index}}}\n---\n"))
-        .collect();
+    let objects: Vec<String> =
+        (0..200).map(|index| format!("kind: A\nmetadata: {{name: a{index}}}\n---\n")).collect();
     let objects = objects.concat();
-    let last = [
-        kustomization(0, "a.yaml"),
-        ("0/a.yaml".to_owned(), objects.into_bytes()),
-    ];
+    let last = [kustomization(0, "a.yaml"), ("0/a.yaml".to_owned(), objects.into_bytes())];
     let root = "kind: Composition\ntransformers:\n- {kind: ResourceAccumulator, paths: [../87]}\n";
     let root = [("d/composition.yaml".to_owned(), root.as_bytes().to_vec())];
     let files = InMemory::new(doubled.chain(last).chain(root));
@@ -91,11 +84,7 @@ fn with_file(name: &str, field: &str, text: String) -> Result<String, Vec<String
     );
     let old =
         "apiVersion: example.com/v1\nkind: App\nmetadata: {name: a}\nlist: [{name: a, a: 1}]\n";
-    let files = [
-        ("composition.yaml", composition),
-        ("old.yaml", old.to_owned()),
-        (name, text),
-    ];
+    let files = [("composition.yaml", composition), ("old.yaml", old.to_owned()), (name, text)];
     let files = files.map(|(name, text)| (format!("d/{name}"), text.into_bytes()));
     made(&InMemory::new(files), "d")
 }
@@ -103,9 +92,7 @@ fn with_file(name: &str, field: &str, text: String) -> Result<String, Vec<String
 #[test]
 fn fields_of_types_are_bounded() {
     let types = |count: usize| {
-        let fields: Vec<String> = (3..count)
-            .map(|index| format!(", f{index}: {{}}"))
-            .collect();
+        let fields: Vec<String> = (3..count).map(|index| format!(", f{index}: {{}}")).collect();
         let fields = fields.concat();
         format!(
             "a.App: {{Schema: {{properties: {{kind: {{}}, apiVersion: {{}}, metadata: {{}}{fields}}}}}}}\n"
@@ -123,11 +110,7 @@ fn entries_of_tables_are_bounded() {
         format!("namespace:\n{}", fields.collect::<String>())
     };
     with_file("table.yaml", "configurations: [table.yaml]", tables(10_000)).unwrap();
-    let errors = with_file(
-        "table.yaml",
-        "configurations: [table.yaml, table.yaml]",
-        tables(5_001),
-    );
+    let errors = with_file("table.yaml", "configurations: [table.yaml, table.yaml]", tables(5_001));
     let problem = "`table.yaml` has more than 10000 fields, with the files above it";
     assert_eq!(errors.unwrap_err(), [problem]);
 }

@@ -38,10 +38,7 @@ struct Helper {
 type Outcome = Result<String, Vec<String>>;
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn builds() {
     let text = shared("corpus/kustomize/krusty_cases.json");
     let cases: Vec<Case> = serde_json::from_str(&text).unwrap();
@@ -127,10 +124,8 @@ fn build(case: &Case, helpers: &[Helper]) -> Result<Outcome, String> {
 }
 
 /// Cases that kustomize runs with `LoadRestrictionsNone`.
-const UNRESTRICTED: [&str; 2] = [
-    "TestSharedPatchAllowed",
-    "TestComplexComposition_Prod_SuccessWithRawTransformers",
-];
+const UNRESTRICTED: [&str; 2] =
+    ["TestSharedPatchAllowed", "TestComplexComposition_Prod_SuccessWithRawTransformers"];
 
 /// Files that may be read from anywhere.
 pub(super) struct Unrestricted(pub(super) InMemory);
@@ -155,13 +150,7 @@ pub(super) fn made(files: &dyn Files, directory: &str) -> Outcome {
     let mut transformers = consolidate(files, directory, &mut diagnostics);
     let mut texts = Vec::new();
     if !diagnostics.has_errors() {
-        let run = chain::run(
-            &mut transformers,
-            Vec::new(),
-            files,
-            &NoFunctions,
-            &mut diagnostics,
-        );
+        let run = chain::run(&mut transformers, Vec::new(), files, &NoFunctions, &mut diagnostics);
         let resources = run.0.iter();
         texts.extend(resources.map(|resource| resource.text(Position::Document).unwrap()));
     }

@@ -20,10 +20,7 @@ use krm_yaml::source::{Place, Source};
 /// Cases in which something else comes out here, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("fn_plugins", "this program does not run Starlark"),
-    (
-        "module_order/single_layer",
-        "this program does not run Starlark",
-    ),
+    ("module_order/single_layer", "this program does not run Starlark"),
 ];
 
 /// The errors of the cases that are wrong, in our words.
@@ -45,14 +42,8 @@ const ERRORS: &[(&str, &[&str])] = &[
             "cannot override `tester test`: it was not imported",
         ],
     ),
-    (
-        "invalid_composition/overrides_missing_fields",
-        &["a transformer has no `kind`"],
-    ),
-    (
-        "invalid_composition/overrides_only",
-        &["a transformer has no `kind`"],
-    ),
+    ("invalid_composition/overrides_missing_fields", &["a transformer has no `kind`"]),
+    ("invalid_composition/overrides_only", &["a transformer has no `kind`"]),
     (
         "invalid_composition/root_unrecognized_fields",
         &[
@@ -64,10 +55,7 @@ const ERRORS: &[(&str, &[&str])] = &[
         "invalid_composition/transformersFrom_empty_path",
         &["an entry of `transformersFrom` has an empty `path`"],
     ),
-    (
-        "invalid_composition/transformersFrom_invalid_mode",
-        &["unknown import mode `insert`"],
-    ),
+    ("invalid_composition/transformersFrom_invalid_mode", &["unknown import mode `insert`"]),
     (
         "invalid_composition/transformersFrom_missing_fields",
         &["an entry of `transformersFrom` has no `path`"],
@@ -86,10 +74,7 @@ const ERRORS: &[(&str, &[&str])] = &[
             "tester test: expected a mapping with `image`, found the boolean `true`",
         ],
     ),
-    (
-        "invalid_composition/transformers_missing_fields",
-        &["a transformer has no `kind`"],
-    ),
+    ("invalid_composition/transformers_missing_fields", &["a transformer has no `kind`"]),
     (
         "override_misnamed",
         &["cannot override `ResourceGenerator local-resources-oops`: it was not imported"],
@@ -148,10 +133,8 @@ fn is_ready(files: &InMemory) -> bool {
     let mut unheard = Diagnostics::new();
     let paths = ["composition.yaml", "base/composition.yaml"];
     let paths = paths.iter().filter_map(|path| files.source(path, ".").ok());
-    let documents: Vec<_> = paths
-        .filter_map(|source| Document::parse(&source).ok())
-        .map(std::sync::Arc::new)
-        .collect();
+    let documents: Vec<_> =
+        paths.filter_map(|source| Document::parse(&source).ok()).map(std::sync::Arc::new).collect();
     documents.iter().all(|document| {
         let composition = model::read_file(document, &mut unheard).unwrap_or_default();
         let mut all = composition.transformers.iter();
@@ -165,29 +148,20 @@ fn is_ready(files: &InMemory) -> bool {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn compositions_build_as_upstream() {
     let cases = cases("corpus/composition/success", "expected.yaml");
-    let outcomes = cases
-        .iter()
-        .filter(|(_, files)| is_ready(files))
-        .map(|(name, files)| {
-            let expected = files.source("expected.yaml", ".").unwrap();
-            let outcome = built(files);
-            assert_eq!(outcome, built(files), "{name}: twice is not the same");
-            (name.clone(), difference(outcome, Ok(expected.text())))
-        });
+    let outcomes = cases.iter().filter(|(_, files)| is_ready(files)).map(|(name, files)| {
+        let expected = files.source("expected.yaml", ".").unwrap();
+        let outcome = built(files);
+        assert_eq!(outcome, built(files), "{name}: twice is not the same");
+        (name.clone(), difference(outcome, Ok(expected.text())))
+    });
     judge(outcomes, EXCEPTIONS);
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn wrong_compositions_are_refused() {
     for (name, files) in cases("corpus/composition/error", "errors.txt") {
         let known = ERRORS.iter().find(|(known, _)| *known == name);
@@ -232,10 +206,7 @@ impl Named {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn transformers_are_put_in_order() {
     let text = shared("corpus/composition/sort_cases.json");
     let cases: Vec<SortCase> = serde_json::from_str(&text).unwrap();
@@ -251,10 +222,7 @@ fn transformers_are_put_in_order() {
         let order = Order {
             is_whole: true,
             entries: entries.collect(),
-            place: Place {
-                source,
-                range: 0..0,
-            },
+            place: Place { source, range: 0..0 },
         };
         let ids = case.transformers.iter().map(Named::id).collect();
         let sorted = sort(ids, &order, |id: &TransformerId| id, &mut diagnostics);

@@ -50,9 +50,7 @@ fn a_patch_leaves_an_object() {
     );
     for value in ["5", "true", "[a]", "{a: b}"] {
         check(
-            &operation(&format!(
-                "{{op: replace, path: /metadata/name, value: {value}}}"
-            )),
+            &operation(&format!("{{op: replace, path: /metadata/name, value: {value}}}")),
             "PatchTransformer p: it makes `ConfigMap a` invalid: `metadata.name` must be a string",
         );
         check(
@@ -78,10 +76,7 @@ fn a_replacement_leaves_an_object() {
         &replacement("metadata.labels", "metadata.name"),
         &format!("{replaced}: `metadata.name` must be a string"),
     );
-    check(
-        &replacement("metadata.labels", "kind"),
-        &format!("{replaced}: `kind` must be a string"),
-    );
+    check(&replacement("metadata.labels", "kind"), &format!("{replaced}: `kind` must be a string"));
     check(
         &replacement("metadata.name", "metadata"),
         &format!("{replaced}: the object has no `metadata.name`"),

@@ -7,10 +7,7 @@ use krm_core::files::InMemory;
 
 /// Folders of the corpus in which something else comes out here, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    (
-        "jp",
-        "RFC 6902 has a copy from a path that is not there fail; kustomize makes null of it",
-    ),
+    ("jp", "RFC 6902 has a copy from a path that is not there fail; kustomize makes null of it"),
     (
         "lb",
         "fractions keep their text; kustomize's transformers round them, and it refuses them elsewhere",
@@ -53,10 +50,7 @@ transformers:
 ";
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn the_corpus_comes_out_as_in_kustomize() {
     let read =
         |folder: &str, path: &str| shared(&format!("corpus/kustomize-differences/{folder}/{path}"));
@@ -186,10 +180,7 @@ spec: {o: 010, h: 0x1f, y: yes, t: '1.10'}
              fieldPaths: [metadata.annotations.{field}, data.{field}], options: {{create: true}}}}]}}\n"
         )
     });
-    let config = format!(
-        "kind: ReplacementTransformer\nreplacements:\n{}",
-        fields.join("")
-    );
+    let config = format!("kind: ReplacementTransformer\nreplacements:\n{}", fields.join(""));
     let expected = "apiVersion: v1
 kind: ConfigMap
 metadata: {name: c, annotations: {o: '010', h: '0x1f', 'y': 'yes', t: '1.10'}}
@@ -224,9 +215,7 @@ data: {k: v}
     let expected = input.replace("b}\ndata: {k: v}", "b}\ndata: {k: sv}");
     check(&[rejects], input, &expected);
     let moved = input.replace("name: b}", "name: b, namespace: shop}");
-    let moved = moved
-        .replace("namespace: default", "namespace: shop")
-        .replace("k: v", "k: sv");
+    let moved = moved.replace("namespace: default", "namespace: shop").replace("k: v", "k: sv");
     let transformer = "{kind: NamespaceTransformer, metadata: {namespace: shop}}";
     check(&[transformer, config], input, &moved);
 }
@@ -277,11 +266,7 @@ fn namespaces_are_sorted_as_other_kinds_where_none_is_named() {
     };
     let input = stream(&[&map, &namespace, &deployment]);
     let others = sort("{orderFirst: [Pod], orderLast: [Job]}");
-    check(
-        &[&others],
-        &input,
-        &stream(&[&deployment, &map, &namespace]),
-    );
+    check(&[&others], &input, &stream(&[&deployment, &map, &namespace]));
     let first = sort("{orderFirst: [Namespace]}");
     check(&[&first], &input, &stream(&[&namespace, &deployment, &map]));
     let last = sort("{orderFirst: [ConfigMap], orderLast: [Namespace]}");

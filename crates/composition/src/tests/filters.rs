@@ -70,9 +70,7 @@ fn pairs(go: &str, in_quotes: bool) -> impl Iterator<Item = (&str, &str)> {
         let (name, text) = part.trim().split_once(':')?;
         let text = text.trim().trim_end_matches('}');
         let text = text.strip_prefix('"')?.strip_suffix('"')?;
-        let quoted = name
-            .strip_prefix('"')
-            .and_then(|name| name.strip_suffix('"'));
+        let quoted = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
         (in_quotes == quoted.is_some()).then_some((quoted.unwrap_or(name), text))
     })
 }
@@ -87,10 +85,7 @@ const METADATA_NAMESPACE: &str = "{path: metadata/namespace, create: true}";
 const A_B_C: &str = "{path: a/b/c, create: true}";
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn namespace() {
     let config = |case: &Case| {
         let given = pairs(&case.go, false).find(|(name, _)| *name == "Namespace");
@@ -100,11 +95,7 @@ fn namespace() {
             (None, "numeric") => "01234",
             (None, _) => "foo",
         };
-        let fields = if case.go.is_empty() {
-            METADATA_NAMESPACE
-        } else {
-            A_B_C
-        };
+        let fields = if case.go.is_empty() { METADATA_NAMESPACE } else { A_B_C };
         format!(
             "kind: NamespaceTransformer\nmetadata:\n  name: a\n  namespace: '{namespace}'\n\
              fieldSpecs: [{fields}]\n"
@@ -114,10 +105,7 @@ fn namespace() {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn imagetag() {
     let config = |case: &Case| {
         let parts = pairs(&case.go, false).map(|(name, text)| {
@@ -158,10 +146,7 @@ fn field_specs(go: &str) -> String {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn labels() {
     let config = |case: &Case| {
         format!(
@@ -174,10 +159,7 @@ fn labels() {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn annotations() {
     let config = |case: &Case| {
         let more = match case.name.as_str() {
@@ -194,18 +176,10 @@ fn annotations() {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn replicacount() {
     let config = |case: &Case| {
-        let text = |field| {
-            pairs(&case.go, false)
-                .find(|(name, _)| *name == field)
-                .unwrap()
-                .1
-        };
+        let text = |field| pairs(&case.go, false).find(|(name, _)| *name == field).unwrap().1;
         format!(
             "kind: ReplicaCountTransformer\nmetadata: {{name: a}}\n\
              replica: {{name: {}, count: 42}}\nfieldSpecs: [{{path: {}, create: {}}}]\n",
@@ -214,11 +188,7 @@ fn replicacount() {
             case.go.contains("CreateIfNotPresent: true,"),
         )
     };
-    assert!(
-        cases("replicacount")
-            .iter()
-            .all(|case| case.go.contains("Count: 42,"))
-    );
+    assert!(cases("replicacount").iter().all(|case| case.go.contains("Count: 42,")));
     check("replicacount", config, &[]);
 }
 
@@ -226,10 +196,7 @@ const NULL_LIST: &str =
     "a null where a list should be becomes an empty list; here what needs no change stays";
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn fieldspec() {
     let outcomes = cases("fieldspec").into_iter().map(|case| {
         // Those of another test have no filter: they look for the node only.
@@ -246,10 +213,7 @@ fn fieldspec() {
     });
     judge(
         outcomes,
-        &[(
-            "failure to set field on array entry with sequence hint in path",
-            NULL_LIST,
-        )],
+        &[("failure to set field on array entry with sequence hint in path", NULL_LIST)],
     );
 }
 
@@ -313,78 +277,42 @@ struct Past {
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn past(case: &str) -> Past {
-    let past = |names, prefixes, suffixes, own| Past {
-        names,
-        prefixes,
-        suffixes,
-        own,
-    };
+    let past = |names, prefixes, suffixes, own| Past { names, prefixes, suffixes, own };
     let both: &[&str] = &["oldName", "oldName"];
     match case {
         "simple scalar" | "mapping" | "null value" => {
             past(&["oldName", ""], ["", ""], ["", ""], ["", ""])
         }
         "sequence" => past(&["oldName1", ""], ["", ""], ["", ""], ["", ""]),
-        "mapping with namespace" => past(
-            &["oldName", "oldName", "oldName"],
-            ["", ""],
-            ["", ""],
-            ["", ""],
-        ),
+        "mapping with namespace" => {
+            past(&["oldName", "oldName", "oldName"], ["", ""], ["", ""], ["", ""])
+        }
         "multiple match" | "no name" => past(both, ["", ""], ["", ""], ["", ""]),
-        "prefix match" => past(
-            both,
-            ["prefix1", "prefix2"],
-            ["", "suffix2"],
-            ["prefix1", ""],
-        ),
-        "suffix match" => past(
-            both,
-            ["", "prefix2"],
-            ["suffix1", "suffix2"],
-            ["", "suffix1"],
-        ),
-        "prefix suffix both match" => past(
-            both,
-            ["prefix1", "prefix2"],
-            ["suffix1", "suffix2"],
-            ["prefix1", "suffix1"],
-        ),
-        "multiple match: both" => past(
-            both,
-            ["prefix", "prefix"],
-            ["suffix", "suffix"],
-            ["prefix", "suffix"],
-        ),
+        "prefix match" => past(both, ["prefix1", "prefix2"], ["", "suffix2"], ["prefix1", ""]),
+        "suffix match" => past(both, ["", "prefix2"], ["suffix1", "suffix2"], ["", "suffix1"]),
+        "prefix suffix both match" => {
+            past(both, ["prefix1", "prefix2"], ["suffix1", "suffix2"], ["prefix1", "suffix1"])
+        }
+        "multiple match: both" => {
+            past(both, ["prefix", "prefix"], ["suffix", "suffix"], ["prefix", "suffix"])
+        }
         "multiple match: only prefix" => past(both, ["prefix", "prefix"], ["", ""], ["prefix", ""]),
         "multiple match: only suffix" => past(both, ["", ""], ["suffix", "suffix"], ["", "suffix"]),
-        "no match: neither match" => past(
-            both,
-            ["prefix1", "prefix2"],
-            ["suffix1", "suffix2"],
-            ["prefix", "suffix"],
-        ),
-        "no match: prefix doesn't match" => past(
-            both,
-            ["prefix1", "prefix2"],
-            ["suffix", "suffix"],
-            ["prefix", "suffix"],
-        ),
-        "no match: suffix doesn't match" => past(
-            both,
-            ["prefix", "prefix"],
-            ["suffix1", "suffix2"],
-            ["prefix", "suffix"],
-        ),
+        "no match: neither match" => {
+            past(both, ["prefix1", "prefix2"], ["suffix1", "suffix2"], ["prefix", "suffix"])
+        }
+        "no match: prefix doesn't match" => {
+            past(both, ["prefix1", "prefix2"], ["suffix", "suffix"], ["prefix", "suffix"])
+        }
+        "no match: suffix doesn't match" => {
+            past(both, ["prefix", "prefix"], ["suffix1", "suffix2"], ["prefix", "suffix"])
+        }
         case => panic!("what is the past in `{case}`?"),
     }
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn nameref() {
     let outcomes = cases("nameref").into_iter().map(|case| {
         let outcome = follow(&case);
@@ -399,23 +327,11 @@ fn nameref() {
 }
 
 fn follow(case: &Case) -> Result<String, Vec<String>> {
-    let path = pairs(&case.go, false)
-        .find(|(name, _)| *name == "Path")
-        .unwrap()
-        .1;
+    let path = pairs(&case.go, false).find(|(name, _)| *name == "Path").unwrap().1;
     let path = path.to_owned().leak();
-    let field = Field {
-        group: "",
-        version: "",
-        kind: "Deployment",
-        path,
-        create: false,
-    };
+    let field = Field { group: "", version: "", kind: "Deployment", path, create: false };
     // All cases look for this kind.
-    let named = (
-        ["apps", "v1", "Secret"],
-        Cow::Owned(FieldSpec::from(&field)),
-    );
+    let named = (["apps", "v1", "Secret"], Cow::Owned(FieldSpec::from(&field)));
     let mut resources = read(&case.input);
     let past = past(&case.name);
     let affixes = |text: &str| match text {
@@ -423,10 +339,8 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
         text => vec![text.to_owned()],
     };
     // In Go the referrer is not a candidate; here it must not count as one that was in its namespace.
-    resources[0].previous = vec![Identity {
-        namespace: "default".to_owned(),
-        ..resources[0].identity().unwrap()
-    }];
+    resources[0].previous =
+        vec![Identity { namespace: "default".to_owned(), ..resources[0].identity().unwrap() }];
     resources[0].prefixes = affixes(past.own[0]);
     resources[0].suffixes = affixes(past.own[1]);
     for (index, mut candidate) in read(&case.candidates).into_iter().enumerate() {

@@ -43,18 +43,9 @@ const DIFFERENCES: &[(&str, &str)] = &[
         traps/patch-replace-root-psm",
     ),
     ("empty fields", "traps/patch-drops-empty-fields"),
-    (
-        "numbers, dates and texts",
-        "traps/json-patch-drops-style traps/yaml-1-1-words traps/vars",
-    ),
-    (
-        "JSON patches",
-        "traps/json-patch-flow-yaml-rejected traps/json-patch-add-to-missing-parent",
-    ),
-    (
-        "generators that change an object",
-        "traps/secret-merge-type",
-    ),
+    ("numbers, dates and texts", "traps/json-patch-drops-style traps/yaml-1-1-words traps/vars"),
+    ("JSON patches", "traps/json-patch-flow-yaml-rejected traps/json-patch-add-to-missing-parent"),
+    ("generators that change an object", "traps/secret-merge-type"),
     ("`tagSuffix`", "traps/images"),
     (
         "namespaces",
@@ -89,10 +80,7 @@ const FLAGS: [&str; 6] = [
 ];
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn kustomizations_come_out_as_in_kustomize() {
     let folder = shared_folder().join("corpus/kustomization/cases");
     let mut outcomes = Vec::new();
@@ -108,10 +96,7 @@ fn kustomizations_come_out_as_in_kustomize() {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn kustomizations_of_repositories_come_out_as_in_kustomize() {
     let folder = shared_folder().join("corpus/kustomization/real-dev");
     let index = shared("corpus/kustomization/real-dev/index.tsv");
@@ -123,9 +108,8 @@ fn kustomizations_of_repositories_come_out_as_in_kustomize() {
             panic!("{line}");
         };
         let own = repository.replace('/', "+");
-        let files = read
-            .entry(own.clone())
-            .or_insert_with(|| files(&folder.join("repos").join(own)));
+        let files =
+            read.entry(own.clone()).or_insert_with(|| files(&folder.join("repos").join(own)));
         let expected = Ok(text(&folder.join(expected)));
         let built = build(files, root, &Ending::default());
         outcomes.push((format!("{repository}/{root}"), difference(built, expected)));
@@ -134,10 +118,7 @@ fn kustomizations_of_repositories_come_out_as_in_kustomize() {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn the_style_of_kustomize_is_that_of_its_output() {
     let folder = shared_folder().join("corpus/kustomization/real-dev");
     let index = shared("corpus/kustomization/real-dev/index.tsv");
@@ -167,9 +148,8 @@ fn check(outcomes: Vec<(String, Option<String>)>) {
         let names = names.split_whitespace();
         names.map(|name| (name, *class))
     });
-    let exceptions: Vec<(&str, &str)> = all
-        .filter(|(name, _)| names.iter().any(|known| known == name))
-        .collect();
+    let exceptions: Vec<(&str, &str)> =
+        all.filter(|(name, _)| names.iter().any(|known| known == name)).collect();
     judge(outcomes, &exceptions);
 }
 
@@ -207,9 +187,7 @@ fn text(path: &Path) -> String {
     let bytes = std::fs::read(path).unwrap();
     if path.extension().is_some_and(|extension| extension == "gz") {
         let mut text = String::new();
-        GzDecoder::new(bytes.as_slice())
-            .read_to_string(&mut text)
-            .unwrap();
+        GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).unwrap();
         return text;
     }
     String::from_utf8(bytes).unwrap()
@@ -222,10 +200,7 @@ fn files(folder: &Path) -> InMemory {
     let files = entries.filter_map(|entry| {
         let entry = entry.ok().filter(|entry| entry.file_type().is_file())?;
         let path = entry.path().strip_prefix(folder).unwrap();
-        Some((
-            path.display().to_string(),
-            std::fs::read(entry.path()).unwrap(),
-        ))
+        Some((path.display().to_string(), std::fs::read(entry.path()).unwrap()))
     });
     InMemory::new(files)
 }
@@ -274,11 +249,7 @@ fn difference(built: Result<String, String>, expected: Result<String, ()>) -> Op
         (Ok(built), Ok(expected)) => {
             let (found, wanted) = (objects(&built), objects(&expected));
             if found.len() != wanted.len() {
-                return Some(format!(
-                    "{} objects, expected {}",
-                    found.len(),
-                    wanted.len()
-                ));
+                return Some(format!("{} objects, expected {}", found.len(), wanted.len()));
             }
             let mut pairs = found.iter().zip(&wanted);
             let (found, wanted) = pairs.find(|(found, wanted)| found != wanted)?;
@@ -308,9 +279,7 @@ fn objects(text: &str) -> Vec<Json> {
 fn normalize(value: &mut Json) {
     match value {
         Json::Number(number) => {
-            let float = number
-                .as_f64()
-                .filter(|_| !number.is_i64() && !number.is_u64());
+            let float = number.as_f64().filter(|_| !number.is_i64() && !number.is_u64());
             if let Some(float) = float {
                 *value = if float.fract() == 0.0 && float.abs() < 1e15 {
                     Json::from(format!("{float:.0}").parse::<i64>().unwrap())

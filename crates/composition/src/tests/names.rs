@@ -217,9 +217,7 @@ fn generated_objects_have_the_hash_of_kustomize() {
 #[test]
 fn merging_changes_only_new_entries() {
     check(
-        &[&format!(
-            "{GENERATOR}behavior: merge\noptions: {{labels: {{a: b}}, immutable: true}}\n"
-        )],
+        &[&format!("{GENERATOR}behavior: merge\noptions: {{labels: {{a: b}}, immutable: true}}\n")],
         WEB.split("---\n").nth(1).unwrap(),
         &expect![[r##"
             # What it is told.
@@ -248,10 +246,8 @@ fn merging_changes_only_new_entries() {
 #[test]
 fn replacing_keeps_comments_and_layout_of_the_rest() {
     check(
-        &[
-            "kind: ConfigMapGenerator\nname: settings\nbehavior: replace\n\
-           literals: ['z=1', 'b=2']\n",
-        ],
+        &["kind: ConfigMapGenerator\nname: settings\nbehavior: replace\n\
+           literals: ['z=1', 'b=2']\n"],
         WEB.split("---\n").nth(1).unwrap(),
         &expect![[r##"
             # What it is told.
@@ -310,10 +306,7 @@ fn generators_refuse() {
 }
 
 #[test]
-#[expect(
-    clippy::too_many_lines,
-    reason = "one list of objects, before and after"
-)]
+#[expect(clippy::too_many_lines, reason = "one list of objects, before and after")]
 fn references_with_a_namespace_are_updated() {
     let input = "\
 apiVersion: v1
@@ -430,10 +423,8 @@ fn moving_refuses_two_objects_that_become_one() {
 #[test]
 fn renaming_refuses_two_objects_that_become_one() {
     check(
-        &[
-            "kind: PatchTransformer\ntarget: {kind: Secret}\npatch: |\n  \
-           - {op: replace, path: /metadata/name, value: b}\n",
-        ],
+        &["kind: PatchTransformer\ntarget: {kind: Secret}\npatch: |\n  \
+           - {op: replace, path: /metadata/name, value: b}\n"],
         "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\n\
          apiVersion: v1\nkind: Secret\nmetadata: {name: b}\n",
         &expect!["PatchTransformer : two objects become Secret b"],

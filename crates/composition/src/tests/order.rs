@@ -22,12 +22,7 @@ fn sorted(options: &str, objects: &[(&str, &str, &str, &str)]) -> Result<String,
 }
 
 const OBJECTS: &[(&str, &str, &str, &str)] = &[
-    (
-        "admissionregistration.k8s.io/v1",
-        "ValidatingWebhookConfiguration",
-        "",
-        "hook",
-    ),
+    ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", "hook"),
     ("example.com/v1", "Thing", "", "thing"),
     ("apps/v1", "Deployment", "ab", "b-ab"),
     ("apps/v1", "Deployment", "a", "b-a"),
@@ -42,19 +37,12 @@ const OBJECTS: &[(&str, &str, &str, &str)] = &[
 #[test]
 fn objects_are_sorted_by_kind() {
     let check = |options: &str, expected: &str| {
-        assert_eq!(
-            sorted(options, OBJECTS).as_deref(),
-            Ok(expected),
-            "{options}"
-        );
+        assert_eq!(sorted(options, OBJECTS).as_deref(), Ok(expected), "{options}");
     };
     let as_they_came = "hook thing b-ab b-a x w service pod other namespace";
     check("", as_they_came);
     check("sortOptions: {order: fifo}\n", as_they_came);
-    check(
-        "sortOptions: {order: legacy}\n",
-        "namespace other service b-ab b-a w x thing pod hook",
-    );
+    check("sortOptions: {order: legacy}\n", "namespace other service b-ab b-a w x thing pod hook");
     check(
         "sortOptions:\n  order: legacy\n  legacySortOptions: {orderFirst: [Pod, Service], orderLast: [Namespace, Thing]}\n",
         "pod service hook b-ab b-a w x namespace other thing",

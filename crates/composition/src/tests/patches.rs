@@ -40,10 +40,7 @@ const REPLACEMENTS: &[(&str, &str)] = &[
         "annotations that are kustomize's own hold the old name; ours is kept elsewhere, see below",
     ),
     ("replacement contain jsonfield", ORDER),
-    (
-        "replacement json field with source from separate configmap",
-        ORDER,
-    ),
+    ("replacement json field with source from separate configmap", ORDER),
     ("replacement json complex nested structure", ORDER),
     ("replacement yaml field in configmap", LAYOUT),
     ("replacement json field in annotations", LAYOUT),
@@ -54,46 +51,29 @@ const ORDER: &str = "JSON in a text keeps the order of its keys; kustomize sorts
 const LAYOUT: &str = "YAML or JSON in a text keeps its layout; kustomize prints it anew";
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn replacements() {
-    let outcomes = cases("api/filters/replacement/replacement_test.go")
-        .into_iter()
-        .map(|case| {
-            let head = "apiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: x}\n";
-            let config = format!("{head}{}", case.replacements);
-            let outcome = transformed(&[config.as_str()], &case.input, &[]);
-            let errors = [case.expected_err];
-            let expected = case.expected.as_deref().filter(|_| errors[0].is_empty());
-            let expected = expected.ok_or(errors.as_slice());
-            (case.name, difference(outcome, expected))
-        });
+    let outcomes = cases("api/filters/replacement/replacement_test.go").into_iter().map(|case| {
+        let head = "apiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: x}\n";
+        let config = format!("{head}{}", case.replacements);
+        let outcome = transformed(&[config.as_str()], &case.input, &[]);
+        let errors = [case.expected_err];
+        let expected = case.expected.as_deref().filter(|_| errors[0].is_empty());
+        let expected = expected.ok_or(errors.as_slice());
+        (case.name, difference(outcome, expected))
+    });
     judge(outcomes, REPLACEMENTS);
 }
 
 /// The patches of the cases, which the corpus leaves out.
 const PATCHES: &[(&str, &str)] = &[
     ("simple", "spec: {numReplicas: 999}"),
-    (
-        "nullMapEntry1",
-        "spec: {bar: {C: Z, D: W}, baz: {hello: world}}",
-    ),
+    ("nullMapEntry1", "spec: {bar: {C: Z, D: W}, baz: {hello: world}}"),
     ("nullMapEntry2", "spec: {bar: {B: null, C: Z}}"),
     ("simple patch", "metadata: {name: yourDeploy}"),
-    (
-        "container patch",
-        "spec: {template: {spec: {containers: [{name: foo0}]}}}",
-    ),
-    (
-        "volumes patch",
-        "spec: {template: {spec: {volumes: [{name: foo0}]}}}",
-    ),
-    (
-        "nested patch",
-        "spec: {containers: [{name: nginx, args: [def]}]}",
-    ),
+    ("container patch", "spec: {template: {spec: {containers: [{name: foo0}]}}}"),
+    ("volumes patch", "spec: {template: {spec: {volumes: [{name: foo0}]}}}"),
+    ("nested patch", "spec: {containers: [{name: nginx, args: [def]}]}"),
     (
         "remove mapping - directive",
         "spec: {template: {spec: {containers: [{name: test, image: test, $patch: delete}]}}}",
@@ -134,26 +114,14 @@ const PATCHES: &[(&str, &str)] = &[
         "list map keys - add a port, no protocol",
         "spec: {template: {spec: {containers: [{name: test-deployment, ports: [{containerPort: 80}]}]}}}",
     ),
-    (
-        "list map keys - protocol only present on some ports",
-        "metadata: {labels: {test: label}}",
-    ),
+    ("list map keys - protocol only present on some ports", "metadata: {labels: {test: label}}"),
     (
         "should retain existing null values in targets",
         "spec: {values: {deepgram-api: {some: value}}}",
     ),
-    (
-        "support numeric keys",
-        "data: {6443: barfoo, 9110: foo-foo}",
-    ),
-    (
-        "honor different key style one",
-        "data: {\"6443\": barfoo, 9110: foo-foo}",
-    ),
-    (
-        "honor different key style two",
-        "data: {6443: barfoo, '9110': foo-foo}",
-    ),
+    ("support numeric keys", "data: {6443: barfoo, 9110: foo-foo}"),
+    ("honor different key style one", "data: {\"6443\": barfoo, 9110: foo-foo}"),
+    ("honor different key style two", "data: {6443: barfoo, '9110': foo-foo}"),
     ("different key types", "data: {6443: key-int}"),
 ];
 
@@ -164,10 +132,7 @@ const MERGES: &[(&str, &str)] = &[(
 )];
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn strategic_merges() {
     let outcomes = cases("api/filters/patchstrategicmerge/patchstrategicmerge_test.go")
         .into_iter()

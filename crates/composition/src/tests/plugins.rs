@@ -50,10 +50,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "the second document is an error; kustomize does only what the first one says",
     ),
     ("PatchTransformer/TestPatchTransformerPatchEmpty 1", EMPTY),
-    (
-        "PatchTransformer/TestPatchTransformerPatchEmptyOnlyComments 1",
-        EMPTY,
-    ),
+    ("PatchTransformer/TestPatchTransformerPatchEmptyOnlyComments 1", EMPTY),
     (
         "PatchTransformer/TestPatchTransformerSimilarArrays 1",
         "a list that the patch does not name stays; kustomize loses the first of two equal ports",
@@ -64,10 +61,7 @@ const EMPTY: &str = "an empty patch does nothing, as in kustomize's own build \
      `TestEmptyPatchFilesShouldBeIgnored`; the corpus takes the check that there is no error for one";
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn plugins() {
     let text = shared("corpus/kustomize/plugin_builtin_cases.json");
     let cases: Vec<Case> = serde_json::from_str(&text).unwrap();
@@ -88,10 +82,7 @@ fn plugins() {
         });
         let files: Vec<_> = files.collect();
         let outcome = transformed(&[case.config.as_str()], &case.input, &files);
-        let expected = case
-            .expected
-            .as_deref()
-            .ok_or(case.error_contains.as_slice());
+        let expected = case.expected.as_deref().ok_or(case.error_contains.as_slice());
         // A test that has several cases has one name for them.
         let name = format!("{}/{}", case.builtin, case.test);
         let count = counts.entry(name.clone()).or_insert(0);

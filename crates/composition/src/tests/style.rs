@@ -170,10 +170,7 @@ fn several_lines_are_a_literal_block() {
         (r#""a\n ""#, r#""a\n ""#),
         (r##""#a\nb""##, "|-\n    #a\n    b"),
     ]);
-    assert_eq!(
-        styled("{a: \"x\\n\\n\", b: \"\\n\"}"),
-        "a: |+\n  x\n\nb: |2+\n\n"
-    );
+    assert_eq!(styled("{a: \"x\\n\\n\", b: \"\\n\"}"), "a: |+\n  x\n\nb: |2+\n\n");
 }
 
 #[test]
@@ -183,14 +180,8 @@ fn long_lines_are_folded_at_a_space() {
     check(&[
         (&format!("{words}end"), &format!("{head}\n    end")),
         (&format!("'{words}end: '"), &format!("'{head}\n    end: '")),
-        (
-            &format!("\"\\t{fewer}e\""),
-            &format!("\"\\t{short}\n    e\""),
-        ),
-        (
-            &format!("\"\\t{fewer} e\""),
-            &format!("\"\\t{short}\n    \\ e\""),
-        ),
+        (&format!("\"\\t{fewer}e\""), &format!("\"\\t{short}\n    e\"")),
+        (&format!("\"\\t{fewer} e\""), &format!("\"\\t{short}\n    \\ e\"")),
         (&format!("'{words} end'"), &format!("{words} end")),
     ]);
 }

@@ -19,10 +19,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) const fn new() -> Self {
-        Self {
-            left: Cell::new(Some(MAX_BYTES)),
-            is_reported: Cell::new(false),
-        }
+        Self { left: Cell::new(Some(MAX_BYTES)), is_reported: Cell::new(false) }
     }
 
     /// Takes so many bytes. False if they are not left: then the build ends after this transformer,
@@ -68,9 +65,7 @@ impl Extent {
             Data::Scalar(Scalar::String(text) | Scalar::Number(text)) => inner.bytes = text.len(),
             Data::Scalar(_) => {}
             Data::Sequence(items) => items.iter().for_each(|item| add(0, item)),
-            Data::Mapping(entries) => entries
-                .iter()
-                .for_each(|(key, value)| add(key.len(), value)),
+            Data::Mapping(entries) => entries.iter().for_each(|(key, value)| add(key.len(), value)),
         }
         Self {
             bytes: VALUE_BYTES + inner.bytes,
@@ -86,9 +81,7 @@ impl Extent {
         if self.depth == 0 || keys.saturating_add(self.depth) <= MAX_DEPTH {
             return Ok(());
         }
-        Err(format!(
-            "the value would be nested more than {MAX_DEPTH} levels deep"
-        ))
+        Err(format!("the value would be nested more than {MAX_DEPTH} levels deep"))
     }
 }
 

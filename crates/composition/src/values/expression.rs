@@ -64,11 +64,7 @@ mod tests {
             (r"^\{{1,2}$", "{{", true),
             (r"^{a$", "{a", true),
         ] {
-            assert_eq!(
-                compile(expression).unwrap().is_match(text),
-                expected,
-                "{expression}"
-            );
+            assert_eq!(compile(expression).unwrap().is_match(text), expected, "{expression}");
         }
     }
 }

@@ -19,12 +19,7 @@ type Entry<'s> = (Cow<'s, str>, Value<'s>);
 
 /// An object as kustomize prints it. `document` is what it was read from.
 pub(crate) fn text(object: &Value<'_>, document: Option<&Document>) -> String {
-    let mut emitter = Emitter {
-        document,
-        out: String::new(),
-        column: 0,
-        is_at_start: true,
-    };
+    let mut emitter = Emitter { document, out: String::new(), column: 0, is_at_start: true };
     emitter.value(object, 0, false);
     emitter.begin_line(0);
     emitter.out

@@ -6,13 +6,8 @@ use std::fmt::Display;
 use krm_yaml::{Data, Document, Scalar, Value, View, ViewMut};
 
 /// The fields that hold other objects.
-const WITHIN: [&str; 5] = [
-    "spec",
-    "template",
-    "jobTemplate",
-    "volumeClaimTemplates",
-    "volumeClaimTemplate",
-];
+const WITHIN: [&str; 5] =
+    ["spec", "template", "jobTemplate", "volumeClaimTemplates", "volumeClaimTemplate"];
 
 /// Turns numbers and bools among labels and annotations into strings, also in the templates of an
 /// object. Kubernetes accepts nothing else. They are spelled as in `document` if they come from it,
@@ -42,9 +37,7 @@ pub(crate) fn quote(mut object: ViewMut<'_, '_>, document: Option<&Document>) {
 fn holds_others(texts: View<'_>) -> bool {
     let is_other =
         |value: View<'_>| matches!(value.scalar(), Some(Scalar::Number(_) | Scalar::Bool(_)));
-    texts
-        .entries()
-        .is_some_and(|mut entries| entries.any(|(_, value)| is_other(value)))
+    texts.entries().is_some_and(|mut entries| entries.any(|(_, value)| is_other(value)))
 }
 
 fn quote_scalar(value: &mut Value<'_>, document: Option<&Document>) {
@@ -122,10 +115,7 @@ pub(crate) fn text_of_float(number: f64) -> String {
     if json.parse::<i64>().is_ok() || json.parse::<u64>().is_ok() {
         return json;
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "kustomize formats with 32 bits"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "kustomize formats with 32 bits")]
     let number = number as f32;
     if number == 0.0 {
         return "0".to_owned();

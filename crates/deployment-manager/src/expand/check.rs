@@ -56,25 +56,13 @@ pub(super) fn duplicates(
         let message = format!("two resources are named `{}`", name_text(name));
         let error = Diagnostic::error(message).rule("dm-duplicate-name");
         let mut error = error.hint("rename one of them");
-        let first = Located {
-            value: first,
-            document,
-        };
+        let first = Located { value: first, document };
         if let Some(place) = first.place() {
             error = error.related(place, "first here");
         }
-        let cause = Cause::NotUnique {
-            resource: resource.clone().into_owned(),
-            list: list.to_owned(),
-        };
-        failures.push(failure(
-            cause,
-            error,
-            Located {
-                value: name,
-                document,
-            },
-        ));
+        let cause =
+            Cause::NotUnique { resource: resource.clone().into_owned(), list: list.to_owned() };
+        failures.push(failure(cause, error, Located { value: name, document }));
     }
     failures
 }
@@ -93,10 +81,7 @@ pub(super) fn name_and_type<'v, 'r>(
     resource: &'v Value<'r>,
     document: Option<&Arc<Document>>,
 ) -> Result<(&'v Value<'r>, &'v Value<'r>), Failure> {
-    let at = Located {
-        value: resource,
-        document,
-    };
+    let at = Located { value: resource, document };
     if !matches!(resource.data, Data::Mapping(_)) {
         let found = kind_of(resource);
         let message = format!("a resource is a mapping with `name` and `type`, found {found}");
@@ -172,18 +157,13 @@ pub(super) fn empty(config: &Source) -> Diagnostic {
 
 fn misspelt(located: Located<'_>, known: &[&'static str], of: &str) -> Vec<Diagnostic> {
     let entries = located.value.entries().unwrap_or_default();
-    let unknown = entries
-        .iter()
-        .filter(|(key, _)| !known.contains(&key.as_ref()));
+    let unknown = entries.iter().filter(|(key, _)| !known.contains(&key.as_ref()));
     let found = unknown.filter_map(|(key, value)| {
         let missing = |name: &&&str| located.value.get(name).is_none();
         let near = closest(key, known.iter().filter(missing).copied())?;
         let message = format!("unknown field `{key}` in {of}");
         let warning = Diagnostic::warning(message).hint(format!("did you mean `{near}`?"));
-        let located = Located {
-            value,
-            document: located.document,
-        };
+        let located = Located { value, document: located.document };
         Some(match located.key_place() {
             Some(place) => warning.at(place),
             None => warning,
@@ -203,10 +183,9 @@ pub(super) fn unknown_template(resource: Located<'_>, imports: &Imports) -> Opti
     let warning = Diagnostic::warning(message).rule("dm-unknown-type");
     let warning = if is_address(name) {
         let given = format!("nothing is fetched: download it, and add `--import {name}=FILE`");
-        warning.advise(Way::Arguments, given).advise(
-            Way::Objects,
-            "nothing is fetched: download it, and add it to `imports`",
-        )
+        warning
+            .advise(Way::Arguments, given)
+            .advise(Way::Objects, "nothing is fetched: download it, and add it to `imports`")
     } else if let Some(near) = closest(name, imports.iter().map(|one| one.name.as_str())) {
         warning.hint(format!("did you mean `{near}`?"))
     } else {
@@ -214,10 +193,7 @@ pub(super) fn unknown_template(resource: Located<'_>, imports: &Imports) -> Opti
             .advise(Way::Arguments, format!("add `- path: {name}` to `imports`"))
             .advise(Way::Objects, "add it to `imports`")
     };
-    let located = Located {
-        value: kind,
-        document: resource.document,
-    };
+    let located = Located { value: kind, document: resource.document };
     Some(match located.place() {
         Some(place) => warning.at(place),
         None => warning,

@@ -81,12 +81,9 @@ fn expand_metered<'r>(
     }
     expander.diagnostics.dedup();
     match (expander.cause, done) {
-        (None, Some((text, layout))) => Ok(Expansion {
-            config: expander.made,
-            layout,
-            text,
-            diagnostics: expander.diagnostics,
-        }),
+        (None, Some((text, layout))) => {
+            Ok(Expansion { config: expander.made, layout, text, diagnostics: expander.diagnostics })
+        }
         (cause, _) => Err(ExpandError {
             cause: cause.unwrap_or(Cause::Other(String::new())),
             diagnostics: expander.diagnostics,
@@ -125,10 +122,7 @@ struct Level<'r> {
 
 impl Level<'_> {
     fn located<'l>(&'l self, value: &'l Value<'l>) -> Located<'l> {
-        Located {
-            value,
-            document: self.document.as_ref(),
-        }
+        Located { value, document: self.document.as_ref() }
     }
 }
 
@@ -191,8 +185,7 @@ impl<'r> Expander<'r, '_> {
             Data::Scalar(scalar) => {
                 let text = match scalar {
                     Scalar::Null => {
-                        self.diagnostics
-                            .push(check::empty(self.request.config.source()));
+                        self.diagnostics.push(check::empty(self.request.config.source()));
                         String::new()
                     }
                     _ => name_text(&level.value),
@@ -212,13 +205,11 @@ impl<'r> Expander<'r, '_> {
             Err(mut errors) => {
                 errors.attribute_to_rule("syntax");
                 let first = errors.iter().find(|error| error.place.is_some());
-                let text = first
-                    .or(errors.iter().next())
-                    .map_or_else(String::new, |error| {
-                        let place = error.place.as_ref();
-                        let (line, column) = place.map_or((1, 1), Place::line_column);
-                        format!("{}\n  line {line}, column {column}", error.message)
-                    });
+                let text = first.or(errors.iter().next()).map_or_else(String::new, |error| {
+                    let place = error.place.as_ref();
+                    let (line, column) = place.map_or((1, 1), Place::line_column);
+                    format!("{}\n  line {line}, column {column}", error.message)
+                });
                 self.fail_with(Cause::Yaml(text), errors)
             }
         }
@@ -299,10 +290,7 @@ impl<'r> Expander<'r, '_> {
         resource: Value<'r>,
         document: Option<&Arc<Document>>,
     ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
-        let located = Located {
-            value: &resource,
-            document,
-        };
+        let located = Located { value: &resource, document };
         let (name, kind) = match check::name_and_type(&resource, document) {
             Ok(found) => found,
             Err(failure) => return self.fail(failure),
@@ -328,11 +316,8 @@ impl<'r> Expander<'r, '_> {
             return self.fail(too_deep(&self.around, located));
         }
         let place = located.place();
-        let label = format!(
-            "{IN_RESOURCE} `{}` (of type `{}`)",
-            name_text(&entry.name),
-            template.name
-        );
+        let label =
+            format!("{IN_RESOURCE} `{}` (of type `{}`)", name_text(&entry.name), template.name);
         let before = std::mem::take(&mut self.diagnostics);
         self.around.push(template.name.clone());
         let done = self.template(template, resource, document, entry);
@@ -354,10 +339,7 @@ impl<'r> Expander<'r, '_> {
         document: Option<&Arc<Document>>,
         entry: LayoutResource<'r>,
     ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
-        let resource = Resource {
-            value,
-            document: document.cloned(),
-        };
+        let resource = Resource { value, document: document.cloned() };
         if self.made.len() >= MAX_RESOURCES {
             let message = format!("the configuration has more than {MAX_RESOURCES} resources");
             return self.fail(other(Diagnostic::error(message), resource.located()));
@@ -380,10 +362,7 @@ impl<'r> Expander<'r, '_> {
         env.insert("name".to_owned(), entry.name.clone().into_owned());
         env.insert("type".to_owned(), entry.kind.clone().into_owned());
         self.validate(template, &mut resource, document)?;
-        let located = Located {
-            value: &resource,
-            document,
-        };
+        let located = Located { value: &resource, document };
         let (level, properties) = self.run(template, located, &env)?;
         let mut properties = properties;
         let (resources, outputs) = self.level(level, &mut properties)?;
@@ -403,10 +382,7 @@ impl<'r> Expander<'r, '_> {
         if !self.request.options.validate_schema || self.request.imports.get(&schema).is_none() {
             return Some(());
         }
-        let located = Located {
-            value: resource,
-            document,
-        };
+        let located = Located { value: resource, document };
         let found = self.schemas.check(&schema, &template.name, located);
         match found {
             Ok(checked) => {
@@ -445,11 +421,7 @@ impl<'r> Expander<'r, '_> {
                 "`{path}` is not a template: Jinja ends in `.jinja`, Python in `.py`"
             ));
             let error = error.hint("rename the file, or give it an import with another path");
-            self.fail(check::failure(
-                Cause::Unsupported(path.clone()),
-                error,
-                located,
-            ))
+            self.fail(check::failure(Cause::Unsupported(path.clone()), error, located))
         }
     }
 
@@ -459,10 +431,7 @@ impl<'r> Expander<'r, '_> {
         located: Located<'_>,
         env: &Env,
     ) -> Option<(Level<'r>, Option<Value<'static>>)> {
-        let context = Context {
-            resource: located.value,
-            env,
-        };
+        let context = Context { resource: located.value, env };
         let rendered = match self.jinja.render(template, context) {
             Ok(rendered) => rendered,
             Err(error) => return self.fail(exception(template, error.rule("dm-template"))),
@@ -507,14 +476,9 @@ impl<'r> Expander<'r, '_> {
                 self.with_resources(level, template, located)?
             }
             Output::Other(found) => {
-                let message = format!(
-                    "`{}` must return a mapping or a text, found {found}",
-                    template.name
-                );
-                let cause = Cause::Returned {
-                    file: template.name.clone(),
-                    found,
-                };
+                let message =
+                    format!("`{}` must return a mapping or a text, found {found}", template.name);
+                let cause = Cause::Returned { file: template.name.clone(), found };
                 let error = Diagnostic::error(message).rule("dm-python");
                 return self.fail(check::failure(cause, error, located));
             }
@@ -530,11 +494,7 @@ impl<'r> Expander<'r, '_> {
         resource: Located<'_>,
         shared: Vec<(FieldPath, FieldPath)>,
     ) -> Option<Level<'r>> {
-        let name = resource
-            .value
-            .get("name")
-            .map(name_text)
-            .unwrap_or_default();
+        let name = resource.value.get("name").map(name_text).unwrap_or_default();
         let source = Source::new(format!("{} (rendered for `{name}`)", template.path), text);
         let read = yaml::read(&source, &mut self.diagnostics);
         let parsed = self.readable(read)?;
@@ -569,11 +529,7 @@ impl<'r> Expander<'r, '_> {
             .rule("dm-template")
             .hint("a template creates a mapping with a list of `resources`, which may be empty");
         let made = level.located(&level.value);
-        let at = if made.place().is_some() {
-            made
-        } else {
-            resource
-        };
+        let at = if made.place().is_some() { made } else { resource };
         let cause = Cause::NoResources(template.name.clone());
         self.fail(check::failure(cause, error, at))
     }
@@ -597,10 +553,7 @@ fn made_for(mut error: Diagnostic, resource: &Place, label: &str) -> Diagnostic 
 
 /// The error of a template that failed.
 fn exception(template: &Import, error: Diagnostic) -> Failure {
-    let cause = Cause::Exception {
-        file: template.name.clone(),
-        text: error.message.clone(),
-    };
+    let cause = Cause::Exception { file: template.name.clone(), text: error.message.clone() };
     Box::new((cause, error))
 }
 

@@ -107,11 +107,7 @@ mod tests {
             looked.set(looked.get() + 1);
             looked.get() > looks
         };
-        let limits = Limits {
-            resources,
-            bytes,
-            is_late: &is_late,
-        };
+        let limits = Limits { resources, bytes, is_late: &is_late };
         match expand_within(&request, &mut Forbidden(&[]), limits) {
             Ok(_) => None,
             Err(error) => match error.cause {
@@ -132,10 +128,7 @@ mod tests {
         // 13 bytes of text, a default of 8 bytes with its key of one, and two parts of 8.
         let once = NONE.len() + 8 + 1 + 16;
         assert_eq!(expanded(TWO, NONE, 9, 2 * once, 9), None);
-        assert_eq!(
-            expanded(TWO, NONE, 9, 2 * once - 1, 9),
-            Some(Overrun::Bytes(2 * once - 1))
-        );
+        assert_eq!(expanded(TWO, NONE, 9, 2 * once - 1, 9), Some(Overrun::Bytes(2 * once - 1)));
     }
 
     #[test]
@@ -153,10 +146,7 @@ mod tests {
             "resources: [{levels}]\noutputs: [{{name: o, value: '{{{{ \"x\" if properties.level == 40 else \"$(ref.n.o)$(ref.n.o)\" }}}}'}}]"
         );
         let config = "resources: [{name: n, type: a.jinja, properties: {level: 0}}]";
-        assert_eq!(
-            expanded(config, &template, 99, 1 << 20, 999),
-            Some(Overrun::Bytes(1 << 20))
-        );
+        assert_eq!(expanded(config, &template, 99, 1 << 20, 999), Some(Overrun::Bytes(1 << 20)));
     }
 
     #[test]
@@ -164,10 +154,7 @@ mod tests {
         let three = "resources: [{name: a, type: A}, {name: b, type: A}, {name: c, type: A}]";
         let bytes = 1 << 20;
         assert_eq!(expanded(three, NONE, 3, bytes, 9), None);
-        assert_eq!(
-            expanded(three, NONE, 1, bytes, 9),
-            Some(Overrun::Resources(1))
-        );
+        assert_eq!(expanded(three, NONE, 1, bytes, 9), Some(Overrun::Resources(1)));
         assert_eq!(expanded(three, NONE, 3, bytes, 2), Some(Overrun::Time));
     }
 }

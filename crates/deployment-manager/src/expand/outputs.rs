@@ -42,10 +42,7 @@ pub(super) fn resolve<'r>(
                 continue;
             };
             if let Err(misplaced) = replace(properties, &known, &mut left) {
-                let at = Located {
-                    value: properties,
-                    document,
-                };
+                let at = Located { value: properties, document };
                 return Err(failure(&misplaced, &known, at, meter));
             }
         }
@@ -84,14 +81,8 @@ fn failure(
     at: Located<'_>,
     meter: &Meter<'_>,
 ) -> Failure {
-    let text = Value {
-        origin: origin.or(at.value.origin),
-        data: Data::Scalar(Scalar::Null),
-    };
-    let at = Located {
-        value: &text,
-        document: at.document,
-    };
+    let text = Value { origin: origin.or(at.value.origin), data: Data::Scalar(Scalar::Null) };
+    let at = Located { value: &text, document: at.document };
     match problem {
         Problem::TooLarge => {
             let (cause, error) = meter::error(meter.used_up());
@@ -104,11 +95,7 @@ fn failure(
             let original = format!("Malformed reference. Reference: {text}");
             check::failure(Cause::Other(original), error, at)
         }
-        Problem::NoValue {
-            reference,
-            name,
-            path,
-        } => {
+        Problem::NoValue { reference, name, path } => {
             let names = known.get(name).and_then(Value::entries).unwrap_or_default();
             let names: Vec<&str> = names.iter().map(|(name, _)| name.as_ref()).collect();
             let wanted = path.split(['.', '[']).next().unwrap_or_default();

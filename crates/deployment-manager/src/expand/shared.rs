@@ -13,10 +13,7 @@ pub(super) fn copy_back(
     index: usize,
     changed: &Value<'static>,
 ) {
-    let target = FieldPath::root()
-        .key("resources")
-        .index(index)
-        .key("properties");
+    let target = FieldPath::root().key("resources").index(index).key("properties");
     for (in_result, in_properties) in shared {
         let Some(properties) = properties.as_mut() else {
             return;
@@ -28,12 +25,10 @@ pub(super) fn copy_back(
             }
         } else if let Some(rest) = rest_of(&target, in_result) {
             // The resource, or a list with it, is the part.
-            let path = rest
-                .iter()
-                .fold(in_properties.clone(), |path, step| match step {
-                    Step::Key(key) => path.key(key.clone()),
-                    Step::Index(index) => path.index(*index),
-                });
+            let path = rest.iter().fold(in_properties.clone(), |path, step| match step {
+                Step::Key(key) => path.key(key.clone()),
+                Step::Index(index) => path.index(*index),
+            });
             put(properties, &path, changed);
         }
     }
@@ -86,19 +81,9 @@ mod tests {
         let changed = r#"{"disk":{"size":10}}"#;
         for (properties, in_result, in_properties, expected) in [
             // All of the properties are passed on.
-            (
-                r#"{"disk":{}}"#,
-                "resources[1].properties",
-                "",
-                r#"{"disk":{"size":10}}"#,
-            ),
+            (r#"{"disk":{}}"#, "resources[1].properties", "", r#"{"disk":{"size":10}}"#),
             // A part of them is.
-            (
-                r#"{"d":{}}"#,
-                "resources[1].properties.disk",
-                "d",
-                r#"{"d":{"size":10}}"#,
-            ),
+            (r#"{"d":{}}"#, "resources[1].properties.disk", "d", r#"{"d":{"size":10}}"#),
             // The whole resource is.
             (
                 r#"{"r":[{"name":"x","properties":{}}]}"#,

@@ -28,8 +28,6 @@ fn is_named(import: &Import, request: &Request) -> bool {
     let finder = memmem::Finder::new(word);
     let others = request.imports.iter();
     let others = others.filter(|other| other.name != import.name);
-    let mut texts = others
-        .map(|other| &other.content)
-        .chain([request.config.source()]);
+    let mut texts = others.map(|other| &other.content).chain([request.config.source()]);
     texts.any(|source| finder.find(source.text().as_bytes()).is_some())
 }

@@ -55,20 +55,12 @@ fn shared_names(resources: &[Resource<'_>], diagnostics: &mut Diagnostics) {
         let Some(first) = name.as_str().and_then(|name| seen.insert(name, resource)) else {
             continue;
         };
-        let message = format!(
-            "two resources of the expansion are named `{}`",
-            name_text(name)
-        );
+        let message = format!("two resources of the expansion are named `{}`", name_text(name));
         let mut warning = Diagnostic::warning(message)
             .rule("dm-duplicate-name")
             .hint("build the name from the name of the template's resource: `env[\"name\"]`");
         let document = resource.document.as_ref();
-        if let Some(place) = (Located {
-            value: name,
-            document,
-        })
-        .place()
-        {
+        if let Some(place) = (Located { value: name, document }).place() {
             warning = warning.at(place);
         }
         if let Some(place) = first.located().place() {

@@ -138,10 +138,7 @@ mod tests {
         let files = InMemory::new(files.map(|path| (path.to_owned(), Vec::new())));
         let matches = |pattern| matches(&files, pattern).unwrap();
         assert_eq!(matches("t/*.jinja"), ["t/a.jinja", "t/b.jinja"]);
-        assert_eq!(
-            matches("*/*.jinja"),
-            ["t/a.jinja", "t/b.jinja", "u/c.jinja"]
-        );
+        assert_eq!(matches("*/*.jinja"), ["t/a.jinja", "t/b.jinja", "u/c.jinja"]);
         assert!(matches("x/*").is_empty());
     }
 

@@ -37,10 +37,7 @@ pub fn collect(
 ) -> Result<Imports, Diagnostics> {
     let mut collector = Collector {
         files,
-        given: given
-            .iter()
-            .map(|import| (import.name.clone(), import.clone()))
-            .collect(),
+        given: given.iter().map(|import| (import.name.clone(), import.clone())).collect(),
         found: Imports::default(),
         waiting: VecDeque::new(),
         errors: Diagnostics::new(),
@@ -68,15 +65,9 @@ pub fn collect(
 }
 
 /// The place of an import that no file names.
-const NOWHERE: Located<'static> = Located {
-    value: &NOTHING,
-    document: None,
-};
+const NOWHERE: Located<'static> = Located { value: &NOTHING, document: None };
 
-const NOTHING: Value<'static> = Value {
-    origin: None,
-    data: Data::Scalar(Scalar::Null),
-};
+const NOTHING: Value<'static> = Value { origin: None, data: Data::Scalar(Scalar::Null) };
 
 struct Collector<'f> {
     files: &'f dyn Files,
@@ -101,10 +92,7 @@ impl Collector<'_> {
         let Some(imports) = value.get("imports").filter(|imports| !is_falsy(imports)) else {
             return;
         };
-        let at = |value| Located {
-            value,
-            document: Some(document),
-        };
+        let at = |value| Located { value, document: Some(document) };
         let Some(items) = imports.items() else {
             let found = kind_of(imports);
             let error = Diagnostic::error(format!("`imports` is a list, found {found}"))
@@ -137,10 +125,7 @@ impl Collector<'_> {
         }
         if path.contains("://") {
             return match self.given.get(path).cloned() {
-                Some(given) => self.add(Import {
-                    name: name.unwrap_or(path).to_owned(),
-                    ..given
-                }),
+                Some(given) => self.add(Import { name: name.unwrap_or(path).to_owned(), ..given }),
                 None => self.fail(address(path), item),
             };
         }
@@ -152,10 +137,7 @@ impl Collector<'_> {
         let Some(matches) = glob::matches(self.files, &full) else {
             let limit = glob::MAX_MATCHES;
             let error = Diagnostic::error(format!("`{path}` matches more than {limit} files"));
-            return self.fail(
-                error.hint("name the folder of the files in the pattern"),
-                item,
-            );
+            return self.fail(error.hint("name the folder of the files in the pattern"), item);
         };
         if name.is_some() && matches.len() > 1 {
             let name = name.unwrap_or_default();
@@ -186,11 +168,9 @@ impl Collector<'_> {
             return;
         }
         match self.read(path, root) {
-            Ok(content) => self.add(Import {
-                name: name.to_owned(),
-                path: path.to_owned(),
-                content,
-            }),
+            Ok(content) => {
+                self.add(Import { name: name.to_owned(), path: path.to_owned(), content })
+            }
             Err(error) => return self.fail(*error, item),
         }
         self.schema(name, path, root, item);
@@ -211,11 +191,7 @@ impl Collector<'_> {
                 let directory = join(&path, "..");
                 let waiting = (Arc::clone(&content), directory, root.to_owned());
                 self.waiting.push_back(waiting);
-                self.add(Import {
-                    name,
-                    path,
-                    content,
-                });
+                self.add(Import { name, path, content });
             }
             Err(error) => self.fail(*error, item),
         }
@@ -232,14 +208,8 @@ impl Collector<'_> {
             return false;
         };
         if known.path != path {
-            let message = format!(
-                "Files {} and {path} both being imported as {name}.",
-                known.path
-            );
-            self.fail(
-                Diagnostic::error(message).hint("give one of them another `name`"),
-                item,
-            );
+            let message = format!("Files {} and {path} both being imported as {name}.", known.path);
+            self.fail(Diagnostic::error(message).hint("give one of them another `name`"), item);
         }
         false
     }

@@ -14,9 +14,7 @@ pub(super) fn to_jinja(value: &Value<'_>) -> Jinja {
         Data::Scalar(scalar) => scalar_to_jinja(scalar),
         Data::Sequence(items) => List::of(items.iter().map(to_jinja).collect()),
         Data::Mapping(entries) => Jinja::from_pairs(
-            entries
-                .iter()
-                .map(|(key, value)| (Jinja::from(key.as_ref()), to_jinja(value))),
+            entries.iter().map(|(key, value)| (Jinja::from(key.as_ref()), to_jinja(value))),
         ),
     }
 }
@@ -37,11 +35,7 @@ fn number_to_jinja(digits: &str) -> Jinja {
     if let Ok(whole) = digits.parse::<i128>() {
         return Jinja::from(whole);
     }
-    let number = match digits
-        .trim_start_matches(['-', '+'])
-        .to_ascii_lowercase()
-        .as_str()
-    {
+    let number = match digits.trim_start_matches(['-', '+']).to_ascii_lowercase().as_str() {
         ".inf" if digits.starts_with('-') => f64::NEG_INFINITY,
         ".inf" => f64::INFINITY,
         ".nan" => f64::NAN,
@@ -70,10 +64,7 @@ pub(super) fn changed(value: &Jinja, original: &Value<'_>) -> Result<Value<'stat
             Data::Mapping(entries.collect::<Result<_, Error>>()?)
         }
     };
-    Ok(Value {
-        origin: original.origin,
-        data,
-    })
+    Ok(Value { origin: original.origin, data })
 }
 
 /// A value that was appended, as data.

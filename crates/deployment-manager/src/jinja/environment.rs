@@ -55,10 +55,7 @@ pub(super) struct Refusal {
 
 impl Refusal {
     pub(super) fn place(&self) -> Place {
-        Place {
-            source: Arc::clone(&self.source),
-            range: self.refused.range.clone(),
-        }
+        Place { source: Arc::clone(&self.source), range: self.refused.range.clone() }
     }
 }
 

@@ -50,11 +50,7 @@ struct Explained {
 
 impl Explained {
     fn plain(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: None,
-            words: Vec::new(),
-        }
+        Self { message: message.into(), hint: None, words: Vec::new() }
     }
 
     /// An unknown name, with the known one that is probably meant.
@@ -111,9 +107,7 @@ fn not_given(error: &Error, known: &Known<'_>) -> Option<&'static str> {
         return Some(source.downcast_ref::<NotGiven>()?.0);
     }
     // An operator refuses its value, without a name.
-    error
-        .detail()
-        .filter(|text| text.contains("plain object"))?;
+    error.detail().filter(|text| text.contains("plain object"))?;
     let place = place(error, &[], known);
     let line = place.source.text().get(place.range).unwrap_or_default();
     let is_there = |name: &str| find(line, name).is_some();
@@ -155,16 +149,15 @@ fn explain(error: &Error, known: &Known<'_>) -> Explained {
         ErrorKind::WriteFailure => {
             Explained::plain("the template makes a text of more than 16 MiB")
         }
-        ErrorKind::SyntaxError => match error
-            .source()
-            .and_then(|source| source.downcast_ref::<Refusal>())
-        {
-            Some(Refusal { refused, .. }) => Explained {
-                hint: refused.hint.clone(),
-                ..Explained::plain(refused.message.clone())
-            },
-            None => syntax(detail),
-        },
+        ErrorKind::SyntaxError => {
+            match error.source().and_then(|source| source.downcast_ref::<Refusal>()) {
+                Some(Refusal { refused, .. }) => Explained {
+                    hint: refused.hint.clone(),
+                    ..Explained::plain(refused.message.clone())
+                },
+                None => syntax(detail),
+            }
+        }
         _ if detail.contains(" is undefined") => undefined(detail, known),
         kind if detail.is_empty() => Explained::plain(kind.to_string()),
         _ => Explained::plain(detail),
@@ -226,20 +219,13 @@ fn syntax(detail: &str) -> Explained {
     } else {
         None
     };
-    Explained {
-        hint: hint.map(str::to_owned),
-        ..Explained::plain(detail)
-    }
+    Explained { hint: hint.map(str::to_owned), ..Explained::plain(detail) }
 }
 
 /// An undefined value, as the first part of its path that is missing.
 fn undefined(detail: &str, known: &Known<'_>) -> Explained {
     let path = detail.split(" is undefined").next().unwrap_or_default();
-    let path = path
-        .rsplit('`')
-        .nth(1)
-        .or_else(|| path.strip_prefix('`'))
-        .unwrap_or_default();
+    let path = path.rsplit('`').nth(1).or_else(|| path.strip_prefix('`')).unwrap_or_default();
     let plain = || Explained {
         words: vec![path.to_owned(), path.replace('\'', "\"")],
         ..Explained::plain(format!("`{path}` is undefined"))
@@ -277,17 +263,12 @@ fn undefined(detail: &str, known: &Known<'_>) -> Explained {
 
 /// The names in a path, as `properties.a['b']`.
 fn parts(path: &str) -> Vec<&str> {
-    path.split(['.', '[', ']', '\'', '"'])
-        .filter(|part| !part.is_empty())
-        .collect()
+    path.split(['.', '[', ']', '\'', '"']).filter(|part| !part.is_empty()).collect()
 }
 
 /// The place of an error: a word on its line, or the line.
 fn place(error: &Error, words: &[String], known: &Known<'_>) -> Place {
-    if let Some(refusal) = error
-        .source()
-        .and_then(|source| source.downcast_ref::<Refusal>())
-    {
+    if let Some(refusal) = error.source().and_then(|source| source.downcast_ref::<Refusal>()) {
         return refusal.place();
     }
     let source = error.name().and_then(|name| known.sources.get(name));
@@ -298,24 +279,17 @@ fn place(error: &Error, words: &[String], known: &Known<'_>) -> Place {
         let start = line.start + at.start;
         start..line.start + at.end
     });
-    Place {
-        range: range.unwrap_or(line),
-        source,
-    }
+    Place { range: range.unwrap_or(line), source }
 }
 
 /// Where a whole word is in a line.
 fn find(line: &str, word: &str) -> Option<Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    line.match_indices(word)
-        .map(|(at, _)| at..at + word.len())
-        .find(|at| {
-            let before = line
-                .get(..at.start)
-                .and_then(|text| text.chars().next_back());
-            let after = line.get(at.end..).and_then(|text| text.chars().next());
-            !before.is_some_and(is_part) && !after.is_some_and(is_part)
-        })
+    line.match_indices(word).map(|(at, _)| at..at + word.len()).find(|at| {
+        let before = line.get(..at.start).and_then(|text| text.chars().next_back());
+        let after = line.get(at.end..).and_then(|text| text.chars().next());
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
 }
 
 /// The extent of a line, without the spaces around it.

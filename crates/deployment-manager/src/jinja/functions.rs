@@ -21,9 +21,8 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
     });
     environment.add_test("defined", |value: &Value| !is_undefined(value));
     environment.add_test("undefined", is_undefined);
-    environment.add_filter("_c", |state: &State<'_, '_>, value: Value| {
-        values::checked(state, value)
-    });
+    environment
+        .add_filter("_c", |state: &State<'_, '_>, value: Value| values::checked(state, value));
     environment.add_filter("_i", |state: &State<'_, '_>, value: Value| {
         let bytes = value.as_str().map_or(0, str::len);
         state.consume_fuel(u64::try_from(bytes / 64).unwrap_or(u64::MAX))?;
@@ -57,10 +56,7 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
         Some(i64::MIN) => Value::from(-i64::MAX),
         _ => step,
     });
-    let int = number(
-        Value::from_function(minijinja::filters::int),
-        Value::from(0),
-    );
+    let int = number(Value::from_function(minijinja::filters::int), Value::from(0));
     environment.add_filter("int", int);
     let float = Value::from_function(minijinja::filters::float);
     environment.add_filter("float", number(float, Value::from(0.0)));
@@ -174,10 +170,7 @@ fn format(state: &mut State<'_, '_>, text: Value, value: Value) -> Result<Value,
     state.apply_filter("format", &args)
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the engine passes arguments by value"
-)]
+#[expect(clippy::needless_pass_by_value, reason = "the engine passes arguments by value")]
 fn default(
     value: Value,
     other: Option<Value>,
@@ -196,10 +189,7 @@ fn default(
 }
 
 /// Indents all lines but the first. A line break at the end stays.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the engine passes arguments by value"
-)]
+#[expect(clippy::needless_pass_by_value, reason = "the engine passes arguments by value")]
 fn indent(
     text: Cow<'_, str>,
     width: Option<Value>,
@@ -207,12 +197,8 @@ fn indent(
     blank: Option<bool>,
     kwargs: Kwargs,
 ) -> Result<String, Error> {
-    let width = width
-        .or(kwargs.get("width")?)
-        .unwrap_or_else(|| Value::from(4));
-    let first = first
-        .or(kwargs.get("first")?)
-        .or(kwargs.get("indentfirst")?);
+    let width = width.or(kwargs.get("width")?).unwrap_or_else(|| Value::from(4));
+    let first = first.or(kwargs.get("first")?).or(kwargs.get("indentfirst")?);
     let blank = blank.or(kwargs.get("blank")?).unwrap_or_default();
     kwargs.assert_all_used()?;
     let length = width.as_usize().or_else(|| width.as_str().map(str::len));
@@ -221,20 +207,15 @@ fn indent(
     if length.saturating_mul(lines).saturating_add(text.len()) > MAX_TEXT {
         return Err(too_long());
     }
-    let indent = width
-        .as_str()
-        .map_or_else(|| " ".repeat(length), str::to_owned);
+    let indent = width.as_str().map_or_else(|| " ".repeat(length), str::to_owned);
     let mut out = String::with_capacity(text.len() + length * lines);
     for (index, line) in text.split('\n').enumerate() {
         if index > 0 {
             out.push('\n');
         }
         let line = line.strip_suffix('\r').unwrap_or(line);
-        let is_indented = if index == 0 {
-            first.unwrap_or_default()
-        } else {
-            blank || !line.is_empty()
-        };
+        let is_indented =
+            if index == 0 { first.unwrap_or_default() } else { blank || !line.is_empty() };
         if is_indented {
             out.push_str(&indent);
         }

@@ -66,9 +66,7 @@ pub struct Environment<'i> {
 
 impl fmt::Debug for Environment<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Environment")
-            .field("imports", self.imports)
-            .finish_non_exhaustive()
+        f.debug_struct("Environment").field("imports", self.imports).finish_non_exhaustive()
     }
 }
 
@@ -76,20 +74,14 @@ impl<'i> Environment<'i> {
     /// The environment of an expansion with these imports.
     #[must_use]
     pub fn new(imports: &'i Imports) -> Self {
-        let sources = imports
-            .iter()
-            .map(|import| (import.name.clone(), Arc::clone(&import.content)));
+        let sources =
+            imports.iter().map(|import| (import.name.clone(), Arc::clone(&import.content)));
         let sources = Arc::new(sources.collect());
         let mut engine = environment(&sources);
-        let contents = imports
-            .iter()
-            .map(|import| (import.name.clone(), Jinja::from(import.content.text())));
+        let contents =
+            imports.iter().map(|import| (import.name.clone(), Jinja::from(import.content.text())));
         engine.add_global("imports", Jinja::from_pairs(contents));
-        Self {
-            imports,
-            sources,
-            engine: RefCell::new(engine),
-        }
+        Self { imports, sources, engine: RefCell::new(engine) }
     }
 
     /// Renders a template.
@@ -97,24 +89,15 @@ impl<'i> Environment<'i> {
     /// # Errors
     /// If the template is wrong, or exceeds a limit: with its line, in the template itself.
     pub fn render(&self, template: &Import, context: Context<'_>) -> Result<Rendered> {
-        let known = Known {
-            sources: &self.sources,
-            template,
-            resource: context.resource,
-        };
+        let known = Known { sources: &self.sources, template, resource: context.resource };
         let failed = |error: minijinja::Error| failure::diagnostic(&error, &known);
         let mut output = Output::default();
         let (variables, properties) = variables(context);
         let left = {
             let engine = self.engine.borrow();
             let compiled = engine.get_template(&template.name).map_err(failed)?;
-            let captured = compiled
-                .render_captured_to(variables, &mut output)
-                .map_err(failed)?;
-            captured
-                .state()
-                .fuel_levels()
-                .map_or(FUEL, |(_, left)| left)
+            let captured = compiled.render_captured_to(variables, &mut output).map_err(failed)?;
+            captured.state().fuel_levels().map_or(FUEL, |(_, left)| left)
         };
         self.engine.borrow_mut().set_fuel(Some(left));
         let original = context.resource.get("properties");
@@ -123,10 +106,7 @@ impl<'i> Environment<'i> {
             .map(|(original, properties)| convert::changed(&properties, original))
             .transpose()
             .map_err(failed)?;
-        Ok(Rendered {
-            text: output.into_text(),
-            properties,
-        })
+        Ok(Rendered { text: output.into_text(), properties })
     }
 }
 

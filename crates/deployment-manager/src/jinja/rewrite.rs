@@ -50,13 +50,7 @@ pub(super) fn rewrite(source: &str) -> Result<String, Refused> {
             conditions.check(&tokens, &tag)?;
         }
         short(&tokens)?;
-        Scanner {
-            tokens: &tokens,
-            at: 0,
-            depth: 0,
-            edits: &mut edits,
-        }
-        .tag(tag.is_statement);
+        Scanner { tokens: &tokens, at: 0, depth: 0, edits: &mut edits }.tag(tag.is_statement);
     }
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(source.len() + 4 * edits.len());
@@ -192,8 +186,7 @@ impl<'t> Scanner<'_, 't> {
     }
 
     fn is(&self, sign: &str) -> bool {
-        self.token()
-            .is_some_and(|token| token.text == sign && token.kind != Kind::Text)
+        self.token().is_some_and(|token| token.text == sign && token.kind != Kind::Text)
     }
 
     fn take(&mut self, sign: &str) -> bool {

@@ -63,11 +63,7 @@ pub(super) fn tags(source: &str) -> impl Iterator<Item = Tag> {
             let start = at + 2;
             let end = start + end_of_tag(source.get(start..)?, close);
             at = end + 2;
-            return Some(Tag {
-                start,
-                end,
-                is_statement,
-            });
+            return Some(Tag { start, end, is_statement });
         }
     })
 }
@@ -108,10 +104,7 @@ pub(super) fn tokens<'t>(source: &'t str, tag: &Tag) -> Vec<Token<'t>> {
     }
     let is_trim = |token: &Token<'_>| token.is_sign(&["-", "+"]);
     list.pop_if(|token| is_trim(token) && token.end() == tag.end);
-    if list
-        .first()
-        .is_some_and(|token| is_trim(token) && token.start == tag.start)
-    {
+    if list.first().is_some_and(|token| is_trim(token) && token.start == tag.start) {
         list.remove(0);
     }
     list
@@ -138,8 +131,7 @@ fn next(text: &str, after_dot: bool) -> Option<(Kind, usize)> {
 }
 
 fn word(text: &str) -> usize {
-    text.find(|c: char| !c.is_alphanumeric() && c != '_')
-        .unwrap_or(text.len())
+    text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
 fn number(text: &str, after_dot: bool) -> usize {
@@ -161,10 +153,7 @@ fn number(text: &str, after_dot: bool) -> usize {
 fn quoted(text: &str, quote: u8) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
-    while let Some(next) = bytes
-        .get(at..)
-        .and_then(|rest| memchr::memchr2(quote, b'\\', rest))
-    {
+    while let Some(next) = bytes.get(at..).and_then(|rest| memchr::memchr2(quote, b'\\', rest)) {
         at += next + 1;
         if bytes.get(at - 1) == Some(&quote) {
             return at;
@@ -183,9 +172,7 @@ fn end_of_tag(text: &str, close: &str) -> usize {
         match byte {
             b'"' | b'\'' => at += quoted(text.get(at..).unwrap_or_default(), byte) - 1,
             _ if open == 0
-                && bytes
-                    .get(at..)
-                    .is_some_and(|rest| rest.starts_with(close.as_bytes())) =>
+                && bytes.get(at..).is_some_and(|rest| rest.starts_with(close.as_bytes())) =>
             {
                 return at;
             }

@@ -38,10 +38,7 @@ pub(super) struct List {
 
 impl List {
     pub(super) fn of(items: Vec<Value>) -> Value {
-        Value::from_object(Self {
-            items: Mutex::new(items),
-            level: AtomicUsize::new(0),
-        })
+        Value::from_object(Self { items: Mutex::new(items), level: AtomicUsize::new(0) })
     }
 
     fn with<T>(&self, change: impl FnOnce(&mut Vec<Value>) -> T) -> T {
@@ -175,16 +172,14 @@ impl Env {
     fn given(&self, key: &Value) -> Option<Value> {
         let name = key.as_str()?;
         let mut all = self.0.iter();
-        all.find(|(known, _)| known == name)
-            .map(|(_, value)| value.clone())
+        all.find(|(known, _)| known == name).map(|(_, value)| value.clone())
     }
 }
 
 impl Object for Env {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         let missing = |name: &str| variables::NAMES.iter().find(|known| **known == name);
-        self.given(key)
-            .or_else(|| Some(Value::from_object(Missing(missing(key.as_str()?)?))))
+        self.given(key).or_else(|| Some(Value::from_object(Missing(missing(key.as_str()?)?))))
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
@@ -202,10 +197,7 @@ impl Object for Env {
             return Err(Error::from(ErrorKind::UnknownMethod));
         }
         let (key, default): (&Value, Option<Value>) = from_args(args)?;
-        Ok(self
-            .given(key)
-            .or(default)
-            .unwrap_or_else(|| Value::from(())))
+        Ok(self.given(key).or(default).unwrap_or_else(|| Value::from(())))
     }
 }
 

@@ -12,15 +12,9 @@ pub(super) enum Form {
     /// Its properties have `apiVersion` and `kind`.
     Whole,
     /// Its type is a kind.
-    Kind {
-        api_version: &'static str,
-        kind: String,
-    },
+    Kind { api_version: &'static str, kind: String },
     /// Its type is a path in the API of a cluster, as a type provider of Google has it.
-    Provider {
-        api_version: String,
-        kind: Option<&'static str>,
-    },
+    Provider { api_version: String, kind: Option<&'static str> },
     /// It is not an object.
     Other,
 }
@@ -29,10 +23,7 @@ pub(super) enum Form {
 pub(super) fn form(resource: &Resource<'_>) -> Result<Form> {
     let kind = resource.kind().unwrap_or_default();
     if let Some((api_version, plural)) = provider(kind) {
-        return Ok(Form::Provider {
-            kind: kind_of_plural(&api_version, plural),
-            api_version,
-        });
+        return Ok(Form::Provider { kind: kind_of_plural(&api_version, plural), api_version });
     }
     let own = |key: &str| {
         let properties = resource.value.get("properties")?;
@@ -47,10 +38,7 @@ pub(super) fn form(resource: &Resource<'_>) -> Result<Form> {
                 .into());
         }
         if own_version.is_none() {
-            return Ok(Form::Kind {
-                api_version,
-                kind: kind.to_owned(),
-            });
+            return Ok(Form::Kind { api_version, kind: kind.to_owned() });
         }
         if own_kind.is_none() {
             return Err(Diagnostic::error("`kind` is missing beside `apiVersion`")
@@ -89,11 +77,7 @@ fn provider(kind: &str) -> Option<(String, &str)> {
     };
     let mut collections = parts.filter(|part| !part.is_empty() && !part.starts_with('{'));
     let first = collections.next()?;
-    let plural = if first == "namespaces" {
-        collections.next().unwrap_or(first)
-    } else {
-        first
-    };
+    let plural = if first == "namespaces" { collections.next().unwrap_or(first) } else { first };
     Some((api_version, plural))
 }
 
@@ -104,10 +88,7 @@ mod tests {
     #[test]
     fn the_path_of_a_provider_has_version_and_collection() {
         for (kind, expected) in [
-            (
-                "p/cluster:/api/v1/namespaces/{namespace}/services/{name}",
-                Some(("v1", "services")),
-            ),
+            ("p/cluster:/api/v1/namespaces/{namespace}/services/{name}", Some(("v1", "services"))),
             (
                 "p/c:/apis/apps/v1/namespaces/{namespace}/deployments/{name}",
                 Some(("apps/v1", "deployments")),
@@ -118,9 +99,7 @@ mod tests {
             ("https://example.com/x.jinja", None),
         ] {
             let found = provider(kind);
-            let found = found
-                .as_ref()
-                .map(|(version, plural)| (version.as_str(), *plural));
+            let found = found.as_ref().map(|(version, plural)| (version.as_str(), *plural));
             assert_eq!(found, expected, "{kind}");
         }
     }

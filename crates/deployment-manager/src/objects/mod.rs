@@ -32,10 +32,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            skip_others: false,
-            max_bytes: MAX_REPLACED,
-        }
+        Self { skip_others: false, max_bytes: MAX_REPLACED }
     }
 }
 
@@ -103,9 +100,7 @@ fn object<'r>(resource: &Resource<'r>, form: &Form) -> Result<Value<'r>> {
         if object.get("kind").is_none() {
             let Some(kind) = kind else {
                 let message = format!("`{}` has no `kind`", resource_name(resource));
-                return Err(Diagnostic::error(message)
-                    .hint("add `kind` to its properties")
-                    .into());
+                return Err(Diagnostic::error(message).hint("add `kind` to its properties").into());
             };
             first(&mut object, "kind", kind)?;
         }
@@ -134,11 +129,7 @@ fn name(object: &mut Value<'_>, name: &str) -> Result<()> {
 }
 
 fn resource_name(resource: &Resource<'_>) -> String {
-    resource
-        .value
-        .get("name")
-        .map(name_text)
-        .unwrap_or_default()
+    resource.value.get("name").map(name_text).unwrap_or_default()
 }
 
 /// Adds a field in front of the others; it may be there already with this value.
@@ -164,9 +155,7 @@ fn first(object: &mut Value<'_>, key: &'static str, wanted: &str) -> Result<()> 
 
 /// Moves a `namespace` beside `metadata` into it.
 fn move_namespace(object: &mut Value<'_>) {
-    let is_text = object
-        .get("namespace")
-        .is_some_and(|namespace| namespace.as_str().is_some());
+    let is_text = object.get("namespace").is_some_and(|namespace| namespace.as_str().is_some());
     if !is_text || object.at(&["metadata", "namespace"]).is_some() {
         return;
     }
@@ -179,13 +168,8 @@ fn move_namespace(object: &mut Value<'_>) {
 }
 
 fn report_others(others: &[&Resource<'_>], options: Options, diagnostics: &mut Diagnostics) {
-    let kind = |resource: &Resource<'_>| {
-        resource
-            .value
-            .get("type")
-            .map(name_text)
-            .unwrap_or_default()
-    };
+    let kind =
+        |resource: &Resource<'_>| resource.value.get("type").map(name_text).unwrap_or_default();
     if options.skip_others {
         let mut seen = BTreeSet::new();
         for resource in others {
@@ -200,9 +184,8 @@ fn report_others(others: &[&Resource<'_>], options: Options, diagnostics: &mut D
     }
     let Some(first) = others.first() else { return };
     let names = others.iter().take(MAX_NAMED);
-    let mut names: Vec<String> = names
-        .map(|one| format!("`{}` ({})", resource_name(one), kind(one)))
-        .collect();
+    let mut names: Vec<String> =
+        names.map(|one| format!("`{}` ({})", resource_name(one), kind(one))).collect();
     if others.len() > MAX_NAMED {
         names.push(format!("and {} more", others.len() - MAX_NAMED));
     }
@@ -246,10 +229,8 @@ fn resolved<'e, 'r>(
         let Some((resource, value)) = slots.get_mut(index).and_then(Option::take) else {
             continue;
         };
-        let mut object = Object {
-            value,
-            document: Arc::clone(resource.document.as_ref().unwrap_or(&nothing)),
-        };
+        let mut object =
+            Object { value, document: Arc::clone(resource.document.as_ref().unwrap_or(&nothing)) };
         let mut unresolved = Vec::new();
         match references::replace(&mut object.value, &known, &mut left_bytes) {
             Err((Problem::TooLarge, _)) => {
@@ -277,10 +258,7 @@ fn resolved<'e, 'r>(
 
 /// The error about a cycle of resources.
 fn needs_itself(cycle: &[&Resource<'_>]) -> Diagnostic {
-    let names: Vec<String> = cycle
-        .iter()
-        .map(|one| format!("`{}`", resource_name(one)))
-        .collect();
+    let names: Vec<String> = cycle.iter().map(|one| format!("`{}`", resource_name(one))).collect();
     let message = match names.as_slice() {
         [only] => format!("resource {only} refers to itself"),
         _ => format!("resources need one another: {}", names.join(", ")),
@@ -300,14 +278,8 @@ fn unknown(
     object: &Object<'_>,
     known_problems: &mut Diagnostics,
 ) -> Diagnostic {
-    let value = Value {
-        origin: origin.or(object.value.origin),
-        data: Data::Scalar(Scalar::Null),
-    };
-    let located = Located {
-        value: &value,
-        document: Some(&object.document),
-    };
+    let value = Value { origin: origin.or(object.value.origin), data: Data::Scalar(Scalar::Null) };
+    let located = Located { value: &value, document: Some(&object.document) };
     let place = located.place();
     let is_here = |other: &Place| {
         let here = place.as_ref();
@@ -324,10 +296,7 @@ fn unknown(
         !is_it
     });
     if let Some(warned) = warned {
-        return Diagnostic {
-            severity: Severity::Error,
-            ..warned
-        };
+        return Diagnostic { severity: Severity::Error, ..warned };
     }
     let message = format!("`{reference}` is known only when the object exists");
     let error = Diagnostic::error(message)

@@ -31,9 +31,7 @@ pub(super) fn sorted<'e, 'r>(
         .collect();
     let needs = |(resource, value): &ResourceObject<'_, '_>| -> Vec<usize> {
         let names = needed(resource, value).into_iter();
-        names
-            .filter_map(|name| by_name.get(&name).copied())
-            .collect()
+        names.filter_map(|name| by_name.get(&name).copied()).collect()
     };
     let mut states = vec![State::New; objects.len()];
     let mut order = Vec::with_capacity(objects.len());

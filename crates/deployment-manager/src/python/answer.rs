@@ -61,11 +61,7 @@ pub(super) fn read(line: &str, properties: Option<&Value<'_>>) -> Option<Answer>
         None => Vec::new(),
         Some(shared) => shared.items()?.iter().map(pair).collect::<Option<_>>()?,
     };
-    Some(Answer::Returned(Returned {
-        result,
-        properties,
-        shared,
-    }))
+    Some(Answer::Returned(Returned { result, properties, shared }))
 }
 
 fn failed(answer: &Value<'_>) -> Option<Failed> {

@@ -17,10 +17,7 @@ const PACKAGES: [(&str, &str); 2] = [("six", "six"), ("yaml", "pyyaml")];
 
 /// The error for a Python template where Python is not allowed.
 pub(super) fn not_allowed(template: &Import, ways_out: &[&str]) -> Box<Diagnostic> {
-    let problem = format!(
-        "`{}` is a Python template; Python is not run",
-        template.name
-    );
+    let problem = format!("`{}` is a Python template; Python is not run", template.name);
     let error = Diagnostic::error(problem).at(start(&template.content));
     let hinted = ways_out.iter().fold(error, |error, way| error.hint(*way));
     hinted.into()
@@ -35,9 +32,7 @@ pub(super) fn of_interpreter(mut error: Diagnostic, template: &Import) -> Box<Di
 /// The error for an answer that does not follow the protocol.
 pub(super) fn unreadable(template: &Import) -> Box<Diagnostic> {
     let problem = format!("the answer of Python to `{}` cannot be read", template.name);
-    Diagnostic::error(problem)
-        .at(start(&template.content))
-        .into()
+    Diagnostic::error(problem).at(start(&template.content)).into()
 }
 
 /// The error for a template that failed, at the line that failed.
@@ -121,8 +116,5 @@ fn line(source: &Arc<Source>, number: usize, column: Option<usize>) -> Place {
     };
     let end = found.trim_end().len();
     let skipped = if skipped < end { skipped } else { 0 };
-    Place {
-        source: Arc::clone(source),
-        range: start + skipped..start + end,
-    }
+    Place { source: Arc::clone(source), range: start + skipped..start + end }
 }

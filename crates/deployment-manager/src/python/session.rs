@@ -70,11 +70,7 @@ pub struct Session<'p> {
 impl<'p> Session<'p> {
     /// A session that has not started yet.
     pub fn new(interpreter: &'p mut dyn Interpreter) -> Self {
-        Self {
-            interpreter,
-            has_imports: false,
-            is_broken: false,
-        }
+        Self { interpreter, has_imports: false, is_broken: false }
     }
 
     /// Runs a template.

@@ -79,9 +79,7 @@ fn only_the_first_request_has_the_imports() {
     let mut env = Env::new();
     env.insert("project".to_owned(), "p".into());
     let mut parrot = Parrot::default();
-    parrot
-        .answers
-        .extend([r#"{"text":"","properties":null}"#; 2].map(str::to_owned));
+    parrot.answers.extend([r#"{"text":"","properties":null}"#; 2].map(str::to_owned));
     let mut session = Session::new(&mut parrot);
     let properties = data(r#"{"text":"a\nb","list":[1.50,null,true]}"#);
     for properties in [Some(&properties), None] {
@@ -190,22 +188,10 @@ fn an_exception_is_placed_at_the_line_that_failed() {
 fn errors_have_hints() {
     let trace = r#""trace":[["site.py",1,"<module>"]]"#;
     for (rest, hint) in [
-        (
-            r#""python2":true,"column":8"#,
-            "this is Python 2; 2to3 rewrites it",
-        ),
-        (
-            r#""missing":"yaml""#,
-            "install it: `python3 -m pip install pyyaml`",
-        ),
-        (
-            r#""missing":"yaml.nodes""#,
-            "install it: `python3 -m pip install pyyaml`",
-        ),
-        (
-            r#""missing":"six""#,
-            "install it: `python3 -m pip install six`",
-        ),
+        (r#""python2":true,"column":8"#, "this is Python 2; 2to3 rewrites it"),
+        (r#""missing":"yaml""#, "install it: `python3 -m pip install pyyaml`"),
+        (r#""missing":"yaml.nodes""#, "install it: `python3 -m pip install pyyaml`"),
+        (r#""missing":"six""#, "install it: `python3 -m pip install six`"),
         (r#""missing":"comon""#, "did you mean `common`?"),
         (
             r#""missing":"helpers.network""#,
@@ -224,11 +210,7 @@ fn a_variable_that_was_not_given_names_its_option() {
     let answer =
         r#"{"exception":"KeyError: 'project'","trace":[["site.py",4,""]],"key":"project"}"#;
     let wrong = ask(answer, Some("{}")).unwrap_err();
-    let advice: Vec<_> = wrong
-        .advice
-        .iter()
-        .map(|(_, advice)| advice.as_str())
-        .collect();
+    let advice: Vec<_> = wrong.advice.iter().map(|(_, advice)| advice.as_str()).collect();
     assert_eq!(advice, ["add `--project ID`", "set `spec.env.project`"]);
 }
 
@@ -244,14 +226,7 @@ fn a_forbidden_operation_is_an_error_in_our_words() {
 
 #[test]
 fn an_answer_that_breaks_the_protocol_is_an_error() {
-    for answer in [
-        "",
-        "garbage",
-        "[]",
-        "{}",
-        r#"{"error":"x"}"#,
-        r#"{"text":""}"#,
-    ] {
+    for answer in ["", "garbage", "[]", "{}", r#"{"error":"x"}"#, r#"{"text":""}"#] {
         let wrong = error(answer, Some("{}"));
         assert_eq!(
             wrong, "error: templates/site.py:1:1: the answer of Python to `site.py` cannot be read",
@@ -270,9 +245,7 @@ fn after_an_answer_that_breaks_the_protocol_nothing_is_asked() {
         imports: &imports,
     };
     let mut parrot = Parrot::default();
-    parrot
-        .answers
-        .extend(["garbage", r#"{"text":""}"#].map(str::to_owned));
+    parrot.answers.extend(["garbage", r#"{"text":""}"#].map(str::to_owned));
     let mut session = Session::new(&mut parrot);
     assert!(session.call(call).is_err() && session.call(call).is_err());
     assert_eq!(parrot.requests.len(), 1);
@@ -287,13 +260,8 @@ fn python_that_is_not_allowed_is_not_run() {
         env: &Env::default(),
         imports: &imports,
     };
-    let wrong = Session::new(&mut Forbidden(&["first", "second"]))
-        .call(call)
-        .unwrap_err();
-    assert!(Arc::ptr_eq(
-        &wrong.place.as_ref().unwrap().source,
-        &call.template.content
-    ));
+    let wrong = Session::new(&mut Forbidden(&["first", "second"])).call(call).unwrap_err();
+    assert!(Arc::ptr_eq(&wrong.place.as_ref().unwrap().source, &call.template.content));
     assert_eq!(
         wrong.to_string(),
         "error: web.py:1:1: `web.py` is a Python template; Python is not run\n  help: first\n  help: second"

@@ -51,11 +51,7 @@ impl Finding<'_> {
             Step::Key(key) => text(key),
             Step::Index(index) => index.to_string(),
         });
-        format!(
-            "{} at [{}]",
-            self.text,
-            steps.collect::<Vec<_>>().join(", ")
-        )
+        format!("{} at [{}]", self.text, steps.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -95,9 +91,7 @@ impl Checker {
         findings.sort_by(|one, other| {
             let by_path = one.path.cmp(&other.path);
             let by_keyword = one.keyword.cmp(other.keyword);
-            by_path
-                .then(by_keyword)
-                .then_with(|| one.text.cmp(&other.text))
+            by_path.then(by_keyword).then_with(|| one.text.cmp(&other.text))
         });
         if walk.more > 0 {
             findings.push(Finding {
@@ -198,12 +192,7 @@ impl<'s, 'c> Walk<'s, 'c> {
         'c: 'p,
     {
         let patterns = &self.checker.patterns;
-        Pair {
-            schema,
-            value,
-            patterns,
-            clock: self.clock,
-        }
+        Pair { schema, value, patterns, clock: self.clock }
     }
 
     fn find(
@@ -224,12 +213,7 @@ impl<'s, 'c> Walk<'s, 'c> {
         self.more = self.more.saturating_add(texts.len().saturating_sub(room));
         findings.extend(texts.into_iter().take(room).map(|mut text| {
             cut(&mut text, MAX_MESSAGE);
-            Finding {
-                path: self.path.clone(),
-                keyword,
-                text,
-                schema,
-            }
+            Finding { path: self.path.clone(), keyword, text, schema }
         }));
         Ok(())
     }
@@ -283,11 +267,7 @@ fn parts<'s, 'v>(
     let value = pair.value;
     let key = |name: &str| Some(Step::Key(name.to_owned()));
     let at = |index| Some(Step::Index(index));
-    let part = |step, schema, value| Part {
-        step,
-        schema,
-        value,
-    };
+    let part = |step, schema, value| Part { step, schema, value };
     let limit = schema.get(keyword);
     let branches = limit.and_then(Value::items).unwrap_or_default();
     let named = limit.and_then(Value::entries).unwrap_or_default();

@@ -24,12 +24,7 @@ pub(super) fn set(
     value: &mut Value<'static>,
     clock: &Clock<'_>,
 ) -> Result<(), Problem> {
-    let mut walk = Walk {
-        checker,
-        clock,
-        visits: MAX_VISITS,
-        is_weighing: false,
-    };
+    let mut walk = Walk { checker, clock, visits: MAX_VISITS, is_weighing: false };
     walk.schema(checker.schema(), value, 0)?;
     Ok(())
 }
@@ -196,12 +191,7 @@ impl<'s> Walk<'s, '_> {
         schema: &Value<'static>,
         value: &Value<'static>,
     ) -> Result<Fits, Problem> {
-        let pair = Pair {
-            schema,
-            value,
-            patterns: self.checker.patterns(),
-            clock: self.clock,
-        };
+        let pair = Pair { schema, value, patterns: self.checker.patterns(), clock: self.clock };
         for (keyword, _) in schema.entries().unwrap_or_default() {
             if keyword != "required" && !pair.fits(keyword)? {
                 return Ok(false);
@@ -248,26 +238,14 @@ mod tests {
     fn defaults_are_set_where_a_validator_looks() {
         for (schema, value, expected) in [
             (r#"{"properties":{"a":{"default":1}}}"#, "{}", r#"{"a":1}"#),
-            (
-                r#"{"properties":{"a":{"default":null}}}"#,
-                "{}",
-                r#"{"a":null}"#,
-            ),
+            (r#"{"properties":{"a":{"default":null}}}"#, "{}", r#"{"a":null}"#),
             (
                 r#"{"properties":{"a":{"default":{},"properties":{"b":{"default":2}}}}}"#,
                 "{}",
                 r#"{"a":{"b":2}}"#,
             ),
-            (
-                r##"{"properties":{"a":{"$ref":"#/d"}},"d":{"default":3}}"##,
-                "{}",
-                r#"{"a":3}"#,
-            ),
-            (
-                r#"{"items":{"properties":{"a":{"default":1}}}}"#,
-                "[{},{}]",
-                r#"[{"a":1},{"a":1}]"#,
-            ),
+            (r##"{"properties":{"a":{"$ref":"#/d"}},"d":{"default":3}}"##, "{}", r#"{"a":3}"#),
+            (r#"{"items":{"properties":{"a":{"default":1}}}}"#, "[{},{}]", r#"[{"a":1},{"a":1}]"#),
             (
                 r#"{"anyOf":[{"type":"string","properties":{"a":{"default":1}}}]}"#,
                 "{}",

@@ -82,9 +82,7 @@ impl<'p> Pair<'p> {
             }
             "required" => {
                 let missing = self.missing()?.into_iter().map(text);
-                return Ok(missing
-                    .map(|name| format!("{name} is a required property"))
-                    .collect());
+                return Ok(missing.map(|name| format!("{name} is a required property")).collect());
             }
             "dependencies" => {
                 let needed = self.needed()?.into_iter();
@@ -126,8 +124,7 @@ impl<'p> Pair<'p> {
 
     /// A property of the value, found in steps of the clock.
     pub(super) fn property(self, name: &str) -> Result<Option<&'p Value<'static>>, Problem> {
-        self.clock
-            .take(self.value.entries().map_or(0, <[_]>::len))?;
+        self.clock.take(self.value.entries().map_or(0, <[_]>::len))?;
         Ok(self.value.get(name))
     }
 
@@ -180,10 +177,7 @@ impl<'p> Pair<'p> {
         if properties.is_some_and(|properties| properties.get(name).is_some()) {
             return Ok(true);
         }
-        let patterns = self
-            .schema
-            .get("patternProperties")
-            .and_then(Value::entries);
+        let patterns = self.schema.get("patternProperties").and_then(Value::entries);
         for (pattern, _) in patterns.unwrap_or_default() {
             if self.matches(pattern, name)? {
                 return Ok(true);
@@ -206,16 +200,11 @@ impl<'p> Pair<'p> {
     fn additional_properties_message(self) -> Result<String, Problem> {
         let additional = self.additional()?.into_iter();
         let mut names: Vec<&str> = additional.map(|(name, _)| name).collect();
-        let patterns = self
-            .schema
-            .get("patternProperties")
-            .and_then(Value::entries);
+        let patterns = self.schema.get("patternProperties").and_then(Value::entries);
         let Some(patterns) = patterns else {
             let was = if names.len() == 1 { "was" } else { "were" };
             let names = listed(&names);
-            return Ok(format!(
-                "Additional properties are not allowed ({names} {was} unexpected)"
-            ));
+            return Ok(format!("Additional properties are not allowed ({names} {was} unexpected)"));
         };
         names.sort_by_cached_key(|name| text(name));
         let patterns = patterns.iter().map(|(pattern, _)| pattern.as_ref());
@@ -223,9 +212,7 @@ impl<'p> Pair<'p> {
         patterns.sort_by_cached_key(|pattern| text(pattern));
         let does = if names.len() == 1 { "does" } else { "do" };
         let (names, patterns) = (listed(&names), listed(&patterns));
-        Ok(format!(
-            "{names} {does} not match any of the regexes: {patterns}"
-        ))
+        Ok(format!("{names} {does} not match any of the regexes: {patterns}"))
     }
 
     /// The items after those that `items` describes one by one.
@@ -240,11 +227,7 @@ impl<'p> Pair<'p> {
     }
 
     fn or_equal(self, keyword: &str) -> &'static str {
-        if self.is_exclusive(keyword) {
-            "or equal to "
-        } else {
-            ""
-        }
+        if self.is_exclusive(keyword) { "or equal to " } else { "" }
     }
 
     fn is_beyond(self, limit: &Value<'static>, beyond: Ordering, exclusive: &str) -> bool {
@@ -272,27 +255,20 @@ fn types_of<'v>(types: Option<&'v Value<'static>>) -> &'v [Value<'static>] {
 }
 
 fn is_of_types(value: &Value<'_>, types: &Value<'static>) -> bool {
-    types_of(Some(types))
-        .iter()
-        .filter_map(Value::as_str)
-        .any(|name| match &value.data {
-            Data::Scalar(Scalar::Null) => name == "null",
-            Data::Scalar(Scalar::Bool(_)) => name == "boolean",
-            Data::Scalar(Scalar::String(_)) => name == "string",
-            Data::Scalar(Scalar::Number(_)) => {
-                name == "number" || (name == "integer" && is_integer(value))
-            }
-            Data::Sequence(_) => name == "array",
-            Data::Mapping(_) => name == "object",
-        })
+    types_of(Some(types)).iter().filter_map(Value::as_str).any(|name| match &value.data {
+        Data::Scalar(Scalar::Null) => name == "null",
+        Data::Scalar(Scalar::Bool(_)) => name == "boolean",
+        Data::Scalar(Scalar::String(_)) => name == "string",
+        Data::Scalar(Scalar::Number(_)) => {
+            name == "number" || (name == "integer" && is_integer(value))
+        }
+        Data::Sequence(_) => name == "array",
+        Data::Mapping(_) => name == "object",
+    })
 }
 
 fn is_length(value: &Value<'_>, limit: &Value<'_>, order: Ordering) -> bool {
-    is_count(
-        value.as_str().map(|text| text.chars().count()),
-        limit,
-        order,
-    )
+    is_count(value.as_str().map(|text| text.chars().count()), limit, order)
 }
 
 /// Whether a count is so in relation to a limit; without a count, it is not.

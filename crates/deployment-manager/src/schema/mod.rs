@@ -67,13 +67,7 @@ impl<'i, 'c> Schemas<'i, 'c> {
         strict: bool,
         is_late: Option<&'c dyn Fn() -> bool>,
     ) -> Self {
-        Self {
-            imports,
-            strict,
-            meta: None,
-            known: BTreeMap::new(),
-            clock: Clock::new(is_late),
-        }
+        Self { imports, strict, meta: None, known: BTreeMap::new(), clock: Clock::new(is_late) }
     }
 
     /// Sets the defaults of a schema in the properties of a resource, and checks them.
@@ -132,10 +126,7 @@ impl<'i, 'c> Schemas<'i, 'c> {
             let done = unknown::properties(resource, checker.schema(), clock, &mut warnings);
             done.map_err(|problem| known.unusable(schema, &problem))?;
         }
-        Ok(Checked {
-            properties,
-            warnings,
-        })
+        Ok(Checked { properties, warnings })
     }
 
     /// The imports that a schema needs and does not have.
@@ -178,10 +169,7 @@ fn without_references<'s>(
     finding: Finding<'s>,
     properties: &Value<'static>,
 ) -> Option<Finding<'s>> {
-    let instance = properties
-        .lookup(&finding.path)
-        .map(text_of)
-        .unwrap_or_default();
+    let instance = properties.lookup(&finding.path).map(text_of).unwrap_or_default();
     if !references::has_reference(&instance) {
         return Some(finding);
     }

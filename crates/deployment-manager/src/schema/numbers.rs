@@ -29,10 +29,7 @@ impl Number {
         int.or_else(|| digits.parse().map(Self::Float).ok())
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "Python also computes with the nearest float"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "Python also computes with the nearest float")]
     const fn float(self) -> f64 {
         match self {
             Self::Int(int) => int as f64,

@@ -58,18 +58,14 @@ fn compiled(pattern: &str, size: usize) -> Result<Option<Regex>, Problem> {
     let build = |size| {
         let mut builder = RegexBuilder::new(&expression);
         let back = MAX_BACK / (MAX_WORK / size);
-        builder
-            .delegate_size_limit(size)
-            .backtrack_limit(back)
-            .build()
+        builder.delegate_size_limit(size).backtrack_limit(back).build()
     };
     match build(size) {
         Ok(regex) => Ok(Some(regex)),
         Err(_) if size < MAX_COMPILED && build(MAX_COMPILED).is_ok() => Ok(None),
-        Err(error) => Err(Problem::Pattern {
-            pattern: pattern.to_owned(),
-            reason: error.to_string(),
-        }),
+        Err(error) => {
+            Err(Problem::Pattern { pattern: pattern.to_owned(), reason: error.to_string() })
+        }
     }
 }
 
@@ -127,12 +123,7 @@ mod tests {
     fn a_search_without_end_finds_nothing() {
         let patterns = Patterns::default();
         let text = "a".repeat(60);
-        assert_eq!(
-            patterns
-                .matches("^(a|a)*(?=b)$", &text, &Clock::new(None))
-                .ok(),
-            Some(false)
-        );
+        assert_eq!(patterns.matches("^(a|a)*(?=b)$", &text, &Clock::new(None)).ok(), Some(false));
     }
 
     #[test]

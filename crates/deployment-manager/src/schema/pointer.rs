@@ -31,9 +31,7 @@ fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
-        let code = after
-            .get(..2)
-            .and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
         let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         if let Some(code) = code.filter(|_| byte == b'%') {
             bytes.push(code);

@@ -41,11 +41,7 @@ fn part<'s>(schema: &'s Value<'static>, keyword: &str, text: &str) -> Option<&'s
         Data::Mapping(entries) => entries.iter().find_map(|(key, value)| {
             let is_it = key == keyword && value.as_str() == Some(text);
             let is_pattern = keyword == "pattern" && key == text;
-            if is_it || is_pattern {
-                Some(value)
-            } else {
-                part(value, keyword, text)
-            }
+            if is_it || is_pattern { Some(value) } else { part(value, keyword, text) }
         }),
     }
 }

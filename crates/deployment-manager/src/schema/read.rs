@@ -84,10 +84,7 @@ impl Meta {
         clock: &Clock<'_>,
     ) -> Result<Vec<Finding<'_>>, Problem> {
         let mut findings = Vec::new();
-        if schema
-            .get("imports")
-            .is_some_and(|imports| !is_falsy(imports))
-        {
+        if schema.get("imports").is_some_and(|imports| !is_falsy(imports)) {
             findings.extend(self.imports.findings(schema, clock)?);
         }
         findings.extend(self.draft4.findings(schema, clock)?);
@@ -110,12 +107,8 @@ impl Schema {
             Invalid::schema(name, &lines, errors)
         })?;
         let mut value = parsed.value;
-        let mut schema = Self {
-            checker: None,
-            document: parsed.document,
-            imports: Vec::new(),
-            warnings,
-        };
+        let mut schema =
+            Self { checker: None, document: parsed.document, imports: Vec::new(), warnings };
         if is_falsy(&value) {
             return Ok(schema);
         }
@@ -197,10 +190,8 @@ impl Schema {
             "list" => "unhashable type: 'list'".to_owned(),
             kind => format!("argument of type '{kind}' is not iterable"),
         };
-        let lines = [
-            reason,
-            "Perhaps you forgot to put 'quotes' around your reference.".to_owned(),
-        ];
+        let lines =
+            [reason, "Perhaps you forgot to put 'quotes' around your reference.".to_owned()];
         let error = if reference.is_null() {
             let message = format!("schema `{name}` is invalid: a `$ref` has no value");
             Diagnostic::error(message)
@@ -267,10 +258,7 @@ fn reference_type(value: &Value<'static>) -> &'static str {
 
 /// The names of the imports that a valid schema needs.
 fn imports_of(schema: &Value<'static>) -> Vec<String> {
-    let imports = schema
-        .get("imports")
-        .and_then(Value::items)
-        .unwrap_or_default();
+    let imports = schema.get("imports").and_then(Value::items).unwrap_or_default();
     let names = imports.iter();
     let names = names.filter_map(|import| import.str_at(&["name"]).or(import.str_at(&["path"])));
     names.map(str::to_owned).collect()

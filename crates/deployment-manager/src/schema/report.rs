@@ -49,12 +49,7 @@ impl<'r> Report<'r> {
     /// The error of a finding: at the property in the configuration, with the place in the schema.
     pub(super) fn error(&self, finding: &Finding<'_>) -> Diagnostic {
         let path = finding.path.to_string();
-        let name = self
-            .resource
-            .value
-            .get("name")
-            .map(name_text)
-            .unwrap_or_default();
+        let name = self.resource.value.get("name").map(name_text).unwrap_or_default();
         let (what, is_secret) = self.concealed(finding);
         let error = Diagnostic::error(match path.as_str() {
             "" => format!("properties of `{name}`: {what}"),
@@ -94,9 +89,7 @@ impl<'r> Report<'r> {
         let known = finding.schema.get("properties")?.entries()?;
         let known: Vec<&str> = known.iter().map(|(key, _)| key.as_ref()).collect();
         let instance = self.properties.lookup(&finding.path)?.entries()?;
-        let mut unknown = instance
-            .iter()
-            .filter(|(key, _)| !known.contains(&key.as_ref()));
+        let mut unknown = instance.iter().filter(|(key, _)| !known.contains(&key.as_ref()));
         let (unknown, _) = unknown.next()?;
         let near = closest(unknown, known.iter().copied())?;
         Some(format!("did you mean `{near}`?"))
@@ -121,9 +114,7 @@ fn line_of(place: &Place) -> String {
     let before = text.get(..place.range.start).unwrap_or_default();
     let after = text.get(place.range.end..).unwrap_or_default();
     let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let end = after
-        .find('\n')
-        .map_or(text.len(), |at| place.range.end + at);
+    let end = after.find('\n').map_or(text.len(), |at| place.range.end + at);
     text.get(start..end).unwrap_or_default().to_owned()
 }
 

@@ -17,11 +17,7 @@ use crate::yaml::{self, Located};
 
 /// The properties as JSON, or the text of the original.
 fn check(schema: &str, properties: &str) -> String {
-    let options = Options {
-        validate_schema: true,
-        strict_schemas: true,
-        outputs: false,
-    };
+    let options = Options { validate_schema: true, strict_schemas: true, outputs: false };
     let json = serde_json::json!({
         "content": "",
         "imports": {"t.schema": {"path": "t.schema", "content": schema}},
@@ -30,10 +26,7 @@ fn check(schema: &str, properties: &str) -> String {
     let source = Source::new("config.yaml", properties);
     let parsed = yaml::read(&source, &mut Diagnostics::new()).unwrap();
     let resource = Value::mapping(vec![("properties".into(), parsed.value)]);
-    let located = Located {
-        value: &resource,
-        document: None,
-    };
+    let located = Located { value: &resource, document: None };
     match Schemas::new(&request.imports, true, None).check("t.schema", "t", located) {
         Ok(checked) => checked.properties.to_json(),
         Err(invalid) => invalid.text,
@@ -79,11 +72,7 @@ fn patterns_with_lookahead_select_defaults() {
 fn multiples_of_floats_are_computed_as_python_computes_them() {
     let schema = "properties: {a: {multipleOf: 0.1}}";
     gives(schema, "{a: 0.2}", r#"{"a":0.2}"#);
-    refuses(
-        schema,
-        "{a: 0.3}",
-        &["0.3 is not a multiple of 0.1 at ['a']"],
-    );
+    refuses(schema, "{a: 0.3}", &["0.3 is not a multiple of 0.1 at ['a']"]);
     let schema = "properties: {a: {multipleOf: 2}}";
     gives(schema, "{a: 4.0}", r#"{"a":4.0}"#);
     refuses(schema, "{a: 5}", &["5 is not a multiple of 2 at ['a']"]);
@@ -125,11 +114,7 @@ fn empty_pattern_properties_are_patterns_without_a_match() {
 fn defaults_come_from_any_of_up_to_the_first_branch_that_fits() {
     let branches =
         "[{properties: {m: {default: 2}}, required: [z]}, {properties: {n: {default: 3}}}]";
-    gives(
-        &format!("anyOf: {branches}"),
-        "{n: 1, z: 1}",
-        r#"{"n":1,"z":1,"m":2}"#,
-    );
+    gives(&format!("anyOf: {branches}"), "{n: 1, z: 1}", r#"{"n":1,"z":1,"m":2}"#);
     gives(
         &format!("properties: {{p: {{anyOf: {branches}}}}}"),
         "{p: {z: 1}}",
@@ -144,14 +129,8 @@ fn defaults_come_from_any_of_up_to_the_first_branch_that_fits() {
 fn references_are_looked_up_where_they_are_needed() {
     let schema = "properties: {a: {}, b: {not: {$ref: '#/nope'}}}";
     gives(schema, "{a: 1}", r#"{"a":1}"#);
-    refuses_schema(
-        "properties: {a: {$ref: '#nope'}}",
-        &["Unresolvable JSON pointer: 'nope'"],
-    );
-    refuses_schema(
-        "properties: {a: {$ref: x.yaml}}",
-        &["unknown url type: x.yaml"],
-    );
+    refuses_schema("properties: {a: {$ref: '#nope'}}", &["Unresolvable JSON pointer: 'nope'"]);
+    refuses_schema("properties: {a: {$ref: x.yaml}}", &["unknown url type: x.yaml"]);
     gives("properties: {a: {$ref: ''}}", "{}", "{}");
     gives("properties: {a: {$ref: '#/'}}", "{}", "{}");
     let schema = "properties: {a: {$ref: '#/definitions/é b'}}\ndefinitions: {é b: {type: string}}";
@@ -200,10 +179,7 @@ fn a_line_with_a_secret_beside_the_property_is_not_shown() {
     let request = request::of_value(&Value::from(json), Options::default()).unwrap();
     let source = Source::new("c.yaml", "{properties: {n: x, password: hunter2}}");
     let parsed = yaml::read(&source, &mut Diagnostics::new()).unwrap();
-    let located = Located {
-        value: &parsed.value,
-        document: Some(&parsed.document),
-    };
+    let located = Located { value: &parsed.value, document: Some(&parsed.document) };
     let mut schemas = Schemas::new(&request.imports, true, None);
     let invalid = schemas.check("t.schema", "t", located).unwrap_err();
     assert!(invalid.diagnostics.iter().all(|error| error.conceals));
@@ -231,9 +207,8 @@ fn schemas_without_end_are_errors() {
         r##"{"not":{"$ref":"#"}}"##,
         r##"{"allOf":[{"$ref":"#/a"},{"$ref":"#/a"}],"a":{"anyOf":[{"$ref":"#"}]}}"##,
     ] {
-        let checker = Checker::new(Value::from(
-            serde_json::from_str::<serde_json::Value>(schema).unwrap(),
-        ));
+        let checker =
+            Checker::new(Value::from(serde_json::from_str::<serde_json::Value>(schema).unwrap()));
         let found = checker.findings(&Value::mapping(Vec::new()), &Clock::new(None));
         assert!(matches!(found, Err(Problem::Endless)), "{schema}");
     }
@@ -247,11 +222,7 @@ fn a_pattern_that_is_not_a_regular_expression_is_an_error_of_the_schema() {
 
 /// The properties checked within a time, and how often it was looked at.
 fn timed(schema: &str, properties: &str, most: usize) -> (Result<(), Invalid>, usize) {
-    let options = Options {
-        validate_schema: true,
-        strict_schemas: true,
-        outputs: false,
-    };
+    let options = Options { validate_schema: true, strict_schemas: true, outputs: false };
     let json = serde_json::json!({
         "content": "",
         "imports": {"t.schema": {"path": "t.schema", "content": schema}},
@@ -259,10 +230,7 @@ fn timed(schema: &str, properties: &str, most: usize) -> (Result<(), Invalid>, u
     let request = request::of_value(&Value::from(json), options).unwrap();
     let source = Source::new("config.yaml", format!("name: n\nproperties: {properties}"));
     let parsed = yaml::read(&source, &mut Diagnostics::new()).unwrap();
-    let located = Located {
-        value: &parsed.value,
-        document: Some(&parsed.document),
-    };
+    let located = Located { value: &parsed.value, document: Some(&parsed.document) };
     let asked = Cell::new(0);
     let is_late = || {
         asked.set(asked.get() + 1);
@@ -284,22 +252,11 @@ fn the_time_is_looked_at_in_all_work() {
     let words = joined(2_000, ", ", |at| format!("w{at}"));
     let long = "a".repeat(100_000);
     for (what, schema, properties) in [
-        (
-            "properties",
-            format!("properties: {{{}}}", keys("{}")),
-            format!("{{{}}}", keys("1")),
-        ),
-        (
-            "required",
-            format!("required: [{words}]"),
-            format!("{{{}}}", keys("1")),
-        ),
+        ("properties", format!("properties: {{{}}}", keys("{}")), format!("{{{}}}", keys("1"))),
+        ("required", format!("required: [{words}]"), format!("{{{}}}", keys("1"))),
         (
             "additional",
-            format!(
-                "additionalProperties: false\nproperties: {{{}}}",
-                keys("{}")
-            ),
+            format!("additionalProperties: false\nproperties: {{{}}}", keys("{}")),
             format!("{{{}}}", keys("1")),
         ),
         (
@@ -325,10 +282,7 @@ fn the_time_is_looked_at_in_all_work() {
         ),
         (
             "branches",
-            format!(
-                "allOf: [{}]",
-                joined(10_000, ",", |_| "{type: object}".to_owned())
-            ),
+            format!("allOf: [{}]", joined(10_000, ",", |_| "{type: object}".to_owned())),
             "{a: 1}".to_owned(),
         ),
         (
@@ -353,10 +307,7 @@ fn errors_are_bounded() {
     let long = "x".repeat(50_000);
     for (schema, properties, least) in [
         (
-            format!(
-                "allOf: [{}]",
-                joined(5_000, ",", |_| "{type: string}".to_owned())
-            ),
+            format!("allOf: [{}]", joined(5_000, ",", |_| "{type: string}".to_owned())),
             format!("{{a: {long}}}"),
             1_000,
         ),
@@ -370,16 +321,8 @@ fn errors_are_bounded() {
             format!("{{{}}}", joined(5_000, ",", |at| format!("k{at}: 1"))),
             1,
         ),
-        (
-            "properties: {a: {pattern: b}}".to_owned(),
-            format!("{{a: {long}}}"),
-            1,
-        ),
-        (
-            format!("properties: {{a: {{pattern: {long}}}}}"),
-            "{a: a}".to_owned(),
-            1,
-        ),
+        ("properties: {a: {pattern: b}}".to_owned(), format!("{{a: {long}}}"), 1),
+        (format!("properties: {{a: {{pattern: {long}}}}}"), "{a: a}".to_owned(), 1),
     ] {
         let (checked, _) = timed(&schema, &properties, usize::MAX);
         let invalid = checked.unwrap_err();
@@ -390,11 +333,7 @@ fn errors_are_bounded() {
         assert!(invalid.text.len() < 70_000, "{}", invalid.text.len());
         if least > 1 {
             let last = invalid.diagnostics.iter().last().unwrap();
-            assert!(
-                last.message.ends_with("4000 more errors"),
-                "{}",
-                last.message
-            );
+            assert!(last.message.ends_with("4000 more errors"), "{}", last.message);
         }
     }
 }
@@ -406,8 +345,5 @@ fn a_secret_that_is_cut_is_hidden() {
     let (checked, _) = timed("properties: {a: {type: string}}", &properties, usize::MAX);
     let invalid = checked.unwrap_err();
     let message = &invalid.diagnostics.iter().next().unwrap().message;
-    assert_eq!(
-        message,
-        "property `a` of `n`: ['b', (hidden)… is not of type 'string'"
-    );
+    assert_eq!(message, "property `a` of `n`: ['b', (hidden)… is not of type 'string'");
 }

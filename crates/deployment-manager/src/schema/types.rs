@@ -17,12 +17,8 @@ const TYPES: &[(&str, &str)] = &[
 pub(super) const DATA: &[&str] = &["default", "enum", "imports", "example", "examples"];
 
 /// Fields of a schema whose values are schemas by name.
-pub(super) const NAMED: &[&str] = &[
-    "properties",
-    "patternProperties",
-    "definitions",
-    "dependencies",
-];
+pub(super) const NAMED: &[&str] =
+    &["properties", "patternProperties", "definitions", "dependencies"];
 
 /// A type that was replaced.
 pub(super) struct Replaced {
@@ -77,11 +73,7 @@ fn in_type(value: &mut Value<'static>, first: &mut Option<Replaced>) {
     }
     let known = TYPES.iter().find(|(old, _)| value.as_str() == Some(old));
     if let Some(&(old, new)) = known {
-        first.get_or_insert_with(|| Replaced {
-            value: value.clone(),
-            old,
-            new,
-        });
+        first.get_or_insert_with(|| Replaced { value: value.clone(), old, new });
         value.set(Value::from(new).data);
     }
 }
@@ -89,7 +81,5 @@ fn in_type(value: &mut Value<'static>, first: &mut Option<Replaced>) {
 /// The type that a value means, if it is such a spelling.
 pub(super) fn of_json_schema(value: Option<&Value<'static>>) -> Option<&'static str> {
     let spelled = value?.as_str()?;
-    TYPES
-        .iter()
-        .find_map(|(old, new)| (*old == spelled).then_some(*new))
+    TYPES.iter().find_map(|(old, new)| (*old == spelled).then_some(*new))
 }

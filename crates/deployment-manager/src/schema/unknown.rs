@@ -11,14 +11,8 @@ use crate::schema::problem::Problem;
 use crate::yaml::Located;
 
 /// The keywords with which a schema may have further properties.
-const OPEN: &[&str] = &[
-    "$ref",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "patternProperties",
-];
+const OPEN: &[&str] =
+    &["$ref", "additionalProperties", "allOf", "anyOf", "oneOf", "patternProperties"];
 
 /// Warns about the properties of a resource that its schema does not have.
 pub(super) fn properties(
@@ -99,10 +93,8 @@ fn unknown(
         |near| format!("did you mean `{near}`?"),
     );
     let is_secret = path.to_string().split(['.', '[']).any(is_name_of_secret);
-    let warning = Diagnostic::warning(message)
-        .rule("dm-unknown-property")
-        .conceal(is_secret)
-        .hint(hint);
+    let warning =
+        Diagnostic::warning(message).rule("dm-unknown-property").conceal(is_secret).hint(hint);
     let document = resource.document;
     match (Located { value, document }).key_place() {
         Some(place) => warning.at(place),

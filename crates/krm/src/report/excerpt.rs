@@ -90,11 +90,7 @@ impl Excerpt {
 
     /// Adds a line that no place is in. It may hold a secret, so it is not shown.
     fn skip(&mut self, start: usize) {
-        self.lines.push(Line {
-            shown: start..start,
-            goes_on: true,
-            at: self.text.len(),
-        });
+        self.lines.push(Line { shown: start..start, goes_on: true, at: self.text.len() });
         self.text.push(CUT);
         self.text.push('\n');
     }
@@ -106,9 +102,7 @@ impl Excerpt {
         around: usize,
         secrets: Option<&SecretPlaces>,
     ) {
-        let has_return = text
-            .get(line.clone())
-            .is_some_and(|line| line.ends_with('\r'));
+        let has_return = text.get(line.clone()).is_some_and(|line| line.ends_with('\r'));
         let line = line.start..line.end - usize::from(has_return);
         let mut shown = window(text, &line, around);
         let part = text.get(shown.clone()).unwrap_or_default();
@@ -164,9 +158,7 @@ impl Excerpt {
 
 /// Returns `true` for an address with a user that has blanks or quotes.
 fn is_odd_address(line: &str) -> bool {
-    let user = line
-        .split_once("://")
-        .and_then(|(_, rest)| rest.rsplit_once('@'));
+    let user = line.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@'));
     user.is_some_and(|(user, _)| user.contains([' ', '"', '\'', '{']) && !user.contains("$("))
 }
 
@@ -206,10 +198,7 @@ fn window(text: &str, line: &Range<usize>, around: usize) -> Range<usize> {
     if line.len() <= LONG {
         return line.clone();
     }
-    let start = around
-        .saturating_sub(BEFORE)
-        .min(line.end - WINDOW)
-        .max(line.start);
+    let start = around.saturating_sub(BEFORE).min(line.end - WINDOW).max(line.start);
     let end = (start + WINDOW).min(line.end);
     text.floor_char_boundary(start)..text.ceil_char_boundary(end)
 }

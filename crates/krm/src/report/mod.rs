@@ -80,17 +80,8 @@ struct TextRenderer {
 
 impl TextRenderer {
     fn new(color: bool, rules: bool, secrets: AllPlaces) -> Self {
-        let renderer = if color {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
-        Self {
-            renderer: renderer.term_width(WIDTH),
-            color,
-            rules,
-            secrets,
-        }
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        Self { renderer: renderer.term_width(WIDTH), color, rules, secrets }
     }
 
     /// Draws diagnostics with an empty line between them.
@@ -236,9 +227,7 @@ impl TextRenderer {
         let snippet = Snippet::source(excerpt.text())
             .line_start(excerpt.first_line())
             .annotations(annotations);
-        let body = Group::with_level(level.clone())
-            .element(snippet)
-            .elements(notes);
+        let body = Group::with_level(level.clone()).element(snippet).elements(notes);
 
         let mut text = self.title(level, title, rule);
         let margin = excerpt.last_line().to_string().len();
@@ -302,11 +291,7 @@ impl TextRenderer {
 
     fn spot(place: &Place) -> Spot {
         let (line, column) = place.line_column();
-        Spot {
-            range: place.range.clone(),
-            line,
-            column,
-        }
+        Spot { range: place.range.clone(), line, column }
     }
 }
 

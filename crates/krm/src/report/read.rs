@@ -50,9 +50,7 @@ fn one(result: Cursor<'_>) -> Diagnostic {
             namespace: part("namespace"),
             name,
             path,
-            index: text(["file", "index"])
-                .and_then(|index| index.parse().ok())
-                .unwrap_or(0),
+            index: text(["file", "index"]).and_then(|index| index.parse().ok()).unwrap_or(0),
         });
     }
     diagnostic.field = text(["field", "path"]);

@@ -60,11 +60,7 @@ fn message(diagnostic: &Diagnostic) -> String {
     };
     // Writing to a string cannot fail.
     let mut message = diagnostic.message.clone();
-    if let Some(place) = diagnostic
-        .place
-        .as_ref()
-        .filter(|place| !is_said(diagnostic, place))
-    {
+    if let Some(place) = diagnostic.place.as_ref().filter(|place| !is_said(diagnostic, place)) {
         let _ = write!(message, " ({})", at(place));
     }
     for (place, label) in &diagnostic.related {

@@ -25,11 +25,8 @@ pub struct SarifRule {
 pub fn sarif(findings: &Diagnostics, rules: &[SarifRule]) -> Value {
     let findings = &*concealed(findings);
     let rest = rest(findings, usize::MAX);
-    let results: Vec<Value> = findings
-        .iter()
-        .chain(&rest)
-        .map(|finding| result(finding, rules))
-        .collect();
+    let results: Vec<Value> =
+        findings.iter().chain(&rest).map(|finding| result(finding, rules)).collect();
     let rules = rules.iter().map(|rule| {
         json!({
             "id": rule.name,
@@ -159,10 +156,7 @@ mod tests {
     #[test]
     fn an_edit_is_a_fix() {
         let source = Source::new("a.yaml", "stdin: \"true\"\n");
-        let mut wrong = Diagnostic::error("wrong").at(Place {
-            source,
-            range: 7..13,
-        });
+        let mut wrong = Diagnostic::error("wrong").at(Place { source, range: 7..13 });
         wrong.fix = Some("true".to_owned());
         let log = sarif(&Diagnostics::from(wrong), &[]);
         let region = json!({"startLine": 1, "startColumn": 8, "endLine": 1, "endColumn": 14});

@@ -32,10 +32,7 @@ fn find(source: &Arc<Source>, part: &str) -> Place {
 }
 
 fn at(source: &Arc<Source>, range: Range<usize>) -> Place {
-    Place {
-        source: Arc::clone(source),
-        range,
-    }
+    Place { source: Arc::clone(source), range }
 }
 
 fn template() -> ObjectReference {
@@ -107,10 +104,8 @@ fn draws_place_related_place_note_and_hints() {
 #[test]
 fn says_the_file_an_orchestrator_read_the_object_from() {
     let mut diagnostic = Diagnostic::error("`objects` is missing");
-    diagnostic.object = Some(ObjectReference {
-        path: Some("app/mongodb.yaml".to_owned()),
-        ..template()
-    });
+    diagnostic.object =
+        Some(ObjectReference { path: Some("app/mongodb.yaml".to_owned()), ..template() });
     check(
         diagnostic,
         &expect![[r#"
@@ -392,10 +387,7 @@ fn ranges_outside_of_the_text_point_at_its_end() {
 fn colors_change_nothing_else() {
     let diagnostics = collect([not_an_integer()]);
     let colored = text(&diagnostics, true);
-    assert!(
-        colored.starts_with("\u{1b}[1m\u{1b}[91merror\u{1b}[0m"),
-        "{colored:?}"
-    );
+    assert!(colored.starts_with("\u{1b}[1m\u{1b}[91merror\u{1b}[0m"), "{colored:?}");
     let styles = colored.split("\u{1b}[").skip(1);
     let plain: String = styles.map(|part| part.split_once('m').unwrap().1).collect();
     assert_eq!(plain, text(&diagnostics, false));
@@ -487,26 +479,17 @@ proptest! {
 
 /// A diagnostic about some of a text.
 fn of_some_text() -> impl Strategy<Value = Diagnostic> {
-    let text = prop_oneof![
-        "([ -~]{0,9}\n){0,3}[ a.\t…é]{0,9}",
-        "([ -~]{0,200}\r?\n){0,12}",
-    ];
+    let text = prop_oneof!["([ -~]{0,9}\n){0,3}[ a.\t…é]{0,9}", "([ -~]{0,200}\r?\n){0,12}",];
     let note = prop::option::of("[ -~]{0,9}[ -~\t\né…]?");
-    (
-        text,
-        0usize..99,
-        0usize..9,
-        note.clone(),
-        note.clone(),
-        note,
-    )
-        .prop_map(|(text, start, length, message, field, hint)| {
+    (text, 0usize..99, 0usize..9, note.clone(), note.clone(), note).prop_map(
+        |(text, start, length, message, field, hint)| {
             let source = Source::new("test", text);
             let mut found = Diagnostic::warning(message.unwrap_or_default()).maybe_hint(hint);
             found.rule = Some("some-rule");
             found.field = field;
             found.at(at(&source, start..start + length))
-        })
+        },
+    )
 }
 
 proptest! {
@@ -524,10 +507,7 @@ proptest! {
 fn reports_are_bounded_and_count_the_rest() {
     let source = Source::new("t.yaml", "a: b\n".repeat(10));
     let long = "x".repeat(4_000);
-    let place = Place {
-        source,
-        range: 0..1,
-    };
+    let place = Place { source, range: 0..1 };
     let errors = (0..200).map(|at| Diagnostic::error(format!("{at} {long}")).at(place.clone()));
     let others = (0..9_000).map(|_| Diagnostic::warning("w").at(place.clone()));
     let all = collect(errors.chain(others));
@@ -542,16 +522,9 @@ fn reports_are_bounded_and_count_the_rest() {
     };
     let shown = drawn.matches(&*long).count();
     assert_eq!(said(&drawn) + shown, 200);
-    assert!(
-        drawn.contains("9000 more warnings are not shown"),
-        "{drawn:.200}"
-    );
+    assert!(drawn.contains("9000 more warnings are not shown"), "{drawn:.200}");
     assert!(drawn.ends_with("error: 200 errors\n"));
     let count = listed.as_array().unwrap().len();
     assert_eq!(said(&listed.to_string()) + count - 2, 200);
-    assert!(
-        findings(&all)
-            .to_string()
-            .contains("4000 more warnings are not shown")
-    );
+    assert!(findings(&all).to_string().contains("4000 more warnings are not shown"));
 }

@@ -50,12 +50,7 @@ fn push_hunk(text: &mut String, changes: &[ReplacedLines], old: &[&str], new: &[
     let below = CONTEXT.min(old.len() - last.old.end);
     let old_lines = first.old.start - above..last.old.end + below;
     let new_lines = first.new.start - above..last.new.end + below;
-    let _ = writeln!(
-        text,
-        "@@ -{} +{} @@",
-        extent(&old_lines),
-        extent(&new_lines)
-    );
+    let _ = writeln!(text, "@@ -{} +{} @@", extent(&old_lines), extent(&new_lines));
 
     let mut equal = old_lines.start;
     for change in changes {
@@ -115,29 +110,17 @@ mod tests {
 
     #[test]
     fn a_new_text() {
-        check(
-            "",
-            "a: 1\nb: 2\nc: 3\n",
-            "--- a\n+++ b\n@@ -0,0 +1,3 @@\n+a: 1\n+b: 2\n+c: 3\n",
-        );
+        check("", "a: 1\nb: 2\nc: 3\n", "--- a\n+++ b\n@@ -0,0 +1,3 @@\n+a: 1\n+b: 2\n+c: 3\n");
     }
 
     #[test]
     fn a_text_that_is_now_empty() {
-        check(
-            "a: 1\nb: 2\n",
-            "",
-            "--- a\n+++ b\n@@ -1,2 +0,0 @@\n-a: 1\n-b: 2\n",
-        );
+        check("a: 1\nb: 2\n", "", "--- a\n+++ b\n@@ -1,2 +0,0 @@\n-a: 1\n-b: 2\n");
     }
 
     #[test]
     fn the_length_of_one_line_is_omitted() {
-        check(
-            "a: 1\n",
-            "a: 2\n",
-            "--- a\n+++ b\n@@ -1 +1 @@\n-a: 1\n+a: 2\n",
-        );
+        check("a: 1\n", "a: 2\n", "--- a\n+++ b\n@@ -1 +1 @@\n-a: 1\n+a: 2\n");
     }
 
     #[test]
@@ -225,11 +208,7 @@ mod tests {
         while let Some(line) = lines.next() {
             let (sign, line) = line.split_at(1);
             let ends = lines.next_if(|next| next.starts_with('\\')).is_none();
-            let line = if ends {
-                line
-            } else {
-                line.trim_end_matches('\n')
-            };
+            let line = if ends { line } else { line.trim_end_matches('\n') };
             match sign {
                 "@" => {
                     let (_, extent) = line.split_once('+').expect("the new lines");

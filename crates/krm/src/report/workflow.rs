@@ -38,9 +38,7 @@ fn command(finding: &Diagnostic) -> String {
         }
     }
     properties.extend(finding.rule.map(|rule| ("title", property(rule))));
-    let properties = properties
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"));
+    let properties = properties.iter().map(|(name, value)| format!("{name}={value}"));
     command.push_str(&properties.collect::<Vec<_>>().join(","));
     let mut message = finding.message.clone();
     for hint in &finding.hints {

@@ -27,12 +27,11 @@ pub(crate) struct Custom {
 impl Definitions {
     /// Adds the versions of a CustomResourceDefinition. Returns whether it is one.
     pub fn add(&mut self, object: View<'_>) -> bool {
-        let is_definition = object
-            .str_at(&["kind"])
-            .is_some_and(|kind| kind == "CustomResourceDefinition")
-            && object
-                .str_at(&["apiVersion"])
-                .is_some_and(|version| version.starts_with("apiextensions.k8s.io/"));
+        let is_definition =
+            object.str_at(&["kind"]).is_some_and(|kind| kind == "CustomResourceDefinition")
+                && object
+                    .str_at(&["apiVersion"])
+                    .is_some_and(|version| version.starts_with("apiextensions.k8s.io/"));
         let spec = get(object, "spec").filter(|_| is_definition);
         let names = spec.and_then(|spec| get(spec, "names"));
         let (Some(spec), Some(kind)) = (spec, names.and_then(|names| text(names, "kind"))) else {
@@ -51,10 +50,7 @@ impl Definitions {
                 is_served: version.get("served").and_then(View::scalar)
                     != Some(Scalar::Bool(false)),
             };
-            self.kinds.insert(
-                (format!("{group}/{name}"), kind.to_string()),
-                Arc::new(custom),
-            );
+            self.kinds.insert((format!("{group}/{name}"), kind.to_string()), Arc::new(custom));
         }
         true
     }
@@ -89,10 +85,7 @@ pub(super) enum Type {
 
 /// A structural schema.
 #[derive(Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "these are the flags of schemas"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "these are the flags of schemas")]
 pub(super) struct Schema {
     pub(super) of: Option<Type>,
     pub(super) is_nullable: bool,
@@ -130,10 +123,7 @@ pub(super) struct Schema {
 
 impl Schema {
     fn anything() -> Self {
-        Self {
-            keeps_unknown: true,
-            ..Self::default()
-        }
+        Self { keeps_unknown: true, ..Self::default() }
     }
 
     fn read(view: View<'_>, depth: usize) -> Self {
@@ -142,9 +132,7 @@ impl Schema {
         }
         let below = |view: View<'_>| Self::read(view, depth + 1);
         let boxed = |key: &str| {
-            get(view, key)
-                .filter(|one| one.is_mapping())
-                .map(|one| Box::new(below(one)))
+            get(view, key).filter(|one| one.is_mapping()).map(|one| Box::new(below(one)))
         };
         let size = |key: &str| {
             get(view, key).and_then(number).map(|number| {
@@ -158,22 +146,14 @@ impl Schema {
             })
         };
         let bound = |key: &str, exclusive: &str| {
-            get(view, key)
-                .and_then(number)
-                .map(|bound| (bound, is_true(view, exclusive)))
+            get(view, key).and_then(number).map(|bound| (bound, is_true(view, exclusive)))
         };
         let all = |key: &str| list(view, key).map(below).collect();
         let texts = |key: &str| {
-            list(view, key)
-                .filter_map(View::as_str)
-                .map(std::borrow::Cow::into_owned)
-                .collect()
+            list(view, key).filter_map(View::as_str).map(std::borrow::Cow::into_owned).collect()
         };
         let list_type = text(view, "x-kubernetes-list-type");
-        let properties = get(view, "properties")
-            .and_then(View::entries)
-            .into_iter()
-            .flatten();
+        let properties = get(view, "properties").and_then(View::entries).into_iter().flatten();
         let pattern = text(view, "pattern");
         let additional = get(view, "additionalProperties");
         Self {
@@ -191,9 +171,7 @@ impl Schema {
             keeps_unknown: is_true(view, "x-kubernetes-preserve-unknown-fields"),
             is_object: is_true(view, "x-kubernetes-embedded-resource"),
             default: view.get("default").map(owned),
-            properties: properties
-                .map(|(key, view)| (key.into_owned(), below(view)))
-                .collect(),
+            properties: properties.map(|(key, view)| (key.into_owned(), below(view))).collect(),
             required: texts("required"),
             items: boxed("items"),
             additional: match additional.and_then(View::scalar) {
@@ -201,10 +179,7 @@ impl Schema {
                 _ => boxed("additionalProperties"),
             },
             words: list(view, "enum").map(to_text).collect(),
-            named: list(view, "enum")
-                .filter_map(word)
-                .take(MAX_NAMED)
-                .collect(),
+            named: list(view, "enum").filter_map(word).take(MAX_NAMED).collect(),
             format: text(view, "format").map(std::borrow::Cow::into_owned),
             pattern: pattern.and_then(|text| Some((Regex::new(&text).ok()?, text.into_owned()))),
             least: bound("minimum", "exclusiveMinimum"),
@@ -239,9 +214,7 @@ fn owned(view: View<'_>) -> Value<'static> {
     }
     if let Some(entries) = view.entries() {
         Value::mapping(
-            entries
-                .map(|(key, value)| (key.into_owned().into(), owned(value)))
-                .collect(),
+            entries.map(|(key, value)| (key.into_owned().into(), owned(value))).collect(),
         )
     } else {
         let data = match view.scalar() {

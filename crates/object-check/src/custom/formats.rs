@@ -22,10 +22,7 @@ pub(super) fn has_format(text: &str, format: &str) -> bool {
         }
         "uuid" | "uuid3" | "uuid4" | "uuid5" => {
             let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
-            digits == 32
-                && text
-                    .bytes()
-                    .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+            digits == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
         }
         "email" => text.contains('@'),
         "uri" => {

@@ -31,13 +31,8 @@ const MAX_STEPS: usize = 100_000;
 pub(crate) fn check<'v>(walk: &mut Walk<'v>, custom: &Custom, object: View<'v>) -> usize {
     let mut cel = 0;
     walk.is_namespaced = custom.is_namespaced;
-    let mut run = Run {
-        walk,
-        cel: &mut cel,
-        is_silent: false,
-        keeps: false,
-        steps: Cell::new(MAX_STEPS),
-    };
+    let mut run =
+        Run { walk, cel: &mut cel, is_silent: false, keeps: false, steps: Cell::new(MAX_STEPS) };
     run.object(object, &custom.schema, true, custom.has_status);
     cel
 }
@@ -90,10 +85,7 @@ impl<'v> Run<'_, 'v> {
                 Type::Number => "a number",
                 Type::Bool => "`true` or `false`",
             };
-            self.refuse(
-                value,
-                &format!("is {}, the API server reads {expected}", name_of(value)),
-            );
+            self.refuse(value, &format!("is {}, the API server reads {expected}", name_of(value)));
             return;
         }
         if value.is_mapping() {
@@ -127,15 +119,11 @@ impl<'v> Run<'_, 'v> {
                 }
                 continue;
             }
-            let inner = schema
-                .properties
-                .get(key.as_ref())
-                .or(schema.additional.as_deref());
+            let inner = schema.properties.get(key.as_ref()).or(schema.additional.as_deref());
             let Some(inner) = inner else {
                 if !schema.keeps_unknown && !keeps && schema.of == Some(Type::Object) {
                     let known = schema.properties.keys().map(String::as_str);
-                    self.walk
-                        .not_a_field(object, key, value, "its definition", known);
+                    self.walk.not_a_field(object, key, value, "its definition", known);
                 }
                 continue;
             };
@@ -153,9 +141,8 @@ impl<'v> Run<'_, 'v> {
             let inner = schema.properties.get(name);
             // Null is like none, unless it is allowed.
             let is_nullable = inner.is_some_and(|inner| inner.is_nullable);
-            let is_there = present
-                .get(name.as_str())
-                .is_some_and(|value| is_nullable || !value.is_null());
+            let is_there =
+                present.get(name.as_str()).is_some_and(|value| is_nullable || !value.is_null());
             if is_resource && matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
                 continue;
             }
@@ -170,8 +157,7 @@ impl<'v> Run<'_, 'v> {
         }
         if is_root {
             if get(object, "metadata").is_none() {
-                self.walk
-                    .missing(object, &[Part::from("metadata"), Part::from("name")]);
+                self.walk.missing(object, &[Part::from("metadata"), Part::from("name")]);
             }
             if let Some(what) = wrong(object, schema) {
                 self.refuse(object, &what);
@@ -203,18 +189,12 @@ impl<'v> Run<'_, 'v> {
                 to_text(item)
             } else {
                 let default = |key: &String| {
-                    let property = schema
-                        .items
-                        .as_ref()
-                        .and_then(|items| items.properties.get(key));
+                    let property =
+                        schema.items.as_ref().and_then(|items| items.properties.get(key));
                     property.is_some_and(|property| property.default.is_some())
                 };
                 // A default is not known here: the key could be the same.
-                if schema
-                    .keys
-                    .iter()
-                    .any(|key| item.get(key).is_none() && default(key))
-                {
+                if schema.keys.iter().any(|key| item.get(key).is_none() && default(key)) {
                     continue;
                 }
                 schema
@@ -311,10 +291,7 @@ fn fits(value: View<'_>, schema: &Schema, around: Option<&Schema>, steps: &Cell<
             let default = default.filter(|_| get(value, name).is_none());
             given && default.is_none_or(|default| fits(View::of(default), schema, inner, steps))
         };
-        let fit = schema
-            .properties
-            .iter()
-            .all(|(name, inner)| fits_in(name, inner));
+        let fit = schema.properties.iter().all(|(name, inner)| fits_in(name, inner));
         let others = schema.additional.as_ref().is_none_or(|inner| {
             value.entries().into_iter().flatten().all(|(key, value)| {
                 schema.properties.contains_key(key.as_ref()) || fits(value, inner, None, steps)
@@ -326,28 +303,15 @@ fn fits(value: View<'_>, schema: &Schema, around: Option<&Schema>, steps: &Cell<
     }
     if let Some(items) = &schema.items {
         let inner = around.and_then(|around| around.items.as_deref());
-        if !value
-            .items()
-            .into_iter()
-            .flatten()
-            .all(|item| fits(item, items, inner, steps))
-        {
+        if !value.items().into_iter().flatten().all(|item| fits(item, items, inner, steps)) {
             return false;
         }
     }
     schema.all.iter().all(|one| fits(value, one, around, steps))
         && (schema.any.is_empty() || schema.any.iter().any(|one| fits(value, one, around, steps)))
         && (schema.one.is_empty()
-            || schema
-                .one
-                .iter()
-                .filter(|one| fits(value, one, around, steps))
-                .count()
-                == 1)
-        && schema
-            .not
-            .as_ref()
-            .is_none_or(|not| !fits(value, not, around, steps))
+            || schema.one.iter().filter(|one| fits(value, one, around, steps)).count() == 1)
+        && schema.not.as_ref().is_none_or(|not| !fits(value, not, around, steps))
 }
 
 /// The mistake of a value itself, if it has one.
@@ -363,10 +327,7 @@ fn wrong(value: View<'_>, schema: &Schema) -> Option<String> {
     }
     let between = |count: usize, limits: (Option<usize>, Option<usize>), what: &str| {
         if limits.0.is_some_and(|least| count < least) {
-            return Some(format!(
-                "must have at least {} {what}",
-                limits.0.unwrap_or_default()
-            ));
+            return Some(format!("must have at least {} {what}", limits.0.unwrap_or_default()));
         }
         limits
             .1
@@ -374,18 +335,10 @@ fn wrong(value: View<'_>, schema: &Schema) -> Option<String> {
             .then(|| format!("must have at most {} {what}", limits.1.unwrap_or_default()))
     };
     if value.is_mapping() {
-        return between(
-            value.entries().into_iter().flatten().count(),
-            schema.entries,
-            "entries",
-        );
+        return between(value.entries().into_iter().flatten().count(), schema.entries, "entries");
     }
     if value.is_sequence() {
-        return between(
-            value.items().into_iter().flatten().count(),
-            schema.count,
-            "items",
-        );
+        return between(value.items().into_iter().flatten().count(), schema.count, "items");
     }
     match value.scalar()? {
         Scalar::String(text) => {

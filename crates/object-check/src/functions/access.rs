@@ -18,11 +18,7 @@ pub(crate) fn rule<'v>(walk: &mut Walk<'v>, rule: View<'v>) {
         if walk.kind == "Role" {
             walk.refuse(rule, steps!["nonResourceURLs"], "must not be set in a Role");
         } else if has_any {
-            walk.refuse(
-                rule,
-                steps!["nonResourceURLs"],
-                "must not be set next to resources",
-            );
+            walk.refuse(rule, steps!["nonResourceURLs"], "must not be set next to resources");
         }
         return;
     }
@@ -44,11 +40,8 @@ pub(crate) fn binding<'v>(walk: &mut Walk<'v>, binding: View<'v>) {
     if walk.group != "rbac.authorization.k8s.io" {
         return;
     }
-    let kinds: &[&str] = if walk.kind == "ClusterRoleBinding" {
-        &["ClusterRole"]
-    } else {
-        &["Role", "ClusterRole"]
-    };
+    let kinds: &[&str] =
+        if walk.kind == "ClusterRoleBinding" { &["ClusterRole"] } else { &["Role", "ClusterRole"] };
     let kind = text(role, "kind").unwrap_or_default();
     if !kinds.contains(&kind.as_ref()) {
         walk.not_one_of(binding, steps!["roleRef", "kind"], &kind, kinds);
@@ -76,18 +69,10 @@ pub(crate) fn subject<'v>(walk: &mut Walk<'v>, subject: View<'v>) {
     match kind.as_ref() {
         "ServiceAccount" => {
             if group.is_some_and(|group| !group.is_empty()) {
-                walk.refuse(
-                    subject,
-                    steps!["apiGroup"],
-                    "must be empty for a ServiceAccount",
-                );
+                walk.refuse(subject, steps!["apiGroup"], "must be empty for a ServiceAccount");
             }
             if !has(subject, "namespace") && walk.kind == "ClusterRoleBinding" {
-                walk.refuse(
-                    subject,
-                    steps!["namespace"],
-                    "is required for a ServiceAccount",
-                );
+                walk.refuse(subject, steps!["namespace"], "is required for a ServiceAccount");
             }
             if text(subject, "name").is_some_and(|name| !is_subdomain(&name)) {
                 walk.refuse(

@@ -25,34 +25,18 @@ pub(crate) fn webhook<'v>(walk: &mut Walk<'v>, hook: View<'v>) {
         && is_subdomain(&name)
         && name.split('.').count() < 3
     {
-        walk.refuse(
-            hook,
-            steps!["name"],
-            "must have at least three parts with dots between them",
-        );
+        walk.refuse(hook, steps!["name"], "must have at least three parts with dots between them");
     }
-    let versions: Vec<_> = list(hook, "admissionReviewVersions")
-        .filter_map(View::as_str)
-        .collect();
+    let versions: Vec<_> = list(hook, "admissionReviewVersions").filter_map(View::as_str).collect();
     if !versions.is_empty()
-        && !versions
-            .iter()
-            .any(|version| matches!(version.as_ref(), "v1" | "v1beta1"))
+        && !versions.iter().any(|version| matches!(version.as_ref(), "v1" | "v1beta1"))
     {
-        walk.refuse(
-            hook,
-            steps!["admissionReviewVersions"],
-            "must have `v1` or `v1beta1`",
-        );
+        walk.refuse(hook, steps!["admissionReviewVersions"], "must have `v1` or `v1beta1`");
     }
     let mut seen = BTreeSet::new();
     for (index, version) in versions.into_iter().enumerate() {
         if !seen.insert(version) {
-            walk.refuse(
-                hook,
-                steps!["admissionReviewVersions", index],
-                "must be unique",
-            );
+            walk.refuse(hook, steps!["admissionReviewVersions", index], "must be unique");
         }
     }
     if number(hook, "timeoutSeconds").is_some_and(|seconds| !(1..=30).contains(&seconds)) {
@@ -72,11 +56,7 @@ fn conditions<'v>(walk: &mut Walk<'v>, around: View<'v>) {
                     walk.refuse(around, steps!["matchConditions", index, "name"], &what);
                 }
                 if !names.insert(name) {
-                    walk.refuse(
-                        around,
-                        steps!["matchConditions", index, "name"],
-                        "must be unique",
-                    );
+                    walk.refuse(around, steps!["matchConditions", index, "name"], "must be unique");
                 }
             }
         }
@@ -85,11 +65,7 @@ fn conditions<'v>(walk: &mut Walk<'v>, around: View<'v>) {
         }
     }
     if names.len() > 64 {
-        walk.refuse(
-            around,
-            steps!["matchConditions"],
-            "must have at most 64 items",
-        );
+        walk.refuse(around, steps!["matchConditions"], "must have at most 64 items");
     }
 }
 
@@ -105,19 +81,11 @@ pub(crate) fn client<'v>(walk: &mut Walk<'v>, config: View<'v>) {
         let rest = url.strip_prefix("https://");
         let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
         if host.is_none_or(str::is_empty) {
-            walk.refuse(
-                config,
-                steps!["url"],
-                "must be an address such as `https://host/path`",
-            );
+            walk.refuse(config, steps!["url"], "must be an address such as `https://host/path`");
         } else if rest.is_some_and(|rest| {
             rest.contains(['?', '#']) || host.is_some_and(|host| host.contains('@'))
         }) {
-            walk.refuse(
-                config,
-                steps!["url"],
-                "must have no user, query or fragment",
-            );
+            walk.refuse(config, steps!["url"], "must have no user, query or fragment");
         }
     }
     let Some(service) = service.filter(|service| service.is_mapping()) else {
@@ -130,10 +98,7 @@ pub(crate) fn client<'v>(walk: &mut Walk<'v>, config: View<'v>) {
     }
     if let Some(path) = text(service, "path").filter(|path| path != "/") {
         let is_path = path.strip_prefix('/').is_some_and(|rest| {
-            rest.strip_suffix('/')
-                .unwrap_or(rest)
-                .split('/')
-                .all(is_subdomain)
+            rest.strip_suffix('/').unwrap_or(rest).split('/').all(is_subdomain)
         });
         if !is_path {
             walk.refuse(
@@ -156,11 +121,7 @@ pub(crate) fn rule<'v>(walk: &mut Walk<'v>, rule: View<'v>) {
     let resources: Vec<_> = list(rule, "resources").filter_map(View::as_str).collect();
     let is_all = resources.iter().any(|one| one == "*/*");
     if is_all && resources.len() > 1 {
-        walk.refuse(
-            rule,
-            steps!["resources"],
-            "must not have other items next to `*/*`",
-        );
+        walk.refuse(rule, steps!["resources"], "must not have other items next to `*/*`");
     }
     let has_all = resources.iter().any(|one| one == "*");
     if has_all && resources.iter().any(|one| one != "*" && !one.contains('/')) {
@@ -170,20 +131,13 @@ pub(crate) fn rule<'v>(walk: &mut Walk<'v>, rule: View<'v>) {
             "must not have other resources without `/` next to `*`",
         );
     }
-    let all_of: BTreeSet<&str> = resources
-        .iter()
-        .filter_map(|one| one.strip_suffix("/*"))
-        .collect();
+    let all_of: BTreeSet<&str> =
+        resources.iter().filter_map(|one| one.strip_suffix("/*")).collect();
     let is_covered = |one: &str| {
-        one.split_once('/')
-            .is_some_and(|(resource, sub)| sub != "*" && all_of.contains(resource))
+        one.split_once('/').is_some_and(|(resource, sub)| sub != "*" && all_of.contains(resource))
     };
     if !is_all && resources.iter().any(|one| is_covered(one)) {
-        walk.refuse(
-            rule,
-            steps!["resources"],
-            "must not have a subresource next to all of them",
-        );
+        walk.refuse(rule, steps!["resources"], "must not have a subresource next to all of them");
     }
 }
 
@@ -195,11 +149,7 @@ pub(crate) fn policy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             && !has(spec, "auditAnnotations")
             && get(spec, "validations").is_none_or(View::is_sequence)
         {
-            walk.refuse(
-                spec,
-                steps!["validations"],
-                "or `auditAnnotations` is required",
-            );
+            walk.refuse(spec, steps!["validations"], "or `auditAnnotations` is required");
         }
     } else if !has(spec, "mutations") && get(spec, "mutations").is_none_or(View::is_sequence) {
         walk.missing(spec, steps!["mutations"]);
@@ -230,11 +180,7 @@ pub(crate) fn policy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             None => walk.missing(spec, steps!["auditAnnotations", index, "key"]),
             Some(key) => {
                 if !keys.insert(key) {
-                    walk.refuse(
-                        spec,
-                        steps!["auditAnnotations", index, "key"],
-                        "must be unique",
-                    );
+                    walk.refuse(spec, steps!["auditAnnotations", index, "key"], "must be unique");
                 }
             }
         }
@@ -252,20 +198,14 @@ pub(crate) fn policy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             return;
         }
         if text(kind, "apiVersion").is_some_and(|version| version.split('/').count() > 2) {
-            walk.refuse(
-                spec,
-                steps!["paramKind", "apiVersion"],
-                "must be a group and a version",
-            );
+            walk.refuse(spec, steps!["paramKind", "apiVersion"], "must be a group and a version");
         }
     }
 }
 
 /// Checks a binding of a policy.
 pub(crate) fn binding<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let actions: Vec<_> = list(spec, "validationActions")
-        .filter_map(View::as_str)
-        .collect();
+    let actions: Vec<_> = list(spec, "validationActions").filter_map(View::as_str).collect();
     let mut seen = BTreeSet::new();
     for (index, action) in actions.iter().enumerate() {
         if !seen.insert(action.clone()) {
@@ -273,21 +213,13 @@ pub(crate) fn binding<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         }
     }
     if seen.contains("Deny") && seen.contains("Warn") {
-        walk.refuse(
-            spec,
-            steps!["validationActions"],
-            "must not have both `Deny` and `Warn`",
-        );
+        walk.refuse(spec, steps!["validationActions"], "must not have both `Deny` and `Warn`");
     }
     if let Some(parameter) = get(spec, "paramRef").filter(|one| one.is_mapping()) {
         let has_name = has(parameter, "name");
         let has_selector = get(parameter, "selector").is_some();
         if has_name == has_selector {
-            walk.refuse(
-                spec,
-                steps!["paramRef"],
-                "must have one of `name` and `selector`",
-            );
+            walk.refuse(spec, steps!["paramRef"], "must have one of `name` and `selector`");
         }
         if get(parameter, "parameterNotFoundAction").is_none() {
             walk.missing(spec, steps!["paramRef", "parameterNotFoundAction"]);

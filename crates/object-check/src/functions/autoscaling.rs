@@ -10,23 +10,13 @@ pub(crate) fn spec<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let least = number(spec, "minReplicas").unwrap_or(1);
     let most = number(spec, "maxReplicas");
     if most.is_some_and(|most| most >= 1 && most < least) {
-        walk.refuse(
-            spec,
-            steps!["maxReplicas"],
-            "must be at least `minReplicas`",
-        );
+        walk.refuse(spec, steps!["maxReplicas"], "must be at least `minReplicas`");
     }
     if number(spec, "targetCPUUtilizationPercentage").is_some_and(|number| number < 1) {
-        walk.refuse(
-            spec,
-            steps!["targetCPUUtilizationPercentage"],
-            "must be at least 1",
-        );
+        walk.refuse(spec, steps!["targetCPUUtilizationPercentage"], "must be at least 1");
     }
     if let Some(target) = get(spec, "scaleTargetRef").filter(|target| target.is_mapping()) {
-        let version = get(target, "apiVersion")
-            .and_then(View::as_str)
-            .unwrap_or_default();
+        let version = get(target, "apiVersion").and_then(View::as_str).unwrap_or_default();
         let kind = text(target, "kind");
         let parts = version.split('/').count();
         let is_core = matches!(kind.as_deref(), Some("ReplicationController"));
@@ -65,11 +55,7 @@ pub(crate) fn metric<'v>(walk: &mut Walk<'v>, metric: View<'v>) {
         if kind.as_deref() == Some(name) {
             match source {
                 None if get(metric, field).is_none() => {
-                    walk.refuse(
-                        metric,
-                        steps![field],
-                        &format!("is required for `type: {name}`"),
-                    );
+                    walk.refuse(metric, steps![field], &format!("is required for `type: {name}`"));
                 }
                 None => {}
                 Some(source) => target(walk, metric, field, source),
@@ -90,10 +76,7 @@ fn target<'v>(walk: &mut Walk<'v>, metric: View<'v>, field: &'static str, source
         return;
     };
     let kind = text(target, "type");
-    if !matches!(
-        kind.as_deref(),
-        Some("Utilization" | "Value" | "AverageValue")
-    ) {
+    if !matches!(kind.as_deref(), Some("Utilization" | "Value" | "AverageValue")) {
         let words = ["Utilization", "Value", "AverageValue"];
         walk.not_one_of(
             metric,
@@ -106,10 +89,7 @@ fn target<'v>(walk: &mut Walk<'v>, metric: View<'v>, field: &'static str, source
     let has_average = get(target, "averageValue").is_some();
     let has_share = get(target, "averageUtilization").is_some();
     for name in ["value", "averageValue"] {
-        if get(target, name)
-            .and_then(amount)
-            .is_some_and(|amount| amount <= 0.0)
-        {
+        if get(target, name).and_then(amount).is_some_and(|amount| amount <= 0.0) {
             walk.refuse(metric, steps![field, "target", name], "must be more than 0");
         }
     }
@@ -146,11 +126,7 @@ fn target<'v>(walk: &mut Walk<'v>, metric: View<'v>, field: &'static str, source
         }
         _ => {
             if !has_value && !has_average {
-                walk.refuse(
-                    metric,
-                    steps![field, "target"],
-                    "must have `value` or `averageValue`",
-                );
+                walk.refuse(metric, steps![field, "target"], "must have `value` or `averageValue`");
             }
             match get(source, "describedObject") {
                 Some(object) => {

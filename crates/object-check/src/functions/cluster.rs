@@ -41,11 +41,7 @@ pub(crate) fn limits<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
                 .iter()
                 .any(|field| get(item, field).is_some_and(|all| all.get("storage").is_some()));
             if !has_storage {
-                walk.refuse(
-                    spec,
-                    steps!["limits", index],
-                    "must have `min` or `max` of `storage`",
-                );
+                walk.refuse(spec, steps!["limits", index], "must have `min` or `max` of `storage`");
             }
         }
         if !seen.insert(kind) {
@@ -64,10 +60,9 @@ fn limit<'v>(walk: &mut Walk<'v>, spec: View<'v>, item: View<'v>, index: usize) 
     let mut names = BTreeSet::new();
     for field in ORDER.into_iter().chain(["maxLimitRequestRatio"]) {
         for (name, _) in entries(item, field) {
-            let is_standard = matches!(
-                name.as_ref(),
-                "cpu" | "memory" | "ephemeral-storage" | "storage"
-            ) || name.starts_with("hugepages-");
+            let is_standard =
+                matches!(name.as_ref(), "cpu" | "memory" | "ephemeral-storage" | "storage")
+                    || name.starts_with("hugepages-");
             if !is_standard
                 && (!Format::QualifiedName.fits(&name) || !name.contains('/'))
                 && !is_quota_name(&name)
@@ -83,11 +78,7 @@ fn limit<'v>(walk: &mut Walk<'v>, spec: View<'v>, item: View<'v>, index: usize) 
     }
     // Each is looked up in all of them.
     for name in names.iter().take(MOST) {
-        let of = |field: &str| {
-            get(item, field)
-                .and_then(|all| get(all, name))
-                .and_then(amount)
-        };
+        let of = |field: &str| get(item, field).and_then(|all| get(all, name)).and_then(amount);
         for (at, high) in ORDER.iter().enumerate() {
             for low in ORDER.iter().take(at) {
                 if of(low).zip(of(high)).is_some_and(|(low, high)| low > high) {
@@ -185,11 +176,7 @@ pub(crate) fn quota<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let both =
         |a: &str, b: &str| scopes.iter().any(|one| one == a) && scopes.iter().any(|one| one == b);
     if both("Terminating", "NotTerminating") || both("BestEffort", "NotBestEffort") {
-        walk.refuse(
-            spec,
-            steps!["scopes"],
-            "must not have a scope and its opposite",
-        );
+        walk.refuse(spec, steps!["scopes"], "must not have a scope and its opposite");
     }
     let Some(selector) = get(spec, "scopeSelector") else {
         return;
@@ -234,19 +221,10 @@ pub(crate) fn quota<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
 
 /// Checks a PriorityClass.
 pub(crate) fn priority<'v>(walk: &mut Walk<'v>, class: View<'v>) {
-    let name = get(class, "metadata")
-        .and_then(|meta| text(meta, "name"))
-        .unwrap_or_default();
-    let is_system = matches!(
-        name.as_ref(),
-        "system-node-critical" | "system-cluster-critical"
-    );
+    let name = get(class, "metadata").and_then(|meta| text(meta, "name")).unwrap_or_default();
+    let is_system = matches!(name.as_ref(), "system-node-critical" | "system-cluster-critical");
     if name.starts_with("system-") && !is_system {
-        walk.refuse(
-            class,
-            steps!["metadata", "name"],
-            "must not begin with `system-`",
-        );
+        walk.refuse(class, steps!["metadata", "name"], "must not begin with `system-`");
     }
     if !is_system && number(class, "value").is_some_and(|value| value > 1_000_000_000) {
         walk.refuse(class, steps!["value"], "must be at most 1000000000");
@@ -258,19 +236,13 @@ pub(crate) fn api_service<'v>(walk: &mut Walk<'v>, object: View<'v>) {
     let Some(spec) = get(object, "spec") else {
         return;
     };
-    let (group, version) = (
-        text(spec, "group").unwrap_or_default(),
-        text(spec, "version").unwrap_or_default(),
-    );
+    let (group, version) =
+        (text(spec, "group").unwrap_or_default(), text(spec, "version").unwrap_or_default());
     if let Some(name) = get(object, "metadata").and_then(|meta| text(meta, "name"))
         && name != format!("{version}.{group}")
         && !version.is_empty()
     {
-        walk.refuse(
-            object,
-            steps!["metadata", "name"],
-            "must be the version, `.` and the group",
-        );
+        walk.refuse(object, steps!["metadata", "name"], "must be the version, `.` and the group");
     }
     let skips = is_true(spec, "insecureSkipTLSVerify");
     match get(spec, "service").filter(|service| service.is_mapping()) {
@@ -303,11 +275,7 @@ pub(crate) fn api_service<'v>(walk: &mut Walk<'v>, object: View<'v>) {
     for (field, most) in [("groupPriorityMinimum", 20_000), ("versionPriority", 1_000)] {
         let is_wrong = number(spec, field).is_some_and(|number| number < 1 || number > most);
         if is_wrong || get(spec, field).is_none() {
-            walk.refuse(
-                object,
-                steps!["spec", field],
-                &format!("must be between 1 and {most}"),
-            );
+            walk.refuse(object, steps!["spec", field], &format!("must be between 1 and {most}"));
         }
     }
 }
@@ -355,15 +323,9 @@ pub(crate) fn signing<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         None => walk.missing(spec, steps!["request"]),
         // The beginning of a block of PEM, as base64.
         Some(request)
-            if request
-                .as_str()
-                .is_some_and(|text| !text.trim_start().starts_with("LS0tLS1")) =>
+            if request.as_str().is_some_and(|text| !text.trim_start().starts_with("LS0tLS1")) =>
         {
-            walk.refuse(
-                spec,
-                steps!["request"],
-                "must be a `CERTIFICATE REQUEST` as PEM",
-            );
+            walk.refuse(spec, steps!["request"], "must be a `CERTIFICATE REQUEST` as PEM");
         }
         Some(_) => {}
     }
@@ -386,10 +348,8 @@ pub(crate) fn signing<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
 pub(crate) fn namespace<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     for (index, finalizer) in list(spec, "finalizers").enumerate() {
         let finalizer = finalizer.as_str().unwrap_or_default();
-        if !matches!(
-            finalizer.as_ref(),
-            "kubernetes" | "orphan" | "foregroundDeletion"
-        ) && !is_fully_qualified(&finalizer)
+        if !matches!(finalizer.as_ref(), "kubernetes" | "orphan" | "foregroundDeletion")
+            && !is_fully_qualified(&finalizer)
         {
             walk.refuse(
                 spec,
@@ -445,11 +405,7 @@ pub(crate) fn csi_driver<'v>(walk: &mut Walk<'v>, object: View<'v>) {
 pub(crate) fn device_request<'v>(walk: &mut Walk<'v>, request: View<'v>) {
     let has_exact = get(request, "exactly").is_some();
     if has_exact == has(request, "firstAvailable") {
-        walk.refuse(
-            request,
-            &[],
-            "must have one of `exactly` and `firstAvailable`",
-        );
+        walk.refuse(request, &[], "must have one of `exactly` and `firstAvailable`");
     }
     if let Some(exact) = get(request, "exactly")
         && text(exact, "allocationMode").as_deref() != Some("All")
@@ -474,24 +430,14 @@ pub(crate) fn device_claim<'v>(walk: &mut Walk<'v>, claim: View<'v>) {
 /// Checks a rule of a flow for subjects.
 pub(crate) fn flow_subject<'v>(walk: &mut Walk<'v>, subject: View<'v>) {
     let kind = text(subject, "kind").unwrap_or_default();
-    for (name, field) in [
-        ("ServiceAccount", "serviceAccount"),
-        ("User", "user"),
-        ("Group", "group"),
-    ] {
+    for (name, field) in
+        [("ServiceAccount", "serviceAccount"), ("User", "user"), ("Group", "group")]
+    {
         let there = get(subject, field);
         if kind == name && there.is_none() {
-            walk.refuse(
-                subject,
-                steps![field],
-                &format!("is required for `kind: {name}`"),
-            );
+            walk.refuse(subject, steps![field], &format!("is required for `kind: {name}`"));
         } else if kind != name && there.is_some() {
-            walk.refuse(
-                subject,
-                steps![field],
-                &format!("can only be set for `kind: {name}`"),
-            );
+            walk.refuse(subject, steps![field], &format!("can only be set for `kind: {name}`"));
         } else if let Some(there) = there
             && there.is_mapping()
             && !has(there, "name")

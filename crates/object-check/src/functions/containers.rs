@@ -22,11 +22,7 @@ pub(crate) fn container<'v>(walk: &mut Walk<'v>, container: View<'v>) {
             }
         }
         Some(Some(image)) if image.trim() != image && walk.kind == "Pod" => {
-            walk.refuse(
-                container,
-                steps!["image"],
-                "must not begin or end with spaces",
-            );
+            walk.refuse(container, steps!["image"], "must not begin or end with spaces");
         }
         Some(_) => {}
     }
@@ -48,19 +44,11 @@ pub(crate) fn container<'v>(walk: &mut Walk<'v>, container: View<'v>) {
     for (index, mount) in list(container, "volumeMounts").enumerate() {
         if has(mount, "subPath") && has(mount, "subPathExpr") {
             let what = "must not be set next to `subPath`";
-            walk.refuse(
-                container,
-                steps!["volumeMounts", index, "subPathExpr"],
-                what,
-            );
+            walk.refuse(container, steps!["volumeMounts", index, "subPathExpr"], what);
         }
         if text(mount, "mountPropagation").as_deref() == Some("Bidirectional") && !is_privileged {
             let what = "can be `Bidirectional` only in a privileged container";
-            walk.refuse(
-                container,
-                steps!["volumeMounts", index, "mountPropagation"],
-                what,
-            );
+            walk.refuse(container, steps!["volumeMounts", index, "mountPropagation"], what);
         }
     }
 }
@@ -95,12 +83,7 @@ fn probes<'v>(walk: &mut Walk<'v>, container: View<'v>, is_initial: bool) {
             );
             continue;
         }
-        handler(
-            walk,
-            container,
-            field,
-            &["exec", "httpGet", "tcpSocket", "grpc"],
-        );
+        handler(walk, container, field, &["exec", "httpGet", "tcpSocket", "grpc"]);
         let successes = number(probe, "successThreshold").unwrap_or(1);
         if field != "readinessProbe" && successes != 1 && successes != 0 {
             walk.refuse(
@@ -112,11 +95,7 @@ fn probes<'v>(walk: &mut Walk<'v>, container: View<'v>, is_initial: bool) {
         if get(probe, "terminationGracePeriodSeconds").is_some() {
             if field == "readinessProbe" {
                 let what = "must not be set for a readinessProbe";
-                walk.refuse(
-                    container,
-                    steps![field, "terminationGracePeriodSeconds"],
-                    what,
-                );
+                walk.refuse(container, steps![field, "terminationGracePeriodSeconds"], what);
             } else if number(probe, "terminationGracePeriodSeconds")
                 .is_some_and(|seconds| seconds < 1)
             {
@@ -141,12 +120,7 @@ fn probes<'v>(walk: &mut Walk<'v>, container: View<'v>, is_initial: bool) {
 pub(crate) fn lifecycle<'v>(walk: &mut Walk<'v>, lifecycle: View<'v>) {
     for field in ["postStart", "preStop"] {
         if get(lifecycle, field).is_some_and(View::is_mapping) {
-            handler(
-                walk,
-                lifecycle,
-                field,
-                &["exec", "httpGet", "tcpSocket", "sleep"],
-            );
+            handler(walk, lifecycle, field, &["exec", "httpGet", "tcpSocket", "sleep"]);
         }
     }
 }
@@ -163,11 +137,7 @@ fn handler<'v>(walk: &mut Walk<'v>, around: View<'v>, field: &'static str, kinds
         walk.refuse(around, steps![field], &what);
     }
     for other in set {
-        walk.refuse(
-            around,
-            steps![field, *other],
-            "must not be set next to another handler",
-        );
+        walk.refuse(around, steps![field, *other], "must not be set next to another handler");
     }
 }
 
@@ -188,11 +158,7 @@ pub(crate) fn variable<'v>(walk: &mut Walk<'v>, variable: View<'v>) {
                 _ => Format::EnvironmentName,
             };
             if !format.fits(&name) {
-                walk.refuse(
-                    variable,
-                    steps!["name"],
-                    &format!("must be {}", format.words()),
-                );
+                walk.refuse(variable, steps!["name"], &format!("must be {}", format.words()));
             }
         }
         None => {}
@@ -201,23 +167,10 @@ pub(crate) fn variable<'v>(walk: &mut Walk<'v>, variable: View<'v>) {
         return;
     };
     if text(variable, "value").is_some() {
-        walk.refuse(
-            variable,
-            steps!["valueFrom"],
-            "must not be set next to `value`",
-        );
+        walk.refuse(variable, steps!["valueFrom"], "must not be set next to `value`");
     }
-    let kinds = [
-        "fieldRef",
-        "resourceFieldRef",
-        "configMapKeyRef",
-        "secretKeyRef",
-        "fileKeyRef",
-    ];
-    let count = kinds
-        .iter()
-        .filter(|kind| get(from, kind).is_some())
-        .count();
+    let kinds = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
+    let count = kinds.iter().filter(|kind| get(from, kind).is_some()).count();
     if count != 1 {
         let what =
             "must have one of `fieldRef`, `resourceFieldRef`, `configMapKeyRef` and `secretKeyRef`";
@@ -256,25 +209,17 @@ pub(crate) const KEY: &str = "must be a key of letters, digits, `-`, `_` and `.`
 
 /// Whether a text is a key of a ConfigMap or Secret.
 pub(crate) fn is_data_key(key: &str) -> bool {
-    let is_of_words = key
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+    let is_of_words =
+        key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
     (1..=253).contains(&key.len()) && is_of_words && key != "." && !key.starts_with("..")
 }
 
 /// Checks the sources of environment variables of a container.
 pub(crate) fn variables_from<'v>(walk: &mut Walk<'v>, source: View<'v>) {
     let sources = ["configMapRef", "secretRef"];
-    let count = sources
-        .iter()
-        .filter(|kind| get(source, kind).is_some())
-        .count();
+    let count = sources.iter().filter(|kind| get(source, kind).is_some()).count();
     if count != 1 {
-        walk.refuse(
-            source,
-            &[],
-            "must have one of `configMapRef` and `secretRef`",
-        );
+        walk.refuse(source, &[], "must have one of `configMapRef` and `secretRef`");
     }
     let format = if walk.group == "apps.openshift.io" {
         Format::OldEnvironmentName
@@ -282,11 +227,7 @@ pub(crate) fn variables_from<'v>(walk: &mut Walk<'v>, source: View<'v>) {
         Format::EnvironmentName
     };
     if text(source, "prefix").is_some_and(|prefix| !format.fits(&prefix)) {
-        walk.refuse(
-            source,
-            steps!["prefix"],
-            &format!("must be {}", format.words()),
-        );
+        walk.refuse(source, steps!["prefix"], &format!("must be {}", format.words()));
     }
 }
 
@@ -298,9 +239,7 @@ pub(crate) fn resource_field<'v>(walk: &mut Walk<'v>, field: View<'v>) {
         }
         return;
     };
-    let name = resource
-        .strip_prefix("limits.")
-        .or_else(|| resource.strip_prefix("requests."));
+    let name = resource.strip_prefix("limits.").or_else(|| resource.strip_prefix("requests."));
     let is_known = name.is_some_and(|name| {
         matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-")
     });

@@ -15,11 +15,9 @@ pub(crate) fn definition<'v>(walk: &mut Walk<'v>, object: View<'v>) {
         return;
     };
     let group = text(spec, "group");
-    if let (Some(plural), Some(group), Some(name)) = (
-        text(names, "plural"),
-        &group,
-        get(object, "metadata").and_then(|meta| text(meta, "name")),
-    ) && name != format!("{plural}.{group}")
+    if let (Some(plural), Some(group), Some(name)) =
+        (text(names, "plural"), &group, get(object, "metadata").and_then(|meta| text(meta, "name")))
+        && name != format!("{plural}.{group}")
     {
         walk.refuse(
             object,
@@ -29,16 +27,10 @@ pub(crate) fn definition<'v>(walk: &mut Walk<'v>, object: View<'v>) {
     }
     if let Some(group) = &group {
         if !group.contains('.') {
-            walk.refuse(
-                object,
-                steps!["spec", "group"],
-                "must be a domain with a dot",
-            );
+            walk.refuse(object, steps!["spec", "group"], "must be a domain with a dot");
         }
         let is_own = ["k8s.io", "kubernetes.io"].iter().any(|own| {
-            group
-                .strip_suffix(own)
-                .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+            group.strip_suffix(own).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         });
         let annotations = get(object, "metadata").and_then(|meta| get(meta, "annotations"));
         let approval = annotations.and_then(|all| text(all, "api-approved.kubernetes.io"));
@@ -50,11 +42,7 @@ pub(crate) fn definition<'v>(walk: &mut Walk<'v>, object: View<'v>) {
         }
     }
     if is_true(spec, "preserveUnknownFields") {
-        walk.refuse(
-            object,
-            steps!["spec", "preserveUnknownFields"],
-            "must be false",
-        );
+        walk.refuse(object, steps!["spec", "preserveUnknownFields"], "must be false");
     }
 }
 
@@ -74,10 +62,7 @@ pub(crate) fn names<'v>(walk: &mut Walk<'v>, names: View<'v>) {
         }
     }
     for (index, name) in list(names, "categories").enumerate() {
-        if name
-            .as_str()
-            .is_some_and(|name| !Format::Label1035.fits(&name))
-        {
+        if name.as_str().is_some_and(|name| !Format::Label1035.fits(&name)) {
             walk.refuse(
                 names,
                 steps!["categories", index],
@@ -101,11 +86,7 @@ pub(crate) fn spec<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         columns(walk, spec, version, index);
     }
     if stored != 1 && get(spec, "versions").is_none_or(View::is_sequence) {
-        walk.refuse(
-            spec,
-            steps!["versions"],
-            "must have exactly one version with `storage: true`",
-        );
+        walk.refuse(spec, steps!["versions"], "must have exactly one version with `storage: true`");
     }
     let Some(conversion) = get(spec, "conversion").filter(|one| one.is_mapping()) else {
         return;
@@ -124,10 +105,7 @@ pub(crate) fn spec<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
                 walk.missing(spec, steps!["conversion", "webhook", "clientConfig"]);
             }
             if !has(webhook, "conversionReviewVersions") {
-                walk.missing(
-                    spec,
-                    steps!["conversion", "webhook", "conversionReviewVersions"],
-                );
+                walk.missing(spec, steps!["conversion", "webhook", "conversionReviewVersions"]);
             }
         }
         (Some("None"), Some(_)) => {
@@ -138,12 +116,9 @@ pub(crate) fn spec<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             );
         }
         (None | Some("None"), _) => {}
-        (Some(other), _) => walk.not_one_of(
-            spec,
-            steps!["conversion", "strategy"],
-            other,
-            &["None", "Webhook"],
-        ),
+        (Some(other), _) => {
+            walk.not_one_of(spec, steps!["conversion", "strategy"], other, &["None", "Webhook"])
+        }
     }
 }
 
@@ -180,16 +155,8 @@ fn columns<'v>(walk: &mut Walk<'v>, spec: View<'v>, version: View<'v>, index: us
             }
         }
         if let Some(format) = text(column, "format") {
-            let words = [
-                "byte",
-                "date",
-                "date-time",
-                "double",
-                "float",
-                "int32",
-                "int64",
-                "password",
-            ];
+            let words =
+                ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
             if !words.contains(&format.as_ref()) {
                 walk.not_one_of(spec, &path("format"), &format, &words);
             }
@@ -257,21 +224,11 @@ fn structural<'v>(
         "$schema",
     ] {
         if has(schema, field) || (field == "additionalItems" && get(schema, field).is_some()) {
-            refuse(
-                walk,
-                path,
-                field,
-                "is not supported in the schema of a custom resource",
-            );
+            refuse(walk, path, field, "is not supported in the schema of a custom resource");
         }
     }
     if is_true(schema, "uniqueItems") {
-        refuse(
-            walk,
-            path,
-            "uniqueItems",
-            "must not be true: use `x-kubernetes-list-type: set`",
-        );
+        refuse(walk, path, "uniqueItems", "must not be true: use `x-kubernetes-list-type: set`");
     }
     let kind = text(schema, "type");
     let is_either = is_true(schema, "x-kubernetes-int-or-string");
@@ -307,12 +264,7 @@ fn structural<'v>(
     }
     let properties = has(schema, "properties");
     if properties && get(schema, "additionalProperties").is_some() && place != Place::Logic {
-        refuse(
-            walk,
-            path,
-            "additionalProperties",
-            "must not be set next to `properties`",
-        );
+        refuse(walk, path, "additionalProperties", "must not be set next to `properties`");
     }
     if get(schema, "additionalProperties").and_then(View::scalar) == Some(Scalar::Bool(false)) {
         refuse(walk, path, "additionalProperties", "must not be false");
@@ -335,49 +287,26 @@ fn structural<'v>(
         structural(walk, top, schema, path, place);
         path.truncate(length);
     };
-    let inner = if place == Place::Logic {
-        Place::Logic
-    } else {
-        Place::Field
-    };
+    let inner = if place == Place::Logic { Place::Logic } else { Place::Field };
     for (name, property) in entries(schema, "properties") {
         if place == Place::Root && name == "metadata" {
             continue;
         }
-        below(
-            walk,
-            vec![Part::from("properties"), Part::Key(name)],
-            property,
-            inner,
-        );
+        below(walk, vec![Part::from("properties"), Part::Key(name)], property, inner);
     }
     if let Some(items) = get(schema, "items") {
-        let inner = if place == Place::Logic {
-            Place::Logic
-        } else {
-            Place::Item
-        };
+        let inner = if place == Place::Logic { Place::Logic } else { Place::Item };
         below(walk, vec![Part::from("items")], items, inner);
     }
     if let Some(additional) = get(schema, "additionalProperties") {
-        below(
-            walk,
-            vec![Part::from("additionalProperties")],
-            additional,
-            inner,
-        );
+        below(walk, vec![Part::from("additionalProperties")], additional, inner);
     }
     if is_either {
         return;
     }
     for field in ["allOf", "anyOf", "oneOf"] {
         for (index, one) in list(schema, field).enumerate() {
-            below(
-                walk,
-                vec![Part::from(field), Part::from(index)],
-                one,
-                Place::Logic,
-            );
+            below(walk, vec![Part::from(field), Part::from(index)], one, Place::Logic);
         }
     }
     if let Some(not) = get(schema, "not") {
@@ -436,11 +365,8 @@ fn list_type<'v>(walk: &mut Walk<'v>, top: View<'v>, schema: View<'v>, path: &[P
                 );
             }
         }
-        Some(other) => walk.not_one_of(
-            top,
-            &at("x-kubernetes-list-type"),
-            other,
-            &["atomic", "map", "set"],
-        ),
+        Some(other) => {
+            walk.not_one_of(top, &at("x-kubernetes-list-type"), other, &["atomic", "map", "set"])
+        }
     }
 }

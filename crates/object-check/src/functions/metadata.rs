@@ -26,11 +26,7 @@ pub(crate) fn object_meta<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
         && walk.is_namespaced
         && !is_label(&namespace)
     {
-        walk.refuse(
-            meta,
-            steps!["namespace"],
-            &format!("must be {}", Format::Label.words()),
-        );
+        walk.refuse(meta, steps!["namespace"], &format!("must be {}", Format::Label.words()));
     }
     // Other groups have no rule for them.
     let is_free = [
@@ -43,10 +39,8 @@ pub(crate) fn object_meta<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
         || (!is_built_in(&walk.group) && !walk.group.ends_with(".openshift.io"));
     for (at, finalizer) in list(meta, "finalizers").enumerate().filter(|_| !is_free) {
         let finalizer = finalizer.as_str().unwrap_or_default();
-        let is_standard = matches!(
-            finalizer.as_ref(),
-            "kubernetes" | "orphan" | "foregroundDeletion"
-        );
+        let is_standard =
+            matches!(finalizer.as_ref(), "kubernetes" | "orphan" | "foregroundDeletion");
         if !is_standard && !is_fully_qualified(&finalizer) {
             walk.refuse(
                 meta,
@@ -91,15 +85,8 @@ pub(crate) fn label_map<'v>(walk: &mut Walk<'v>, around: View<'v>, field: &'stat
                 &format!("has a key that is not {}", Format::QualifiedName.words()),
             );
         }
-        if value
-            .as_str()
-            .is_some_and(|value| !Format::LabelValue.fits(&value))
-        {
-            walk.refuse(
-                around,
-                path,
-                &format!("must be {}", Format::LabelValue.words()),
-            );
+        if value.as_str().is_some_and(|value| !Format::LabelValue.fits(&value)) {
+            walk.refuse(around, path, &format!("must be {}", Format::LabelValue.words()));
         }
     }
 }
@@ -114,11 +101,7 @@ fn annotations<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
         }
     }
     if size > MAX_ANNOTATIONS {
-        walk.refuse(
-            meta,
-            steps!["annotations"],
-            "must have at most 256 KiB together",
-        );
+        walk.refuse(meta, steps!["annotations"], "must have at most 256 KiB together");
     }
 }
 
@@ -133,11 +116,7 @@ fn owners<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
         controllers += usize::from(is_true(owner, "controller"));
     }
     if controllers > 1 {
-        walk.refuse(
-            meta,
-            steps!["ownerReferences"],
-            "may have only one `controller: true`",
-        );
+        walk.refuse(meta, steps!["ownerReferences"], "may have only one `controller: true`");
     }
 }
 
@@ -202,11 +181,7 @@ pub(crate) fn requirement<'v>(walk: &mut Walk<'v>, one: View<'v>, operators: &[&
     let count = list(one, "values").count();
     match text(one, "operator").as_deref() {
         Some("In" | "NotIn") if count == 0 => {
-            walk.refuse(
-                one,
-                steps!["values"],
-                "is required for the operators `In` and `NotIn`",
-            );
+            walk.refuse(one, steps!["values"], "is required for the operators `In` and `NotIn`");
         }
         Some("Exists" | "DoesNotExist") if count > 0 => {
             walk.refuse(
@@ -217,12 +192,7 @@ pub(crate) fn requirement<'v>(walk: &mut Walk<'v>, one: View<'v>, operators: &[&
         }
         Some("In" | "NotIn" | "Exists" | "DoesNotExist") => {}
         other => {
-            walk.not_one_of(
-                one,
-                steps!["operator"],
-                other.unwrap_or_default(),
-                operators,
-            );
+            walk.not_one_of(one, steps!["operator"], other.unwrap_or_default(), operators);
         }
     }
 }

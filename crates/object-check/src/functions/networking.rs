@@ -40,17 +40,9 @@ fn host<'v>(
 ) {
     let Some(name) = name else { return };
     if name.contains('*') && (!name.starts_with("*.") || !is_wildcard_subdomain(&name)) {
-        walk.refuse(
-            spec,
-            path,
-            "can have `*` only as its first part, as in `*.example.com`",
-        );
+        walk.refuse(spec, path, "can have `*` only as its first part, as in `*.example.com`");
     } else if !is_wildcard_subdomain(&name) {
-        walk.refuse(
-            spec,
-            path,
-            &format!("must be {}", Format::Subdomain.words()),
-        );
+        walk.refuse(spec, path, &format!("must be {}", Format::Subdomain.words()));
     }
 }
 
@@ -80,11 +72,9 @@ pub(crate) fn backend<'v>(walk: &mut Walk<'v>, backend: View<'v>) {
     let service = get(backend, "service");
     let resource = get(backend, "resource");
     match (service, resource) {
-        (Some(_), Some(_)) => walk.refuse(
-            backend,
-            steps!["resource"],
-            "must not be set next to `service`",
-        ),
+        (Some(_), Some(_)) => {
+            walk.refuse(backend, steps!["resource"], "must not be set next to `service`")
+        }
         (None, None) => walk.refuse(backend, &[], "must have `service` or `resource`"),
         _ => {}
     }
@@ -99,17 +89,9 @@ pub(crate) fn backend<'v>(walk: &mut Walk<'v>, backend: View<'v>) {
             && get(port, "number").is_none_or(|one| matches!(one.scalar(), Some(Scalar::Number(_))))
     });
     if name && number {
-        walk.refuse(
-            backend,
-            steps!["service", "port"],
-            "must have one of `name` and `number`",
-        );
+        walk.refuse(backend, steps!["service", "port"], "must have one of `name` and `number`");
     } else if !name && !number && is_plain {
-        walk.refuse(
-            backend,
-            steps!["service", "port"],
-            "must have `name` or `number`",
-        );
+        walk.refuse(backend, steps!["service", "port"], "must have `name` or `number`");
     }
 }
 
@@ -120,11 +102,9 @@ pub(crate) fn policy_port<'v>(walk: &mut Walk<'v>, port: View<'v>) {
     };
     match get(port, "port").and_then(View::scalar) {
         None => walk.refuse(port, steps!["endPort"], "can only be set next to `port`"),
-        Some(Scalar::String(_)) => walk.refuse(
-            port,
-            steps!["endPort"],
-            "can only be set next to the number of a port",
-        ),
+        Some(Scalar::String(_)) => {
+            walk.refuse(port, steps!["endPort"], "can only be set next to the number of a port")
+        }
         Some(Scalar::Number(digits)) if digits.parse::<i64>().is_ok_and(|port| port > end) => {
             walk.refuse(port, steps!["endPort"], "must be at least `port`");
         }
@@ -140,18 +120,10 @@ pub(crate) fn peer<'v>(walk: &mut Walk<'v>, peer: View<'v>) {
         .count();
     let block = get(peer, "ipBlock");
     if block.is_some() && selectors > 0 {
-        walk.refuse(
-            peer,
-            steps!["ipBlock"],
-            "must not be set next to a selector",
-        );
+        walk.refuse(peer, steps!["ipBlock"], "must not be set next to a selector");
     }
     if block.is_none() && selectors == 0 {
-        walk.refuse(
-            peer,
-            &[],
-            "must have `podSelector`, `namespaceSelector` or `ipBlock`",
-        );
+        walk.refuse(peer, &[], "must have `podSelector`, `namespaceSelector` or `ipBlock`");
     }
 }
 
@@ -166,11 +138,7 @@ pub(crate) fn block<'v>(walk: &mut Walk<'v>, block: View<'v>) {
         };
         let width = if is_v4 { 32 } else { 128 };
         let mask = |address: u128| {
-            if bits == 0 {
-                0
-            } else {
-                address >> (width - bits)
-            }
+            if bits == 0 { 0 } else { address >> (width - bits) }
         };
         if v4 != is_v4 || own <= bits || mask(inner) != mask(outer) {
             walk.refuse(block, steps!["except", index], "must be a part of `cidr`");
@@ -210,11 +178,8 @@ pub(crate) fn class<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             );
         }
         Some("Namespace" | "Cluster") | None => {}
-        Some(other) => walk.not_one_of(
-            spec,
-            steps!["parameters", "scope"],
-            other,
-            &["Cluster", "Namespace"],
-        ),
+        Some(other) => {
+            walk.not_one_of(spec, steps!["parameters", "scope"], other, &["Cluster", "Namespace"])
+        }
     }
 }

@@ -29,11 +29,7 @@ pub(crate) fn pod_spec<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     }
     spread(walk, spec);
     if has(spec, "ephemeralContainers") {
-        walk.refuse(
-            spec,
-            steps!["ephemeralContainers"],
-            "can only be added to a pod that runs",
-        );
+        walk.refuse(spec, steps!["ephemeralContainers"], "can only be added to a pod that runs");
     }
 }
 
@@ -55,11 +51,7 @@ fn restart_policy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     match walk.kind {
         "Job" | "CronJob" => match policy.as_deref() {
             None => {
-                walk.refuse(
-                    spec,
-                    steps!["restartPolicy"],
-                    "is required: `OnFailure` or `Never`",
-                );
+                walk.refuse(spec, steps!["restartPolicy"], "is required: `OnFailure` or `Never`");
             }
             Some("Always") => {
                 walk.refuse(
@@ -90,11 +82,7 @@ fn container_names<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             if let Some(name) = text(container, "name")
                 && !names.insert(name)
             {
-                walk.refuse(
-                    spec,
-                    steps![field, index, "name"],
-                    "must be unique in the pod",
-                );
+                walk.refuse(spec, steps![field, index, "name"], "must be unique in the pod");
             }
         }
     }
@@ -112,11 +100,7 @@ fn mounts<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             devices.insert(name.clone());
         }
         if !names.insert(name) {
-            walk.refuse(
-                spec,
-                steps!["volumes", index, "name"],
-                "must be unique in the pod",
-            );
+            walk.refuse(spec, steps!["volumes", index, "name"], "must be unique in the pod");
         }
     }
     if walk.kind == "StatefulSet"
@@ -178,9 +162,7 @@ fn host_ports<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         for (at, port) in list(container, "ports").enumerate() {
             let on_host = number(port, "hostPort").filter(|port| *port != 0);
             let on_host = on_host.or_else(|| {
-                is_true(spec, "hostNetwork")
-                    .then(|| number(port, "containerPort"))
-                    .flatten()
+                is_true(spec, "hostNetwork").then(|| number(port, "containerPort")).flatten()
             });
             let Some(on_host) = on_host else { continue };
             let protocol = text(port, "protocol").unwrap_or(Cow::Borrowed("TCP"));
@@ -216,19 +198,11 @@ fn dns<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let config = get(spec, "dnsConfig");
     let servers = config.map_or(0, |config| list(config, "nameservers").count());
     if text(spec, "dnsPolicy").as_deref() == Some("None") && servers == 0 {
-        walk.refuse(
-            spec,
-            steps!["dnsConfig", "nameservers"],
-            "is required for `dnsPolicy: None`",
-        );
+        walk.refuse(spec, steps!["dnsConfig", "nameservers"], "is required for `dnsPolicy: None`");
     }
     let Some(config) = config else { return };
     if servers > 3 {
-        walk.refuse(
-            spec,
-            steps!["dnsConfig", "nameservers"],
-            "must have at most 3 items",
-        );
+        walk.refuse(spec, steps!["dnsConfig", "nameservers"], "must have at most 3 items");
     }
     for (index, option) in list(config, "options").enumerate() {
         if !has(option, "name") {
@@ -256,11 +230,7 @@ fn spread<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         }
         if has(one, "matchLabelKeys") && get(one, "labelSelector").is_none() {
             let what = "must not be set without `labelSelector`";
-            walk.refuse(
-                spec,
-                steps!["topologySpreadConstraints", index, "matchLabelKeys"],
-                what,
-            );
+            walk.refuse(spec, steps!["topologySpreadConstraints", index, "matchLabelKeys"], what);
         }
         if get(one, "minDomains").is_some() {
             if number(one, "minDomains").is_some_and(|number| number < 1) {
@@ -272,11 +242,7 @@ fn spread<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             }
             if text(one, "whenUnsatisfiable").as_deref() == Some("ScheduleAnyway") {
                 let what = "can only be set with `whenUnsatisfiable: DoNotSchedule`";
-                walk.refuse(
-                    spec,
-                    steps!["topologySpreadConstraints", index, "minDomains"],
-                    what,
-                );
+                walk.refuse(spec, steps!["topologySpreadConstraints", index, "minDomains"], what);
             }
         }
     }
@@ -289,37 +255,21 @@ pub(crate) fn toleration<'v>(walk: &mut Walk<'v>, one: View<'v>) {
     if let Some(key) = &key
         && !Format::QualifiedName.fits(key)
     {
-        walk.refuse(
-            one,
-            steps!["key"],
-            &format!("must be {}", Format::QualifiedName.words()),
-        );
+        walk.refuse(one, steps!["key"], &format!("must be {}", Format::QualifiedName.words()));
     }
     let is_exists = operator.as_deref() == Some("Exists");
     if key.is_none() && !is_exists {
-        walk.refuse(
-            one,
-            steps!["operator"],
-            "must be `Exists` if `key` is empty",
-        );
+        walk.refuse(one, steps!["operator"], "must be `Exists` if `key` is empty");
     }
     if is_exists && has(one, "value") {
         walk.refuse(one, steps!["value"], "must be empty for `operator: Exists`");
     }
     if !is_exists && text(one, "value").is_some_and(|value| !Format::LabelValue.fits(&value)) {
-        walk.refuse(
-            one,
-            steps!["value"],
-            &format!("must be {}", Format::LabelValue.words()),
-        );
+        walk.refuse(one, steps!["value"], &format!("must be {}", Format::LabelValue.words()));
     }
     let effect = text(one, "effect");
     if get(one, "tolerationSeconds").is_some() && effect.as_deref() != Some("NoExecute") {
-        walk.refuse(
-            one,
-            steps!["effect"],
-            "must be `NoExecute` next to `tolerationSeconds`",
-        );
+        walk.refuse(one, steps!["effect"], "must be `NoExecute` next to `tolerationSeconds`");
     }
 }
 
@@ -339,11 +289,7 @@ pub(crate) fn node_requirement<'v>(walk: &mut Walk<'v>, one: View<'v>) {
         let words = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"];
         requirement(walk, one, &words);
     } else if list(one, "values").count() != 1 {
-        walk.refuse(
-            one,
-            steps!["values"],
-            "must have one item for the operators `Gt` and `Lt`",
-        );
+        walk.refuse(one, steps!["values"], "must have one item for the operators `Gt` and `Lt`");
     }
 }
 
@@ -376,11 +322,7 @@ pub(crate) fn security_context<'v>(walk: &mut Walk<'v>, context: View<'v>) {
                 })
         };
         if name.len() > 253 || !name.split(['.', '/']).all(is_word) {
-            walk.refuse(
-                context,
-                steps!["sysctls", index, "name"],
-                "must be the name of a sysctl",
-            );
+            walk.refuse(context, steps!["sysctls", index, "name"], "must be the name of a sysctl");
         }
     }
 }
@@ -393,18 +335,10 @@ fn is_false(view: View<'_>, key: &str) -> bool {
 pub(crate) fn profile<'v>(walk: &mut Walk<'v>, profile: View<'v>) {
     let is_local = text(profile, "type").as_deref() == Some("Localhost");
     if is_local && !has(profile, "localhostProfile") {
-        walk.refuse(
-            profile,
-            steps!["localhostProfile"],
-            "is required for `type: Localhost`",
-        );
+        walk.refuse(profile, steps!["localhostProfile"], "is required for `type: Localhost`");
     }
     if !is_local && has(profile, "type") && get(profile, "localhostProfile").is_some() {
-        walk.refuse(
-            profile,
-            steps!["localhostProfile"],
-            "can only be set with `type: Localhost`",
-        );
+        walk.refuse(profile, steps!["localhostProfile"], "can only be set with `type: Localhost`");
     }
 }
 
@@ -415,9 +349,7 @@ pub(crate) fn field_path<'v>(walk: &mut Walk<'v>, field: View<'v>) {
     };
     let is_environment = walk.passes("valueFrom");
     let key = |prefix: &str| {
-        let rest = path
-            .strip_prefix(prefix)
-            .and_then(|rest| rest.strip_suffix("']"));
+        let rest = path.strip_prefix(prefix).and_then(|rest| rest.strip_suffix("']"));
         rest.is_some_and(|key| Format::QualifiedName.fits(&key.to_lowercase()))
     };
     let subscript = key("metadata.labels['") || key("metadata.annotations['");

@@ -15,11 +15,7 @@ pub(crate) fn service<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         return;
     }
     let is_headless = text(spec, "clusterIP").as_deref() == Some("None")
-        || list(spec, "clusterIPs")
-            .next()
-            .and_then(View::as_str)
-            .as_deref()
-            == Some("None");
+        || list(spec, "clusterIPs").next().and_then(View::as_str).as_deref() == Some("None");
     super::metadata::label_map(walk, spec, "selector");
     ports(walk, spec, &kind, is_headless);
     addresses(walk, spec, &kind, is_headless);
@@ -27,11 +23,9 @@ pub(crate) fn service<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let is_external = is_balancer || kind == "NodePort";
     if kind == "ExternalName" {
         match text(spec, "externalName") {
-            None => walk.refuse(
-                spec,
-                steps!["externalName"],
-                "is required for `type: ExternalName`",
-            ),
+            None => {
+                walk.refuse(spec, steps!["externalName"], "is required for `type: ExternalName`")
+            }
             Some(name) => {
                 let name = name.strip_suffix('.').unwrap_or(&name);
                 if !Format::Subdomain.fits(name) {
@@ -47,11 +41,7 @@ pub(crate) fn service<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     if !is_balancer {
         for field in ["loadBalancerClass", "allocateLoadBalancerNodePorts"] {
             if get(spec, field).is_some() {
-                walk.refuse(
-                    spec,
-                    steps![field],
-                    "can only be set for `type: LoadBalancer`",
-                );
+                walk.refuse(spec, steps![field], "can only be set for `type: LoadBalancer`");
             }
         }
         if has(spec, "loadBalancerSourceRanges") {
@@ -79,10 +69,7 @@ pub(crate) fn service<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         }
     }
     if let Some(policy) = text(spec, "trafficDistribution")
-        && !matches!(
-            policy.as_ref(),
-            "PreferClose" | "PreferSameZone" | "PreferSameNode"
-        )
+        && !matches!(policy.as_ref(), "PreferClose" | "PreferSameZone" | "PreferSameNode")
     {
         let words = ["PreferClose", "PreferSameZone", "PreferSameNode"];
         walk.not_one_of(spec, steps!["trafficDistribution"], &policy, &words);
@@ -110,11 +97,7 @@ fn ports<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: bool)
                 "is required if there are several ports",
             ),
             Some(name) if !names.insert(name.clone()) => {
-                walk.refuse(
-                    spec,
-                    steps!["ports", index, "name"],
-                    "must be unique in the Service",
-                );
+                walk.refuse(spec, steps!["ports", index, "name"], "must be unique in the Service");
             }
             _ => {}
         }
@@ -145,11 +128,7 @@ fn ports<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: bool)
                 );
             }
         } else if !node_ports.insert((node_port, protocol)) {
-            walk.refuse(
-                spec,
-                steps!["ports", index, "nodePort"],
-                "must be unique in the Service",
-            );
+            walk.refuse(spec, steps!["ports", index, "nodePort"], "must be unique in the Service");
         }
     }
 }
@@ -174,22 +153,12 @@ fn target_port<'v>(walk: &mut Walk<'v>, spec: View<'v>, port: View<'v>, index: u
 }
 
 fn addresses<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: bool) {
-    let single = get(spec, "clusterIP")
-        .and_then(View::as_str)
-        .filter(|text| !text.is_empty());
+    let single = get(spec, "clusterIP").and_then(View::as_str).filter(|text| !text.is_empty());
     if is_headless && (kind == "NodePort" || kind == "LoadBalancer") {
-        walk.refuse(
-            spec,
-            steps!["clusterIP"],
-            &format!("must not be `None` for `type: {kind}`"),
-        );
+        walk.refuse(spec, steps!["clusterIP"], &format!("must not be `None` for `type: {kind}`"));
     }
     if kind == "ExternalName" && !is_headless && single.is_some() {
-        walk.refuse(
-            spec,
-            steps!["clusterIP"],
-            "must not be set for `type: ExternalName`",
-        );
+        walk.refuse(spec, steps!["clusterIP"], "must not be set for `type: ExternalName`");
     }
     if let Some(address) = &single
         && address != "None"
@@ -207,18 +176,10 @@ fn addresses<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: b
             walk.refuse(spec, steps!["clusterIPs", 0], "must equal `clusterIP`");
         }
         if index == 0 && single.is_none() && !address.is_empty() {
-            walk.refuse(
-                spec,
-                steps!["clusterIPs"],
-                "must be empty without `clusterIP`",
-            );
+            walk.refuse(spec, steps!["clusterIPs"], "must be empty without `clusterIP`");
         }
         if address != "None" && !is_ip(&address) {
-            walk.refuse(
-                spec,
-                steps!["clusterIPs", index],
-                "must be an IP address or `None`",
-            );
+            walk.refuse(spec, steps!["clusterIPs", index], "must be an IP address or `None`");
         } else if address == "None" && index > 0 {
             walk.refuse(spec, steps!["clusterIPs", index], "must be an IP address");
         }
@@ -237,19 +198,12 @@ fn addresses<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: b
     if kind == "ExternalName" {
         for field in ["ipFamilyPolicy", "ipFamilies", "clusterIPs"] {
             if has(spec, field) && !is_headless {
-                walk.refuse(
-                    spec,
-                    steps![field],
-                    "must not be set for `type: ExternalName`",
-                );
+                walk.refuse(spec, steps![field], "must not be set for `type: ExternalName`");
             }
         }
     }
     for (index, address) in list(spec, "externalIPs").enumerate() {
-        if address
-            .as_str()
-            .is_some_and(|address| is_ip(&address) && is_local(&address))
-        {
+        if address.as_str().is_some_and(|address| is_ip(&address) && is_local(&address)) {
             walk.refuse(
                 spec,
                 steps!["externalIPs", index],
@@ -291,11 +245,7 @@ pub(crate) fn address<'v>(walk: &mut Walk<'v>, address: View<'v>) {
     match text(address, "ip") {
         Some(ip) if is_ip(&ip) => {
             if is_local(&ip) {
-                walk.refuse(
-                    address,
-                    steps!["ip"],
-                    "must not be an address of the node itself",
-                );
+                walk.refuse(address, steps!["ip"], "must not be an address of the node itself");
             }
         }
         Some(_) => {}
@@ -306,9 +256,7 @@ pub(crate) fn address<'v>(walk: &mut Walk<'v>, address: View<'v>) {
 /// Whether an address is one of the node itself, or of its link.
 pub(crate) fn is_local(ip: &str) -> bool {
     if is_ipv4(ip) {
-        ["127.", "169.254.", "224.0.0."]
-            .iter()
-            .any(|start| ip.starts_with(start))
+        ["127.", "169.254.", "224.0.0."].iter().any(|start| ip.starts_with(start))
             || ip == "0.0.0.0"
     } else {
         matches!(ip, "::" | "::1") || ip.to_ascii_lowercase().starts_with("fe80:")

@@ -17,11 +17,7 @@ pub(crate) fn volume<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         .map(|(key, _)| key)
         .collect();
     if sources.is_empty() {
-        walk.refuse(
-            spec,
-            &[],
-            "must have a source of the volume, such as `nfs` or `csi`",
-        );
+        walk.refuse(spec, &[], "must have a source of the volume, such as `nfs` or `csi`");
     }
     for other in sources.iter().skip(1) {
         walk.refuse(
@@ -36,11 +32,7 @@ pub(crate) fn volume<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     } else {
         for (name, value) in entries(spec, "capacity") {
             if name != "storage" {
-                walk.refuse(
-                    spec,
-                    steps!["capacity"],
-                    "must have `storage` and nothing else",
-                );
+                walk.refuse(spec, steps!["capacity"], "must have `storage` and nothing else");
             } else if amount(value).is_some_and(|amount| amount <= 0.0) {
                 walk.refuse(spec, steps!["capacity", "storage"], "must be more than 0");
             }
@@ -48,11 +40,7 @@ pub(crate) fn volume<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     }
     modes(walk, spec);
     if get(spec, "local").is_some() && get(spec, "nodeAffinity").is_none() {
-        walk.refuse(
-            spec,
-            steps!["nodeAffinity"],
-            "is required for a local volume",
-        );
+        walk.refuse(spec, steps!["nodeAffinity"], "is required for a local volume");
     }
     if let Some(path) = get(spec, "hostPath")
         && text(path, "path").as_deref() == Some("/")
@@ -67,12 +55,7 @@ pub(crate) fn volume<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
 }
 
 fn modes<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    const MODES: [&str; 4] = [
-        "ReadOnlyMany",
-        "ReadWriteMany",
-        "ReadWriteOnce",
-        "ReadWriteOncePod",
-    ];
+    const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
     let mut has_pod = false;
     let mut count = 0;
     for (index, mode) in list(spec, "accessModes").enumerate() {
@@ -129,9 +112,7 @@ pub(crate) fn claim<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         }
     }
     if let (Some(one), Some(other)) = (get(spec, "dataSource"), get(spec, "dataSourceRef"))
-        && ["apiGroup", "kind", "name"]
-            .iter()
-            .any(|field| text(one, field) != text(other, field))
+        && ["apiGroup", "kind", "name"].iter().any(|field| text(one, field) != text(other, field))
     {
         walk.refuse(spec, steps!["dataSource"], "must equal `dataSourceRef`");
     }
@@ -142,12 +123,7 @@ pub(crate) fn class<'v>(walk: &mut Walk<'v>, class: View<'v>) {
     parameters(walk, class);
     let policy = text(class, "reclaimPolicy");
     if policy.as_deref() == Some("Recycle") {
-        walk.not_one_of(
-            class,
-            steps!["reclaimPolicy"],
-            "Recycle",
-            &["Delete", "Retain"],
-        );
+        walk.not_one_of(class, steps!["reclaimPolicy"], "Recycle", &["Delete", "Retain"]);
     }
     let mut seen = BTreeSet::new();
     for (index, term) in list(class, "allowedTopologies").enumerate() {
@@ -159,13 +135,7 @@ pub(crate) fn class<'v>(walk: &mut Walk<'v>, class: View<'v>) {
             if !keys.insert(key) {
                 walk.refuse(
                     class,
-                    steps![
-                        "allowedTopologies",
-                        index,
-                        "matchLabelExpressions",
-                        at,
-                        "key"
-                    ],
+                    steps!["allowedTopologies", index, "matchLabelExpressions", at, "key"],
                     "must be unique",
                 );
             }
@@ -186,9 +156,8 @@ pub(crate) fn class<'v>(walk: &mut Walk<'v>, class: View<'v>) {
         }
         let all: Vec<_> = list(term, "matchLabelExpressions")
             .map(|one| {
-                let values: Vec<_> = list(one, "values")
-                    .map(|value| value.as_str().unwrap_or_default())
-                    .collect();
+                let values: Vec<_> =
+                    list(one, "values").map(|value| value.as_str().unwrap_or_default()).collect();
                 (text(one, "key"), values)
             })
             .collect();

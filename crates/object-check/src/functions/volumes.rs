@@ -13,19 +13,10 @@ pub(crate) fn volume<'v>(walk: &mut Walk<'v>, volume: View<'v>) {
     let Some(fields) = volume.entries() else {
         return;
     };
-    let sources = fields
-        .into_iter()
-        .filter(|(key, value)| key != "name" && !value.is_null());
-    let sources: Vec<_> = sources
-        .map(|(key, _)| key)
-        .filter(|key| is_source(key))
-        .collect();
+    let sources = fields.into_iter().filter(|(key, value)| key != "name" && !value.is_null());
+    let sources: Vec<_> = sources.map(|(key, _)| key).filter(|key| is_source(key)).collect();
     for other in sources.into_iter().skip(1) {
-        walk.refuse(
-            volume,
-            steps![other],
-            "must not be set next to another source of the volume",
-        );
+        walk.refuse(volume, steps![other], "must not be set next to another source of the volume");
     }
     let claim = get(volume, "persistentVolumeClaim");
     if let Some(name) = claim.and_then(|claim| text(claim, "claimName"))
@@ -107,11 +98,7 @@ pub(crate) fn projection<'v>(walk: &mut Walk<'v>, source: View<'v>) {
     let mut set = kinds.iter().filter(|kind| get(source, kind).is_some());
     set.next();
     for other in set {
-        walk.refuse(
-            source,
-            steps![*other],
-            "must not be set next to another source",
-        );
+        walk.refuse(source, steps![*other], "must not be set next to another source");
     }
     for field in ["secret", "configMap"] {
         if get(source, field).is_some_and(|one| one.is_mapping() && !has(one, "name")) {
@@ -165,16 +152,10 @@ pub(crate) fn projected<'v>(walk: &mut Walk<'v>, volume: View<'v>) {
 
 /// Checks a file with a field of the pod.
 pub(crate) fn downward_file<'v>(walk: &mut Walk<'v>, file: View<'v>) {
-    let count = ["fieldRef", "resourceFieldRef"]
-        .iter()
-        .filter(|field| get(file, field).is_some())
-        .count();
+    let count =
+        ["fieldRef", "resourceFieldRef"].iter().filter(|field| get(file, field).is_some()).count();
     if count != 1 {
-        walk.refuse(
-            file,
-            &[],
-            "must have one of `fieldRef` and `resourceFieldRef`",
-        );
+        walk.refuse(file, &[], "must have one of `fieldRef` and `resourceFieldRef`");
     }
 }
 
@@ -194,11 +175,7 @@ pub(crate) fn data<'v>(walk: &mut Walk<'v>, object: View<'v>) {
                 walk.refuse(object, steps![field, key.clone()], KEY);
             }
             if !keys.insert(key.clone()) {
-                walk.refuse(
-                    object,
-                    steps![field, key],
-                    "must not be a key of `data` as well",
-                );
+                walk.refuse(object, steps![field, key], "must not be a key of `data` as well");
             }
         }
     }
@@ -238,11 +215,7 @@ pub(crate) fn secret<'v>(walk: &mut Walk<'v>, secret: View<'v>) {
             let meta = get(secret, "metadata");
             let name = meta.and_then(|meta| get(meta, "annotations"));
             if name.is_none_or(|name| !has(name, "kubernetes.io/service-account.name")) {
-                let path = steps![
-                    "metadata",
-                    "annotations",
-                    "kubernetes.io/service-account.name"
-                ];
+                let path = steps!["metadata", "annotations", "kubernetes.io/service-account.name"];
                 walk.refuse(secret, path, "is required for this type");
             }
             &[]

@@ -40,9 +40,8 @@ fn fits<'v>(labels: Option<View<'v>>, expression: View<'v>) -> bool {
     let Some(key) = text(expression, "key") else {
         return true;
     };
-    let value = labels
-        .and_then(|labels| labels.get(&key))
-        .map(|value| value.as_str().unwrap_or_default());
+    let value =
+        labels.and_then(|labels| labels.get(&key)).map(|value| value.as_str().unwrap_or_default());
     let is_in = |value: &str| {
         list(expression, "values").any(|one| one.as_str().is_some_and(|one| one == value))
     };
@@ -59,9 +58,9 @@ fn fits<'v>(labels: Option<View<'v>>, expression: View<'v>) -> bool {
 fn is_zero(value: Option<View<'_>>, default: bool) -> bool {
     match value.and_then(View::scalar) {
         Some(Scalar::Number(digits)) => digits == "0",
-        Some(Scalar::String(text)) => text
-            .strip_suffix('%')
-            .is_some_and(|digits| digits.trim_start_matches('0').is_empty()),
+        Some(Scalar::String(text)) => {
+            text.strip_suffix('%').is_some_and(|digits| digits.trim_start_matches('0').is_empty())
+        }
         _ => default,
     }
 }
@@ -72,30 +71,18 @@ fn percent(value: Option<View<'_>>) -> Option<i64> {
 
 fn strategy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let is_daemon = walk.kind == "DaemonSet";
-    let field = if walk.kind == "Deployment" {
-        "strategy"
-    } else {
-        "updateStrategy"
-    };
+    let field = if walk.kind == "Deployment" { "strategy" } else { "updateStrategy" };
     let Some(strategy) = get(spec, field) else {
         return;
     };
     let kind = text(strategy, "type");
     let rolling = get(strategy, "rollingUpdate").filter(|rolling| rolling.is_mapping());
     if walk.kind == "Deployment" && kind.as_deref() == Some("Recreate") && rolling.is_some() {
-        walk.refuse(
-            spec,
-            steps![field, "rollingUpdate"],
-            "must not be set for `type: Recreate`",
-        );
+        walk.refuse(spec, steps![field, "rollingUpdate"], "must not be set for `type: Recreate`");
         return;
     }
     if walk.kind == "StatefulSet" && kind.as_deref() == Some("OnDelete") && rolling.is_some() {
-        walk.refuse(
-            spec,
-            steps![field, "rollingUpdate"],
-            "must not be set for `type: OnDelete`",
-        );
+        walk.refuse(spec, steps![field, "rollingUpdate"], "must not be set for `type: OnDelete`");
         return;
     }
     let Some(rolling) = rolling else { return };
@@ -120,11 +107,7 @@ fn strategy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         );
     }
     if percent(unavailable).is_some_and(|percent| percent > 100) {
-        walk.refuse(
-            spec,
-            steps![field, "rollingUpdate", "maxUnavailable"],
-            "must be at most 100%",
-        );
+        walk.refuse(spec, steps![field, "rollingUpdate", "maxUnavailable"], "must be at most 100%");
     }
 }
 
@@ -136,11 +119,7 @@ pub(crate) fn deployment<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         number(spec, "progressDeadlineSeconds").or_else(|| (least >= 600).then_some(600))
         && deadline <= least
     {
-        walk.refuse(
-            spec,
-            steps!["progressDeadlineSeconds"],
-            "must be more than `minReadySeconds`",
-        );
+        walk.refuse(spec, steps!["progressDeadlineSeconds"], "must be more than `minReadySeconds`");
     }
 }
 
@@ -170,11 +149,7 @@ pub(crate) fn job<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let is_indexed = text(spec, "completionMode").as_deref() == Some("Indexed");
     if is_indexed {
         if get(spec, "completions").is_none() {
-            walk.refuse(
-                spec,
-                steps!["completions"],
-                "is required for `completionMode: Indexed`",
-            );
+            walk.refuse(spec, steps!["completions"], "is required for `completionMode: Indexed`");
         }
         if number(spec, "parallelism").is_some_and(|number| number > 100_000) {
             walk.refuse(
@@ -185,11 +160,7 @@ pub(crate) fn job<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         }
     }
     if get(spec, "maxFailedIndexes").is_some() && get(spec, "backoffLimitPerIndex").is_none() {
-        walk.refuse(
-            spec,
-            steps!["backoffLimitPerIndex"],
-            "is required next to `maxFailedIndexes`",
-        );
+        walk.refuse(spec, steps!["backoffLimitPerIndex"], "is required next to `maxFailedIndexes`");
     }
     if get(spec, "backoffLimitPerIndex").is_some() && !is_indexed {
         walk.refuse(
@@ -203,21 +174,13 @@ pub(crate) fn job<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         && get(spec, "selector")
             .is_some_and(|selector| selector.is_mapping() && !is_empty(selector))
     {
-        walk.refuse(
-            spec,
-            steps!["selector"],
-            "must not be set without `manualSelector: true`",
-        );
+        walk.refuse(spec, steps!["selector"], "must not be set without `manualSelector: true`");
     }
     if walk.kind == "CronJob"
         && get(spec, "manualSelector").is_some_and(|manual| manual.scalar().is_some())
         && is_manual
     {
-        walk.refuse(
-            spec,
-            steps!["manualSelector"],
-            "must not be set in a CronJob",
-        );
+        walk.refuse(spec, steps!["manualSelector"], "must not be set in a CronJob");
     }
     if let Some(policy) = get(spec, "podFailurePolicy") {
         let restart = get(spec, "template")
@@ -238,17 +201,9 @@ pub(crate) fn cron_job<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     if let Some(schedule) = text(spec, "schedule") {
         let is_zoned = schedule.starts_with("TZ=") || schedule.starts_with("CRON_TZ=");
         if is_zoned && has(spec, "timeZone") {
-            walk.refuse(
-                spec,
-                steps!["schedule"],
-                "must not set a time zone next to `timeZone`",
-            );
+            walk.refuse(spec, steps!["schedule"], "must not set a time zone next to `timeZone`");
         } else if is_zoned {
-            walk.refuse(
-                spec,
-                steps!["schedule"],
-                "must not set a time zone: use `timeZone`",
-            );
+            walk.refuse(spec, steps!["schedule"], "must not set a time zone: use `timeZone`");
         } else if !is_schedule(&schedule) {
             let what = "must have five fields: minute, hour, day of month, month and day of week";
             walk.refuse(spec, steps!["schedule"], what);
@@ -286,9 +241,8 @@ fn is_schedule(schedule: &str) -> bool {
     let [minute, hour, day, month, weekday] = fields[..] else {
         return false;
     };
-    const MONTHS: [&str; 12] = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-    ];
+    const MONTHS: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
     is_cron(minute, 0, 59, &[])
         && is_cron(hour, 0, 23, &[])
@@ -346,21 +300,13 @@ fn is_cron(field: &str, least: u32, most: u32, names: &[&str]) -> bool {
             _ => false,
         }
     };
-    field
-        .split(',')
-        .filter(|part| !part.is_empty())
-        .all(is_part)
-        && !field.is_empty()
+    field.split(',').filter(|part| !part.is_empty()).all(is_part) && !field.is_empty()
 }
 
 /// Checks a PodDisruptionBudget.
 pub(crate) fn disruption_budget<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     if get(spec, "minAvailable").is_some() && get(spec, "maxUnavailable").is_some() {
-        walk.refuse(
-            spec,
-            steps!["maxUnavailable"],
-            "must not be set next to `minAvailable`",
-        );
+        walk.refuse(spec, steps!["maxUnavailable"], "must not be set next to `minAvailable`");
     }
     for field in ["minAvailable", "maxUnavailable"] {
         let value = get(spec, field);

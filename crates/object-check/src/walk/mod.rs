@@ -28,10 +28,7 @@ const MAX_DEPTH: usize = 200;
 const MAX_FOUND: usize = 100;
 
 /// An object that is not there, but checked.
-static EMPTY: Value<'static> = Value {
-    origin: None,
-    data: Data::Mapping(Vec::new()),
-};
+static EMPTY: Value<'static> = Value { origin: None, data: Data::Mapping(Vec::new()) };
 
 /// A step to a field.
 #[derive(Clone, Debug)]
@@ -134,11 +131,7 @@ impl<'v> Walk<'v> {
         if self.in_status {
             return;
         }
-        for field in definition
-            .needed
-            .iter()
-            .filter_map(|at| definition.fields.get(*at))
-        {
+        for field in definition.needed.iter().filter_map(|at| definition.fields.get(*at)) {
             let is_there = get(view, field.name).is_some();
             if is_there || !field.is_in(self.version) {
                 continue;
@@ -420,14 +413,11 @@ impl<'v> Walk<'v> {
         let meant = closest(&key, known);
         let origin = value.origin();
         let is_free = |meant: &&str| object.get(meant).is_none();
-        let fix = meant.filter(is_free).map(|meant| Fix {
-            old: key.clone().into_owned(),
-            new: meant.to_owned(),
-        });
-        let message = format!(
-            "`{}` is not a field of {what}",
-            krm_core::visible::on_one_line(&key)
-        );
+        let fix = meant
+            .filter(is_free)
+            .map(|meant| Fix { old: key.clone().into_owned(), new: meant.to_owned() });
+        let message =
+            format!("`{}` is not a field of {what}", krm_core::visible::on_one_line(&key));
         let path = self.path_to(&[Part::Key(key)]);
         self.found.push(Finding {
             rule: Rule::UnknownField,
@@ -465,10 +455,7 @@ impl<'v> Walk<'v> {
             && let Some(meant) = closest(text, known())
         {
             found.hint = Some(format!("did you mean `{meant}`?"));
-            found.fix = Some(Fix {
-                old: text.to_owned(),
-                new: meant.to_owned(),
-            });
+            found.fix = Some(Fix { old: text.to_owned(), new: meant.to_owned() });
         }
     }
 
@@ -477,9 +464,7 @@ impl<'v> Walk<'v> {
             return;
         }
         let mut at = view;
-        let mut origin = view
-            .origin()
-            .or_else(|| self.origins.last().copied().flatten());
+        let mut origin = view.origin().or_else(|| self.origins.last().copied().flatten());
         for step in steps {
             let next = match step {
                 Part::Key(key) => at.get(key),
@@ -496,14 +481,7 @@ impl<'v> Walk<'v> {
         let path = self.path_to(steps);
         let message = format!("`{path}` {what}");
         if !self.found.iter().any(|found| found.message == message) {
-            self.found.push(Finding {
-                rule,
-                path,
-                origin,
-                message,
-                hint: None,
-                fix: None,
-            });
+            self.found.push(Finding { rule, path, origin, message, hint: None, fix: None });
         }
     }
 
@@ -540,9 +518,7 @@ impl<'v> Walk<'v> {
 
     /// The keys on the way here.
     pub(crate) fn passes(&self, key: &str) -> bool {
-        self.path
-            .iter()
-            .any(|part| matches!(part, Part::Key(own) if own == key))
+        self.path.iter().any(|part| matches!(part, Part::Key(own) if own == key))
     }
 
     /// Whether the value is only known later.

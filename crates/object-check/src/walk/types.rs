@@ -26,10 +26,7 @@ pub(super) fn mismatch(value: View<'_>, of: Type) -> Option<&'static str> {
         Type::Any => (true, ""),
         Type::Text => (text.is_some(), "a text"),
         Type::Int32 => (is_int32(), "an integer of 32 bits"),
-        Type::Int64 => (
-            number.and_then(|digits| integer(digits)).is_some(),
-            "an integer",
-        ),
+        Type::Int64 => (number.and_then(|digits| integer(digits)).is_some(), "an integer"),
         Type::Number => (number.is_some(), "a number"),
         Type::Bool => (matches!(scalar, Some(Scalar::Bool(_))), "`true` or `false`"),
         Type::Quantity => {
@@ -44,10 +41,7 @@ pub(super) fn mismatch(value: View<'_>, of: Type) -> Option<&'static str> {
         }
         Type::Bytes => (text.is_some_and(|text| is_base64(text)), "base64"),
         Type::Object(_) | Type::Map(_) => (false, "a mapping"),
-        Type::ObjectOrBool(_) => (
-            matches!(scalar, Some(Scalar::Bool(_))),
-            "a mapping or a bool",
-        ),
+        Type::ObjectOrBool(_) => (matches!(scalar, Some(Scalar::Bool(_))), "a mapping or a bool"),
         Type::ObjectOrList(_) | Type::ObjectOrTexts(_) => (false, "a mapping or a list"),
         Type::List(_) => (false, "a list"),
     };

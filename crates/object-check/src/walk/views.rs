@@ -50,10 +50,7 @@ pub(crate) fn entries<'v>(
 /// Whether a value is an empty list or mapping.
 pub(crate) fn is_empty(view: View<'_>) -> bool {
     let is_list = view.items().is_some_and(|mut items| items.next().is_none());
-    is_list
-        || view
-            .entries()
-            .is_some_and(|mut entries| entries.next().is_none())
+    is_list || view.entries().is_some_and(|mut entries| entries.next().is_none())
 }
 
 /// Whether a key has a value that is not empty.

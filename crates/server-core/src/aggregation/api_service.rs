@@ -30,11 +30,8 @@ pub struct ApiService {
 impl ApiService {
     /// Checks the registration now, and again every 30 seconds.
     pub(super) async fn start(client: Client, own: Option<String>) -> Arc<Self> {
-        let service = Arc::new(Self {
-            registered: Api::all(client),
-            own,
-            problem: ArcSwapOption::empty(),
-        });
+        let service =
+            Arc::new(Self { registered: Api::all(client), own, problem: ArcSwapOption::empty() });
         service.check().await;
         let followed = Arc::clone(&service);
         tokio::spawn(async move {
@@ -123,11 +120,7 @@ mod tests {
             (Some(&local), None, Some("CustomResourceDefinitions")),
             (Some(&own), None, None),
             (Some(&own), Some("krm-template"), None),
-            (
-                Some(&own),
-                Some("other"),
-                Some("the Service s of the namespace krm-template"),
-            ),
+            (Some(&own), Some("other"), Some("the Service s of the namespace krm-template")),
         ] {
             let problem = problem(found, namespace);
             match words {

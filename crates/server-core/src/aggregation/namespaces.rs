@@ -33,10 +33,7 @@ pub struct Namespaces {
 impl Namespaces {
     /// Begins to follow the namespaces.
     pub(super) fn start(client: Client) -> Arc<Self> {
-        let namespaces = Arc::new(Self {
-            all: Api::all(client),
-            known: RwLock::default(),
-        });
+        let namespaces = Arc::new(Self { all: Api::all(client), known: RwLock::default() });
         tokio::spawn(Arc::clone(&namespaces).follow());
         namespaces
     }
@@ -79,10 +76,7 @@ impl Namespaces {
         };
         tracing::error!("cannot read the namespace {namespace}: {reason}");
         let message = "the namespaces of the cluster cannot be read; try again later";
-        let details = Details {
-            retry_after_seconds: 1,
-            ..Details::default()
-        };
+        let details = Details { retry_after_seconds: 1, ..Details::default() };
         Err(Status::new(503, "ServiceUnavailable", message).with(details))
     }
 
@@ -148,13 +142,7 @@ fn terminating((group, resource): (Group, &str), namespace: &str, name: &str) ->
          {namespace} because it is being terminated"
     );
     let message_of_cause = format!("namespace {namespace} is being terminated");
-    let cause = Cause::new(
-        "NamespaceTerminating",
-        "metadata.namespace",
-        message_of_cause,
-    );
-    Status::new(403, "Forbidden", message).with(Details {
-        causes: vec![cause],
-        ..Details::of(group, resource, name)
-    })
+    let cause = Cause::new("NamespaceTerminating", "metadata.namespace", message_of_cause);
+    Status::new(403, "Forbidden", message)
+        .with(Details { causes: vec![cause], ..Details::of(group, resource, name) })
 }

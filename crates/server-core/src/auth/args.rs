@@ -149,11 +149,9 @@ impl FromStr for Way {
             Some(("client-certificates", file)) if !file.is_empty() => {
                 Ok(Self::ClientCertificates(file.into()))
             }
-            _ => Err(
-                "expected none, tokens=FILE, client-certificates=CA, front-proxy or \
+            _ => Err("expected none, tokens=FILE, client-certificates=CA, front-proxy or \
                       token-review"
-                    .to_owned(),
-            ),
+                .to_owned()),
         }
     }
 }
@@ -171,9 +169,7 @@ impl Args {
 
     /// Returns `true` if the server requests client certificates.
     pub fn asks_for_certificates(&self) -> bool {
-        self.auth
-            .iter()
-            .any(|way| matches!(way, Way::ClientCertificates(_) | Way::FrontProxy))
+        self.auth.iter().any(|way| matches!(way, Way::ClientCertificates(_) | Way::FrontProxy))
     }
 
     /// Returns `true` if the settings of the front proxy come from a cluster.

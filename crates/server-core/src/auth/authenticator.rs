@@ -69,9 +69,7 @@ impl Authenticator {
     /// Returns `true` if a file of this server has a user of an earlier request, with all groups of
     /// then.
     pub fn lists(&self, user: &User) -> bool {
-        self.tokens
-            .iter()
-            .any(|tokens| tokens.get().is_some_and(|tokens| tokens.has(user)))
+        self.tokens.iter().any(|tokens| tokens.get().is_some_and(|tokens| tokens.has(user)))
     }
 
     /// Returns `true` if files of this server have all users.
@@ -114,10 +112,7 @@ impl Authenticator {
             hosts.check(headers, peer)?;
             return Ok(Some(User::anonymous()));
         }
-        let settings = self
-            .delegated
-            .as_ref()
-            .and_then(|delegated| delegated.settings());
+        let settings = self.delegated.as_ref().and_then(|delegated| delegated.settings());
         let settings = settings.as_deref();
         if let Some(user) = self.by_front_proxy(settings, headers, peer) {
             return Ok(Some(user));
@@ -152,29 +147,19 @@ impl Authenticator {
         headers: &HeaderMap,
         peer: &Peer,
     ) -> Option<User> {
-        let of_files = self
-            .front_proxies
-            .iter()
-            .find_map(|proxy| proxy.get()?.user(headers, peer));
+        let of_files = self.front_proxies.iter().find_map(|proxy| proxy.get()?.user(headers, peer));
         of_files.or_else(|| settings?.front_proxy.user(headers, peer))
     }
 
     fn by_certificate(&self, settings: Option<&Settings>, peer: &Peer) -> Option<User> {
-        let of_files = self
-            .client_cas
-            .iter()
-            .find_map(|ca| peer.names(&*ca.get()?));
+        let of_files = self.client_cas.iter().find_map(|ca| peer.names(&*ca.get()?));
         let of_cluster = || peer.names(settings?.client_ca.as_ref()?);
         of_files.or_else(of_cluster).map(|names| client(&names))
     }
 }
 
 fn client(names: &Names) -> User {
-    User {
-        name: names.common_name.clone(),
-        groups: names.organizations.clone(),
-        ..User::default()
-    }
+    User { name: names.common_name.clone(), groups: names.organizations.clone(), ..User::default() }
 }
 
 /// Returns the token of `Authorization: Bearer TOKEN`. The scheme is case-insensitive.
@@ -188,15 +173,10 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
 /// Rejects impersonation. Ignoring the headers would run the request with the permissions of its
 /// sender.
 fn refuse_impersonation(user: &User, headers: &HeaderMap) -> Result<()> {
-    if !headers
-        .keys()
-        .any(|name| name.as_str().starts_with(IMPERSONATE))
-    {
+    if !headers.keys().any(|name| name.as_str().starts_with(IMPERSONATE)) {
         return Ok(());
     }
-    let name = headers
-        .get("impersonate-user")
-        .and_then(|value| value.to_str().ok());
+    let name = headers.get("impersonate-user").and_then(|value| value.to_str().ok());
     let wanted = Attributes {
         verb: "impersonate",
         resource: "users",

@@ -42,11 +42,7 @@ impl Authorizer {
     /// 403 if the request is denied, or if the cluster cannot decide.
     pub async fn authorize(&self, user: &User, wanted: &Attributes<'_>) -> Result<()> {
         let Decision { allowed, reason } = self.decide(user, wanted).await;
-        if allowed {
-            Ok(())
-        } else {
-            Err(wanted.forbidden(user, &reason))
-        }
+        if allowed { Ok(()) } else { Err(wanted.forbidden(user, &reason)) }
     }
 
     /// Decides whether a user may send a request, like [`authorize`](Self::authorize).
@@ -75,14 +71,8 @@ impl Authorizer {
     /// Returns the permissions of a user in a namespace.
     pub fn rules(&self, user: &User, namespace: &str) -> Rights {
         match self {
-            Self::Everything => Rights {
-                rules: everything(),
-                ..Rights::default()
-            },
-            _ if user.is_in(MASTERS) => Rights {
-                rules: everything(),
-                ..Rights::default()
-            },
+            Self::Everything => Rights { rules: everything(), ..Rights::default() },
+            _ if user.is_in(MASTERS) => Rights { rules: everything(), ..Rights::default() },
             Self::Rbac(policy) => {
                 let policy = policy.get();
                 let (rules, error) = match &policy {
@@ -90,11 +80,7 @@ impl Authorizer {
                     None => (Vec::new(), NO_ROLES.to_owned()),
                 };
                 let rules = rules.into_iter().cloned().collect();
-                Rights {
-                    rules,
-                    is_incomplete: !error.is_empty(),
-                    error,
-                }
+                Rights { rules, is_incomplete: !error.is_empty(), error }
             }
             Self::Cluster(_) => Rights {
                 is_incomplete: true,
@@ -114,16 +100,7 @@ impl Authorizer {
 /// Returns the rules of `cluster-admin`.
 fn everything() -> Vec<Rule> {
     let all = || vec!["*".to_owned()];
-    let resources = Rule {
-        verbs: all(),
-        api_groups: all(),
-        resources: all(),
-        ..Rule::default()
-    };
-    let paths = Rule {
-        verbs: all(),
-        non_resource_urls: all(),
-        ..Rule::default()
-    };
+    let resources = Rule { verbs: all(), api_groups: all(), resources: all(), ..Rule::default() };
+    let paths = Rule { verbs: all(), non_resource_urls: all(), ..Rule::default() };
     vec![resources, paths]
 }

@@ -26,15 +26,8 @@ struct State<V> {
 
 impl<V: Clone> Cache<V> {
     pub(crate) const fn new(lifetime: Duration, capacity: usize) -> Self {
-        let state = State {
-            values: BTreeMap::new(),
-            order: VecDeque::new(),
-        };
-        Self {
-            lifetime,
-            capacity,
-            state: Mutex::new(state),
-        }
+        let state = State { values: BTreeMap::new(), order: VecDeque::new() };
+        Self { lifetime, capacity, state: Mutex::new(state) }
     }
 
     /// Returns the value of a key, if it has not expired.
@@ -62,11 +55,7 @@ impl<V: Clone> Cache<V> {
             }
             state.order.pop_front();
             // A value that was inserted again is newer than its first entry in `order`.
-            if state
-                .values
-                .get(&key)
-                .is_some_and(|(newest, _)| *newest == since)
-            {
+            if state.values.get(&key).is_some_and(|(newest, _)| *newest == since) {
                 state.values.remove(&key);
             }
         }

@@ -73,9 +73,7 @@ async fn config(kubeconfig: Option<&Path>) -> anyhow::Result<Config> {
             let about = || format!("cannot use the kubeconfig {}", path.display());
             let kubeconfig = Kubeconfig::read_from(path).with_context(about)?;
             let options = KubeConfigOptions::default();
-            Config::from_custom_kubeconfig(kubeconfig, &options)
-                .await
-                .with_context(about)?
+            Config::from_custom_kubeconfig(kubeconfig, &options).await.with_context(about)?
         }
         None => {
             Config::incluster().context("the server does not run in a cluster: set --kubeconfig")?
@@ -108,10 +106,7 @@ impl Cluster {
         let config = config(kubeconfig).await?;
         let roots = config.root_cert.clone().unwrap_or_default();
         let client = Client::try_from(config).context(NO_CLIENT)?;
-        Ok(Self {
-            roots,
-            ..Self::new(client, TIMEOUT)
-        })
+        Ok(Self { roots, ..Self::new(client, TIMEOUT) })
     }
 
     /// Uses `client`, with `timeout` for each call.
@@ -179,21 +174,14 @@ impl Cluster {
         let request = Request::get(SETTINGS).body(Vec::new())?;
         let get = self.ask::<ConfigMap>(request);
         let about = || format!("cannot read {SETTINGS}");
-        Ok(self
-            .within(get)
-            .await
-            .with_context(about)?
-            .data
-            .unwrap_or_default())
+        Ok(self.within(get).await.with_context(about)?.data.unwrap_or_default())
     }
 
     async fn within<T>(
         &self,
         asking: impl Future<Output = anyhow::Result<T>>,
     ) -> anyhow::Result<T> {
-        timeout(self.timeout, asking)
-            .await
-            .context("the cluster does not answer")?
+        timeout(self.timeout, asking).await.context("the cluster does not answer")?
     }
 
     /// Sends a request and parses the response.
@@ -203,9 +191,7 @@ impl Cluster {
     async fn ask<T: DeserializeOwned>(&self, request: Request<Vec<u8>>) -> anyhow::Result<T> {
         let response = self.client.send(request.map(Body::from)).await?;
         let status = response.status();
-        let body = Limited::new(response.into_body(), MAX_BYTES)
-            .collect()
-            .await;
+        let body = Limited::new(response.into_body(), MAX_BYTES).collect().await;
         let Ok(body) = body.map(Collected::to_bytes) else {
             bail!("the response of the cluster is incomplete or too large");
         };
@@ -215,10 +201,7 @@ impl Cluster {
         }
         if status == StatusCode::FORBIDDEN {
             let refusal: Value = serde_json::from_slice(&body).unwrap_or_default();
-            let message = refusal
-                .get("message")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
+            let message = refusal.get("message").and_then(Value::as_str).unwrap_or_default();
             let message: String = message.chars().take(MAX_REFUSAL).collect();
             bail!("the cluster answers {status}: {message}");
         }
@@ -226,14 +209,8 @@ impl Cluster {
     }
 
     async fn review_token(&self, token: &str) -> anyhow::Result<Option<User>> {
-        let spec = TokenReviewSpec {
-            token: token.to_owned(),
-            ..TokenReviewSpec::default()
-        };
-        let review = TokenReview {
-            spec,
-            ..TokenReview::default()
-        };
+        let spec = TokenReviewSpec { token: token.to_owned(), ..TokenReviewSpec::default() };
+        let review = TokenReview { spec, ..TokenReview::default() };
         let answer: TokenReview = self.ask(post(TOKEN_REVIEWS, &review)?).await?;
         let status = answer.status.context("the TokenReview has no status")?;
         if !status.authenticated.unwrap_or_default() {
@@ -253,19 +230,11 @@ impl Cluster {
     }
 
     async fn review_access(&self, spec: SubjectAccessReviewSpec) -> anyhow::Result<Decision> {
-        let review = SubjectAccessReview {
-            spec,
-            ..SubjectAccessReview::default()
-        };
+        let review = SubjectAccessReview { spec, ..SubjectAccessReview::default() };
         let answer: SubjectAccessReview = self.ask(post(ACCESS_REVIEWS, &review)?).await?;
-        let status = answer
-            .status
-            .context("the SubjectAccessReview has no status")?;
+        let status = answer.status.context("the SubjectAccessReview has no status")?;
         let allowed = status.allowed && !status.denied.unwrap_or_default();
-        Ok(Decision {
-            allowed,
-            reason: status.reason.unwrap_or_default(),
-        })
+        Ok(Decision { allowed, reason: status.reason.unwrap_or_default() })
     }
 }
 
@@ -286,10 +255,8 @@ fn access_review(user: &User, wanted: &Attributes<'_>) -> SubjectAccessReviewSpe
         name: text(wanted.name),
         ..ResourceAttributes::default()
     });
-    let non_resource_attributes = wanted.path.map(|path| NonResourceAttributes {
-        path: text(path),
-        verb: text(wanted.verb),
-    });
+    let non_resource_attributes =
+        wanted.path.map(|path| NonResourceAttributes { path: text(path), verb: text(wanted.verb) });
     SubjectAccessReviewSpec {
         user: text(&user.name),
         uid: text(&user.uid),

@@ -92,16 +92,12 @@ impl Delegated {
             front_proxy.check(&others)?;
         }
         let client_ca = match data.get("client-ca-file").filter(|pem| !pem.is_empty()) {
-            Some(pem) => Some(Arc::new(
-                ClientCa::from_pem(pem.as_bytes()).context("client-ca-file")?,
-            )),
+            Some(pem) => {
+                Some(Arc::new(ClientCa::from_pem(pem.as_bytes()).context("client-ca-file")?))
+            }
             None => None,
         };
-        let settings = Settings {
-            data,
-            front_proxy: Arc::new(front_proxy),
-            client_ca,
-        };
+        let settings = Settings { data, front_proxy: Arc::new(front_proxy), client_ca };
         self.settings.store(Some(Arc::new(settings)));
         Ok(())
     }
@@ -125,9 +121,7 @@ impl Reload for Delegated {
 
 async fn follow(delegated: Weak<Delegated>) {
     loop {
-        let is_failing = delegated
-            .upgrade()
-            .is_none_or(|delegated| delegated.state().1);
+        let is_failing = delegated.upgrade().is_none_or(|delegated| delegated.state().1);
         sleep(if is_failing { RETRY } else { PERIOD }).await;
         let Some(delegated) = delegated.upgrade() else {
             return;

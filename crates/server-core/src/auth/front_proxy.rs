@@ -73,11 +73,7 @@ impl FrontProxy {
             bail!("requestheader-username-headers: expected at least one header");
         }
         let allowed_names = texts(data, "requestheader-allowed-names")?;
-        Ok(Some(Self {
-            ca,
-            allowed_names,
-            headers,
-        }))
+        Ok(Some(Self { ca, allowed_names, headers }))
     }
 
     /// Checks that a CA of the proxy without allowed names is not also used for `others`.
@@ -100,10 +96,7 @@ impl FrontProxy {
     pub fn user(&self, headers: &HeaderMap, peer: &Peer) -> Option<User> {
         let proxy = peer.names(&self.ca)?;
         let is_allowed = self.allowed_names.is_empty()
-            || self
-                .allowed_names
-                .iter()
-                .any(|name| *name == proxy.common_name);
+            || self.allowed_names.iter().any(|name| *name == proxy.common_name);
         if !is_allowed {
             return None;
         }
@@ -114,12 +107,7 @@ impl FrontProxy {
         let uid = first(headers, &self.headers.uid)?;
         let groups = all(headers, &self.headers.group)?;
         let extra = self.extra(headers)?;
-        Some(User {
-            name,
-            uid,
-            groups,
-            extra,
-        })
+        Some(User { name, uid, groups, extra })
     }
 
     /// Returns the extra fields of the user, or `None` if a value is not UTF-8.
@@ -131,15 +119,11 @@ impl FrontProxy {
             else {
                 continue;
             };
-            let key = percent_decode_str(key).decode_utf8().map_or_else(
-                |_| key.to_owned(),
-                |key| key.into_owned().to_ascii_lowercase(),
-            );
+            let key = percent_decode_str(key)
+                .decode_utf8()
+                .map_or_else(|_| key.to_owned(), |key| key.into_owned().to_ascii_lowercase());
             let value = std::str::from_utf8(value.as_bytes()).ok()?;
-            extra
-                .entry(key)
-                .or_insert_with(Vec::new)
-                .push(value.to_owned());
+            extra.entry(key).or_insert_with(Vec::new).push(value.to_owned());
         }
         Some(extra)
     }
@@ -160,11 +144,7 @@ fn all(headers: &HeaderMap, names: &[HeaderName]) -> Option<Vec<String>> {
     let values = names.iter().flat_map(|name| headers.get_all(name));
     values
         .filter(|value| !value.is_empty())
-        .map(|value| {
-            std::str::from_utf8(value.as_bytes())
-                .ok()
-                .map(str::to_owned)
-        })
+        .map(|value| std::str::from_utf8(value.as_bytes()).ok().map(str::to_owned))
         .collect()
 }
 
@@ -179,8 +159,6 @@ fn texts(data: &BTreeMap<String, String>, key: &str) -> anyhow::Result<Vec<Strin
 
 fn header_names(data: &BTreeMap<String, String>, key: &str) -> anyhow::Result<Vec<HeaderName>> {
     let names = texts(data, key)?;
-    let names = names
-        .iter()
-        .map(|name| name.parse().with_context(|| format!("{key}: {name:?}")));
+    let names = names.iter().map(|name| name.parse().with_context(|| format!("{key}: {name:?}")));
     names.collect()
 }

@@ -97,13 +97,7 @@ impl<'a> Attributes<'a> {
     /// Source: `ForbiddenStatusError` of `k8s.io/apiserver`.
     pub fn forbidden(&self, user: &User, reason: &str) -> Box<Status> {
         let user = &user.name;
-        let Self {
-            verb,
-            group,
-            resource,
-            name,
-            ..
-        } = self;
+        let Self { verb, group, resource, name, .. } = self;
         let wanted = match (self.path, self.namespace) {
             (Some(path), _) => format!("User {user:?} cannot {verb} path {path:?}"),
             (None, namespace) => {
@@ -119,21 +113,14 @@ impl<'a> Attributes<'a> {
                 )
             }
         };
-        let wanted = wanted
-            .replace('&', "&amp;")
-            .replace('<', "&lt;")
-            .replace('>', "&gt;");
+        let wanted = wanted.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         let colon = if reason.is_empty() { "" } else { ": " };
         if resource.is_empty() {
             let message = format!("forbidden: {wanted}{colon}{reason}");
             return Status::new(403, "Forbidden", message).with(Details::default());
         }
         let dot = if group.is_empty() { "" } else { "." };
-        let object = if name.is_empty() {
-            String::new()
-        } else {
-            format!(" {name:?}")
-        };
+        let object = if name.is_empty() { String::new() } else { format!(" {name:?}") };
         let message =
             format!("{resource}{dot}{group}{object} is forbidden: {wanted}{colon}{reason}");
         Status::new(403, "Forbidden", message).with(Details::of(group, resource, name))
@@ -157,7 +144,6 @@ pub fn unauthorized() -> Box<Status> {
 /// Returns `true` for the path of a health check, which needs no authentication or authorization.
 pub fn is_health(path: &str) -> bool {
     ["/healthz", "/livez", "/readyz"].iter().any(|probe| {
-        path.strip_prefix(probe)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        path.strip_prefix(probe).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
 }

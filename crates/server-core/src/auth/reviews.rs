@@ -86,17 +86,11 @@ pub async fn self_subject_access_review(
             name: &of.name,
             path: None,
         },
-        (None, Some(of)) => Attributes {
-            verb: &of.verb,
-            path: Some(&of.path),
-            ..Attributes::default()
-        },
+        (None, Some(of)) => {
+            Attributes { verb: &of.verb, path: Some(&of.path), ..Attributes::default() }
+        }
         (resource, _) => {
-            let value = if resource.is_some() {
-                "the given attributes"
-            } else {
-                "null"
-            };
+            let value = if resource.is_some() { "the given attributes" } else { "null" };
             let message = format!(
                 "Invalid value: {value}: exactly one of nonResourceAttributes or \
                  resourceAttributes must be specified"
@@ -129,10 +123,8 @@ pub fn self_subject_rules_review(
         return Err(Status::bad_request("no namespace on request"));
     }
     let rights = authorizer.rules(user, &spec.namespace);
-    let (of_paths, of_resources): (Vec<&Rule>, Vec<&Rule>) = rights
-        .rules
-        .iter()
-        .partition(|rule| !rule.non_resource_urls.is_empty());
+    let (of_paths, of_resources): (Vec<&Rule>, Vec<&Rule>) =
+        rights.rules.iter().partition(|rule| !rule.non_resource_urls.is_empty());
     let resource_rules: Value = of_resources
         .into_iter()
         .map(|rule| {
@@ -146,12 +138,7 @@ pub fn self_subject_rules_review(
         .collect();
     let path_rules: Value = of_paths
         .into_iter()
-        .map(|rule| {
-            filled([
-                ("verbs", &rule.verbs),
-                ("nonResourceURLs", &rule.non_resource_urls),
-            ])
-        })
+        .map(|rule| filled([("verbs", &rule.verbs), ("nonResourceURLs", &rule.non_resource_urls)]))
         .collect();
     let mut status = Map::new();
     status.insert("resourceRules".to_owned(), resource_rules);
@@ -197,14 +184,9 @@ fn read<T: for<'de> Deserialize<'de> + Default>(group: &str, kind: &str, body: &
         serde_json::from_slice(body).map_err(|error| malformed(kind, &error))?
     };
     let Value::Object(mut object) = object else {
-        return Err(Status::bad_request(format!(
-            "expected an object of kind {kind}"
-        )));
+        return Err(Status::bad_request(format!("expected an object of kind {kind}")));
     };
-    let expected = [
-        ("apiVersion", format!("{group}/v1")),
-        ("kind", kind.to_owned()),
-    ];
+    let expected = [("apiVersion", format!("{group}/v1")), ("kind", kind.to_owned())];
     for (key, expected) in expected {
         match object.get(key) {
             None | Some(Value::Null) => {}
@@ -223,9 +205,7 @@ fn read<T: for<'de> Deserialize<'de> + Default>(group: &str, kind: &str, body: &
 }
 
 fn malformed(kind: &str, error: &serde_json::Error) -> Box<Status> {
-    Status::bad_request(format!(
-        "{kind} in version \"v1\" cannot be handled as a {kind}: {error}"
-    ))
+    Status::bad_request(format!("{kind} in version \"v1\" cannot be handled as a {kind}: {error}"))
 }
 
 fn review(group: &str, kind: &str, spec: &impl Serialize, status: &Map<String, Value>) -> Value {
@@ -241,7 +221,5 @@ fn review(group: &str, kind: &str, spec: &impl Serialize, status: &Map<String, V
 /// Returns a JSON object of the lists that are not empty.
 fn filled<const N: usize>(lists: [(&str, &Vec<String>); N]) -> Value {
     let filled = lists.into_iter().filter(|(_, list)| !list.is_empty());
-    filled
-        .map(|(key, list)| (key.to_owned(), json!(list)))
-        .collect()
+    filled.map(|(key, list)| (key.to_owned(), json!(list))).collect()
 }

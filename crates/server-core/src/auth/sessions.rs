@@ -90,10 +90,7 @@ mod tests {
     fn sessions_and_their_tokens_are_bounded() {
         let sessions = Sessions::default();
         let first = sessions.start("a").unwrap();
-        assert_eq!(
-            sessions.start(&"a".repeat(MAX_TOKEN + 1)).unwrap_err().code,
-            400
-        );
+        assert_eq!(sessions.start(&"a".repeat(MAX_TOKEN + 1)).unwrap_err().code, 400);
         for _ in 1..MAX_SESSIONS {
             sessions.start("b").unwrap();
         }

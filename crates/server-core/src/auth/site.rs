@@ -157,8 +157,7 @@ impl FromStr for AllowedHost {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let host = authority(text).filter(|host| !host.host().is_empty());
-        host.map(Self)
-            .ok_or("expected HOST or HOST:PORT, such as templates.example.com")
+        host.map(Self).ok_or("expected HOST or HOST:PORT, such as templates.example.com")
     }
 }
 
@@ -171,9 +170,7 @@ fn authority(text: &str) -> Option<Authority> {
 }
 
 fn is_loopback(host: &str) -> bool {
-    let address = host
-        .strip_prefix('[')
-        .and_then(|host| host.strip_suffix(']'));
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     let address = address.unwrap_or(host).parse::<IpAddr>();
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
@@ -209,19 +206,10 @@ mod tests {
             (&[("origin", "http://evil.example")], Site::Foreign),
             (&[("origin", "null")], Site::Foreign),
             (&[("origin", "")], Site::Foreign),
-            (
-                &[
-                    ("origin", "http://web:80"),
-                    ("origin", "http://evil.example"),
-                ],
-                Site::Foreign,
-            ),
+            (&[("origin", "http://web:80"), ("origin", "http://evil.example")], Site::Foreign),
             (&[("origin", "null"), (FETCH, "same-origin")], Site::Own),
             (&[("origin", "null"), (FETCH, "cross-site")], Site::Foreign),
-            (
-                &[("origin", "http://web:90"), (FETCH, "same-site")],
-                Site::Foreign,
-            ),
+            (&[("origin", "http://web:90"), (FETCH, "same-site")], Site::Foreign),
             (&[(FETCH, "same-site")], Site::Unknown),
             (&[(FETCH, "cross-site")], Site::Linked),
             (&[(FETCH, "none")], Site::Own),
@@ -230,11 +218,7 @@ mod tests {
             let all = [&[("host", "web:80")][..], *list].concat();
             assert_eq!(Site::of(&headers(&all), &peer()), *expected, "{list:?}");
         }
-        let two = [
-            ("host", "web"),
-            ("host", "evil.example"),
-            ("origin", "http://web"),
-        ];
+        let two = [("host", "web"), ("host", "evil.example"), ("origin", "http://web")];
         assert_eq!(Site::of(&headers(&two), &peer()), Site::Foreign);
     }
 
@@ -268,10 +252,7 @@ mod tests {
             let sent = headers(&[("host", host)]);
             assert_eq!(hosts.check(&sent, &peer()).is_ok(), is_known, "{host}");
         }
-        for list in [
-            &[][..],
-            &[("host", "localhost:8080"), ("host", "evil.example")],
-        ] {
+        for list in [&[][..], &[("host", "localhost:8080"), ("host", "evil.example")]] {
             assert_eq!(hosts.check(&headers(list), &peer()).unwrap_err().code, 403);
         }
     }

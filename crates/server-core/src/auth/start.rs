@@ -86,13 +86,7 @@ pub async fn start(args: &Args, listen: SocketAddr) -> anyhow::Result<Auth> {
                 .to_owned(),
         );
     }
-    Ok(Auth {
-        authenticator,
-        authorizer,
-        tls,
-        files: files.into(),
-        warnings,
-    })
+    Ok(Auth { authenticator, authorizer, tls, files: files.into(), warnings })
 }
 
 /// The files and the CAs that the server uses for something else than its front proxy.
@@ -145,10 +139,7 @@ fn front_proxy(
     }
     let prefixes = &args.requestheader_extra_headers_prefix;
     if !prefixes.is_empty() {
-        headers.extra_prefix = prefixes
-            .iter()
-            .map(|prefix| prefix.to_ascii_lowercase())
-            .collect();
+        headers.extra_prefix = prefixes.iter().map(|prefix| prefix.to_ascii_lowercase()).collect();
     }
     let allowed_names = args.requestheader_allowed_names.clone();
     let mut paths = vec![path.to_owned()];
@@ -156,20 +147,12 @@ fn front_proxy(
         paths.extend_from_slice(others);
     }
     Watched::open("--requestheader-client-ca-file", paths, move |contents| {
-        let [content, others @ ..] = contents else {
-            bail!("expected a file")
-        };
+        let [content, others @ ..] = contents else { bail!("expected a file") };
         let ca = ClientCa::from_pem(&content.bytes);
         let ca = Arc::new(ca.with_context(|| content.path.display().to_string())?);
         let (allowed_names, headers) = (allowed_names.clone(), headers.clone());
-        let proxy = FrontProxy {
-            ca,
-            allowed_names,
-            headers,
-        };
-        let others = others
-            .iter()
-            .flat_map(|other| tls::certificates(&other.bytes));
+        let proxy = FrontProxy { ca, allowed_names, headers };
+        let others = others.iter().flat_map(|other| tls::certificates(&other.bytes));
         let others: Vec<_> = roots.iter().cloned().chain(others).collect();
         proxy.check(&others)?;
         Ok(proxy)

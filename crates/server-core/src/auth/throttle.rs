@@ -84,10 +84,7 @@ mod tests {
         let now = Instant::now();
         let delays: Vec<Duration> = (0..100).map(|_| throttle.delay(peer(1), now)).collect();
         assert_eq!(delays.iter().filter(|delay| delay.is_zero()).count(), 10);
-        assert_eq!(
-            delays.iter().filter(|delay| **delay == MAX_DELAY).count(),
-            81
-        );
+        assert_eq!(delays.iter().filter(|delay| **delay == MAX_DELAY).count(), 81);
     }
 
     #[test]

@@ -24,9 +24,7 @@ impl Tokens {
     /// The same as [`parse`](Self::parse), and if the file cannot be read.
     pub fn open(path: PathBuf) -> anyhow::Result<Arc<Watched<Self>>> {
         Watched::open("--auth tokens", vec![path], |contents: &[Content]| {
-            let [content] = contents else {
-                bail!("expected one file")
-            };
+            let [content] = contents else { bail!("expected one file") };
             Self::parse(&content.bytes).with_context(|| content.path.display().to_string())
         })
     }
@@ -38,10 +36,8 @@ impl Tokens {
     /// # Errors
     /// If a record is malformed. The error has the line number, but no token.
     pub fn parse(csv: &[u8]) -> anyhow::Result<Self> {
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(csv);
+        let mut reader =
+            csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(csv);
         let mut tokens = Vec::new();
         for record in reader.byte_records() {
             let record = record.context("cannot read the file of tokens")?;
@@ -57,13 +53,12 @@ impl Tokens {
     /// token.
     pub fn user(&self, token: &str) -> Option<&User> {
         let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        self.0.iter().fold(None, |found, (known, user)| {
-            if bool::from(known.ct_eq(&digest)) {
-                Some(user)
-            } else {
-                found
-            }
-        })
+        self.0.iter().fold(
+            None,
+            |found, (known, user)| {
+                if bool::from(known.ct_eq(&digest)) { Some(user) } else { found }
+            },
+        )
     }
 
     /// Returns `true` if a user of an earlier request is still there, with all groups of then.
@@ -81,19 +76,14 @@ impl Tokens {
 fn read_record(record: &csv::ByteRecord) -> anyhow::Result<Option<([u8; 32], User)>> {
     let mut fields = Vec::new();
     for field in record {
-        let field = std::str::from_utf8(field)
-            .ok()
-            .context("the line is not UTF-8")?;
+        let field = std::str::from_utf8(field).ok().context("the line is not UTF-8")?;
         if field.chars().any(char::is_control) {
             bail!("a field has a line break or a control character: is a quote missing?");
         }
         fields.push(field);
     }
     let [token, name, uid, rest @ ..] = fields.as_slice() else {
-        bail!(
-            "expected token, user name, uid and maybe groups, found {} fields",
-            fields.len()
-        );
+        bail!("expected token, user name, uid and maybe groups, found {} fields", fields.len());
     };
     if token.is_empty() {
         return Ok(None);
@@ -109,20 +99,13 @@ fn read_record(record: &csv::ByteRecord) -> anyhow::Result<Option<([u8; 32], Use
         Some(groups) if !groups.is_empty() => groups.split(',').map(str::to_owned).collect(),
         _ => Vec::new(),
     };
-    let user = User {
-        name: (*name).to_owned(),
-        uid: (*uid).to_owned(),
-        groups,
-        ..User::default()
-    };
+    let user = User { name: (*name).to_owned(), uid: (*uid).to_owned(), groups, ..User::default() };
     Ok(Some((digest, user)))
 }
 
 fn from_hex(hex: &str) -> Option<[u8; 32]> {
-    let digits: Vec<u8> = hex
-        .chars()
-        .map(|digit| digit.to_digit(16)?.try_into().ok())
-        .collect::<Option<_>>()?;
+    let digits: Vec<u8> =
+        hex.chars().map(|digit| digit.to_digit(16)?.try_into().ok()).collect::<Option<_>>()?;
     let bytes: Vec<u8> = digits
         .chunks(2)
         .map(|pair| match pair {

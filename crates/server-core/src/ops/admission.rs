@@ -83,9 +83,7 @@ impl Admission {
     /// 429 if no permit is free.
     pub fn enter(&self, class: Class) -> Result<Permit> {
         let permit = self.permits(class).take()?;
-        Ok(Permit {
-            _permits: vec![permit],
-        })
+        Ok(Permit { _permits: vec![permit] })
     }
 
     /// Returns the number of taken permits of a class.
@@ -103,13 +101,9 @@ impl Admission {
     /// 429 at once if the queue is full.
     pub async fn expansion(&self) -> Result<Permit> {
         let admitted = self.admitted.take()?;
-        let running = Arc::clone(&self.running)
-            .acquire_owned()
-            .await
-            .map_err(|_| too_many_requests())?;
-        Ok(Permit {
-            _permits: vec![running, admitted],
-        })
+        let running =
+            Arc::clone(&self.running).acquire_owned().await.map_err(|_| too_many_requests())?;
+        Ok(Permit { _permits: vec![running, admitted] })
     }
 
     /// Works on a text of `bytes` bytes, such as parsing the body of a request.
@@ -142,16 +136,11 @@ impl Admission {
 impl Permits {
     fn new(wanted: usize) -> Self {
         let all = wanted.min(Semaphore::MAX_PERMITS);
-        Self {
-            free: Arc::new(Semaphore::new(all)),
-            all,
-        }
+        Self { free: Arc::new(Semaphore::new(all)), all }
     }
 
     fn take(&self) -> Result<OwnedSemaphorePermit> {
-        Arc::clone(&self.free)
-            .try_acquire_owned()
-            .map_err(|_| too_many_requests())
+        Arc::clone(&self.free).try_acquire_owned().map_err(|_| too_many_requests())
     }
 
     fn taken(&self) -> usize {
@@ -163,15 +152,8 @@ impl Permits {
 ///
 /// Source: `NewTooManyRequests` of `k8s.io/apimachinery`, with the text of `k8s.io/apiserver`.
 pub fn too_many_requests() -> Box<Status> {
-    Status::new(
-        429,
-        "TooManyRequests",
-        "Too many requests, please try again later.",
-    )
-    .with(Details {
-        retry_after_seconds: 1,
-        ..Details::default()
-    })
+    Status::new(429, "TooManyRequests", "Too many requests, please try again later.")
+        .with(Details { retry_after_seconds: 1, ..Details::default() })
 }
 
 #[cfg(test)]
@@ -189,12 +171,8 @@ mod tests {
     #[test]
     fn each_class_has_permits_of_its_own() {
         let admission = admission(&["--max-reads=1", "--max-writes=2", "--max-watches=3"]);
-        let classes = [
-            (Class::Read, 1),
-            (Class::Write, 2),
-            (Class::Watch, 3),
-            (Class::Login, MAX_LOGINS),
-        ];
+        let classes =
+            [(Class::Read, 1), (Class::Write, 2), (Class::Watch, 3), (Class::Login, MAX_LOGINS)];
         let mut taken = Vec::new();
         for (class, permits) in classes {
             for _ in 0..permits {

@@ -130,11 +130,7 @@ impl Audit {
 
     fn with(output: impl Log, metrics: Arc<Metrics>) -> anyhow::Result<Self> {
         let (queue, messages) = sync_channel(QUEUE);
-        let audit = Self {
-            queue,
-            stale: Arc::new(AtomicBool::new(false)),
-            metrics,
-        };
+        let audit = Self { queue, stale: Arc::new(AtomicBool::new(false)), metrics };
         let (stale, metrics) = (Arc::clone(&audit.stale), Arc::clone(&audit.metrics));
         thread::Builder::new()
             .name("audit".to_owned())
@@ -240,11 +236,7 @@ fn write_all(
         while let Some(Message::Line(line)) = next {
             lines.extend_from_slice(&line);
             count += 1;
-            next = if lines.len() < BATCH {
-                messages.try_recv().ok()
-            } else {
-                None
-            };
+            next = if lines.len() < BATCH { messages.try_recv().ok() } else { None };
         }
         if stale.swap(false, Ordering::AcqRel)
             && let Err(error) = output.reopen()
@@ -306,11 +298,7 @@ mod tests {
     fn dropped(metrics: &Metrics) -> u64 {
         let text = metrics.text().unwrap();
         let name = "krm_template_audit_dropped_total ";
-        text.lines()
-            .find_map(|line| line.strip_prefix(name))
-            .unwrap()
-            .parse()
-            .unwrap()
+        text.lines().find_map(|line| line.strip_prefix(name)).unwrap().parse().unwrap()
     }
 
     fn entry<'a>(name: &'a str, user_agent: &'a str) -> Entry<'a> {
@@ -342,10 +330,7 @@ mod tests {
             .unwrap()
             .lines()
             .map(|line| {
-                serde_json::from_str::<Value>(line).unwrap()["name"]
-                    .as_str()
-                    .unwrap()
-                    .into()
+                serde_json::from_str::<Value>(line).unwrap()["name"].as_str().unwrap().into()
             })
             .collect()
     }
@@ -411,13 +396,7 @@ mod tests {
     fn a_renamed_file_is_opened_anew() {
         let folder = tempfile::tempdir().unwrap();
         let (path, old) = (folder.path().join("audit"), folder.path().join("audit.1"));
-        let audit = Audit::start(
-            &Args {
-                audit: Some(path.clone()),
-            },
-            metrics(),
-        )
-        .unwrap();
+        let audit = Audit::start(&Args { audit: Some(path.clone()) }, metrics()).unwrap();
         audit.record(&entry("a\nb", ""));
         audit.record(&entry("second", ""));
         while names_or_none(&path).len() < 2 {
@@ -432,19 +411,13 @@ mod tests {
     }
 
     fn names_or_none(path: &Path) -> Vec<String> {
-        if path.exists() {
-            names(path)
-        } else {
-            Vec::new()
-        }
+        if path.exists() { names(path) } else { Vec::new() }
     }
 
     #[test]
     fn a_file_that_cannot_be_opened_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        let args = Args {
-            audit: Some(folder.path().join("none/audit")),
-        };
+        let args = Args { audit: Some(folder.path().join("none/audit")) };
         let error = Audit::start(&args, metrics()).unwrap_err().to_string();
         assert!(error.starts_with("cannot open the audit log `"), "{error}");
     }
@@ -455,11 +428,7 @@ mod tests {
         let (let_go, go) = channel();
         let written = Arc::new(Mutex::new(Vec::new()));
         let metrics = metrics();
-        let held = Held {
-            begun,
-            go,
-            written: Arc::clone(&written),
-        };
+        let held = Held { begun, go, written: Arc::clone(&written) };
         let audit = Audit::with(held, Arc::clone(&metrics)).unwrap();
         audit.record(&entry("first", ""));
         started.recv().unwrap();
@@ -478,11 +447,7 @@ mod tests {
         let (begun, _started) = channel();
         let (let_go, go) = channel();
         let metrics = metrics();
-        let held = Held {
-            begun,
-            go,
-            written: Arc::default(),
-        };
+        let held = Held { begun, go, written: Arc::default() };
         let audit = Audit::with(held, Arc::clone(&metrics)).unwrap();
         let_go.send(Err(io::ErrorKind::StorageFull.into())).unwrap();
         audit.record(&entry("web", ""));

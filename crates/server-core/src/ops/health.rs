@@ -50,11 +50,7 @@ pub fn answer(
         Some(name) => match results.iter().find(|(known, _)| *known == name) {
             Some((_, Ok(()))) => (200, TEXT, "ok".to_owned()),
             Some((_, Err(why))) => (500, TEXT, format!("internal server error: {why}\n")),
-            None => (
-                404,
-                "application/json",
-                format!("{}\n", Status::no_such_path().object()),
-            ),
+            None => (404, "application/json", format!("{}\n", Status::no_such_path().object())),
         },
     }
 }
@@ -170,11 +166,7 @@ mod tests {
     fn one_check_is_asked_by_its_name() {
         let cases = [
             ("ping", 200, "ok"),
-            (
-                "store",
-                500,
-                "internal server error: etcd does not answer\n",
-            ),
+            ("store", 500, "internal server error: etcd does not answer\n"),
             ("nope", 404, "\"reason\":\"NotFound\""),
         ];
         for (name, expected, part) in cases {

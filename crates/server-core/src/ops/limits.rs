@@ -159,21 +159,13 @@ impl Limits {
 
 fn stored_bytes(text: &str) -> Result<usize, String> {
     bytes(text).and_then(|size| {
-        if size <= MAX_VALUE_BYTES {
-            Ok(size)
-        } else {
-            Err("must be at most 1Mi".to_owned())
-        }
+        if size <= MAX_VALUE_BYTES { Ok(size) } else { Err("must be at most 1Mi".to_owned()) }
     })
 }
 
 fn header_bytes(text: &str) -> Result<usize, String> {
     bytes(text).and_then(|size| {
-        if size >= MIN_HEADER_BYTES {
-            Ok(size)
-        } else {
-            Err("must be at least 8Ki".to_owned())
-        }
+        if size >= MIN_HEADER_BYTES { Ok(size) } else { Err("must be at least 8Ki".to_owned()) }
     })
 }
 

@@ -114,11 +114,7 @@ impl TraceParent {
         if version == "ff" || too_long || nothing(trace) || nothing(parent) {
             return None;
         }
-        Some(Self {
-            trace: trace.to_owned(),
-            parent: parent.to_owned(),
-            sampled: flags & 1 == 1,
-        })
+        Some(Self { trace: trace.to_owned(), parent: parent.to_owned(), sampled: flags & 1 == 1 })
     }
 }
 
@@ -127,12 +123,7 @@ impl TraceParent {
 ///
 /// The span has the error level, so errors name their request at every log level.
 pub fn request_span(audit_id: &str, parent: Option<&TraceParent>) -> Span {
-    let Some(TraceParent {
-        trace,
-        parent,
-        sampled,
-    }) = parent
-    else {
+    let Some(TraceParent { trace, parent, sampled }) = parent else {
         return error_span!("request", audit_id);
     };
     let (trace_id, parent_id) = (trace.as_str(), parent.as_str());
@@ -141,9 +132,7 @@ pub fn request_span(audit_id: &str, parent: Option<&TraceParent>) -> Span {
 
 /// Returns the text if it consists of `length` lower-case hexadecimal digits.
 fn hexadecimal(text: &str, length: usize) -> Option<&str> {
-    let digits = text
-        .bytes()
-        .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     (digits && text.len() == length).then_some(text)
 }
 
@@ -191,13 +180,9 @@ mod tests {
         let writer = written.clone();
         with_default(json("info", move || writer.clone()).unwrap(), log);
         let text = written.text();
-        let lines: Vec<Value> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        let [line] = lines.as_slice() else {
-            panic!("one line expected:\n{text}")
-        };
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let [line] = lines.as_slice() else { panic!("one line expected:\n{text}") };
         for (pointer, expected) in [
             ("/level", "INFO"),
             ("/message", "answered"),
@@ -206,11 +191,7 @@ mod tests {
             ("/span/trace_id", "4bf92f3577b34da6a3ce929d0e0e4736"),
             ("/span/parent_id", "00f067aa0ba902b7"),
         ] {
-            assert_eq!(
-                line.pointer(pointer).and_then(Value::as_str),
-                Some(expected),
-                "{text}"
-            );
+            assert_eq!(line.pointer(pointer).and_then(Value::as_str), Some(expected), "{text}");
         }
         assert_eq!(line["code"], 200);
     }
@@ -251,10 +232,7 @@ mod tests {
         let line: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(line["message"], "panicked");
         assert_eq!(line["span"]["audit_id"], "id-1");
-        assert!(
-            line["place"].as_str().unwrap().starts_with(file!()),
-            "{text}"
-        );
+        assert!(line["place"].as_str().unwrap().starts_with(file!()), "{text}");
         assert!(!text.contains("canary"), "{text}");
     }
 

@@ -38,12 +38,9 @@ impl Measured {
     /// The same as [`Store::create`], and if the key has no kind of [`KINDS`](crate::store::KINDS).
     pub async fn create(&self, key: &str, value: Bytes) -> Result<Revision, Error> {
         if !is_known(key) {
-            return Err(Error::Unavailable(format!(
-                "the kind of {key:?} is not known"
-            )));
+            return Err(Error::Unavailable(format!("the kind of {key:?} is not known")));
         }
-        self.timed(Operation::Create, self.store.create(key, value))
-            .await
+        self.timed(Operation::Create, self.store.create(key, value)).await
     }
 
     /// See [`Store::update`].
@@ -57,8 +54,7 @@ impl Measured {
         value: Bytes,
         expected: Revision,
     ) -> Result<Revision, Error> {
-        self.timed(Operation::Update, self.store.update(key, value, expected))
-            .await
+        self.timed(Operation::Update, self.store.update(key, value, expected)).await
     }
 
     /// See [`Store::delete`].
@@ -67,8 +63,7 @@ impl Measured {
     ///
     /// The same as [`Store::delete`].
     pub async fn delete(&self, key: &str, expected: Revision) -> Result<Revision, Error> {
-        self.timed(Operation::Delete, self.store.delete(key, expected))
-            .await
+        self.timed(Operation::Delete, self.store.delete(key, expected)).await
     }
 
     /// See [`Store::list`].
@@ -83,8 +78,7 @@ impl Measured {
         limit: usize,
         at: Option<Revision>,
     ) -> Result<Page, Error> {
-        self.timed(Operation::List, self.store.list(prefix, after, limit, at))
-            .await
+        self.timed(Operation::List, self.store.list(prefix, after, limit, at)).await
     }
 
     /// Returns the number of items to read at once for a list of all: zero, which means all, if the
@@ -99,8 +93,7 @@ impl Measured {
     ///
     /// The same as [`Store::watch`].
     pub async fn watch(&self, prefix: &str, after: Revision) -> Result<Watch, Error> {
-        self.timed(Operation::Watch, self.store.watch(prefix, after))
-            .await
+        self.timed(Operation::Watch, self.store.watch(prefix, after)).await
     }
 
     /// See [`Store::revision`]. This is not measured, as it costs nothing in most stores.
@@ -133,8 +126,7 @@ impl Measured {
     ) -> Result<T, Error> {
         let began = Instant::now();
         let done = done.await;
-        self.metrics
-            .observe_store(self.store.name(), operation, began.elapsed());
+        self.metrics.observe_store(self.store.name(), operation, began.elapsed());
         done
     }
 }

@@ -20,10 +20,7 @@ use crate::status::{Result, Status};
 ///
 /// 500 if the handling panics.
 pub async fn caught<T>(metrics: &Metrics, handling: impl Future<Output = Result<T>>) -> Result<T> {
-    AssertUnwindSafe(handling)
-        .catch_unwind()
-        .await
-        .unwrap_or_else(|_| Err(panicked(metrics)))
+    AssertUnwindSafe(handling).catch_unwind().await.unwrap_or_else(|_| Err(panicked(metrics)))
 }
 
 /// Runs a part of a request on a thread for blocking work.

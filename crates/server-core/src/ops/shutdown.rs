@@ -109,10 +109,9 @@ fn follow(args: Args, mut signals: mpsc::Receiver<Signal>) -> (Shutdown, Reload)
         while signals.recv().await == Some(Signal::Reload) {
             reload.send_replace(());
         }
-        for (next, wait) in [
-            (Phase::Leaving, args.shutdown_delay),
-            (Phase::Closing, args.shutdown_timeout),
-        ] {
+        for (next, wait) in
+            [(Phase::Leaving, args.shutdown_delay), (Phase::Closing, args.shutdown_timeout)]
+        {
             phase.send_replace(next);
             if interrupted(&mut signals, wait).await {
                 break;
@@ -148,10 +147,7 @@ mod tests {
 
     fn started(delay: Duration, limit: Duration) -> (mpsc::Sender<Signal>, Shutdown, Reload) {
         let (sender, receiver) = mpsc::channel(1);
-        let args = Args {
-            shutdown_delay: delay,
-            shutdown_timeout: limit,
-        };
+        let args = Args { shutdown_delay: delay, shutdown_timeout: limit };
         let (shutdown, reload) = follow(args, receiver);
         (sender, shutdown, reload)
     }

@@ -13,9 +13,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     if text == "0" {
         return Ok(Duration::ZERO);
     }
-    let signed: SignedDuration = text
-        .parse()
-        .map_err(|_| "expected a duration such as `10s` or `500ms`".to_owned())?;
+    let signed: SignedDuration =
+        text.parse().map_err(|_| "expected a duration such as `10s` or `500ms`".to_owned())?;
     Duration::try_from(signed).map_err(|_| "must not be negative".to_owned())
 }
 
@@ -26,11 +25,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// Fails if the text is not a duration, or is not positive.
 pub(super) fn timeout(text: &str) -> Result<Duration, String> {
     let read = duration(text)?;
-    if read.is_zero() {
-        Err("must be more than 0".to_owned())
-    } else {
-        Ok(read)
-    }
+    if read.is_zero() { Err("must be more than 0".to_owned()) } else { Ok(read) }
 }
 
 /// Parses a number of bytes, with an optional suffix `Ki`, `Mi` or `Gi`.

@@ -1,9 +1,6 @@
 //! A store of any kind.
 
-#![cfg_attr(
-    not(feature = "etcd"),
-    expect(clippy::unused_async, reason = "only etcd waits")
-)]
+#![cfg_attr(not(feature = "etcd"), expect(clippy::unused_async, reason = "only etcd waits"))]
 
 use std::path::Path;
 
@@ -46,9 +43,7 @@ impl Store {
     ///
     /// [`Error::Unavailable`] says why the file cannot be used.
     pub fn file(path: &Path) -> Result<Self, Error> {
-        FileStore::open(path, Check::Pages)
-            .map(Kind::File)
-            .map(Self)
+        FileStore::open(path, Check::Pages).map(Kind::File).map(Self)
     }
 
     /// Opens a store in a file like [`Store::file`], but verifies only the objects.
@@ -57,9 +52,7 @@ impl Store {
     ///
     /// [`Error::Unavailable`] says why the file cannot be used.
     pub fn unchecked_file(path: &Path) -> Result<Self, Error> {
-        FileStore::open(path, Check::Objects)
-            .map(Kind::File)
-            .map(Self)
+        FileStore::open(path, Check::Objects).map(Kind::File).map(Self)
     }
 
     /// Opens a store in etcd v3.
@@ -117,8 +110,7 @@ impl Store {
         value: Bytes,
         expected: Revision,
     ) -> Result<Revision, Error> {
-        self.write(Write::Update(key.to_owned(), value, expected))
-            .await
+        self.write(Write::Update(key.to_owned(), value, expected)).await
     }
 
     /// Deletes an item that has the expected revision, and returns the revision of the deletion.
@@ -131,10 +123,7 @@ impl Store {
     }
 
     async fn write(&self, write: Write) -> Result<Revision, Error> {
-        if write
-            .value()
-            .is_some_and(|value| value.len() > MAX_VALUE_BYTES)
-        {
+        if write.value().is_some_and(|value| value.len() > MAX_VALUE_BYTES) {
             return Err(Error::TooLarge);
         }
         match &self.0 {

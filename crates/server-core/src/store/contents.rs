@@ -150,18 +150,8 @@ impl Entry {
     }
 
     fn record<'r>(&'r self, key: &'r str) -> Record<'r> {
-        let kind = if self.is_damaged {
-            Kind::Lost
-        } else {
-            Kind::Object
-        };
-        Record {
-            kind,
-            revision: self.revision,
-            seconds: 0,
-            key,
-            value: &self.value,
-        }
+        let kind = if self.is_damaged { Kind::Lost } else { Kind::Object };
+        Record { kind, revision: self.revision, seconds: 0, key, value: &self.value }
     }
 }
 
@@ -175,11 +165,7 @@ struct Changes<'e> {
 
 impl<'e> Changes<'e> {
     const fn new(entries: &'e BTreeMap<String, Entry>) -> Self {
-        Self {
-            entries,
-            earlier: BTreeMap::new(),
-            newest_first: Vec::new(),
-        }
+        Self { entries, earlier: BTreeMap::new(), newest_first: Vec::new() }
     }
 
     /// Adds the event before those that are known. Returns `false` if its value is not known.
@@ -190,11 +176,7 @@ impl<'e> Changes<'e> {
         let now = self.entries.get(&key).filter(|entry| !entry.is_damaged);
         let now = now.map(|entry| entry.value.clone());
         let after = self.earlier.insert(key.clone(), before.clone());
-        let item = |value| Item {
-            key,
-            value,
-            revision: record.revision,
-        };
+        let item = |value| Item { key, value, revision: record.revision };
         let change = match (record.kind, before, after.unwrap_or(now)) {
             (Kind::Created | Kind::Updated, before, Some(value)) => {
                 KeyChange::Put(item(value), before)

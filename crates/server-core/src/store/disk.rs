@@ -116,9 +116,7 @@ impl Disk {
     /// Opens the file again after an error.
     pub(super) fn reopen(path: &Path) -> Result<Self, Error> {
         let opened = Self::open_existing(path, Check::Objects);
-        opened
-            .map(|(disk, _)| disk)
-            .map_err(|error| refused(path, &error))
+        opened.map(|(disk, _)| disk).map_err(|error| refused(path, &error))
     }
 
     fn open_existing(path: &Path, check: Check) -> Result<(Self, Contents), redb::Error> {
@@ -229,11 +227,7 @@ impl Disk {
             let event = event(change, seconds);
             let record = event.encode();
             events.insert(event.revision, record.as_slice())?;
-            self.kept.push_back(Kept {
-                revision: event.revision,
-                seconds,
-                bytes: record.len(),
-            });
+            self.kept.push_back(Kept { revision: event.revision, seconds, bytes: record.len() });
             self.kept_bytes += record.len();
         }
         if let Some(change) = changes.last() {
@@ -248,20 +242,11 @@ impl Disk {
         records: &mut Table<'_, &'static [u8], &'static [u8]>,
         change: &KeyChange,
     ) -> Result<(), redb::Error> {
-        let Item {
-            key,
-            value,
-            revision,
-        } = change.item();
+        let Item { key, value, revision } = change.item();
         let (found, expected) = match change {
             KeyChange::Put(_, before) => {
-                let record = Record {
-                    kind: Kind::Object,
-                    revision: *revision,
-                    seconds: 0,
-                    key,
-                    value,
-                };
+                let record =
+                    Record { kind: Kind::Object, revision: *revision, seconds: 0, key, value };
                 let found = records.insert(key.as_bytes(), record.encode().as_slice())?;
                 (found.is_some(), before.is_some())
             }
@@ -305,13 +290,7 @@ fn event(change: &KeyChange, seconds: i64) -> Record<'_> {
         KeyChange::Put(_, Some(before)) => (Kind::Updated, before.as_ref()),
         KeyChange::Delete(item) => (Kind::Deleted, item.value.as_ref()),
     };
-    Record {
-        kind,
-        revision: item.revision,
-        seconds,
-        key: &item.key,
-        value,
-    }
+    Record { kind, revision: item.revision, seconds, key: &item.key, value }
 }
 
 /// Writes the last revision.
@@ -344,9 +323,7 @@ fn supported(database: &Database) -> Result<(), redb::Error> {
     match format(database)? {
         FORMAT => Ok(()),
         former::FORMER => Err(invalid("it is from an older version, without checksums")),
-        format => Err(invalid(&format!(
-            "its format is {format}, expected {FORMAT}"
-        ))),
+        format => Err(invalid(&format!("its format is {format}, expected {FORMAT}"))),
     }
 }
 
@@ -417,9 +394,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 }
 
 fn folder(path: &Path) -> &Path {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or_else(|| Path::new("."))
 }
 

@@ -111,16 +111,8 @@ impl Line {
     fn of(item: &Item) -> Self {
         let key = item.key.clone();
         match std::str::from_utf8(&item.value) {
-            Ok(text) => Self {
-                key,
-                value: Some(text.to_owned()),
-                base64: None,
-            },
-            Err(_) => Self {
-                key,
-                value: None,
-                base64: Some(STANDARD.encode(&item.value)),
-            },
+            Ok(text) => Self { key, value: Some(text.to_owned()), base64: None },
+            Err(_) => Self { key, value: None, base64: Some(STANDARD.encode(&item.value)) },
         }
     }
 }
@@ -131,10 +123,7 @@ fn parse(line: &str) -> Result<(String, Bytes)> {
         .map_err(|error| anyhow!("column {}: not an item of a dump", error.column()))?;
     let value = match (line.value, line.base64) {
         (Some(text), None) => Bytes::from(text),
-        (None, Some(text)) => STANDARD
-            .decode(text)
-            .map_err(|_| anyhow!("not base64"))?
-            .into(),
+        (None, Some(text)) => STANDARD.decode(text).map_err(|_| anyhow!("not base64"))?.into(),
         _ => bail!("expected `value` or `base64`"),
     };
     Ok((line.key, value))

@@ -90,10 +90,7 @@ impl Feed {
             revision: start,
             end: None,
         };
-        Self {
-            ring: Mutex::new(ring),
-            pushes: watch::Sender::new(0),
-        }
+        Self { ring: Mutex::new(ring), pushes: watch::Sender::new(0) }
     }
 
     /// Adds the changes of one or more revisions, in order. No change up to `revision` is then
@@ -105,16 +102,14 @@ impl Feed {
         }
         ring.revision = ring.revision.max(revision);
         drop(ring);
-        self.pushes
-            .send_modify(|pushes| *pushes = pushes.wrapping_add(1));
+        self.pushes.send_modify(|pushes| *pushes = pushes.wrapping_add(1));
     }
 
     /// Ends all watches with an error once they have read the ring.
     #[cfg(feature = "etcd")]
     pub(super) fn end(&self, error: Error) {
         self.ring().end.get_or_insert(error);
-        self.pushes
-            .send_modify(|pushes| *pushes = pushes.wrapping_add(1));
+        self.pushes.send_modify(|pushes| *pushes = pushes.wrapping_add(1));
     }
 
     /// Returns `true` if the feed has ended.
@@ -133,16 +128,9 @@ impl Feed {
     /// not reach back to it.
     pub(super) fn changed(&self, prefix: &str, after: Revision) -> Option<bool> {
         let ring = self.ring();
-        let newer = ring
-            .changes
-            .iter()
-            .rev()
-            .take_while(|change| change.item().revision > after);
-        (after >= ring.start).then(|| {
-            newer
-                .into_iter()
-                .any(|change| change.item().key.starts_with(prefix))
-        })
+        let newer = ring.changes.iter().rev().take_while(|change| change.item().revision > after);
+        (after >= ring.start)
+            .then(|| newer.into_iter().any(|change| change.item().key.starts_with(prefix)))
     }
 
     /// Starts a watch on the keys with a prefix, from the first change after a revision.
@@ -156,22 +144,12 @@ impl Feed {
         if after < ring.start || ring.end.is_some() {
             return Err(ring.end.clone().unwrap_or(Error::Compacted(ring.revision)));
         }
-        let known = ring
-            .changes
-            .partition_point(|change| change.item().revision <= after);
+        let known = ring.changes.partition_point(|change| change.item().revision <= after);
         let next = ring.first + known as u64;
         drop(ring);
         let reported = Instant::now();
         let prefix = prefix.to_owned();
-        Ok(Watch {
-            feed: Arc::clone(self),
-            pushes,
-            prefix,
-            after,
-            next,
-            revision: after,
-            reported,
-        })
+        Ok(Watch { feed: Arc::clone(self), pushes, prefix, after, next, revision: after, reported })
     }
 
     fn ring(&self) -> MutexGuard<'_, Ring> {
@@ -251,10 +229,7 @@ impl Watch {
         let Some(mut place) = self.next.checked_sub(ring.first) else {
             return Err(Error::Compacted(ring.revision));
         };
-        while let Some(change) = usize::try_from(place)
-            .ok()
-            .and_then(|at| ring.changes.get(at))
-        {
+        while let Some(change) = usize::try_from(place).ok().and_then(|at| ring.changes.get(at)) {
             place += 1;
             self.next += 1;
             let item = change.item();

@@ -49,15 +49,8 @@ impl FileStore {
         for key in contents.damaged() {
             tracing::error!(key, "the value of an object is damaged");
         }
-        let Contents {
-            entries,
-            revision,
-            changes,
-            ..
-        } = contents;
-        let start = changes
-            .first()
-            .map_or(revision, |change| change.item().revision - 1);
+        let Contents { entries, revision, changes, .. } = contents;
+        let start = changes.first().map_or(revision, |change| change.item().revision - 1);
         let feed = Arc::new(Feed::new(start));
         feed.push(changes, revision);
         let memory = Memory::with(Objects::new(entries, revision, feed));
@@ -77,11 +70,7 @@ impl FileStore {
             .name("store".to_owned())
             .spawn(move || writer.run(waiting))
             .map_err(|error| Error::Unavailable(format!("cannot start a thread: {error}")))?;
-        Ok(Self {
-            memory,
-            requests,
-            health,
-        })
+        Ok(Self { memory, requests, health })
     }
 
     /// Returns the items, for reading.
@@ -96,8 +85,7 @@ impl FileStore {
 
     /// Makes a revision the last one, without a change.
     pub(super) async fn advance(&self, revision: Revision) -> Result<(), Error> {
-        self.ask(|answer| Request::Advance(Some(revision), answer))
-            .await
+        self.ask(|answer| Request::Advance(Some(revision), answer)).await
     }
 
     /// Checks that the store is open, and that its file is in its place and can be written.
@@ -191,11 +179,7 @@ impl Writer {
                     Request::Close(answer) => close = Some(answer),
                 }
                 let is_full = advance.is_some() || close.is_some() || writes.len() >= MAX_BATCH;
-                next = if is_full {
-                    None
-                } else {
-                    waiting.try_recv().ok()
-                };
+                next = if is_full { None } else { waiting.try_recv().ok() };
             }
             self.write(writes);
             if let Some((revision, answer)) = advance {
@@ -274,9 +258,7 @@ impl Writer {
         let mut revision = objects.revision();
         for (write, sender) in writes {
             let key = write.key();
-            let now = overlay
-                .get(key)
-                .map_or_else(|| objects.entry(key), Option::as_ref);
+            let now = overlay.get(key).map_or_else(|| objects.entry(key), Option::as_ref);
             let answer = write.change(now, revision + 1).map(|change| {
                 revision += 1;
                 let entry = match &change {

@@ -44,33 +44,21 @@ impl Write {
     ) -> Result<KeyChange, Error> {
         match (self, now) {
             (Self::Create(..), Some(_)) => Err(Error::Exists),
-            (Self::Create(key, value), None) => Ok(KeyChange::Put(
-                Item {
-                    key,
-                    value,
-                    revision,
-                },
-                None,
-            )),
+            (Self::Create(key, value), None) => {
+                Ok(KeyChange::Put(Item { key, value, revision }, None))
+            }
             (Self::Update(..) | Self::Delete(..), None) => Err(Error::Missing),
             (Self::Update(key, _, expected) | Self::Delete(key, expected), Some(entry))
                 if entry.revision != expected =>
             {
                 Err(Error::Stale(entry.item(&key)))
             }
-            (Self::Update(key, value, _), Some(entry)) => Ok(KeyChange::Put(
-                Item {
-                    key,
-                    value,
-                    revision,
-                },
-                Some(entry.value.clone()),
-            )),
-            (Self::Delete(key, _), Some(entry)) => Ok(KeyChange::Delete(Item {
-                key,
-                value: entry.value.clone(),
-                revision,
-            })),
+            (Self::Update(key, value, _), Some(entry)) => {
+                Ok(KeyChange::Put(Item { key, value, revision }, Some(entry.value.clone())))
+            }
+            (Self::Delete(key, _), Some(entry)) => {
+                Ok(KeyChange::Delete(Item { key, value: entry.value.clone(), revision }))
+            }
         }
     }
 }
@@ -86,19 +74,11 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) const fn whole(value: Bytes, revision: Revision) -> Self {
-        Self {
-            value,
-            revision,
-            is_damaged: false,
-        }
+        Self { value, revision, is_damaged: false }
     }
 
     pub(super) const fn damaged(revision: Revision) -> Self {
-        Self {
-            value: Bytes::new(),
-            revision,
-            is_damaged: true,
-        }
+        Self { value: Bytes::new(), revision, is_damaged: true }
     }
 
     /// Returns the item, or [`Error::Damaged`].
@@ -111,11 +91,7 @@ impl Entry {
     }
 
     fn item(&self, key: &str) -> Item {
-        Item {
-            key: key.to_owned(),
-            value: self.value.clone(),
-            revision: self.revision,
-        }
+        Item { key: key.to_owned(), value: self.value.clone(), revision: self.revision }
     }
 }
 
@@ -134,11 +110,7 @@ impl Objects {
         revision: Revision,
         feed: Arc<Feed>,
     ) -> Self {
-        Self {
-            entries,
-            revision,
-            feed,
-        }
+        Self { entries, revision, feed }
     }
 
     pub(super) const fn revision(&self) -> Revision {
@@ -170,14 +142,7 @@ impl Objects {
             let item = change.item();
             self.revision = item.revision;
             match change {
-                KeyChange::Put(
-                    Item {
-                        key,
-                        value,
-                        revision,
-                    },
-                    _,
-                ) => {
+                KeyChange::Put(Item { key, value, revision }, _) => {
                     let entry = Entry::whole(value.clone(), *revision);
                     self.entries.insert(key.clone(), entry);
                 }
@@ -228,11 +193,6 @@ impl Objects {
             }
         }
         let remaining = following.count() as u64;
-        Ok(Page {
-            items,
-            damaged,
-            revision: at.unwrap_or(self.revision),
-            remaining,
-        })
+        Ok(Page { items, damaged, revision: at.unwrap_or(self.revision), remaining })
     }
 }

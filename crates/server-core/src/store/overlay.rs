@@ -38,15 +38,8 @@ impl Overlay {
             TryLockError::Error(error) => error,
         })?;
         let length = file.metadata()?.len();
-        let state = State {
-            length,
-            visible: length,
-            written: BTreeMap::new(),
-        };
-        Ok(Self {
-            file,
-            state: Mutex::new(state),
-        })
+        let state = State { length, visible: length, written: BTreeMap::new() };
+        Ok(Self { file, state: Mutex::new(state) })
     }
 
     /// Reads the whole file.
@@ -109,10 +102,9 @@ impl StorageBackend for Overlay {
         }
         State::blocks(offset, out.len(), |start, done, inside, part| {
             let block = state.block(&self.file, start)?;
-            if let (Some(to), Some(from)) = (
-                out.get_mut(done..done + part),
-                block.get(inside..inside + part),
-            ) {
+            if let (Some(to), Some(from)) =
+                (out.get_mut(done..done + part), block.get(inside..inside + part))
+            {
                 to.copy_from_slice(from);
             }
             Ok(())
@@ -135,10 +127,9 @@ impl StorageBackend for Overlay {
         let mut state = self.state();
         State::blocks(offset, data.len(), |start, done, inside, part| {
             let mut block = state.block(&self.file, start)?;
-            if let (Some(from), Some(to)) = (
-                data.get(done..done + part),
-                block.get_mut(inside..inside + part),
-            ) {
+            if let (Some(from), Some(to)) =
+                (data.get(done..done + part), block.get_mut(inside..inside + part))
+            {
                 to.copy_from_slice(from);
             }
             state.written.insert(start, block);

@@ -30,14 +30,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 6] = [
-        Self::Object,
-        Self::Lost,
-        Self::Created,
-        Self::Updated,
-        Self::Deleted,
-        Self::Last,
-    ];
+    const ALL: [Self; 6] =
+        [Self::Object, Self::Lost, Self::Created, Self::Updated, Self::Deleted, Self::Last];
 }
 
 /// A record, decoded.
@@ -53,25 +47,13 @@ pub(super) struct Record<'r> {
 
 impl<'r> Record<'r> {
     pub(super) const fn last(revision: Revision) -> Self {
-        Self {
-            kind: Kind::Last,
-            revision,
-            seconds: 0,
-            key: "",
-            value: &[],
-        }
+        Self { kind: Kind::Last, revision, seconds: 0, key: "", value: &[] }
     }
 
     /// Returns a record of a value in etcd, which has revisions of its own.
     #[cfg(feature = "etcd")]
     pub(super) const fn in_etcd(key: &'r str, value: &'r [u8]) -> Self {
-        Self {
-            kind: Kind::Object,
-            revision: 0,
-            seconds: 0,
-            key,
-            value,
-        }
+        Self { kind: Kind::Object, revision: 0, seconds: 0, key, value }
     }
 
     /// Returns whether bytes begin as a record does. A value of a former version in etcd does not.
@@ -154,13 +136,8 @@ pub(super) fn scan(bytes: &[u8], mut found: impl FnMut(Record<'_>)) {
 mod tests {
     use super::*;
 
-    const RECORD: Record<'_> = Record {
-        kind: Kind::Updated,
-        revision: 7,
-        seconds: -1,
-        key: "/t/ä",
-        value: b"value",
-    };
+    const RECORD: Record<'_> =
+        Record { kind: Kind::Updated, revision: 7, seconds: -1, key: "/t/ä", value: b"value" };
 
     #[test]
     fn no_record_with_a_flipped_bit_is_read() {

@@ -87,11 +87,7 @@ pub fn compact(path: &Path) -> Result<(u64, u64), Error> {
 impl Report {
     fn of(contents: &Contents, index: Option<String>) -> Self {
         let damaged = contents.damaged();
-        Self {
-            objects: contents.entries.len() - damaged.len(),
-            damaged,
-            index,
-        }
+        Self { objects: contents.entries.len() - damaged.len(), damaged, index }
     }
 
     /// Returns `true` if nothing is damaged.

@@ -37,22 +37,13 @@ pub(super) struct Ask<'a> {
 
 impl<'a> Ask<'a> {
     pub(super) const fn get(path: &'a str) -> Self {
-        Self {
-            method: &Method::GET,
-            path,
-            content_type: "application/json",
-            body: "",
-        }
+        Self { method: &Method::GET, path, content_type: "application/json", body: "" }
     }
 }
 
 /// The outcome of one attempt.
 enum Outcome {
-    Answered {
-        code: StatusCode,
-        body: Value,
-        retry_after: Option<Duration>,
-    },
+    Answered { code: StatusCode, body: Value, retry_after: Option<Duration> },
     Lost,
 }
 
@@ -109,11 +100,8 @@ impl Api {
     /// Returns the name of the server's own account; `None` if the cluster is too old to tell it.
     pub(super) async fn own_name(&self) -> Result<Option<String>, Refusal> {
         let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
-        let ask = Ask {
-            method: &Method::POST,
-            body: &review.to_string(),
-            ..Ask::get(SELF_REVIEWS)
-        };
+        let ask =
+            Ask { method: &Method::POST, body: &review.to_string(), ..Ask::get(SELF_REVIEWS) };
         match self.send(None, ask).await {
             Ok(review) => Ok(review
                 .pointer("/status/userInfo/username")
@@ -132,18 +120,13 @@ impl Api {
         for (name, value) in caller.map(Caller::headers).unwrap_or_default() {
             request = request.header(name, value);
         }
-        let request = request
-            .body(Body::from(ask.body.as_bytes().to_vec()))
-            .map_err(|_| {
-                Status::bad_request("the name of the object is not a valid path segment")
-            })?;
+        let request = request.body(Body::from(ask.body.as_bytes().to_vec())).map_err(|_| {
+            Status::bad_request("the name of the object is not a valid path segment")
+        })?;
         let answer = async {
             let response = self.client.send(request).await.ok()?;
             let code = response.status();
-            let again = [
-                StatusCode::TOO_MANY_REQUESTS,
-                StatusCode::SERVICE_UNAVAILABLE,
-            ];
+            let again = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
             let retry_after = response.headers().get(RETRY_AFTER);
             let retry_after = retry_after.filter(|_| again.contains(&code));
             let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
@@ -199,13 +182,7 @@ pub(super) fn yaml_safe(object: &Value) -> String {
         return text;
     }
     text.chars()
-        .map(|c| {
-            if is_unsafe(c) {
-                format!("\\u{:04x}", u32::from(c))
-            } else {
-                c.to_string()
-            }
-        })
+        .map(|c| if is_unsafe(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() })
         .collect()
 }
 

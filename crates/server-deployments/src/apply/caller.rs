@@ -30,15 +30,9 @@ impl Caller {
     /// read another name, and users that run the cluster. `own` is the name of the server's account.
     pub(super) fn of(user: &User, own: Option<&str>) -> Result<Self, Refusal> {
         refuse_powerful(user, own)?;
-        let mut headers = vec![(
-            HeaderName::from_static("impersonate-user"),
-            value(&user.name)?,
-        )];
+        let mut headers = vec![(HeaderName::from_static("impersonate-user"), value(&user.name)?)];
         if !user.uid.is_empty() {
-            headers.push((
-                HeaderName::from_static("impersonate-uid"),
-                value(&user.uid)?,
-            ));
+            headers.push((HeaderName::from_static("impersonate-uid"), value(&user.uid)?));
         }
         for group in groups(user) {
             headers.push((HeaderName::from_static("impersonate-group"), value(group)?));
@@ -86,10 +80,7 @@ fn refuse_powerful(user: &User, own: Option<&str>) -> Result<(), Refusal> {
 /// accounts of an application, are in the others.
 fn is_powerful(group: &str) -> bool {
     let below = |parent: &str| {
-        group == parent
-            || group
-                .strip_prefix(parent)
-                .is_some_and(|rest| rest.starts_with(':'))
+        group == parent || group.strip_prefix(parent).is_some_and(|rest| rest.starts_with(':'))
     };
     let is_common = below(AUTHENTICATED) || below(SERVICE_ACCOUNTS);
     let of_kube_system = group.strip_prefix(SERVICE_ACCOUNTS) == Some(":kube-system");
@@ -99,9 +90,8 @@ fn is_powerful(group: &str) -> bool {
 /// Returns the groups that the cluster does not add itself. Each needs permission to impersonate.
 fn groups(user: &User) -> Vec<&str> {
     let groups = user.groups.iter().map(String::as_str);
-    let groups: Vec<&str> = groups
-        .filter(|group| !group.is_empty() && *group != AUTHENTICATED)
-        .collect();
+    let groups: Vec<&str> =
+        groups.filter(|group| !group.is_empty() && *group != AUTHENTICATED).collect();
     // It adds the groups of a service account only if the request names no group.
     let account = user.name.strip_prefix(SERVICE_ACCOUNT);
     let own = account
@@ -162,12 +152,7 @@ mod tests {
         let found: Vec<(&str, &str)> = caller
             .headers()
             .iter()
-            .map(|(name, value)| {
-                (
-                    name.as_str(),
-                    std::str::from_utf8(value.as_bytes()).unwrap(),
-                )
-            })
+            .map(|(name, value)| (name.as_str(), std::str::from_utf8(value.as_bytes()).unwrap()))
             .collect();
         assert_eq!(found, expected);
     }
@@ -176,10 +161,7 @@ mod tests {
     fn a_user_is_named_with_uid_groups_and_extra_fields() {
         let mut anna = user("änna b", &["devs", "system:authenticated", "ops"]);
         "7".clone_into(&mut anna.uid);
-        anna.extra.insert(
-            "example.org/scope%s".to_owned(),
-            vec!["a".to_owned(), "b".to_owned()],
-        );
+        anna.extra.insert("example.org/scope%s".to_owned(), vec!["a".to_owned(), "b".to_owned()]);
         check(
             &anna,
             &[
@@ -208,10 +190,7 @@ mod tests {
             ],
         );
         let other = ["system:serviceaccounts:other"];
-        check(
-            &user(name, &other),
-            &[("impersonate-user", name), ("impersonate-group", other[0])],
-        );
+        check(&user(name, &other), &[("impersonate-user", name), ("impersonate-group", other[0])]);
     }
 
     #[test]
@@ -221,11 +200,7 @@ mod tests {
         let cases: &[(&str, &[&str], bool)] = &[
             ("anna", &["editors", "system:authenticated"], true),
             ("anna", &["system:authenticated:oauth"], true),
-            (
-                app,
-                &["system:serviceaccounts", "system:serviceaccounts:shop"],
-                true,
-            ),
+            (app, &["system:serviceaccounts", "system:serviceaccounts:shop"], true),
             ("anna", &["editors", "system:masters"], false),
             ("anna", &["system:nodes"], false),
             ("anna", &["system:authenticatedx"], false),
@@ -236,11 +211,7 @@ mod tests {
             ("system:kube-scheduler", &[], false),
             ("system:serviceaccount:kube-system:default", &[], false),
             ("system:serviceaccount:kube-system", &[], false),
-            (
-                "system:serviceaccount:krm-template:krm-template-server",
-                &[],
-                false,
-            ),
+            ("system:serviceaccount:krm-template:krm-template-server", &[], false),
         ];
         for (name, groups, is_allowed) in cases {
             let caller = Caller::of(&user(name, groups), own);
@@ -252,21 +223,8 @@ mod tests {
 
     #[test]
     fn names_that_a_header_would_change_are_refused() {
-        for name in [
-            "",
-            " admin",
-            "admin ",
-            "admin\t",
-            "a\nb",
-            "a\0",
-            "\u{7f}",
-            "admin\u{a0}",
-        ] {
-            assert_eq!(
-                Caller::of(&user(name, &[]), None).unwrap_err().code,
-                403,
-                "{name:?}"
-            );
+        for name in ["", " admin", "admin ", "admin\t", "a\nb", "a\0", "\u{7f}", "admin\u{a0}"] {
+            assert_eq!(Caller::of(&user(name, &[]), None).unwrap_err().code, 403, "{name:?}");
         }
         let error = Caller::of(&user("anna", &["ops "]), None).unwrap_err();
         assert_eq!(error.code, 403);

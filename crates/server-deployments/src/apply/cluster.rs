@@ -64,17 +64,8 @@ impl Cluster {
     /// Creates a cluster with other timeouts.
     #[must_use]
     pub fn with(client: Client, limits: Limits) -> Self {
-        let api = Api {
-            client,
-            timeout: limits.answer,
-            pause: limits.pause,
-        };
-        Self {
-            api,
-            resources: Resources::default(),
-            own: OnceCell::new(),
-            wait: limits.wait,
-        }
+        let api = Api { client, timeout: limits.answer, pause: limits.pause };
+        Self { api, resources: Resources::default(), own: OnceCell::new(), wait: limits.wait }
     }
 
     /// Applies objects on behalf of the caller: server-side, without force. Namespaces come
@@ -112,11 +103,7 @@ impl Cluster {
         let mut run = self.run(caller, owner, progress).await?;
         run.apply(objects).await?;
         let is_wanted = |old: &Recorded| run.done.iter().any(|step| step.object.is_same(old));
-        let dropped = before
-            .iter()
-            .filter(|old| !is_wanted(old))
-            .cloned()
-            .collect();
+        let dropped = before.iter().filter(|old| !is_wanted(old)).cloned().collect();
         run.delete(dropped, prune).await?;
         Ok(run.done)
     }

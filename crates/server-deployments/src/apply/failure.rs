@@ -57,11 +57,7 @@ pub(super) struct Refusal {
 
 impl From<Box<Status>> for Refusal {
     fn from(status: Box<Status>) -> Self {
-        Self {
-            code: status.code,
-            status: status.object(),
-            is_unclear: false,
-        }
+        Self { code: status.code, status: status.object(), is_unclear: false }
     }
 }
 
@@ -69,26 +65,16 @@ impl Refusal {
     /// Reads an error response of the cluster. A body other than a `Status` is not quoted.
     pub(super) fn of(code: u16, body: Value) -> Self {
         if body.get("kind").and_then(Value::as_str) == Some("Status") {
-            let refusal = Self {
-                code,
-                status: body,
-                is_unclear: false,
-            };
+            let refusal = Self { code, status: body, is_unclear: false };
             return refusal.bounded();
         }
         let why = format!("the cluster returned the code {code}");
-        Self {
-            code,
-            ..Status::new(code, "", why).into()
-        }
+        Self { code, ..Status::new(code, "", why).into() }
     }
 
     /// Marks the error of a request after which the cluster may have changed.
     pub(super) fn unclear(self) -> Self {
-        Self {
-            is_unclear: true,
-            ..self
-        }
+        Self { is_unclear: true, ..self }
     }
 
     /// Replaces a message that may quote a value of a Secret.
@@ -178,10 +164,7 @@ pub fn add_values(secrets: &mut KnownSecrets, object: &Value) {
     for text in data.filter_map(|(_, value)| value.as_str()) {
         secrets.add(text);
         let decoded = STANDARD.decode(text.trim());
-        if let Ok(decoded) = decoded
-            .map(String::from_utf8)
-            .map(Result::unwrap_or_default)
-        {
+        if let Ok(decoded) = decoded.map(String::from_utf8).map(Result::unwrap_or_default) {
             secrets.add(&decoded);
         }
     }

@@ -26,9 +26,7 @@ type Stop = Box<(Refusal, Option<Recorded>)>;
 /// Sorts objects. The sort is stable.
 pub(super) fn sort(planned: &mut Vec<Planned>) -> Result<(), Stop> {
     let all = planned.iter();
-    let all: Vec<_> = all
-        .map(|one| (&one.identity, one.value.get("metadata")))
-        .collect();
+    let all: Vec<_> = all.map(|one| (&one.identity, one.value.get("metadata"))).collect();
     let places = places(&all)?;
     let mut sorted: Vec<_> = places.into_iter().zip(std::mem::take(planned)).collect();
     sorted.sort_by_key(|(place, _)| *place);
@@ -63,10 +61,7 @@ fn places(all: &[(&Recorded, Option<&Value>)]) -> Result<Vec<Place>, Stop> {
                      `GROUP/namespaces/NAMESPACE/KIND/NAME`, or `GROUP/KIND/NAME` for an object \
                      without a namespace"
                 );
-                return Err(Box::new((
-                    Status::bad_request(why).into(),
-                    Some((*one).clone()),
-                )));
+                return Err(Box::new((Status::bad_request(why).into(), Some((*one).clone()))));
             };
             // Others exist already, or never will: the cluster says so.
             if let Some(found) = known.get(&wanted)
@@ -78,12 +73,8 @@ fn places(all: &[(&Recorded, Option<&Value>)]) -> Result<Vec<Place>, Stop> {
             }
         }
     }
-    let mut free: Vec<usize> = missing
-        .iter()
-        .zip(0..)
-        .filter(|(n, _)| **n == 0)
-        .map(|(_, i)| i)
-        .collect();
+    let mut free: Vec<usize> =
+        missing.iter().zip(0..).filter(|(n, _)| **n == 0).map(|(_, i)| i).collect();
     while let Some(index) = free.pop() {
         let Some(&(key, depth)) = places.get(index) else {
             continue;
@@ -103,10 +94,7 @@ fn places(all: &[(&Recorded, Option<&Value>)]) -> Result<Vec<Place>, Stop> {
     match missing.iter().zip(all).find(|(missing, _)| **missing > 0) {
         Some((_, (one, _))) => {
             let why = format!("it depends on itself through `{DEPENDS_ON}`");
-            Err(Box::new((
-                Status::bad_request(why).into(),
-                Some((*one).clone()),
-            )))
+            Err(Box::new((Status::bad_request(why).into(), Some((*one).clone()))))
         }
         None => Ok(places),
     }
@@ -132,40 +120,24 @@ mod tests {
     fn numbers(objects: &[(&str, &str, &str)]) -> Result<Vec<usize>, String> {
         let objects = objects.iter().map(|(kind, name, needs)| {
             let one = Recorded {
-                api_version: if *kind == "Deployment" {
-                    "apps/v1"
-                } else {
-                    "v1"
-                }
-                .to_owned(),
+                api_version: if *kind == "Deployment" { "apps/v1" } else { "v1" }.to_owned(),
                 kind: (*kind).to_owned(),
                 namespace: "shop".to_owned(),
                 name: (*name).to_owned(),
                 uid: String::new(),
             };
-            let annotations = if needs.is_empty() {
-                json!({})
-            } else {
-                json!({DEPENDS_ON: needs})
-            };
+            let annotations = if needs.is_empty() { json!({}) } else { json!({DEPENDS_ON: needs}) };
             (one, json!({"annotations": annotations}))
         });
         let objects: Vec<_> = objects.collect();
-        let all: Vec<_> = objects
-            .iter()
-            .map(|(one, data)| (one, Some(data)))
-            .collect();
+        let all: Vec<_> = objects.iter().map(|(one, data)| (one, Some(data))).collect();
         waves(&all).map_err(|failure| failure.to_string())
     }
 
     #[test]
     fn an_object_comes_after_what_it_depends_on() {
         let found = numbers(&[
-            (
-                "ConfigMap",
-                "late",
-                "apps/namespaces/shop/Deployment/web, /namespaces/shop/Secret/s",
-            ),
+            ("ConfigMap", "late", "apps/namespaces/shop/Deployment/web, /namespaces/shop/Secret/s"),
             ("Deployment", "web", ""),
             ("ConfigMap", "early", ""),
             ("ConfigMap", "last", "/namespaces/shop/ConfigMap/late"),

@@ -25,13 +25,11 @@ impl Owner {
     /// Returns the value of the label `template.krm.dev/instance-id`.
     pub fn instance_id(&self) -> String {
         let hash = Sha256::digest(self.annotation().as_bytes());
-        hash.iter()
-            .take(BYTES)
-            .fold(String::new(), |mut text, byte| {
-                // Writing to a `String` never fails.
-                let _ = write!(text, "{byte:02x}");
-                text
-            })
+        hash.iter().take(BYTES).fold(String::new(), |mut text, byte| {
+            // Writing to a `String` never fails.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
     }
 
     /// Adds the annotation and the label to an object.

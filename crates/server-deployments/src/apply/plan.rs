@@ -72,15 +72,10 @@ fn read(value: &Value, depth: usize, planned: &mut Vec<Planned>) -> Result<(), R
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     if (api_version, kind) == ("v1", "List") {
         if depth == MAX_LISTS {
-            return Err(refused(format!(
-                "Lists are nested more than {MAX_LISTS} levels deep"
-            )));
+            return Err(refused(format!("Lists are nested more than {MAX_LISTS} levels deep")));
         }
         let items = value.get("items").and_then(Value::as_array);
-        return items
-            .into_iter()
-            .flatten()
-            .try_for_each(|item| read(item, depth + 1, planned));
+        return items.into_iter().flatten().try_for_each(|item| read(item, depth + 1, planned));
     }
     if planned.len() == MAX_OBJECTS {
         return Err(refused(format!("more than {MAX_OBJECTS} objects")));
@@ -97,19 +92,14 @@ fn read(value: &Value, depth: usize, planned: &mut Vec<Planned>) -> Result<(), R
         uid: String::new(),
     };
     check(&identity)?;
-    planned.push(Planned {
-        identity,
-        value: fields.clone(),
-    });
+    planned.push(Planned { identity, value: fields.clone() });
     Ok(())
 }
 
 fn check(identity: &Recorded) -> Result<(), Refusal> {
     let Recorded { kind, name, .. } = identity;
     if kind.is_empty() || identity.api_version.is_empty() {
-        return Err(refused(format!(
-            "the object `{name}` has no `apiVersion` or no `kind`"
-        )));
+        return Err(refused(format!("the object `{name}` has no `apiVersion` or no `kind`")));
     }
     if name.is_empty() {
         return Err(refused(format!(
@@ -169,11 +159,7 @@ mod tests {
     fn objects_come_after_what_they_need() {
         let found = names(&[
             object("example.org/v1", "Widget", "w2"),
-            object(
-                "admissionregistration.k8s.io/v1",
-                "ValidatingWebhookConfiguration",
-                "hook",
-            ),
+            object("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "hook"),
             object("apps/v1", "Deployment", "d"),
             object("example.org/v1", "Widget", "w1"),
             json!({"apiVersion": "v1", "kind": "List", "items": [
@@ -218,11 +204,7 @@ mod tests {
             json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "../b"}}),
             lists,
         ] {
-            assert_eq!(
-                names(std::slice::from_ref(&wrong)).unwrap_err().code,
-                400,
-                "{wrong}"
-            );
+            assert_eq!(names(std::slice::from_ref(&wrong)).unwrap_err().code, 400, "{wrong}");
         }
         let many = json!({"apiVersion": "v1", "kind": "List",
                           "items": vec![object("v1", "Pod", "a"); MAX_OBJECTS + 1]});

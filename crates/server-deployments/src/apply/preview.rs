@@ -79,10 +79,6 @@ impl<P: Progress> Run<'_, P> {
             let sent = self.sent(one, &resource, "&dryRun=All").await?;
             (sent.live, sent.applied)
         };
-        Ok(Preview {
-            object: one.identity.clone(),
-            before,
-            after,
-        })
+        Ok(Preview { object: one.identity.clone(), before, after })
     }
 }

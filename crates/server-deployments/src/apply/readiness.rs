@@ -65,15 +65,11 @@ impl<'l> Live<'l> {
     fn condition(self, kind: &str) -> Option<(&'l str, &'l str)> {
         let text = |condition: &'l Value, key| condition.get(key).and_then(Value::as_str);
         let found = self.found(kind)?;
-        Some((
-            text(found, "status").unwrap_or_default(),
-            text(found, "reason").unwrap_or_default(),
-        ))
+        Some((text(found, "status").unwrap_or_default(), text(found, "reason").unwrap_or_default()))
     }
 
     fn is(self, kind: &str, status: &str) -> bool {
-        self.condition(kind)
-            .is_some_and(|(found, _)| found == status)
+        self.condition(kind).is_some_and(|(found, _)| found == status)
     }
 
     fn group(self) -> &'l str {
@@ -131,19 +127,12 @@ pub fn of(live: &Value, now: Timestamp) -> State {
         ("build.openshift.io" | "apps.openshift.io" | "route.openshift.io", _) => {
             openshift(live.0, None)
         }
-        _ => when(
-            live.condition("Ready")
-                .is_none_or(|(status, _)| status == "True"),
-        ),
+        _ => when(live.condition("Ready").is_none_or(|(status, _)| status == "True")),
     }
 }
 
 const fn when(is_ready: bool) -> State {
-    if is_ready {
-        State::Current
-    } else {
-        State::InProgress
-    }
+    if is_ready { State::Current } else { State::InProgress }
 }
 
 fn deployment(live: Live<'_>) -> State {
@@ -186,10 +175,7 @@ fn stateful_set(live: Live<'_>) -> bool {
 }
 
 fn daemon_set(live: Live<'_>) -> bool {
-    let Some(wanted) = live
-        .at("/status/desiredNumberScheduled")
-        .and_then(Value::as_i64)
-    else {
+    let Some(wanted) = live.at("/status/desiredNumberScheduled").and_then(Value::as_i64) else {
         return false;
     };
     let count = |key: &str| live.number(&format!("/status/{key}"), 0) >= wanted;
@@ -224,9 +210,7 @@ fn pod(live: Live<'_>, now: Timestamp) -> State {
         "Failed" => State::Failed,
         "Running" if live.is("Ready", "True") => State::Current,
         _ => {
-            let containers = live
-                .at("/status/containerStatuses")
-                .and_then(Value::as_array);
+            let containers = live.at("/status/containerStatuses").and_then(Value::as_array);
             let mut containers = containers.into_iter().flatten();
             let waits = |one: &Value| {
                 let reason = one.pointer("/state/waiting/reason").and_then(Value::as_str);
@@ -253,10 +237,7 @@ fn is_unschedulable(live: Live<'_>, now: Timestamp) -> bool {
 }
 
 fn definition(live: Live<'_>) -> State {
-    let (names, established) = (
-        live.condition("NamesAccepted"),
-        live.condition("Established"),
-    );
+    let (names, established) = (live.condition("NamesAccepted"), live.condition("Established"));
     let is_refused = names.is_some_and(|(status, _)| status == "False")
         || established.is_some_and(|(status, reason)| status == "False" && reason != "Installing");
     if is_refused {
@@ -364,67 +345,31 @@ mod tests {
         check(deployment, status(2, new, 2), State::Current);
         check(deployment, status(1, new, 2), State::InProgress);
         check(deployment, status(2, new, 1), State::InProgress);
-        check(
-            deployment,
-            status(2, "ReplicaSetUpdated", 2),
-            State::InProgress,
-        );
-        check(
-            deployment,
-            status(2, "ProgressDeadlineExceeded", 2),
-            State::Failed,
-        );
+        check(deployment, status(2, "ReplicaSetUpdated", 2), State::InProgress);
+        check(deployment, status(2, "ProgressDeadlineExceeded", 2), State::Failed);
         check(deployment, json!({}), State::InProgress);
     }
 
     #[test]
     fn other_kinds_are_ready_by_the_table() {
         let job = ("batch/v1", "Job");
-        check(
-            job,
-            json!({"status": {"startTime": "x"}}),
-            State::InProgress,
-        );
+        check(job, json!({"status": {"startTime": "x"}}), State::InProgress);
         let condition =
             |kind: &str| json!({"status": {"conditions": [{"type": kind, "status": "True"}]}});
         check(job, condition("Complete"), State::Current);
         check(job, condition("Failed"), State::Failed);
-        check(
-            ("v1", "Pod"),
-            json!({"status": {"phase": "Failed"}}),
-            State::Failed,
-        );
-        check(
-            ("v1", "Pod"),
-            json!({"status": {"phase": "Succeeded"}}),
-            State::Current,
-        );
+        check(("v1", "Pod"), json!({"status": {"phase": "Failed"}}), State::Failed);
+        check(("v1", "Pod"), json!({"status": {"phase": "Succeeded"}}), State::Current);
         let claim = ("v1", "PersistentVolumeClaim");
         check(claim, json!({"status": {"phase": "Bound"}}), State::Current);
-        check(
-            claim,
-            json!({"status": {"phase": "Pending"}}),
-            State::Current,
-        );
-        check(
-            claim,
-            json!({"status": {"phase": "Lost"}}),
-            State::InProgress,
-        );
-        check(
-            ("v1", "Service"),
-            json!({"spec": {"type": "LoadBalancer"}}),
-            State::InProgress,
-        );
+        check(claim, json!({"status": {"phase": "Pending"}}), State::Current);
+        check(claim, json!({"status": {"phase": "Lost"}}), State::InProgress);
+        check(("v1", "Service"), json!({"spec": {"type": "LoadBalancer"}}), State::InProgress);
         check(("v1", "ConfigMap"), json!({}), State::Current);
         check(("example.org/v1", "Widget"), json!({}), State::Current);
         let ready =
             |status: &str| json!({"status": {"conditions": [{"type": "Ready", "status": status}]}});
-        check(
-            ("example.org/v1", "Widget"),
-            ready("False"),
-            State::InProgress,
-        );
+        check(("example.org/v1", "Widget"), ready("False"), State::InProgress);
         check(("example.org/v1", "Widget"), ready("True"), State::Current);
         let stalled = json!({"status": {"conditions": [{"type": "Stalled", "status": "True"}]}});
         check(("example.org/v1", "Widget"), stalled, State::Failed);

@@ -20,11 +20,7 @@ const LIFETIME: Duration = Duration::from_mins(1);
 const CAPACITY: usize = 256;
 
 /// The characters that are percent-encoded in a path segment.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b':');
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b':');
 
 /// A resource of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -141,11 +141,7 @@ impl<P: Progress> Run<'_, P> {
     }
 
     async fn note(&mut self, object: Recorded, what: What, message: String) -> Result<(), Stop> {
-        let step = Step {
-            object,
-            what,
-            message,
-        };
+        let step = Step { object, what, message };
         let noted = self.progress.step(&step).await;
         let object = step.object.clone();
         if what != What::Waiting {
@@ -159,17 +155,11 @@ impl<P: Progress> Run<'_, P> {
         let mut waiting: Vec<Recorded> = Vec::new();
         for one in &planned {
             let phase = Phase::of(&one.identity);
-            if waiting
-                .first()
-                .is_some_and(|first| Phase::of(first) != phase)
-            {
+            if waiting.first().is_some_and(|first| Phase::of(first) != phase) {
                 self.wait_for(std::mem::take(&mut waiting)).await?;
             }
             let stopped = |refusal| (refusal, Some(one.identity.clone()));
-            let resource = self
-                .resource(&planned, &one.identity)
-                .await
-                .map_err(stopped)?;
+            let resource = self.resource(&planned, &one.identity).await.map_err(stopped)?;
             let applied = self.apply_one(one, &resource, "").await.map_err(stopped)?;
             let (object, what, message) = applied;
             if phase != Phase::Others {
@@ -184,9 +174,7 @@ impl<P: Progress> Run<'_, P> {
     pub(super) async fn placed(&self, mut planned: Vec<Planned>) -> Result<Vec<Planned>, Stop> {
         let mut is_namespaced = Vec::new();
         for one in &planned {
-            let Recorded {
-                api_version, kind, ..
-            } = &one.identity;
+            let Recorded { api_version, kind, .. } = &one.identity;
             let found = self.resources.find(self.api, api_version, kind).await;
             let stopped = |refusal| (refusal, Some(one.identity.clone()));
             let scope = match found.map_err(stopped)? {
@@ -208,9 +196,7 @@ impl<P: Progress> Run<'_, P> {
         }
         let mut seen: Vec<&Recorded> = planned.iter().map(|one| &one.identity).collect();
         seen.sort_by_key(|one| (one.group(), &one.kind, &one.namespace, &one.name));
-        if let Some([one, _]) = seen
-            .windows(2)
-            .find(|pair| matches!(pair, [a, b] if a.is_same(b)))
+        if let Some([one, _]) = seen.windows(2).find(|pair| matches!(pair, [a, b] if a.is_same(b)))
         {
             let refusal = Status::bad_request("the object occurs twice; remove one").into();
             return Err((refusal, Some((*one).clone())));
@@ -224,11 +210,7 @@ impl<P: Progress> Run<'_, P> {
         all: &[Planned],
         object: &Recorded,
     ) -> Result<Resource, Refusal> {
-        let limit = if defines(all, object) {
-            self.wait
-        } else {
-            Duration::ZERO
-        };
+        let limit = if defines(all, object) { self.wait } else { Duration::ZERO };
         wait::served(self.api, self.resources, object, limit).await
     }
 
@@ -237,8 +219,7 @@ impl<P: Progress> Run<'_, P> {
             let resource = wait::served(self.api, self.resources, &object, Duration::ZERO).await;
             let stopped = |refusal| (refusal, Some(object.clone()));
             let path = resource.map_err(stopped)?.path("", &object.name);
-            self.note(object.clone(), What::Waiting, String::new())
-                .await?;
+            self.note(object.clone(), What::Waiting, String::new()).await?;
             wait::ready(self.api, &self.caller, &object, &path, self.wait)
                 .await
                 .map_err(stopped)?;
@@ -253,11 +234,7 @@ impl<P: Progress> Run<'_, P> {
         query: &str,
     ) -> Result<(Recorded, What, &'static str), Refusal> {
         let identity = &planned.identity;
-        let Sent {
-            live,
-            applied,
-            is_own,
-        } = self.sent(planned, resource, query).await?;
+        let Sent { live, applied, is_own } = self.sent(planned, resource, query).await?;
         let uid = text(&applied, "uid");
         if uid.is_empty() && query.is_empty() {
             let refusal = Refusal::from(Status::unavailable("the cluster's answer has no uid"));
@@ -269,15 +246,8 @@ impl<P: Progress> Run<'_, P> {
         } else {
             What::Applied
         };
-        let object = Recorded {
-            uid: uid.to_owned(),
-            ..identity.clone()
-        };
-        let message = if is_own {
-            ""
-        } else {
-            "it existed before, so it will not be deleted"
-        };
+        let object = Recorded { uid: uid.to_owned(), ..identity.clone() };
+        let message = if is_own { "" } else { "it existed before, so it will not be deleted" };
         Ok((object, what, message))
     }
 
@@ -309,11 +279,7 @@ impl<P: Progress> Run<'_, P> {
         };
         let applied = self.api.send(Some(&self.caller), ask).await;
         let applied = applied.map_err(|refusal| refusal.masked(&values(live.as_ref())))?;
-        Ok(Sent {
-            live,
-            applied,
-            is_own,
-        })
+        Ok(Sent { live, applied, is_own })
     }
 
     /// Refuses to apply to objects of other deployments, and to objects that are being deleted.
@@ -370,9 +336,7 @@ impl<P: Progress> Run<'_, P> {
         if prune == Prune::Default && holds_others(object) {
             return Ok((What::Kept, "prune=all deletes it".to_owned()));
         }
-        let Recorded {
-            api_version, kind, ..
-        } = object;
+        let Recorded { api_version, kind, .. } = object;
         let resource = self.resources.find_in_group(self.api, api_version, kind);
         let Some(resource) = resource.await? else {
             return Ok((What::Gone, String::new()));
@@ -443,9 +407,7 @@ pub fn holds_others(object: &Recorded) -> bool {
 
 /// Returns the scope that a CustomResourceDefinition in `all` gives to the kind of an object.
 fn defined_scope<'p>(all: &'p [Planned], object: &Recorded) -> Option<&'p str> {
-    let one = all
-        .iter()
-        .find(|one| defines(std::slice::from_ref(one), object))?;
+    let one = all.iter().find(|one| defines(std::slice::from_ref(one), object))?;
     one.value.get("spec")?.get("scope")?.as_str()
 }
 

@@ -26,9 +26,7 @@ impl Cluster {
     /// # Errors
     /// If the cluster does not answer.
     pub async fn kind(&self, object: &Recorded) -> Result<Option<Kind>, Failure> {
-        let found = self
-            .resources
-            .find(&self.api, &object.api_version, &object.kind);
+        let found = self.resources.find(&self.api, &object.api_version, &object.kind);
         let found = found.await.map_err(|refusal| of(refusal, object))?;
         Ok(found.map(|resource| Kind {
             resource: resource.plural,
@@ -43,9 +41,7 @@ impl Cluster {
     pub async fn live(&self, user: &User, object: &Recorded) -> Result<Option<Value>, Failure> {
         let found = async {
             let caller = self.caller(user).await?;
-            let Recorded {
-                api_version, kind, ..
-            } = object;
+            let Recorded { api_version, kind, .. } = object;
             let resource = self.resources.find_in_group(&self.api, api_version, kind);
             let Some(resource) = resource.await? else {
                 return Ok(None);
@@ -68,9 +64,7 @@ impl Cluster {
     ) -> Result<Recorded, Failure> {
         let created = async {
             let caller = self.caller(user).await?;
-            let found = self
-                .resources
-                .find(&self.api, &object.api_version, &object.kind);
+            let found = self.resources.find(&self.api, &object.api_version, &object.kind);
             let Some(resource) = found.await? else {
                 return Err(super::wait::unknown(object));
             };

@@ -162,11 +162,7 @@ mod tests {
             name: name.to_owned(),
             uid: uid.to_owned(),
         };
-        Step {
-            object,
-            what,
-            message: String::new(),
-        }
+        Step { object, what, message: String::new() }
     }
 
     #[test]
@@ -179,10 +175,8 @@ mod tests {
             step(What::Deleted, "c", "2"),
         ];
         let after = record(&before, &second);
-        let found: Vec<(&str, &str)> = after
-            .iter()
-            .map(|one| (one.name.as_str(), one.uid.as_str()))
-            .collect();
+        let found: Vec<(&str, &str)> =
+            after.iter().map(|one| (one.name.as_str(), one.uid.as_str())).collect();
         assert_eq!(found, [("a", "3"), ("b", "4")]);
     }
 }

@@ -24,10 +24,7 @@ struct Poller {
 
 impl Poller {
     fn new(limit: Duration) -> Self {
-        Self {
-            end: Instant::now() + limit,
-            pause: PAUSES.0,
-        }
+        Self { end: Instant::now() + limit, pause: PAUSES.0 }
     }
 
     /// Sleeps until the next poll. Returns `false` after the timeout.
@@ -89,9 +86,7 @@ pub(super) async fn served(
 
 /// Returns a 404: the cluster does not serve the kind of an object.
 pub(super) fn unknown(object: &Recorded) -> Refusal {
-    let Recorded {
-        api_version, kind, ..
-    } = object;
+    let Recorded { api_version, kind, .. } = object;
     let why = format!(
         "the cluster has no kind `{kind}` in `{api_version}` that can be applied; install its \
          CustomResourceDefinition first"
@@ -101,9 +96,7 @@ pub(super) fn unknown(object: &Recorded) -> Refusal {
 
 /// Returns `true` if a live object is being deleted.
 pub(super) fn is_deleted(live: &Value) -> bool {
-    let at = live
-        .get("metadata")
-        .and_then(|metadata| metadata.get("deletionTimestamp"));
+    let at = live.get("metadata").and_then(|metadata| metadata.get("deletionTimestamp"));
     at.is_some_and(|at| !at.is_null())
 }
 
@@ -141,9 +134,7 @@ fn is_ready(object: &Recorded, live: &Value) -> Result<bool, Refusal> {
 fn condition<'v>(status: &'v Value, kind: &str) -> Option<(&'v str, &'v str)> {
     let conditions = status.get("conditions")?.as_array()?;
     let text = |condition: &'v Value, field| condition.get(field).and_then(Value::as_str);
-    let condition = conditions
-        .iter()
-        .find(|condition| text(condition, "type") == Some(kind))?;
+    let condition = conditions.iter().find(|condition| text(condition, "type") == Some(kind))?;
     Some((
         text(condition, "status").unwrap_or_default(),
         text(condition, "message").unwrap_or_default(),

@@ -16,13 +16,7 @@ pub struct Args {
     pub(super) to: To,
 
     /// The namespace of the deployments
-    #[arg(
-        short,
-        long,
-        value_name = "NAME",
-        default_value = "default",
-        global = true
-    )]
+    #[arg(short, long, value_name = "NAME", default_value = "default", global = true)]
     pub(super) namespace: String,
 
     /// Print the server's response in this format
@@ -44,13 +38,7 @@ Examples:
 #[command(next_help_heading = "Connection")]
 pub(super) struct To {
     /// The URL of the server [default: `http://127.0.0.1:8080`]
-    #[arg(
-        short,
-        long,
-        value_name = "URL",
-        env = "KRM_TEMPLATE_SERVER",
-        global = true
-    )]
+    #[arg(short, long, value_name = "URL", env = "KRM_TEMPLATE_SERVER", global = true)]
     pub(super) server: Option<String>,
 
     /// A kubeconfig with the user's credentials, and the server unless --server names another one
@@ -76,12 +64,7 @@ pub(super) struct To {
     pub(super) client_certificate: Option<String>,
 
     /// The private key of the client certificate, in PEM
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "client_certificate",
-        global = true
-    )]
+    #[arg(long, value_name = "FILE", requires = "client_certificate", global = true)]
     pub(super) client_key: Option<String>,
 
     /// Do not verify the server's certificate: others can then read and change the traffic
@@ -162,11 +145,7 @@ pub(super) struct Configuration {
     pub(super) imports: Vec<String>,
 
     /// Which files the configuration may import, and so send to the server
-    #[arg(
-        long,
-        value_name = "RESTRICTION",
-        default_value = "LoadRestrictionsRootOnly"
-    )]
+    #[arg(long, value_name = "RESTRICTION", default_value = "LoadRestrictionsRootOnly")]
     pub(super) load_restrictor: LoadRestrictor,
 
     /// The project, `env["project"]`

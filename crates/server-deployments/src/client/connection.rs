@@ -39,12 +39,7 @@ impl Connection {
         let kubeconfig = kubeconfig(to)?;
         let given = kubeconfig.clusters.first();
         let given = given.and_then(|named| named.cluster.as_ref()?.server.clone());
-        let about = || {
-            format!(
-                "cannot use the server {}",
-                given.as_deref().unwrap_or_default()
-            )
-        };
+        let about = || format!("cannot use the server {}", given.as_deref().unwrap_or_default());
         let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
             .await
             .with_context(about)?;
@@ -106,24 +101,16 @@ impl Connection {
         let warnings = response.headers().get_all("warning").iter();
         let warnings = warnings.filter_map(|value| std::str::from_utf8(value.as_bytes()).ok());
         let warnings = warnings.map(unquoted).collect();
-        let body = Limited::new(response.into_body(), MAX_BYTES)
-            .collect()
-            .await;
+        let body = Limited::new(response.into_body(), MAX_BYTES).collect().await;
         let Ok(body) = body else {
             bail!("the server's answer breaks off or is too large");
         };
-        Ok(Answer {
-            code,
-            body: body.to_bytes().to_vec(),
-            warnings,
-        })
+        Ok(Answer { code, body: body.to_bytes().to_vec(), warnings })
     }
 
     /// Sends a GET request, and parses the JSON of the response.
     pub(super) async fn get(&self, path: &str) -> anyhow::Result<Value> {
-        let answer = self
-            .send(Method::GET, path, &[], Vec::new(), Output::Json)
-            .await?;
+        let answer = self.send(Method::GET, path, &[], Vec::new(), Output::Json).await?;
         answer.accepted()?.json()
     }
 }
@@ -257,10 +244,7 @@ mod tests {
         let status =
             json!({"message": "no", "details": {"causes": [{"message": "a"}, {"message": "b"}]}});
         assert_eq!(refusal(&status, 400), "no\n  a\n  b");
-        assert_eq!(
-            refusal(&Value::Null, 502),
-            "the server returned the code 502"
-        );
+        assert_eq!(refusal(&Value::Null, 502), "the server returned the code 502");
     }
 
     #[test]

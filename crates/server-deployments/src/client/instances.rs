@@ -30,27 +30,13 @@ const TRIES: usize = 10;
 /// If the server cannot be reached or refuses the request, or if the instance fails.
 pub async fn run(command: &Instances) -> anyhow::Result<u8> {
     match command {
-        Instances::Install {
-            name,
-            template,
-            values,
-            waiting,
-            shared,
-        } => {
+        Instances::Install { name, template, values, waiting, shared } => {
             let session = Session::new(shared).await?;
             session.install(name, template, values, *waiting).await
         }
         Instances::List { shared } => Session::new(shared).await?.list().await,
         Instances::Status { name, shared } => Session::new(shared).await?.status(name).await,
-        Instances::Upgrade {
-            name,
-            template,
-            values,
-            reset_values,
-            dry_run,
-            waiting,
-            shared,
-        } => {
+        Instances::Upgrade { name, template, values, reset_values, dry_run, waiting, shared } => {
             let upgrade = Upgrade {
                 given: parameters(values)?,
                 source: source(template)?,
@@ -63,22 +49,12 @@ pub async fn run(command: &Instances) -> anyhow::Result<u8> {
             }
             session.change(name, "upgraded", *waiting, change).await
         }
-        Instances::Uninstall {
-            name,
-            keep,
-            waiting,
-            shared,
-        } => {
+        Instances::Uninstall { name, keep, waiting, shared } => {
             let session = Session::new(shared).await?;
             session.uninstall(name, *keep, *waiting).await
         }
         Instances::History { name, shared } => Session::new(shared).await?.history(name).await,
-        Instances::Rollback {
-            name,
-            revision,
-            waiting,
-            shared,
-        } => {
+        Instances::Rollback { name, revision, waiting, shared } => {
             let session = Session::new(shared).await?;
             session.rollback(name, *revision, *waiting).await
         }
@@ -123,11 +99,7 @@ fn source(source: &Source) -> anyhow::Result<Option<(&'static str, Value)>> {
 
 /// Reads a YAML or JSON file with one object.
 fn read(file: &str) -> anyhow::Result<Value> {
-    let source = if file == "-" {
-        io::stdin()
-    } else {
-        io::read(file)
-    };
+    let source = if file == "-" { io::stdin() } else { io::read(file) };
     let source = source.map_err(|error| anyhow::anyhow!("{}", error.message))?;
     let text = json_of_yaml(source.text()).with_context(|| format!("{file} cannot be read"))?;
     Ok(serde_json::from_str(&text)?)
@@ -166,9 +138,8 @@ pub(super) fn parameters(values: &Values) -> anyhow::Result<Map<String, Value>> 
         }
     }
     for param in &values.params {
-        let (name, value) = param
-            .split_once('=')
-            .with_context(|| format!("-p {param:?} is not NAME=VALUE"))?;
+        let (name, value) =
+            param.split_once('=').with_context(|| format!("-p {param:?} is not NAME=VALUE"))?;
         all.insert(name.to_owned(), json!(value));
     }
     Ok(all)
@@ -201,10 +172,8 @@ impl Session {
         body: Option<&Value>,
     ) -> anyhow::Result<Value> {
         let body = body.map(|body| body.to_string().into_bytes());
-        let answer = self
-            .connection
-            .exchange(method, path, body.unwrap_or_default(), Output::Json)
-            .await?;
+        let answer =
+            self.connection.exchange(method, path, body.unwrap_or_default(), Output::Json).await?;
         let answer = answer.accepted()?;
         for warning in &answer.warnings {
             io::print_error(&format!("warning: {warning}\n"));
@@ -274,10 +243,7 @@ impl Session {
             let spec = instance.get_mut("spec").and_then(Value::as_object_mut);
             change(spec.context("the server's answer has no spec")?);
             let body = instance.to_string().into_bytes();
-            let answer = self
-                .connection
-                .exchange(Method::PUT, &path, body, Output::Json)
-                .await?;
+            let answer = self.connection.exchange(Method::PUT, &path, body, Output::Json).await?;
             if answer.code != 409 {
                 let changed = answer.accepted()?.json()?;
                 return self.finish(name, what, &changed, waiting).await;
@@ -305,13 +271,7 @@ impl Session {
             return self.show(Method::POST, &path, body, output).await;
         }
         let found = self.json(Method::POST, &path, Some(&instance)).await?;
-        let list = |key: &str| {
-            found
-                .get(key)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-        };
+        let list = |key: &str| found.get(key).and_then(Value::as_array).into_iter().flatten();
         let mut unchanged = 0;
         for item in list("items") {
             let text = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -324,10 +284,7 @@ impl Session {
                 "" => String::new(),
                 namespace => format!("{namespace}/"),
             };
-            io::print_text(&format!(
-                "{action} {kind} {place}{object}\n{}",
-                text("diff")
-            ))?;
+            io::print_text(&format!("{action} {kind} {place}{object}\n{}", text("diff")))?;
         }
         io::print_text(&format!("{unchanged} unchanged\n"))?;
         let mut code = 0;
@@ -400,9 +357,7 @@ impl Session {
         let path = self.connection.resource(RESOURCE, name);
         let end = Instant::now() + timeout;
         loop {
-            let answer = self
-                .connection
-                .exchange(Method::GET, &path, Vec::new(), Output::Json);
+            let answer = self.connection.exchange(Method::GET, &path, Vec::new(), Output::Json);
             let answer = answer.await?;
             if answer.code == 404 {
                 return Ok(());
@@ -453,12 +408,7 @@ impl Session {
         let instance = self.get(name).await?;
         let (_, reason, message) = condition(&instance, "Ready");
         let row = row(&instance);
-        let text = |key: &str| {
-            row.get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
+        let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut head = format!(
             "{name}: {reason} (template {}, revision {})\n{message}\n",
             text("template"),
@@ -467,32 +417,23 @@ impl Session {
         if let ("True", _, message) = condition(&instance, "UpgradeAvailable") {
             head.extend(["upgrade available: ", message, "\n"]);
         }
-        let objects = instance
-            .pointer("/status/objects")
-            .and_then(Value::as_array);
+        let objects = instance.pointer("/status/objects").and_then(Value::as_array);
         let objects = objects.map_or(&[][..], Vec::as_slice);
-        let table = if objects.is_empty() {
-            String::new()
-        } else {
-            print::table(objects, &OBJECTS)
-        };
+        let table =
+            if objects.is_empty() { String::new() } else { print::table(objects, &OBJECTS) };
         io::print_text(&(head + &table))?;
         Ok(0)
     }
 
     async fn uninstall(&self, name: &str, keep: bool, waiting: Waiting) -> anyhow::Result<u8> {
         if keep {
-            let quick = Waiting {
-                no_wait: true,
-                ..waiting
-            };
+            let quick = Waiting { no_wait: true, ..waiting };
             let orphan = |spec: &mut Map<String, Value>| {
                 spec.insert("deletionPolicy".to_owned(), json!("Orphan"));
                 // Until it is deleted, nothing else changes.
                 spec.insert("suspend".to_owned(), json!(true));
             };
-            self.change(name, "is left in the cluster", quick, orphan)
-                .await?;
+            self.change(name, "is left in the cluster", quick, orphan).await?;
         }
         let path = self.connection.resource(RESOURCE, name);
         self.json(Method::DELETE, &path, None).await?;
@@ -559,20 +500,11 @@ impl Session {
 
 /// Returns the status, reason and message of a condition.
 fn condition<'v>(instance: &'v Value, kind: &str) -> (&'v str, &'v str, &'v str) {
-    let conditions = instance
-        .pointer("/status/conditions")
-        .and_then(Value::as_array);
+    let conditions = instance.pointer("/status/conditions").and_then(Value::as_array);
     let text = |one: &'v Value, key: &str| one.get(key).and_then(Value::as_str).unwrap_or_default();
-    let found = conditions
-        .into_iter()
-        .flatten()
-        .find(|one| text(one, "type") == kind);
+    let found = conditions.into_iter().flatten().find(|one| text(one, "type") == kind);
     found.map_or(("", "", ""), |one| {
-        (
-            text(one, "status"),
-            text(one, "reason"),
-            text(one, "message"),
-        )
+        (text(one, "status"), text(one, "reason"), text(one, "message"))
     })
 }
 
@@ -581,9 +513,7 @@ fn row(instance: &Value) -> Value {
     let text = |path: &str| instance.pointer(path).and_then(Value::as_str);
     let template = text("/spec/templateRef/name").or(text("/spec/template/metadata/name"));
     let (ready, reason, _) = condition(instance, "Ready");
-    let revision = instance
-        .pointer("/status/revision")
-        .map(ToString::to_string);
+    let revision = instance.pointer("/status/revision").map(ToString::to_string);
     json!({
         "name": text("/metadata/name"),
         "template": template,

@@ -29,9 +29,7 @@ pub(super) fn table(rows: &[Value], columns: &[(&str, &str)]) -> String {
     }
     let printed = lines.iter().map(|line| {
         let cells = line.iter().zip(&widths);
-        let cells: Vec<String> = cells
-            .map(|(cell, width)| format!("{cell:<width$}"))
-            .collect();
+        let cells: Vec<String> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
         let cells = cells.join("   ");
         cells.trim_end().to_owned() + "\n"
     });
@@ -46,10 +44,7 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let rows = [
-            json!({"name": "a-long-name", "type": "T"}),
-            json!({"name": "b"}),
-        ];
+        let rows = [json!({"name": "a-long-name", "type": "T"}), json!({"name": "b"})];
         assert_eq!(
             table(&rows, &[("NAME", "name"), ("TYPE", "type")]),
             "NAME          TYPE\na-long-name   T\nb\n"

@@ -18,44 +18,27 @@ use super::print;
 /// If the server cannot be reached, or returns an error.
 pub async fn run(args: &Args) -> anyhow::Result<u8> {
     let connection = Connection::new(&args.to, &args.namespace).await?;
-    let session = Session {
-        connection,
-        output: args.output,
-    };
+    let session = Session { connection, output: args.output };
     match &args.action {
-        Action::Create {
-            name,
-            configuration,
-            change,
-        } => match body(name, configuration)? {
+        Action::Create { name, configuration, change } => match body(name, configuration)? {
             Ok(body) => {
                 let to = (Method::POST, "/deployments".to_owned());
                 session.change(name, "created", to, body, change, &[]).await
             }
             Err(status) => Ok(status),
         },
-        Action::Update {
-            name,
-            configuration,
-            change,
-        } => match body(name, configuration)? {
+        Action::Update { name, configuration, change } => match body(name, configuration)? {
             Ok(body) => {
                 let to = (Method::PUT, path(name));
                 session.change(name, "updated", to, body, change, &[]).await
             }
             Err(status) => Ok(status),
         },
-        Action::Delete {
-            name,
-            abandon,
-            change,
-        } => {
+        Action::Delete { name, abandon, change } => {
             let to = (Method::DELETE, path(name));
             let query = abandon.then_some(("abandon", "true"));
             let query = query.as_slice();
-            session
-                .change(name, "deleted", to, Vec::new(), change, query)
-                .await
+            session.change(name, "deleted", to, Vec::new(), change, query).await
         }
         Action::Get { name } => session.get(name).await,
         Action::List => session.list("/deployments", print::lines).await,
@@ -141,10 +124,7 @@ impl Session {
             query.push(("prune", "all"));
         }
         let is_deletion = method == Method::DELETE;
-        let answer = self
-            .connection
-            .send(method, &path, &query, body, Output::Json)
-            .await?;
+        let answer = self.connection.send(method, &path, &query, body, Output::Json).await?;
         let begun = answer.accepted()?.json()?;
         let operation = begun.get("name").and_then(Value::as_str);
         let operation = operation.context("the server's answer names no operation")?;

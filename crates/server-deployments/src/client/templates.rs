@@ -31,11 +31,7 @@ pub async fn run(command: &Templates) -> anyhow::Result<u8> {
             io::print_text(&print::table(&rows, &columns))?;
             Ok(0)
         }
-        Templates::Process {
-            name,
-            values,
-            shared,
-        } => {
+        Templates::Process { name, values, shared } => {
             let session = Session::new(shared).await?;
             let path = session.connection.resource(RESOURCE, name) + "/processed?output=list";
             let body = json!({

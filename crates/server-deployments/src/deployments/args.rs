@@ -33,12 +33,7 @@ pub struct Args {
     pub i_know_python_is_not_sandboxed: bool,
 
     /// The Python interpreter, 3.8 or later
-    #[arg(
-        long,
-        value_name = "PROGRAM",
-        default_value = "python3",
-        requires = "allow_python"
-    )]
+    #[arg(long, value_name = "PROGRAM", default_value = "python3", requires = "allow_python")]
     pub python: String,
 }
 
@@ -115,8 +110,7 @@ mod tests {
     fn check(arguments: &[&str], listen: &str) -> Result<(), String> {
         let program = Program::try_parse_from([&["server"], arguments].concat());
         let args = program.map_err(|error| error.to_string())?.args;
-        args.check(listen.parse().unwrap())
-            .map_err(|error| error.to_string())
+        args.check(listen.parse().unwrap()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -125,10 +119,7 @@ mod tests {
         assert_eq!(check(&[python], "127.0.0.1:80"), Ok(()));
         assert_eq!(check(&[python], "[::1]:80"), Ok(()));
         let refused = check(&[python], "0.0.0.0:80").unwrap_err();
-        assert!(
-            refused.contains("--i-know-python-is-not-sandboxed"),
-            "{refused}"
-        );
+        assert!(refused.contains("--i-know-python-is-not-sandboxed"), "{refused}");
         let insisted = [python, "--i-know-python-is-not-sandboxed"];
         assert_eq!(check(&insisted, "0.0.0.0:80"), Ok(()));
         assert!(check(&insisted[1..], "127.0.0.1:80").is_err());

@@ -66,21 +66,13 @@ pub struct Problem {
 
 impl From<Box<Status>> for Problem {
     fn from(status: Box<Status>) -> Self {
-        Self {
-            code: status.code,
-            status: status.object(),
-            errors: vec![status.message],
-        }
+        Self { code: status.code, status: status.object(), errors: vec![status.message] }
     }
 }
 
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
-        Self {
-            code: failure.code,
-            errors: vec![failure.to_string()],
-            status: failure.status,
-        }
+        Self { code: failure.code, errors: vec![failure.to_string()], status: failure.status }
     }
 }
 
@@ -124,9 +116,7 @@ impl Work {
         let key = Operation::key(&self.operation.value.name);
         let records = &self.tools.records;
         let revision = self.operation.revision;
-        self.operation.revision = records
-            .update(&key, &self.operation.value, revision)
-            .await?;
+        self.operation.revision = records.update(&key, &self.operation.value, revision).await?;
         Ok(())
     }
 
@@ -154,10 +144,7 @@ impl Work {
     async fn place(&mut self, name: &str, request: Request) -> Result<Ended, Problem> {
         let tools = Arc::clone(&self.tools);
         let wants_objects = tools.cluster.is_some();
-        let made = tools
-            .expander
-            .made(name.to_owned(), request, wants_objects)
-            .await?;
+        let made = tools.expander.made(name.to_owned(), request, wants_objects).await?;
         let manifest = Bytes::from(made.manifest);
         let mut deployment = self.next();
         if self.known.is_none() {
@@ -167,15 +154,11 @@ impl Work {
             self.check_room(&deployment, &made.objects)?;
         }
         let (records, key) = (&tools.records, self.target.key());
-        records
-            .write(&self.target.manifest(name), manifest.clone())
-            .await?;
+        records.write(&self.target.manifest(name), manifest.clone()).await?;
         let mut revision = self.known_revision();
         if let Some(cluster) = &tools.cluster {
             deployment.state = State::Applying;
-            let applied = self
-                .change(cluster, deployment, Some(&made.objects))
-                .await?;
+            let applied = self.change(cluster, deployment, Some(&made.objects)).await?;
             deployment = applied.value;
             revision = Some(applied.revision);
             deployment.state = State::Applied;
@@ -188,12 +171,7 @@ impl Work {
             deployment.add_manifest(name);
         }
         records.put(&key, &deployment, revision).await?;
-        Ok(Ended {
-            message: deployment.message(),
-            deployment,
-            manifest,
-            warnings: made.warnings,
-        })
+        Ok(Ended { message: deployment.message(), deployment, manifest, warnings: made.warnings })
     }
 
     /// Returns the deployment before the change, with this operation. A new one has no manifest.
@@ -236,12 +214,7 @@ impl Work {
         let new: usize = objects
             .iter()
             .map(|object| {
-                let paths = [
-                    "/apiVersion",
-                    "/kind",
-                    "/metadata/name",
-                    "/metadata/namespace",
-                ];
+                let paths = ["/apiVersion", "/kind", "/metadata/name", "/metadata/namespace"];
                 let texts: usize = paths.iter().map(|path| text(object, path)).sum();
                 texts + REST
             })
@@ -315,10 +288,7 @@ impl Work {
             Err(failure) => return Err(self.failed(busy, revision, failure).await?),
         };
         busy.resources = apply::record(&before, &steps);
-        Ok(Stored {
-            value: busy,
-            revision,
-        })
+        Ok(Stored { value: busy, revision })
     }
 
     /// Records a failed change of the cluster. If the cluster has not changed, the deployment is as
@@ -360,11 +330,7 @@ impl Work {
     }
 
     fn journal(&mut self, steps: usize) -> Journal<'_> {
-        Journal {
-            work: self,
-            every: steps.div_ceil(MAX_NOTES).max(1),
-            since: 0,
-        }
+        Journal { work: self, every: steps.div_ceil(MAX_NOTES).max(1), since: 0 }
     }
 }
 

@@ -99,11 +99,7 @@ impl Expander {
         let bytes = self.limits.max_expansion_bytes;
         let done = panics::limited(&self.metrics, limit, move |is_late| {
             let _permit = permit;
-            expand(Bounds {
-                resources,
-                bytes,
-                is_late,
-            })
+            expand(Bounds { resources, bytes, is_late })
         });
         let done = done.await;
         let (outcome, created) = match &done {
@@ -116,8 +112,7 @@ impl Expander {
             },
         };
         let dialect = Dialect::DeploymentManager;
-        self.metrics
-            .observe_expansion(dialect, outcome, created, began.elapsed());
+        self.metrics.observe_expansion(dialect, outcome, created, began.elapsed());
         done
     }
 }

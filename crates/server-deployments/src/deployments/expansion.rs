@@ -62,12 +62,7 @@ pub(super) fn texts(
     let config = krm_yaml::to_string(&expansion.into_config_value());
     within(config.len().saturating_add(layout.len()), limits.bytes)?;
     let text = |text: String| if is_empty { String::new() } else { text };
-    Ok(Texts {
-        config: text(config),
-        layout: text(layout),
-        warnings,
-        resources,
-    })
+    Ok(Texts { config: text(config), layout: text(layout), warnings, resources })
 }
 
 /// Expands a configuration into the manifest `name`, and into objects if `wants_objects` is set.
@@ -92,22 +87,14 @@ pub(super) fn made(
     }
     let resources = expansion.config.len();
     let mut found = std::mem::take(&mut expansion.diagnostics);
-    let objects = if wants_objects {
-        objects_of(&expansion, limits, &mut found)?
-    } else {
-        Vec::new()
-    };
+    let objects =
+        if wants_objects { objects_of(&expansion, limits, &mut found)? } else { Vec::new() };
     let value = manifest(name, request, expansion);
     if let Some(digits) = value.non_finite() {
         return Err(not_finite(digits));
     }
     let manifest = value.to_json().into_bytes();
-    Ok(ExpandedManifest {
-        manifest,
-        objects,
-        warnings: warnings(&found),
-        resources,
-    })
+    Ok(ExpandedManifest { manifest, objects, warnings: warnings(&found), resources })
 }
 
 /// Returns the types of resources that have no template among the imports.
@@ -139,10 +126,7 @@ fn objects_of(
     limits: Limits<'_>,
     found: &mut Diagnostics,
 ) -> Result<Vec<Object>> {
-    let options = objects::Options {
-        skip_others: false,
-        max_bytes: limits.bytes,
-    };
+    let options = objects::Options { skip_others: false, max_bytes: limits.bytes };
     let made = objects(expansion, options, found);
     let Some(made) = made.filter(|_| !found.has_errors()) else {
         let first = found.errors();
@@ -192,10 +176,8 @@ fn refused(original: String, diagnostics: &Diagnostics) -> Box<Status> {
     let causes = errors
         .take(MAX_CAUSES)
         .map(|error| Cause::new("FieldValueInvalid", &field(error), message(error)));
-    Status::bad_request(original).with(Details {
-        causes: Cause::list(total, causes),
-        ..Details::default()
-    })
+    Status::bad_request(original)
+        .with(Details { causes: Cause::list(total, causes), ..Details::default() })
 }
 
 fn overrun(why: Overrun) -> Box<Status> {
@@ -207,10 +189,8 @@ fn overrun(why: Overrun) -> Box<Status> {
         Overrun::Bytes(_) => "FieldValueTooLong",
     };
     let cause = Cause::new(reason, "content", why.to_string());
-    Status::new(422, "Invalid", why.to_string()).with(Details {
-        causes: vec![cause],
-        ..Details::default()
-    })
+    Status::new(422, "Invalid", why.to_string())
+        .with(Details { causes: vec![cause], ..Details::default() })
 }
 
 /// Returns the field of the request body that a diagnostic is about.

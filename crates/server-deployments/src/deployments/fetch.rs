@@ -58,11 +58,7 @@ impl Fetcher {
     ) -> Result<()> {
         let mut waiting: VecDeque<Wanted> = VecDeque::new();
         for address in templates {
-            waiting.push_back(Wanted {
-                name: address.clone(),
-                address,
-                is_schema: false,
-            });
+            waiting.push_back(Wanted { name: address.clone(), address, is_schema: false });
         }
         let sizes = request.imports.iter().map(|one| one.content.text().len());
         let mut bytes: usize = sizes.sum();
@@ -91,11 +87,7 @@ impl Fetcher {
             } else if wanted.is_schema {
                 waiting.extend(imports(&wanted.address, &content));
             }
-            request.imports.insert(Import {
-                name: wanted.name,
-                path: wanted.address,
-                content,
-            });
+            request.imports.insert(Import { name: wanted.name, path: wanted.address, content });
         }
         Ok(())
     }
@@ -136,9 +128,7 @@ fn relative(base: &str, path: &str) -> String {
     }
     let (host, inside) = match base.split_once("://") {
         Some((scheme, rest)) => {
-            let end = rest
-                .find('/')
-                .map_or(base.len(), |at| scheme.len() + 3 + at);
+            let end = rest.find('/').map_or(base.len(), |at| scheme.len() + 3 + at);
             base.split_at_checked(end).unwrap_or((base, ""))
         }
         None => ("", base),
@@ -162,10 +152,7 @@ fn relative(base: &str, path: &str) -> String {
 fn failed(wanted: &Wanted, why: &str) -> Box<Status> {
     let message = format!("{} cannot be fetched: {why}", wanted.address);
     let cause = Cause::new("FieldValueInvalid", "imports", message.clone());
-    Status::bad_request(message).with(Details {
-        causes: vec![cause],
-        ..Details::default()
-    })
+    Status::bad_request(message).with(Details { causes: vec![cause], ..Details::default() })
 }
 
 #[cfg(test)]
@@ -181,10 +168,7 @@ mod tests {
             ("../disk.jinja", "https://example.com/a/disk.jinja"),
             ("../../../../disk.jinja", "https://example.com/disk.jinja"),
             ("/disk.jinja", "https://example.com/disk.jinja"),
-            (
-                "https://other.com/disk.jinja",
-                "https://other.com/disk.jinja",
-            ),
+            ("https://other.com/disk.jinja", "https://other.com/disk.jinja"),
         ] {
             assert_eq!(relative(schema, path), expected);
         }

@@ -27,9 +27,7 @@ pub fn read(body: &[u8]) -> Result<Input> {
     let mut value = value(body)?;
     if let Some(mut configuration) = value.remove("configuration") {
         if configuration.entries().is_none() {
-            return Err(Status::bad_request(
-                "`configuration` is a mapping with `content`",
-            ));
+            return Err(Status::bad_request("`configuration` is a mapping with `content`"));
         }
         if configuration.get("name").is_none()
             && let Some(name) = value.remove("name")
@@ -79,11 +77,7 @@ fn check(field: &str, name: &str, wrong: Vec<String>) -> Result<()> {
         return Ok(());
     }
     let message = format!("{field}: Invalid value: {name:?}: {}", wrong.join("; "));
-    let causes = wrong
-        .into_iter()
-        .map(|what| Cause::new("FieldValueInvalid", field, what));
-    Err(Status::bad_request(message).with(Details {
-        causes: causes.collect(),
-        ..Details::default()
-    }))
+    let causes = wrong.into_iter().map(|what| Cause::new("FieldValueInvalid", field, what));
+    Err(Status::bad_request(message)
+        .with(Details { causes: causes.collect(), ..Details::default() }))
 }

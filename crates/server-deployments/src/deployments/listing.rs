@@ -42,8 +42,7 @@ impl Deployments {
             page.deployments.push(deployment);
         }
         let damaged = found.damaged.iter();
-        page.deployments
-            .extend(damaged.filter_map(|key| Deployment::damaged(key)));
+        page.deployments.extend(damaged.filter_map(|key| Deployment::damaged(key)));
         if found.remaining > 0 {
             let last = found.items.last();
             let last = last.and_then(|item| item.key.strip_prefix(DEPLOYMENTS));
@@ -60,11 +59,7 @@ impl Deployments {
     pub async fn operations(&self, target: &Target, count: usize) -> Result<Vec<Operation>> {
         let (mut last, mut after) = (VecDeque::new(), None);
         loop {
-            let page = self
-                .tools
-                .records
-                .page(OPERATIONS, after.as_deref())
-                .await?;
+            let page = self.tools.records.page(OPERATIONS, after.as_deref()).await?;
             for item in &page.items {
                 let operation = decoded::<Operation>(item)?.value;
                 if operation.target() == *target {

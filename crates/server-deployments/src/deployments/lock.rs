@@ -45,10 +45,7 @@ impl Held {
         operation: &str,
     ) -> Result<Self> {
         let key = target.lock();
-        let lock = Lock {
-            operation: operation.to_owned(),
-            beat: 0,
-        };
+        let lock = Lock { operation: operation.to_owned(), beat: 0 };
         let Some(revision) = records.create(&key, &lock).await? else {
             let other = records.get::<Lock>(&key).await?;
             let other = other.map(|other| other.value.operation);
@@ -56,13 +53,7 @@ impl Held {
         };
         let (sender, lost) = watch::channel(false);
         let beating = tokio::spawn(beat(records.clone(), key.clone(), lock, revision, sender));
-        Ok(Self {
-            key,
-            operation: operation.to_owned(),
-            records: records.clone(),
-            beating,
-            lost,
-        })
+        Ok(Self { key, operation: operation.to_owned(), records: records.clone(), beating, lost })
     }
 
     /// Waits until the lock is lost. Never returns while it is held.
@@ -184,10 +175,7 @@ impl LockWatcher {
                 };
                 seen.insert(item.key.clone(), (item.revision, since));
                 if all || now.duration_since(since) >= STALE {
-                    let Stored {
-                        mut value,
-                        revision,
-                    } = decoded::<Lock>(item)?;
+                    let Stored { mut value, revision } = decoded::<Lock>(item)?;
                     value.beat += 1;
                     // If this fails, the holder is alive or another server took the lock over.
                     if let Ok(revision) = records.update(&item.key, &value, revision).await {
@@ -215,20 +203,14 @@ mod tests {
     use super::*;
 
     fn web() -> Target {
-        Target {
-            namespace: "default".to_owned(),
-            name: "web".to_owned(),
-        }
+        Target { namespace: "default".to_owned(), name: "web".to_owned() }
     }
 
     #[tokio::test(start_paused = true)]
     async fn one_operation_has_the_lock_until_it_gives_it_back() {
         let records = Repository::memory();
         let held = Held::take(&records, &web(), "one").await.unwrap();
-        let error = Held::take(&records, &web(), "two")
-            .await
-            .map(drop)
-            .unwrap_err();
+        let error = Held::take(&records, &web(), "two").await.map(drop).unwrap_err();
         assert_eq!(error.code, 409);
         assert!(error.message.contains("\"one\""), "{}", error.message);
         held.release().await;

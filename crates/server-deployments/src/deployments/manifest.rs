@@ -53,10 +53,7 @@ impl Manifest {
                 })
                 .collect(),
             resources: items(&["expandedConfig", "resources"]).to_vec(),
-            layout: value
-                .get("layout")
-                .map(Layout::of_value)
-                .unwrap_or_default(),
+            layout: value.get("layout").map(Layout::of_value).unwrap_or_default(),
         })
     }
 

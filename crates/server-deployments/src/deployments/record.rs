@@ -43,10 +43,7 @@ impl Target {
     pub(super) fn of_lock(key: &str) -> Self {
         let rest = key.strip_prefix(LOCKS).unwrap_or_default();
         let (namespace, name) = rest.split_once('/').unwrap_or_default();
-        Self {
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
-        }
+        Self { namespace: namespace.to_owned(), name: name.to_owned() }
     }
 
     /// Returns the key prefix of its manifests.
@@ -141,10 +138,7 @@ impl Deployment {
 
     /// Returns the namespace and name.
     pub fn target(&self) -> Target {
-        Target {
-            namespace: self.namespace.clone(),
-            name: self.name.clone(),
-        }
+        Target { namespace: self.namespace.clone(), name: self.name.clone() }
     }
 
     /// Returns `true` if its creation never completed. Creating it again completes it.
@@ -286,11 +280,7 @@ impl Operation {
     pub(super) fn new(change: ChangeKind, target: &Target, user: &str) -> Self {
         let now = Timestamp::now();
         Self {
-            name: format!(
-                "operation-{:012x}-{}",
-                now.as_millisecond(),
-                Uuid::new_v4().simple()
-            ),
+            name: format!("operation-{:012x}-{}", now.as_millisecond(), Uuid::new_v4().simple()),
             change,
             deployment: target.name.clone(),
             namespace: target.namespace.clone(),
@@ -309,10 +299,7 @@ impl Operation {
 
     /// Returns the deployment that it changes.
     pub fn target(&self) -> Target {
-        Target {
-            namespace: self.namespace.clone(),
-            name: self.deployment.clone(),
-        }
+        Target { namespace: self.namespace.clone(), name: self.deployment.clone() }
     }
 
     /// Returns the key of an operation.

@@ -91,9 +91,7 @@ async fn settle(records: &Repository, name: &str) -> Result<()> {
         INTERRUPTED.clone_into(&mut operation.value.message);
     }
     operation.value.end(end);
-    records
-        .update(&key, &operation.value, operation.revision)
-        .await?;
+    records.update(&key, &operation.value, operation.revision).await?;
     Ok(())
 }
 
@@ -134,9 +132,7 @@ impl Orphans {
         let mut seen = BTreeMap::new();
         for operation in records.open_operations().await? {
             let name = operation.value.name.clone();
-            let lock = records
-                .get::<Lock>(&operation.value.target().lock())
-                .await?;
+            let lock = records.get::<Lock>(&operation.value.target().lock()).await?;
             if lock.is_some_and(|lock| lock.value.operation == name) {
                 continue;
             }
@@ -172,23 +168,13 @@ mod tests {
     /// also deleted the deployment.
     async fn stopped(state: Option<State>) -> (Repository, Target, Operation) {
         let records = Repository::memory();
-        let target = Target {
-            namespace: "shop".to_owned(),
-            name: "web".to_owned(),
-        };
+        let target = Target { namespace: "shop".to_owned(), name: "web".to_owned() };
         let mut operation = Operation::new(ChangeKind::Delete, &target, "jane");
         operation.state = Progress::Running;
-        operation.add(&Step {
-            object: object("b"),
-            what: What::Deleted,
-            message: String::new(),
-        });
+        operation.add(&Step { object: object("b"), what: What::Deleted, message: String::new() });
         let key = Operation::key(&operation.name);
         records.put(&key, &operation, None).await.unwrap();
-        let lock = Lock {
-            operation: operation.name.clone(),
-            beat: 1,
-        };
+        let lock = Lock { operation: operation.name.clone(), beat: 1 };
         records.put(&target.lock(), &lock, None).await.unwrap();
         let names = ["manifest-0001", "manifest-0002"];
         if let Some(state) = state {
@@ -220,9 +206,7 @@ mod tests {
     async fn manifests(records: &Repository, target: &Target) -> Vec<String> {
         let prefix = target.manifests();
         let items = records.page(&prefix, None).await.unwrap().items;
-        let names = items
-            .iter()
-            .filter_map(|item| item.key.strip_prefix(&prefix));
+        let names = items.iter().filter_map(|item| item.key.strip_prefix(&prefix));
         names.map(str::to_owned).collect()
     }
 

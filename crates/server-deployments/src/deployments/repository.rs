@@ -162,11 +162,7 @@ impl Repository {
             for item in &page.items {
                 all.push(decoded::<Deployment>(item)?.value);
             }
-            all.extend(
-                page.damaged
-                    .iter()
-                    .filter_map(|key| Deployment::damaged(key)),
-            );
+            all.extend(page.damaged.iter().filter_map(|key| Deployment::damaged(key)));
             match page.items.last() {
                 Some(last) if page.remaining > 0 => after = Some(last.key.clone()),
                 _ => return Ok(all),
@@ -271,17 +267,10 @@ pub(super) fn too_large(what: &str, length: usize, limit: usize) -> Box<Status> 
 /// Deserializes the record in an item.
 pub(super) fn decoded<T: DeserializeOwned>(item: &Item) -> Result<Stored<T>> {
     let value = serde_json::from_slice(&item.value).map_err(|error| {
-        tracing::error!(
-            key = item.key,
-            line = error.line(),
-            "a value of the store cannot be read"
-        );
+        tracing::error!(key = item.key, line = error.line(), "a value of the store cannot be read");
         Status::internal("a value of the store cannot be read")
     })?;
-    Ok(Stored {
-        value,
-        revision: item.revision,
-    })
+    Ok(Stored { value, revision: item.revision })
 }
 
 /// Returns a 409: another server changed the record first.

@@ -157,11 +157,7 @@ impl Deployments {
         let mut deployment = self.found(target).await?.value;
         self.mark_interrupted(&mut deployment).await?;
         let manifest = self.manifest(target, &deployment.latest_manifest).await?;
-        Ok(Shown {
-            message: deployment.message(),
-            deployment,
-            manifest,
-        })
+        Ok(Shown { message: deployment.message(), deployment, manifest })
     }
 
     /// Returns the names of the kept manifests of a deployment, oldest first.
@@ -194,8 +190,7 @@ impl Deployments {
     ///
     /// 413 if the list is too large.
     pub async fn types(&self, namespace: &str) -> Result<String> {
-        self.collect(namespace, Collected::Types(BTreeSet::new()))
-            .await
+        self.collect(namespace, Collected::Types(BTreeSet::new())).await
     }
 
     /// Returns the instances of a type in the latest manifests of a namespace, as JSON. Without a
@@ -206,8 +201,7 @@ impl Deployments {
     /// 413 if the list is too large.
     pub async fn instances(&self, namespace: &str, kind: Option<&str>) -> Result<String> {
         let kind = kind.map(str::to_owned);
-        self.collect(namespace, Collected::Instances(kind, Vec::new()))
-            .await
+        self.collect(namespace, Collected::Instances(kind, Vec::new())).await
     }
 
     async fn collect(&self, namespace: &str, mut collected: Collected) -> Result<String> {
@@ -215,12 +209,7 @@ impl Deployments {
         for deployment in self.tools.records.deployments(namespace).await? {
             let target = deployment.target();
             let manifest = deployment.latest_manifest;
-            let Some(json) = self
-                .tools
-                .records
-                .bytes(&target.manifest(&manifest))
-                .await?
-            else {
+            let Some(json) = self.tools.records.bytes(&target.manifest(&manifest)).await? else {
                 continue;
             };
             let limit = self.tools.expander.limits.max_expansion_bytes;
@@ -268,8 +257,7 @@ impl Deployments {
             panics::caught(metrics, service.begin(&user, &target, wanted)).await
         });
         let ended = "the server ended before the change was started";
-        task.await
-            .unwrap_or_else(|_| Err(Status::unavailable(ended)))
+        task.await.unwrap_or_else(|_| Err(Status::unavailable(ended)))
     }
 
     async fn begin(&self, user: &User, target: &Target, mut wanted: Wanted) -> Result<Started> {
@@ -312,19 +300,13 @@ impl Deployments {
             user: user.clone(),
             target: target.clone(),
             wanted,
-            operation: Stored {
-                value: operation,
-                revision,
-            },
+            operation: Stored { value: operation, revision },
             known,
         };
         let counted = Counted::new(&self.running);
         let metrics = Arc::clone(&self.tools.expander.metrics);
         let done = tokio::spawn(run(work, held, metrics, counted));
-        Ok(Started {
-            operation: name,
-            done,
-        })
+        Ok(Started { operation: name, done })
     }
 
     /// Checks that the deployment allows a change.
@@ -464,16 +446,11 @@ mod tests {
     #[tokio::test]
     async fn a_change_that_does_not_start_leaves_no_lock() {
         let records = Repository::memory();
-        let target = Target {
-            namespace: "default".to_owned(),
-            name: "web".to_owned(),
-        };
+        let target = Target { namespace: "default".to_owned(), name: "web".to_owned() };
         let operation = Operation::new(ChangeKind::Create, &target, "ada");
         let key = Operation::key(&operation.name);
         let revision = records.put(&key, &operation, None).await.unwrap();
-        let held = Held::take(&records, &target, &operation.name)
-            .await
-            .unwrap();
+        let held = Held::take(&records, &target, &operation.name).await.unwrap();
         // The record cannot be deleted, because it has another revision.
         forget(&records, &key, revision + 7, Some(held)).await;
         assert!(records.get::<Operation>(&key).await.unwrap().is_some());

@@ -176,14 +176,7 @@ fn an_address_counts_by_scheme_host_and_port() {
     ] {
         assert_eq!(web.allows(address), expected, "{address}");
     }
-    for wrong in [
-        "",
-        "https://example.com",
-        "example.com/",
-        "a b",
-        "example.com:x",
-        "a@b",
-    ] {
+    for wrong in ["", "https://example.com", "example.com/", "a b", "example.com:x", "a@b"] {
         assert!(wrong.parse::<Host>().is_err(), "{wrong}");
     }
 }
@@ -225,20 +218,14 @@ async fn a_template_comes_with_its_schema_and_the_imports_of_that() {
     let site = Site::start(templates).await;
     let vm = site.address("/t/vm.jinja");
     let names = added(&site, "/t/vm.jinja").await.unwrap();
-    assert_eq!(
-        names,
-        [vm.clone(), format!("{vm}.schema"), "disk".to_owned()]
-    );
+    assert_eq!(names, [vm.clone(), format!("{vm}.schema"), "disk".to_owned()]);
 }
 
 #[tokio::test]
 async fn a_file_that_cannot_be_fetched_is_an_error_with_its_address() {
     let site = Site::start(templates).await;
     for (path, error) in [
-        (
-            "/none.jinja",
-            "/none.jinja cannot be fetched: the host does not have it",
-        ),
+        ("/none.jinja", "/none.jinja cannot be fetched: the host does not have it"),
         (
             "/away.jinja",
             "https://example.com/a.jinja cannot be fetched: its host is not among those of \

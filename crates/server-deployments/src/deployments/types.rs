@@ -39,13 +39,7 @@ impl Collected {
             Self::Instances(_, all) => all
                 .iter()
                 .map(|one| {
-                    let texts = [
-                        &one.name,
-                        &one.kind,
-                        &one.deployment,
-                        &one.manifest,
-                        &one.path,
-                    ];
+                    let texts = [&one.name, &one.kind, &one.deployment, &one.manifest, &one.path];
                     texts.iter().map(|text| text.len()).sum::<usize>() + 64
                 })
                 .sum(),
@@ -55,10 +49,7 @@ impl Collected {
     /// Returns the list as JSON.
     pub(super) fn json(&self) -> String {
         let list = match self {
-            Self::Types(types) => types
-                .iter()
-                .map(|kind| Value::string(kind.clone()))
-                .collect(),
+            Self::Types(types) => types.iter().map(|kind| Value::string(kind.clone())).collect(),
             Self::Instances(_, all) => all.iter().map(TypeInstance::to_value).collect(),
         };
         Value::sequence(list).to_json()
@@ -68,11 +59,7 @@ impl Collected {
 /// Returns all instances in a manifest.
 fn instances(deployment: &str, manifest: &str, json: &[u8]) -> Result<Vec<TypeInstance>> {
     let layout = layout(json).ok_or_else(|| {
-        tracing::error!(
-            deployment,
-            manifest,
-            "a manifest of the store cannot be read"
-        );
+        tracing::error!(deployment, manifest, "a manifest of the store cannot be read");
         Status::internal("a manifest of the store cannot be read")
     })?;
     Ok(type_instances(&layout, deployment, manifest))
@@ -88,18 +75,13 @@ mod tests {
         {"name": "db", "type": "Pod"}]}}"#;
 
     fn paths(mut collected: Collected) -> String {
-        collected
-            .add("web", "manifest-0001", MANIFEST.as_bytes())
-            .unwrap();
+        collected.add("web", "manifest-0001", MANIFEST.as_bytes()).unwrap();
         collected.json()
     }
 
     #[test]
     fn types_are_sorted_and_distinct() {
-        assert_eq!(
-            paths(Collected::Types(BTreeSet::new())),
-            r#"["Pod","Service","site.jinja"]"#
-        );
+        assert_eq!(paths(Collected::Types(BTreeSet::new())), r#"["Pod","Service","site.jinja"]"#);
     }
 
     #[test]

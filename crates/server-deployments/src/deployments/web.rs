@@ -64,10 +64,7 @@ impl Host {
             None if authority.as_str() == authority.host() => HTTPS,
             None => return None,
         };
-        Some(Self {
-            name: authority.host().to_ascii_lowercase(),
-            port,
-        })
+        Some(Self { name: authority.host().to_ascii_lowercase(), port })
     }
 }
 
@@ -180,9 +177,8 @@ impl Web {
     /// resolve to another address after the check.
     async fn connect(&self, name: &str, port: u16) -> anyhow::Result<TcpStream> {
         let found = lookup_host((name, port)).await?;
-        let allowed: Vec<SocketAddr> = found
-            .filter(|address| (self.is_allowed)(address.ip()))
-            .collect();
+        let allowed: Vec<SocketAddr> =
+            found.filter(|address| (self.is_allowed)(address.ip())).collect();
         if allowed.is_empty() {
             bail!("its host has no public address");
         }
@@ -207,9 +203,7 @@ fn redirected(host: &Host, response: &Response<Incoming>) -> anyhow::Result<Uri>
 }
 
 async fn text(response: Response<Incoming>) -> anyhow::Result<String> {
-    let body = Limited::new(response.into_body(), MAX_BYTES)
-        .collect()
-        .await;
+    let body = Limited::new(response.into_body(), MAX_BYTES).collect().await;
     let Ok(body) = body else {
         bail!("it breaks off, or is larger than {MAX_BYTES} bytes");
     };

@@ -82,12 +82,7 @@ pub fn partial_list<'s>(
     items: impl IntoIterator<Item = Item<'s>>,
     out: &mut Vec<u8>,
 ) {
-    begin_list(
-        "PartialObjectMetadataList",
-        version.api_version(),
-        meta,
-        out,
-    );
+    begin_list("PartialObjectMetadataList", version.api_version(), meta, out);
     separated(items, out, |item, out| partial_inside(item, version, out));
     out.extend_from_slice(b"]}\n");
 }

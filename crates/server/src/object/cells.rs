@@ -63,10 +63,7 @@ fn instance(draft: &Draft, out: &mut String) {
 
 fn annotation<'d>(draft: &'d Draft, key: &str) -> &'d str {
     let annotations = draft.metadata.get("annotations");
-    annotations
-        .and_then(|map| map.get(key))
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    annotations.and_then(|map| map.get(key)).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn first_line(description: &str) -> String {

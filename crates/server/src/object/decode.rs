@@ -130,11 +130,7 @@ fn read<'b>(
         texts.shift_remove("parameters");
     }
     warnings.extend(changed);
-    Ok(Read {
-        object,
-        texts,
-        warnings,
-    })
+    Ok(Read { object, texts, warnings })
 }
 
 /// Reads the field `objects`. In OpenShift's group, keys of objects are not checked.
@@ -146,19 +142,11 @@ fn items(
 ) -> std::result::Result<Value, String> {
     let is_left_out = objects == Objects::Checked && text.starts_with('[');
     if group == Group::OpenShift {
-        return if is_left_out {
-            Ok(Value::Array(Vec::new()))
-        } else {
-            json::value(text)
-        };
+        return if is_left_out { Ok(Value::Array(Vec::new())) } else { json::value(text) };
     }
     let path = &Path::Key(&Path::Root, "objects");
     let value = json::value_at(path, text, repeated)?;
-    Ok(if is_left_out {
-        Value::Array(Vec::new())
-    } else {
-        value
-    })
+    Ok(if is_left_out { Value::Array(Vec::new()) } else { value })
 }
 
 /// Parses the fields of a body. `null` has none.
@@ -256,11 +244,7 @@ pub fn patched(
 ) -> Result<(Draft, Vec<String>)> {
     let of = (group, kind);
     let refused = |why: &str| {
-        let cause = Cause::new(
-            "FieldValueInvalid",
-            "patch",
-            format!("Invalid value: {why}"),
-        );
+        let cause = Cause::new("FieldValueInvalid", "patch", format!("Invalid value: {why}"));
         Status::invalid("", "", "", vec![cause])
     };
     let named = self::kind(of, &object).map_err(|status| refused(&status.message))?;
@@ -374,11 +358,7 @@ impl<'b> Body<'b> {
         let source = krm_yaml::decode("body", body.to_vec()).map_err(|why| in_yaml(&why))?;
         let document = Document::parse(&source).map_err(|why| in_yaml(&why))?;
         let Some(root) = document.roots().next() else {
-            return Ok(Self {
-                json: "null".into(),
-                kept: None,
-                repeated: Vec::new(),
-            });
+            return Ok(Self { json: "null".into(), kept: None, repeated: Vec::new() });
         };
         let mut found = Diagnostics::new();
         let value = root.value(DuplicateKeys::LastWins, &mut found);
@@ -399,11 +379,7 @@ impl<'b> Body<'b> {
             Some(_) => Some(document.slice(lines_of_root(root)).to_owned()),
         };
         let repeated = found.iter().filter_map(repeated_key).collect();
-        Ok(Self {
-            json: value.to_json().into(),
-            kept,
-            repeated,
-        })
+        Ok(Self { json: value.to_json().into(), kept, repeated })
     }
 }
 
@@ -426,10 +402,7 @@ fn in_yaml(why: &Diagnostic) -> String {
 }
 
 fn repeated_key(found: &Diagnostic) -> Option<(usize, String)> {
-    let key = found
-        .message
-        .strip_prefix("duplicate mapping key `")?
-        .strip_suffix('`')?;
+    let key = found.message.strip_prefix("duplicate mapping key `")?.strip_suffix('`')?;
     Some((found.place.as_ref()?.line_column().0, key.to_owned()))
 }
 
@@ -446,10 +419,7 @@ impl Named<'_> {
         let (group, kind) = self.of;
         let is_version = self.version == group.api_version();
         (self.kind != kind.name() || !is_version).then(|| {
-            format!(
-                "no kind {:?} is registered for version {:?}",
-                self.kind, self.version
-            )
+            format!("no kind {:?} is registered for version {:?}", self.kind, self.version)
         })
     }
 }
@@ -480,22 +450,10 @@ fn kind(of: Of, object: &Value) -> Result<Named<'_>> {
         (Group::OpenShift, "Template" | "", "v1" | "") | (Group::OpenShift, "", _)
             if kind.is_empty() || expected_kind == Kind::Template =>
         {
-            let version = if matches!(version, "v1" | "") {
-                expected
-            } else {
-                version
-            };
-            Ok(Named {
-                of,
-                kind: expected_kind.name(),
-                version,
-            })
+            let version = if matches!(version, "v1" | "") { expected } else { version };
+            Ok(Named { of, kind: expected_kind.name(), version })
         }
-        (_, kind, "") => Ok(Named {
-            of,
-            kind,
-            version: expected,
-        }),
+        (_, kind, "") => Ok(Named { of, kind, version: expected }),
         _ => Ok(Named { of, kind, version }),
     }
 }
@@ -544,9 +502,7 @@ fn warnings(
 
 fn repeated_lines(repeated: &[(usize, String)]) -> Vec<String> {
     let repeated = repeated.iter();
-    repeated
-        .map(|(line, key)| format!("line {line}: key {key:?} already set in map"))
-        .collect()
+    repeated.map(|(line, key)| format!("line {line}: key {key:?} already set in map")).collect()
 }
 
 fn repeated_in_yaml(lines: &[String]) -> String {
@@ -559,10 +515,7 @@ fn as_text(of: Of, object: &mut Value, text: Option<&&RawValue>) -> Vec<String> 
     let (group, kind) = of;
     let (parent, parameters) = match kind {
         Kind::Template => ("", object.get_mut("parameters")),
-        Kind::Instance => (
-            "spec.template.",
-            object.pointer_mut("/spec/template/parameters"),
-        ),
+        Kind::Instance => ("spec.template.", object.pointer_mut("/spec/template/parameters")),
     };
     let parameters = parameters.filter(|_| group == Group::OpenShift);
     let text = text.map_or("", |text| text.get());

@@ -102,9 +102,7 @@ impl Draft {
             group,
             kind,
             metadata: normal::metadata(metadata.unwrap_or_default()),
-            fields: fields
-                .map(|(key, text)| (key, text.get().to_owned()))
-                .collect(),
+            fields: fields.map(|(key, text)| (key, text.get().to_owned())).collect(),
             parsed: Map::new(),
             yaml,
             refused: Vec::new(),
@@ -113,10 +111,7 @@ impl Draft {
 
     /// Returns a string in `metadata`, such as `name`. Empty if it is not set.
     pub fn text(&self, key: &str) -> &str {
-        self.metadata
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        self.metadata.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
     /// Returns the name. Empty if it is not set yet.
@@ -142,9 +137,7 @@ impl Draft {
 
     /// Returns a field other than `metadata`, as compact JSON.
     pub fn field(&self, key: &str) -> Option<&str> {
-        self.fields()
-            .find(|(name, _)| *name == key)
-            .map(|(_, text)| text)
+        self.fields().find(|(name, _)| *name == key).map(|(_, text)| text)
     }
 
     /// Returns the value of a field other than `metadata`; null if it is missing.
@@ -166,16 +159,12 @@ impl Draft {
 
     /// Returns the fields except `kind`, `apiVersion` and `metadata`, in order, as compact JSON.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.fields
-            .iter()
-            .map(|(key, text)| (key.as_str(), text.as_str()))
+        self.fields.iter().map(|(key, text)| (key.as_str(), text.as_str()))
     }
 
     /// Returns the bytes of these fields.
     pub(crate) fn length(&self) -> usize {
-        self.fields()
-            .map(|(key, text)| key.len() + text.len())
-            .sum()
+        self.fields().map(|(key, text)| key.len() + text.len()).sum()
     }
 
     /// Returns the same fields as stored: in OpenShift's group, empty `objects` become null.
@@ -183,8 +172,7 @@ impl Draft {
         let is_none = |key: &str, text: &str| {
             self.group == Group::OpenShift && key == "objects" && text == "[]"
         };
-        self.fields()
-            .map(move |(key, text)| (key, if is_none(key, text) { "null" } else { text }))
+        self.fields().map(move |(key, text)| (key, if is_none(key, text) { "null" } else { text }))
     }
 
     /// Returns the text of the body, if it was YAML.
@@ -218,9 +206,7 @@ impl Draft {
 
     /// Returns the object with the fields of a Template only.
     pub(crate) fn to_known_value(&self) -> Value {
-        self.value_with(Map::new(), |key| {
-            types::is_field((self.group, self.kind), key)
-        })
+        self.value_with(Map::new(), |key| types::is_field((self.group, self.kind), key))
     }
 
     fn value_with(
@@ -230,10 +216,7 @@ impl Draft {
     ) -> Value {
         let mut object = Map::new();
         object.insert("kind".to_owned(), Value::from(self.kind.name()));
-        object.insert(
-            "apiVersion".to_owned(),
-            Value::from(self.group.api_version()),
-        );
+        object.insert("apiVersion".to_owned(), Value::from(self.group.api_version()));
         object.insert("metadata".to_owned(), Value::Object(self.metadata.clone()));
         let fields = self.fields.iter();
         for (key, text) in fields.filter(|(key, _)| is_wanted(key)) {
@@ -262,9 +245,7 @@ pub(crate) fn values_as_text(parameters: &mut Value, text: &str) -> Vec<usize> {
         if let Some(value) = item.get_mut("value")
             && matches!(value, Value::Number(_) | Value::Bool(_))
         {
-            let text = texts
-                .get(index)
-                .and_then(|item| item.as_ref()?.get("value"));
+            let text = texts.get(index).and_then(|item| item.as_ref()?.get("value"));
             let text = text.map_or_else(|| value.to_string(), |text| text.get().to_owned());
             *value = Value::String(text);
             indexes.push(index);

@@ -109,11 +109,7 @@ pub(crate) fn check(draft: &Draft, old: Option<&Draft>) -> Vec<Cause> {
     match draft.group {
         Group::OpenShift => {
             if old.is_some_and(|old| !is_same_spec(&spec, &old.value("spec"))) {
-                found.add(
-                    "FieldValueForbidden",
-                    "spec",
-                    "Forbidden: field is immutable",
-                );
+                found.add("FieldValueForbidden", "spec", "Forbidden: field is immutable");
             }
             found.openshift(&spec);
         }
@@ -223,11 +219,10 @@ impl Found {
         if let Some(template) = spec.get("template").filter(|template| template.is_object())
             && text(template, "apiVersion") == Group::Krm.api_version()
         {
-            self.0
-                .extend(schema::check(template).into_iter().map(|cause| {
-                    let field = format!("spec.template.{}", cause.field);
-                    Cause::new(cause.reason, &field, cause.message)
-                }));
+            self.0.extend(schema::check(template).into_iter().map(|cause| {
+                let field = format!("spec.template.{}", cause.field);
+                Cause::new(cause.reason, &field, cause.message)
+            }));
         }
         for (key, known) in CHOICES {
             match spec.get(key).and_then(Value::as_str) {

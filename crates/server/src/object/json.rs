@@ -105,11 +105,7 @@ pub(crate) fn value_at(
     repeated: &mut Vec<String>,
 ) -> Result<Value, String> {
     let depth = path.depth();
-    let reader = Reader {
-        path,
-        depth,
-        repeated,
-    };
+    let reader = Reader { path, depth, repeated };
     parse(reader, text).map(Part::into_value)
 }
 
@@ -124,18 +120,16 @@ fn parse<'t, T: DeserializeSeed<'t>>(seed: T, text: &'t str) -> Result<T::Value,
     let mut deserializer = Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
     let value = seed.deserialize(&mut deserializer);
-    value
-        .and_then(|value| deserializer.end().map(|()| value))
-        .map_err(|error| match error.classify() {
+    value.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| {
+        match error.classify() {
             Category::Data if error.to_string().starts_with(TOO_DEEP) => too_deep(),
             // The message may quote a value.
-            Category::Data => format!(
-                "unexpected value at line {} column {}",
-                error.line(),
-                error.column()
-            ),
+            Category::Data => {
+                format!("unexpected value at line {} column {}", error.line(), error.column())
+            }
             _ => error.to_string(),
-        })
+        }
+    })
 }
 
 /// The start of the error for too many levels.
@@ -275,11 +269,8 @@ fn parts(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let is_string = rest.starts_with('"');
-        let end = if is_string {
-            end_of_string(rest.as_bytes())
-        } else {
-            memchr(b'"', rest.as_bytes())
-        };
+        let end =
+            if is_string { end_of_string(rest.as_bytes()) } else { memchr(b'"', rest.as_bytes()) };
         let (part, after) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
         rest = after;
         (!part.is_empty()).then_some((part, is_string))
@@ -454,10 +445,7 @@ mod tests {
             ("\u{feff}{}", "expected value at line 1 column 1"),
             ("{}\n x", "trailing characters at line 2 column 2"),
             ("{\"a\"1", "expected `:` at line 1 column 5"),
-            (
-                r#""\ud800""#,
-                "unexpected end of hex escape at line 1 column 8",
-            ),
+            (r#""\ud800""#, "unexpected end of hex escape at line 1 column 8"),
         ];
         for (text, error) in cases {
             assert_eq!(value(text), Err(error.to_owned()), "{text}");
@@ -488,10 +476,7 @@ mod tests {
     fn strings_have_the_escapes_of_go() {
         let mut out = String::new();
         quote("plain é", &mut out);
-        quote(
-            "\"\\\n\u{8}\u{1f}\u{7f} <&> \u{2028}\u{2029} \u{2013}",
-            &mut out,
-        );
+        quote("\"\\\n\u{8}\u{1f}\u{7f} <&> \u{2028}\u{2029} \u{2013}", &mut out);
         assert_eq!(
             out,
             "\"plain é\"\"\\\"\\\\\\n\\b\\u001f\u{7f} \\u003c\\u0026\\u003e \\u2028\\u2029 \u{2013}\""
@@ -501,14 +486,8 @@ mod tests {
     #[test]
     fn compact_text_keeps_the_spelling_and_escapes_html() {
         let mut out = String::new();
-        compact(
-            "{ \"a b\" : [ 1.0, -0.0 ,1e3],\n\"c\\\" <\" : \"&\\\\\" }",
-            &mut out,
-        );
-        assert_eq!(
-            out,
-            "{\"a b\":[1.0,-0.0,1e3],\"c\\\" \\u003c\":\"\\u0026\\\\\"}"
-        );
+        compact("{ \"a b\" : [ 1.0, -0.0 ,1e3],\n\"c\\\" <\" : \"&\\\\\" }", &mut out);
+        assert_eq!(out, "{\"a b\":[1.0,-0.0,1e3],\"c\\\" \\u003c\":\"\\u0026\\\\\"}");
     }
 
     #[test]

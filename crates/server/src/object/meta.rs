@@ -51,25 +51,17 @@ pub fn create(draft: &mut Draft, how: &Create<'_>) -> Result<()> {
             "resourceVersion should not be set on objects to be created",
         ));
     }
-    for key in [
-        "selfLink",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-    ] {
+    for key in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"] {
         draft.metadata.shift_remove(key);
     }
     set(draft, "uid", how.uid.to_owned());
     set(draft, "creationTimestamp", rfc3339(how.now));
     if draft.group == Group::Krm {
-        draft
-            .metadata
-            .insert("generation".to_owned(), Value::from(1));
+        draft.metadata.insert("generation".to_owned(), Value::from(1));
     }
     let prefix = draft.text("generateName");
     if draft.name().is_empty() && !prefix.is_empty() {
-        let prefix = prefix
-            .get(..prefix.floor_char_boundary(MAX_PREFIX))
-            .unwrap_or_default();
+        let prefix = prefix.get(..prefix.floor_char_boundary(MAX_PREFIX)).unwrap_or_default();
         let name = format!("{prefix}{}", how.suffix);
         set(draft, "name", name);
     }
@@ -121,9 +113,7 @@ pub fn expected(draft: &Draft) -> Result<Option<Revision>> {
         return Ok(None);
     }
     let revision = text.parse::<Revision>().map_err(|_| {
-        Status::bad_request(format!(
-            "metadata.resourceVersion: {text:?} is not a number"
-        ))
+        Status::bad_request(format!("metadata.resourceVersion: {text:?} is not a number"))
     })?;
     Ok((revision > 0).then_some(revision))
 }
@@ -164,12 +154,7 @@ pub fn same_uid(draft: &Draft, old: &Draft) -> Result<()> {
         old.namespace(),
         old.name(),
     );
-    Err(Status::conflict(
-        draft.group.name(),
-        resource,
-        draft.name(),
-        &why,
-    ))
+    Err(Status::conflict(draft.group.name(), resource, draft.name(), &why))
 }
 
 /// Copies the system fields of the old object to the new one, and validates it. In our group,
@@ -193,15 +178,8 @@ pub fn update(draft: &mut Draft, old: &Draft) -> Result<()> {
         }
     }
     if draft.group == Group::Krm && !same_fields(draft, old, is_counted) {
-        let generation = old
-            .metadata
-            .get("generation")
-            .and_then(Value::as_i64)
-            .unwrap_or(0);
-        draft.metadata.insert(
-            "generation".to_owned(),
-            Value::from(generation.saturating_add(1)),
-        );
+        let generation = old.metadata.get("generation").and_then(Value::as_i64).unwrap_or(0);
+        draft.metadata.insert("generation".to_owned(), Value::from(generation.saturating_add(1)));
     }
     let mut causes = Vec::new();
     for key in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
@@ -209,11 +187,7 @@ pub fn update(draft: &mut Draft, old: &Draft) -> Result<()> {
         if new != old {
             let value = new.map(ToString::to_string).unwrap_or_default();
             let message = format!("Invalid value: {value}: field is immutable");
-            causes.push(Cause::new(
-                "FieldValueInvalid",
-                &format!("metadata.{key}"),
-                message,
-            ));
+            causes.push(Cause::new("FieldValueInvalid", &format!("metadata.{key}"), message));
         }
     }
     new_finalizers(draft, old, &mut causes);
@@ -258,14 +232,9 @@ pub fn delete(draft: &mut Draft, now: Timestamp) {
         return;
     }
     set(draft, "deletionTimestamp", rfc3339(now));
-    draft
-        .metadata
-        .insert("deletionGracePeriodSeconds".to_owned(), Value::from(0));
+    draft.metadata.insert("deletionGracePeriodSeconds".to_owned(), Value::from(0));
     if let Some(generation) = draft.metadata.get("generation").and_then(Value::as_i64) {
-        draft.metadata.insert(
-            "generation".to_owned(),
-            Value::from(generation.saturating_add(1)),
-        );
+        draft.metadata.insert("generation".to_owned(), Value::from(generation.saturating_add(1)));
     }
 }
 
@@ -279,9 +248,7 @@ pub fn is_same(new: &Draft, old: &Draft) -> bool {
     let fields = |draft: &Draft| {
         let mut metadata = draft.metadata.clone();
         metadata.shift_remove("resourceVersion");
-        let managers = metadata
-            .get_mut("managedFields")
-            .and_then(Value::as_array_mut);
+        let managers = metadata.get_mut("managedFields").and_then(Value::as_array_mut);
         for manager in managers.into_iter().flatten() {
             if let Some(manager) = manager.as_object_mut() {
                 manager.shift_remove("time");
@@ -297,14 +264,11 @@ pub fn is_same(new: &Draft, old: &Draft) -> bool {
 fn same_fields(new: &Draft, old: &Draft, counts: impl Fn(&str) -> bool) -> bool {
     let count = |draft: &Draft| draft.fields().filter(|(key, _)| counts(key)).count();
     count(new) == count(old)
-        && new
-            .stored_fields()
-            .filter(|(key, _)| counts(key))
-            .all(|(key, text)| {
-                let mut fields = old.stored_fields();
-                let old = fields.find(|(name, _)| *name == key);
-                old.is_some_and(|(_, old)| old == text || json::value(old) == json::value(text))
-            })
+        && new.stored_fields().filter(|(key, _)| counts(key)).all(|(key, text)| {
+            let mut fields = old.stored_fields();
+            let old = fields.find(|(name, _)| *name == key);
+            old.is_some_and(|(_, old)| old == text || json::value(old) == json::value(text))
+        })
 }
 
 /// Formats a time for `metadata`, in UTC with whole seconds.
@@ -327,10 +291,7 @@ pub fn is_namespace(namespace: &str) -> bool {
 /// 422 if no namespace can have this name.
 pub fn namespace(draft: &Draft, namespace: &str) -> Result<()> {
     let wrong = validation::dns_label(namespace);
-    finish(
-        draft,
-        invalid("metadata.namespace", namespace, wrong).collect(),
-    )
+    finish(draft, invalid("metadata.namespace", namespace, wrong).collect())
 }
 
 fn in_namespace(draft: &mut Draft, namespace: &str) -> Result<()> {
@@ -348,12 +309,7 @@ fn finish(draft: &Draft, mut causes: Vec<Cause>) -> Result<()> {
     if causes.is_empty() {
         return Ok(());
     }
-    Err(Status::invalid(
-        draft.group.name(),
-        draft.kind.name(),
-        draft.name(),
-        causes,
-    ))
+    Err(Status::invalid(draft.group.name(), draft.kind.name(), draft.name(), causes))
 }
 
 /// Converts the errors in a field to causes. Each quotes the text of the field.
@@ -368,25 +324,15 @@ fn invalid(field: &str, text: &str, wrong: Vec<String>) -> impl Iterator<Item = 
 fn check(draft: &Draft, old: Option<&Draft>) -> Vec<Cause> {
     let mut causes = Vec::new();
     name(draft, &mut causes);
-    if let Some(generation) = draft
-        .metadata
-        .get("generation")
-        .filter(|value| value.as_i64() < Some(0))
+    if let Some(generation) =
+        draft.metadata.get("generation").filter(|value| value.as_i64() < Some(0))
     {
         let message = format!("Invalid value: {generation}: must be greater than or equal to 0");
-        causes.push(Cause::new(
-            "FieldValueInvalid",
-            "metadata.generation",
-            message,
-        ));
+        causes.push(Cause::new("FieldValueInvalid", "metadata.generation", message));
     }
     for (key, value) in texts(draft, "labels") {
         causes.extend(invalid("metadata.labels", key, validation::qualified(key)));
-        causes.extend(invalid(
-            "metadata.labels",
-            value,
-            validation::label_value(value),
-        ));
+        causes.extend(invalid("metadata.labels", value, validation::label_value(value)));
     }
     let mut size = 0;
     for (key, value) in texts(draft, "annotations") {
@@ -396,11 +342,7 @@ fn check(draft: &Draft, old: Option<&Draft>) -> Vec<Cause> {
     }
     if size > MAX_ANNOTATIONS {
         let message = format!("Too long: may not be more than {MAX_ANNOTATIONS} bytes");
-        causes.push(Cause::new(
-            "FieldValueTooLong",
-            "metadata.annotations",
-            message,
-        ));
+        causes.push(Cause::new("FieldValueTooLong", "metadata.annotations", message));
     }
     owners(draft, &mut causes);
     finalizers(draft, &mut causes);
@@ -427,18 +369,12 @@ fn name(draft: &Draft, causes: &mut Vec<Cause>) {
         name => causes.extend(invalid("metadata.name", name, validation::subdomain(name))),
     }
     let namespace = draft.namespace();
-    causes.extend(invalid(
-        "metadata.namespace",
-        namespace,
-        validation::dns_label(namespace),
-    ));
+    causes.extend(invalid("metadata.namespace", namespace, validation::dns_label(namespace)));
 }
 
 fn texts<'d>(draft: &'d Draft, key: &str) -> impl Iterator<Item = (&'d str, &'d str)> {
     let map = draft.metadata.get(key).and_then(Value::as_object);
-    map.into_iter()
-        .flatten()
-        .map(|(key, value)| (key.as_str(), value.as_str().unwrap_or_default()))
+    map.into_iter().flatten().map(|(key, value)| (key.as_str(), value.as_str().unwrap_or_default()))
 }
 
 fn owners(draft: &Draft, causes: &mut Vec<Cause>) {
@@ -449,10 +385,7 @@ fn owners(draft: &Draft, causes: &mut Vec<Cause>) {
         ("name", "must not be empty"),
         ("uid", "must not be empty"),
     ];
-    let owners = draft
-        .metadata
-        .get("ownerReferences")
-        .and_then(Value::as_array);
+    let owners = draft.metadata.get("ownerReferences").and_then(Value::as_array);
     let mut controllers = Vec::new();
     for owner in owners.into_iter().flatten() {
         let text = |key: &str| owner.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -504,21 +437,14 @@ fn new_finalizers(draft: &Draft, old: &Draft, causes: &mut Vec<Cause>) {
         return;
     }
     let is_new = |finalizer: &&str| !old.finalizers().any(|known| known == *finalizer);
-    let new: Vec<String> = draft
-        .finalizers()
-        .filter(is_new)
-        .map(|finalizer| format!("{finalizer:?}"))
-        .collect();
+    let new: Vec<String> =
+        draft.finalizers().filter(is_new).map(|finalizer| format!("{finalizer:?}")).collect();
     if !new.is_empty() {
         let message = format!(
             "Forbidden: no new finalizers can be added if the object is being deleted, found new \
              finalizers []string{{{}}}",
             new.join(", ")
         );
-        causes.push(Cause::new(
-            "FieldValueForbidden",
-            "metadata.finalizers",
-            message,
-        ));
+        causes.push(Cause::new("FieldValueForbidden", "metadata.finalizers", message));
     }
 }

@@ -36,10 +36,7 @@ pub(crate) fn instance(group: Group, fields: &mut Map<String, Value>) {
 fn openshift_spec(mut given: Map<String, Value>) -> Map<String, Value> {
     let template = entries(given.shift_remove("template").unwrap_or_default());
     let mut spec = Map::new();
-    spec.insert(
-        "template".to_owned(),
-        Value::Object(openshift_template(template)),
-    );
+    spec.insert("template".to_owned(), Value::Object(openshift_template(template)));
     for key in ["secret", "requester"] {
         if let Some(Value::Object(mut fields)) = given.shift_remove(key) {
             let known: &[&str] = match key {

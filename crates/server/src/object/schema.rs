@@ -24,9 +24,8 @@ enum Rule {
     OneOf(&'static [&'static str]),
 }
 
-const TYPES: &[&str] = &[
-    "string", "int", "integer", "number", "bool", "boolean", "base64", "array", "map", "object",
-];
+const TYPES: &[&str] =
+    &["string", "int", "integer", "number", "bool", "boolean", "base64", "array", "map", "object"];
 
 /// The fields of a parameter in alphabetical order, and whether they may be null.
 const PARAMETER: [(&str, Rule, bool); 18] = [
@@ -168,11 +167,7 @@ impl Found {
             {
                 let mut key = String::from("{\"name\":");
                 json::quote(name, &mut key);
-                self.add(
-                    "FieldValueDuplicate",
-                    &path,
-                    format!("Duplicate value: {key}}}"),
-                );
+                self.add("FieldValueDuplicate", &path, format!("Duplicate value: {key}}}"));
             }
         }
     }
@@ -202,11 +197,7 @@ impl Found {
             (Rule::Length, Value::Number(number)) if kind(node) == "integer" => {
                 let text = number.to_string();
                 if text.starts_with('-') && text != "-0" {
-                    self.add(
-                        "FieldValueInvalid",
-                        field,
-                        invalid("greater than or equal to 0"),
-                    );
+                    self.add("FieldValueInvalid", field, invalid("greater than or equal to 0"));
                 }
             }
             (Rule::Text | Rule::Name | Rule::OneOf(_), _) => self.wrong_type(field, node, "string"),

@@ -66,11 +66,7 @@ impl Stored {
         let cells = cells::of(draft);
         let created = draft.text("creationTimestamp").parse::<jiff::Timestamp>();
         let word = |text: &str| {
-            if text.is_empty() {
-                "-".to_owned()
-            } else {
-                text.to_owned()
-            }
+            if text.is_empty() { "-".to_owned() } else { text.to_owned() }
         };
         let words = [
             FORM.to_owned(),
@@ -78,21 +74,11 @@ impl Stored {
             word(draft.namespace()),
             word(draft.name()),
             word(draft.text("uid")),
-            word(if draft.is_being_deleted() {
-                DELETED
-            } else {
-                ""
-            }),
+            word(if draft.is_being_deleted() { DELETED } else { "" }),
             created.map_or(0, jiff::Timestamp::as_second).to_string(),
         ];
-        let numbers = [
-            cells.len(),
-            labels.len(),
-            object.len(),
-            metadata.start,
-            revision_at,
-            metadata.end,
-        ];
+        let numbers =
+            [cells.len(), labels.len(), object.len(), metadata.start, revision_at, metadata.end];
         let mut head = words.join(" ");
         for number in numbers {
             head.push(' ');
@@ -129,9 +115,7 @@ impl Stored {
         let mut after = end;
         let mut line = |length: usize| {
             let start = after.checked_add(1)?;
-            after = start
-                .checked_add(length)
-                .filter(|after| *after <= bytes.len())?;
+            after = start.checked_add(length).filter(|after| *after <= bytes.len())?;
             Some(start..after)
         };
         let (cells, labels, object) = (line(number()?)?, line(number()?)?, line(number()?)?);
@@ -195,10 +179,7 @@ impl Stored {
         let yaml = self.yaml().map(str::to_owned);
         let mut draft = Draft::stored(self.group, self.kind, text, yaml);
         if revision > 0 {
-            draft.metadata.insert(
-                "resourceVersion".to_owned(),
-                Value::from(revision.to_string()),
-            );
+            draft.metadata.insert("resourceVersion".to_owned(), Value::from(revision.to_string()));
         }
         draft
     }
@@ -216,9 +197,7 @@ impl Stored {
     /// Returns the posted YAML text, if there is one.
     pub(crate) fn yaml(&self) -> Option<&str> {
         let text = self.bytes.get(self.object.end + 1..)?;
-        std::str::from_utf8(text)
-            .ok()
-            .filter(|text| !text.is_empty())
+        std::str::from_utf8(text).ok().filter(|text| !text.is_empty())
     }
 
     /// Returns the object as JSON, split at the position of `resourceVersion`.
@@ -239,10 +218,7 @@ impl Stored {
 
     fn around_revision(&self, range: &Range<usize>) -> (&[u8], &[u8]) {
         let part = |range: Range<usize>| self.bytes.get(range).unwrap_or_default();
-        (
-            part(range.start..self.revision_at),
-            part(self.revision_at..range.end),
-        )
+        (part(range.start..self.revision_at), part(self.revision_at..range.end))
     }
 
     fn slice(&self, range: &Range<usize>) -> &str {

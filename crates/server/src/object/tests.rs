@@ -19,9 +19,7 @@ const HOW: meta::Create<'_> = meta::Create {
 };
 
 fn read(group: Group, format: Format, body: &str) -> Draft {
-    decode::template(group, format, body.as_bytes(), FieldValidation::Ignore)
-        .unwrap()
-        .0
+    decode::template(group, format, body.as_bytes(), FieldValidation::Ignore).unwrap().0
 }
 
 #[track_caller]
@@ -59,15 +57,9 @@ fn a_template_is_answered_as_it_came_with_system_fields() {
     let stored = created(Group::Krm, Format::Json, KRM_BODY);
     assert_eq!(object(&stored), expected);
     let labels = stored.labels();
-    let labels: Vec<(&str, &str)> = labels
-        .iter()
-        .map(|(k, v)| (k.as_str(), v.as_str()))
-        .collect();
+    let labels: Vec<(&str, &str)> = labels.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     assert_eq!(labels, [("a", ""), ("team", "sales")]);
-    assert_eq!(
-        (stored.namespace(), stored.name(), stored.uid()),
-        ("shop", "web", "9ad8")
-    );
+    assert_eq!((stored.namespace(), stored.name(), stored.uid()), ("shop", "web", "9ad8"));
     let mut out = Vec::new();
     answer::object((&stored, 0), &mut out);
     let dry = expected.replace(r#""resourceVersion":"7","#, "");
@@ -76,13 +68,9 @@ fn a_template_is_answered_as_it_came_with_system_fields() {
 
 #[test]
 fn a_draft_of_what_is_stored_is_the_same() {
-    for (group, body) in [
-        (Group::Krm, KRM_BODY),
-        (
-            Group::OpenShift,
-            r#"{"metadata":{"name":"a"},"objects":null}"#,
-        ),
-    ] {
+    for (group, body) in
+        [(Group::Krm, KRM_BODY), (Group::OpenShift, r#"{"metadata":{"name":"a"},"objects":null}"#)]
+    {
         let stored = created(group, Format::Json, body);
         let mut draft = stored.draft(3);
         assert_eq!(draft.text("resourceVersion"), "3");
@@ -97,10 +85,7 @@ fn a_draft_of_what_is_stored_is_the_same() {
             FieldValidation::Strict,
         )
         .unwrap();
-        assert_eq!(
-            (again.metadata.clone(), warnings),
-            (draft.metadata.clone(), Vec::new())
-        );
+        assert_eq!((again.metadata.clone(), warnings), (draft.metadata.clone(), Vec::new()));
         assert!(meta::is_same(&again, &draft), "{again:?}");
         let mut managed = |time| {
             let manager = json!([{"manager": "ann", "time": time}]);
@@ -108,9 +93,7 @@ fn a_draft_of_what_is_stored_is_the_same() {
             draft.clone()
         };
         assert!(meta::is_same(&managed("1"), &managed("2")));
-        draft
-            .metadata
-            .insert("labels".to_owned(), json!({"x": "y"}));
+        draft.metadata.insert("labels".to_owned(), json!({"x": "y"}));
         assert!(!meta::is_same(&again, &draft));
     }
 }
@@ -129,22 +112,14 @@ fn a_row_of_our_group_has_an_age_and_wide_columns() {
     let mut out = Vec::new();
     answer::table(
         table,
-        &ListMeta {
-            revision: 9,
-            ..ListMeta::default()
-        },
+        &ListMeta { revision: 9, ..ListMeta::default() },
         [(&stored, 7)],
         &mut out,
     );
     let table: Value = serde_json::from_slice(&out).unwrap();
     let columns = table["columnDefinitions"].as_array().unwrap().iter();
     let columns: Vec<(&str, i64)> = columns
-        .map(|one| {
-            (
-                one["name"].as_str().unwrap(),
-                one["priority"].as_i64().unwrap(),
-            )
-        })
+        .map(|one| (one["name"].as_str().unwrap(), one["priority"].as_i64().unwrap()))
         .collect();
     let expected = [
         ("Name", 0),
@@ -222,10 +197,7 @@ objects:
     let mut out = Vec::new();
     yaml_object((&Stored::encode(&patched).unwrap(), 8), &mut out);
     let text = String::from_utf8(out).unwrap();
-    assert!(
-        !text.contains('#') && text.contains("message: x\n"),
-        "{text}"
-    );
+    assert!(!text.contains('#') && text.contains("message: x\n"), "{text}");
 }
 
 #[test]
@@ -235,10 +207,7 @@ fn the_first_of_two_documents_counts() {
     let mut out = Vec::new();
     yaml_object((&stored, 0), &mut out);
     let text = String::from_utf8(out).unwrap();
-    assert!(
-        text.contains("# one") && !text.contains("two") && !text.contains("---"),
-        "{text}"
-    );
+    assert!(text.contains("# one") && !text.contains("two") && !text.contains("---"), "{text}");
     assert_eq!(stored.name(), "a");
 }
 
@@ -246,23 +215,14 @@ fn the_first_of_two_documents_counts() {
 fn keys_are_in_the_order_of_go_yaml() {
     let json = br#"{"b":1,"a10":1,"a2":1,"A":1,"a":1,"_":1,"1":1,"a_b":1,"ab":1,"a-":1}"#;
     let text = String::from_utf8(yaml(json)).unwrap();
-    let keys: Vec<&str> = text
-        .lines()
-        .map(|line| line.split(':').next().unwrap())
-        .collect();
-    assert_eq!(
-        keys,
-        ["_", "\"1\"", "A", "a", "a-", "a_b", "a2", "a10", "ab", "b"]
-    );
+    let keys: Vec<&str> = text.lines().map(|line| line.split(':').next().unwrap()).collect();
+    assert_eq!(keys, ["_", "\"1\"", "A", "a", "a-", "a_b", "a2", "a10", "ab", "b"]);
 }
 
 #[test]
 fn an_error_names_no_text_of_the_body() {
     let bodies = [
-        (
-            Format::Json,
-            r#"{"metadata":{"name":"a"},"parameters":[{"value":{"canary":1}}]}"#,
-        ),
+        (Format::Json, r#"{"metadata":{"name":"a"},"parameters":[{"value":{"canary":1}}]}"#),
         (Format::Json, r#"{"objects":["canary", canary]}"#),
         (Format::Yaml, "a: &canary 1\nb: *canary2\n"),
         (Format::Yaml, "canary: [canary"),
@@ -270,12 +230,8 @@ fn an_error_names_no_text_of_the_body() {
         (Format::Yaml, "a: !canary 1\n? [canary]\n: 2\n"),
     ];
     for (format, body) in bodies {
-        let read = decode::template(
-            Group::OpenShift,
-            format,
-            body.as_bytes(),
-            FieldValidation::Strict,
-        );
+        let read =
+            decode::template(Group::OpenShift, format, body.as_bytes(), FieldValidation::Strict);
         let status = read.unwrap_err();
         assert_eq!(status.code, 400);
         assert!(!status.message.contains("canary"), "{}", status.message);
@@ -300,17 +256,11 @@ fn check_bounds() {
         let (open, close) = ("[".repeat(depth), "]".repeat(depth));
         format!(r#"{{"metadata":{{"name":"a"}},"objects":[{{"a":{open}{close}}}]}}"#)
     };
-    for (format, body) in [
-        (Format::Yaml, &bomb),
-        (Format::Json, &deep(1_000)),
-        (Format::Yaml, &deep(1_000)),
-    ] {
-        let read = decode::template(
-            Group::OpenShift,
-            format,
-            body.as_bytes(),
-            FieldValidation::Ignore,
-        );
+    for (format, body) in
+        [(Format::Yaml, &bomb), (Format::Json, &deep(1_000)), (Format::Yaml, &deep(1_000))]
+    {
+        let read =
+            decode::template(Group::OpenShift, format, body.as_bytes(), FieldValidation::Ignore);
         assert_eq!(read.unwrap_err().code, 400);
     }
     for format in [Format::Json, Format::Yaml] {
@@ -326,18 +276,9 @@ fn check_bounds() {
 fn types_of_metadata_are_checked_in_both_groups() {
     let cases = [
         (r#""metadata":1"#, "metadata: expected object, got number"),
-        (
-            r#""metadata":{"name":{}}"#,
-            "metadata.name: expected string, got object",
-        ),
-        (
-            r#""metadata":{"labels":{"a/b":1}}"#,
-            "metadata.labels.a/b: expected string, got number",
-        ),
-        (
-            r#""metadata":{"finalizers":[1]}"#,
-            "metadata.finalizers[0]: expected string, got number",
-        ),
+        (r#""metadata":{"name":{}}"#, "metadata.name: expected string, got object"),
+        (r#""metadata":{"labels":{"a/b":1}}"#, "metadata.labels.a/b: expected string, got number"),
+        (r#""metadata":{"finalizers":[1]}"#, "metadata.finalizers[0]: expected string, got number"),
         (
             r#""metadata":{"generation":1.5}"#,
             "metadata.generation: expected 64-bit integer, got number",
@@ -359,12 +300,8 @@ fn types_of_metadata_are_checked_in_both_groups() {
         for (fields, text) in cases {
             let version = group.api_version();
             let body = format!(r#"{{"kind":"Template","apiVersion":"{version}",{fields}}}"#);
-            let read = decode::template(
-                group,
-                Format::Json,
-                body.as_bytes(),
-                FieldValidation::Ignore,
-            );
+            let read =
+                decode::template(group, Format::Json, body.as_bytes(), FieldValidation::Ignore);
             let expected = format!(
                 "Template in version {:?} cannot be handled as a Template: {text}",
                 group.version()
@@ -384,10 +321,7 @@ fn an_update_keeps_system_fields_and_counts_changes() {
     };
     let mut same = with("generation", json!(9));
     same.metadata.shift_remove("uid");
-    same.metadata.insert(
-        "creationTimestamp".to_owned(),
-        json!("2020-01-01T00:00:00Z"),
-    );
+    same.metadata.insert("creationTimestamp".to_owned(), json!("2020-01-01T00:00:00Z"));
     meta::update(&mut same, &old).unwrap();
     assert!(meta::is_same(&same, &old), "{same:?}");
 
@@ -398,20 +332,13 @@ fn an_update_keeps_system_fields_and_counts_changes() {
     assert_eq!(changed.metadata["generation"], 2);
     assert_eq!(changed.text("uid"), "9ad8");
 
-    for (key, value) in [
-        ("uid", json!("x")),
-        ("deletionTimestamp", json!("2020-01-01T00:00:00Z")),
-    ] {
+    for (key, value) in [("uid", json!("x")), ("deletionTimestamp", json!("2020-01-01T00:00:00Z"))]
+    {
         let status = meta::update(&mut with(key, value), &old).unwrap_err();
         assert_eq!(status.code, 422);
         assert!(status.message.ends_with("field is immutable"), "{status}");
     }
-    assert_eq!(
-        meta::same_uid(&with("uid", json!("x")), &old)
-            .unwrap_err()
-            .code,
-        409
-    );
+    assert_eq!(meta::same_uid(&with("uid", json!("x")), &old).unwrap_err().code, 409);
 }
 
 #[test]
@@ -421,10 +348,7 @@ fn an_object_that_is_being_deleted_gets_no_new_finalizers() {
     meta::delete(&mut old, jiff::Timestamp::UNIX_EPOCH);
     assert!(Stored::encode(&old).unwrap().is_being_deleted());
     let mut more = old.clone();
-    more.metadata.insert(
-        "finalizers".to_owned(),
-        json!(["example.com/wait", "example.com/more"]),
-    );
+    more.metadata.insert("finalizers".to_owned(), json!(["example.com/wait", "example.com/more"]));
     let status = meta::update(&mut more, &old).unwrap_err();
     // As recorded from openshift-apiserver.
     let expected = "Template.template.openshift.io \"fin\" is invalid: metadata.finalizers: \
@@ -443,11 +367,7 @@ fn empty_fields_of_openshift_are_left_out_but_objects() {
     let head = r#"{"kind":"Template","apiVersion":"template.openshift.io/v1","metadata":{"name":"a","namespace":"shop","uid":"9ad8","resourceVersion":"7","creationTimestamp":"1970-01-01T00:00:00Z""#;
     for (fields, metadata, rest) in [
         (r#""message":"m""#, "", r#","message":"m","objects":null"#),
-        (
-            r#""parameters":null,"labels":null,"message":null"#,
-            "",
-            r#","objects":null"#,
-        ),
+        (r#""parameters":null,"labels":null,"message":null"#, "", r#","objects":null"#),
         (
             r#""labels":{"b":null},"parameters":[],"message":"","objects":[]"#,
             "",
@@ -461,11 +381,7 @@ fn empty_fields_of_openshift_are_left_out_but_objects() {
     ] {
         let body = format!(r#"{{"metadata":{{"name":"a"}},{fields}}}"#);
         let stored = created(Group::OpenShift, Format::Json, &body);
-        assert_eq!(
-            object(&stored),
-            format!("{head}{metadata}}}{rest}}}\n"),
-            "{fields}"
-        );
+        assert_eq!(object(&stored), format!("{head}{metadata}}}{rest}}}\n"), "{fields}");
     }
 }
 
@@ -478,14 +394,8 @@ fn an_update_in_another_order_is_the_same_object() {
             r#"{"parameters":[{"name":"A"}],"labels":{},"objects":[{"a":1,"b":2}],"message":"m"}"#,
             true,
         ),
-        (
-            r#"{"message":"m","objects":[{"b":2,"a":1}],"parameters":[{"name":"A"}]}"#,
-            true,
-        ),
-        (
-            r#"{"message":"m","objects":[{"a":1,"b":2}],"labels":{"a":"b"}}"#,
-            false,
-        ),
+        (r#"{"message":"m","objects":[{"b":2,"a":1}],"parameters":[{"name":"A"}]}"#, true),
+        (r#"{"message":"m","objects":[{"a":1,"b":2}],"labels":{"a":"b"}}"#, false),
         (r#"{"message":"m","objects":[{"a":1,"b":2}]}"#, false),
     ] {
         assert_eq!(meta::is_same(&read(body), &old), is_same, "{body}");
@@ -497,10 +407,7 @@ fn a_configuration_is_a_mapping_in_yaml() {
     const WARN: FieldValidation = FieldValidation::Warn;
     let read = |body: &str, how| decode::configuration(body.as_bytes(), how);
     let (object, warnings) = read("a: 1\nb: {c: x} # why\n", FieldValidation::Strict).unwrap();
-    assert_eq!(
-        (object, warnings.len()),
-        (json!({"a": 1, "b": {"c": "x"}}), 0)
-    );
+    assert_eq!((object, warnings.len()), (json!({"a": 1, "b": {"c": "x"}}), 0));
     assert_eq!(read("", WARN).unwrap().0, Value::Null);
     let (object, warnings) = read("a: 1\na: 2\n", WARN).unwrap();
     assert_eq!(object, json!({"a": 2}));
@@ -519,11 +426,7 @@ fn a_configuration_is_a_mapping_in_yaml() {
         ),
     ] {
         let status = read(body, FieldValidation::Strict).unwrap_err();
-        assert_eq!(
-            (status.code, status.message.as_str()),
-            (400, text),
-            "{body}"
-        );
+        assert_eq!((status.code, status.message.as_str()), (400, text), "{body}");
     }
 }
 
@@ -531,24 +434,11 @@ fn a_configuration_is_a_mapping_in_yaml() {
 fn keys_that_a_patch_has_twice_are_reported() {
     let body = br#"{"message":"a","message":"b","x":[{"y":1,"y":2}]}"#;
     let repeated = decode::repeated_keys(body);
-    assert_eq!(
-        repeated,
-        [
-            r#"duplicate field "message""#,
-            r#"duplicate field "x[0].y""#
-        ]
-    );
+    assert_eq!(repeated, [r#"duplicate field "message""#, r#"duplicate field "x[0].y""#]);
     let old = read(Group::Krm, Format::Json, KRM_BODY);
     let object = old.to_value();
     let patched = |how| {
-        decode::patched(
-            Group::Krm,
-            Kind::Template,
-            object.clone(),
-            Some(&old),
-            &repeated,
-            how,
-        )
+        decode::patched(Group::Krm, Kind::Template, object.clone(), Some(&old), &repeated, how)
     };
     assert_eq!(patched(FieldValidation::Warn).unwrap().1, repeated);
     assert!(patched(FieldValidation::Ignore).unwrap().1.is_empty());
@@ -581,19 +471,12 @@ fn a_patch_may_not_change_the_kind_and_adds_no_unknown_fields() {
             json!("Other"),
             "no kind \"Other\" is registered for version \"template.krm.dev/v1alpha1\"",
         ),
-        (
-            "typo",
-            json!(1),
-            "strict decoding error: unknown field \"typo\"",
-        ),
+        ("typo", json!(1), "strict decoding error: unknown field \"typo\""),
     ];
     for (key, value, text) in cases {
         let status = with(key, value).unwrap_err();
         assert_eq!(status.code, 422);
-        assert_eq!(
-            status.message,
-            format!(" \"\" is invalid: patch: Invalid value: {text}")
-        );
+        assert_eq!(status.message, format!(" \"\" is invalid: patch: Invalid value: {text}"));
     }
 }
 
@@ -602,13 +485,7 @@ fn damaged_bytes_are_an_error() {
     let whole = created(Group::Krm, Format::Json, KRM_BODY);
     let text = String::from_utf8(whole.bytes().to_vec()).unwrap();
     let head = text.lines().next().unwrap();
-    for damaged in [
-        "",
-        "x",
-        "1 a b",
-        head,
-        &text.replace("1 template", "2 template"),
-    ] {
+    for damaged in ["", "x", "1 a b", head, &text.replace("1 template", "2 template")] {
         let bytes = bytes::Bytes::from(damaged.to_owned());
         assert_eq!(Stored::decode(&bytes).unwrap_err().code, 500, "{damaged}");
     }
@@ -629,10 +506,8 @@ fn json_text() -> impl Strategy<Value = String> {
             prop::collection::vec(inner.clone(), 0..6)
                 .prop_map(|items| format!("[ {} ]", items.join(" ,"))),
             prop::collection::vec((key, inner), 0..6).prop_map(|entries| {
-                let entries: Vec<String> = entries
-                    .iter()
-                    .map(|(key, value)| format!("{key}\n: {value}"))
-                    .collect();
+                let entries: Vec<String> =
+                    entries.iter().map(|(key, value)| format!("{key}\n: {value}")).collect();
                 format!("{{{}\t}}", entries.join(","))
             }),
         ]

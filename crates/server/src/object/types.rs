@@ -185,10 +185,7 @@ const OPENSHIFT_INSTANCE: Struct = Struct(&[
         "status",
         Type::Struct(&Struct(&[
             ("conditions", Type::List(&Type::Struct(&CONDITION))),
-            (
-                "objects",
-                Type::List(&Type::Struct(&Struct(&[("ref", Type::Struct(&REFERENCE))]))),
-            ),
+            ("objects", Type::List(&Type::Struct(&Struct(&[("ref", Type::Struct(&REFERENCE))])))),
         ])),
     ),
 ]);
@@ -230,10 +227,7 @@ const KRM_INSTANCE: Struct = Struct(&[
 /// The `spec` of a TemplateInstance of our group: the fields of the function, then those of the
 /// server.
 const KRM_INSTANCE_SPEC: Struct = Struct(&[
-    (
-        "templateRef",
-        Type::Struct(&Struct(&[("name", Type::Text)])),
-    ),
+    ("templateRef", Type::Struct(&Struct(&[("name", Type::Text)]))),
     ("template", Type::Object),
     ("parameters", Type::Object),
     ("parametersFrom", Type::List(&Type::Object)),

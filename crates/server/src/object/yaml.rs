@@ -29,10 +29,7 @@ pub fn yaml_object(item: Item<'_>, out: &mut Vec<u8>) {
 
 /// Edits the posted text where it differs from the object.
 fn edited(posted: &str, json: &[u8]) -> Option<String> {
-    const KEYS: ItemKeys = ItemKeys {
-        of_lists: &[ItemKey::field("name")],
-        of_items: &[],
-    };
+    const KEYS: ItemKeys = ItemKeys { of_lists: &[ItemKey::field("name")], of_items: &[] };
     let document = Document::parse(&Source::new("posted", posted)).ok()?;
     let root = document.roots().next()?;
     let text = String::from_utf8_lossy(json);
@@ -81,10 +78,7 @@ fn order(one: &str, other: &str) -> Ordering {
             let number = |text: &[char]| {
                 let digits = text.iter().skip(same).map_while(|digit| digit.to_digit(10));
                 digits.fold((lead, 0_usize), |(sum, count), digit| {
-                    (
-                        sum.wrapping_mul(10).wrapping_add(u64::from(digit)),
-                        count + 1,
-                    )
+                    (sum.wrapping_mul(10).wrapping_add(u64::from(digit)), count + 1)
                 })
             };
             number(&one).cmp(&number(&other)).then(a.cmp(b))

@@ -18,21 +18,9 @@ pub struct Asset {
 
 const FILES: [(&str, &str, &str); 4] = [
     ("style.css", "text/css; charset=utf-8", form::STYLE),
-    (
-        "page.css",
-        "text/css; charset=utf-8",
-        include_str!("assets/page.css"),
-    ),
-    (
-        "page.js",
-        "text/javascript; charset=utf-8",
-        include_str!("assets/page.js"),
-    ),
-    (
-        "controls.js",
-        "text/javascript; charset=utf-8",
-        form::CONTROLS,
-    ),
+    ("page.css", "text/css; charset=utf-8", include_str!("assets/page.css")),
+    ("page.js", "text/javascript; charset=utf-8", include_str!("assets/page.js")),
+    ("controls.js", "text/javascript; charset=utf-8", form::CONTROLS),
 ];
 
 /// The hashes of [`FILES`], in the same order.
@@ -54,9 +42,5 @@ pub fn hex(bytes: &[u8]) -> String {
 pub fn asset(name: &str) -> Option<Asset> {
     let mut files = FILES.iter().zip(HASHES.iter());
     let ((_, content_type, text), hash) = files.find(|((known, ..), _)| *known == name)?;
-    Some(Asset {
-        content_type,
-        text,
-        hash,
-    })
+    Some(Asset { content_type, text, hash })
 }

@@ -25,21 +25,12 @@ static ENVIRONMENT: LazyLock<std::result::Result<Environment<'static>, minijinja
             ("login.html", include_str!("templates/login.html")),
             ("upload.html", include_str!("templates/upload.html")),
             ("message.html", include_str!("templates/message.html")),
-            (
-                "deployments.html",
-                include_str!("templates/deployments.html"),
-            ),
+            ("deployments.html", include_str!("templates/deployments.html")),
             ("deployment.html", include_str!("templates/deployment.html")),
             ("instances.html", include_str!("templates/instances.html")),
             ("instance.html", include_str!("templates/instance.html")),
-            (
-                "deployment-manifest.html",
-                include_str!("templates/deployment-manifest.html"),
-            ),
-            (
-                "deployment-changes.html",
-                include_str!("templates/deployment-changes.html"),
-            ),
+            ("deployment-manifest.html", include_str!("templates/deployment-manifest.html")),
+            ("deployment-changes.html", include_str!("templates/deployment-changes.html")),
         ] {
             environment.add_template(name, text)?;
         }
@@ -265,10 +256,7 @@ pub struct MessagePage {
 /// # Errors
 /// 500 if the page cannot be rendered.
 pub fn list(frame: &Frame, list: &List) -> Result<String> {
-    render(
-        "list.html",
-        context! { frame => data(frame), list => data(list) },
-    )
+    render("list.html", context! { frame => data(frame), list => data(list) })
 }
 
 /// Renders a form.
@@ -276,10 +264,7 @@ pub fn list(frame: &Frame, list: &List) -> Result<String> {
 /// # Errors
 /// 500 if the page cannot be rendered.
 pub fn form(frame: &Frame, form: &FormPage) -> Result<String> {
-    render(
-        "form.html",
-        context! { frame => data(frame), form => data(form) },
-    )
+    render("form.html", context! { frame => data(frame), form => data(form) })
 }
 
 /// Renders the right side of a form.
@@ -295,10 +280,7 @@ pub fn output(output: &Output) -> Result<String> {
 /// # Errors
 /// 500 if the page cannot be rendered.
 pub fn login(frame: &Frame, login: &LoginPage) -> Result<String> {
-    render(
-        "login.html",
-        context! { frame => data(frame), login => data(login) },
-    )
+    render("login.html", context! { frame => data(frame), login => data(login) })
 }
 
 /// Renders the upload page.
@@ -306,10 +288,7 @@ pub fn login(frame: &Frame, login: &LoginPage) -> Result<String> {
 /// # Errors
 /// 500 if the page cannot be rendered.
 pub fn upload(frame: &Frame, upload: &UploadPage) -> Result<String> {
-    render(
-        "upload.html",
-        context! { frame => data(frame), upload => data(upload) },
-    )
+    render("upload.html", context! { frame => data(frame), upload => data(upload) })
 }
 
 /// Renders the error page.
@@ -317,10 +296,7 @@ pub fn upload(frame: &Frame, upload: &UploadPage) -> Result<String> {
 /// # Errors
 /// 500 if the page cannot be rendered.
 pub fn message(frame: &Frame, message: &MessagePage) -> Result<String> {
-    render(
-        "message.html",
-        context! { frame => data(frame), message => data(message) },
-    )
+    render("message.html", context! { frame => data(frame), message => data(message) })
 }
 
 /// Returns the hashes of the style sheets and the script.
@@ -330,10 +306,8 @@ pub fn hashes() -> Vec<String> {
 
 /// Renders all error messages of a form, each with a link to its field.
 pub fn summary(form: &Form, filled: &Filled, others: &[String]) -> String {
-    let mut items: Vec<String> = others
-        .iter()
-        .map(|message| format!("<li>{}</li>", marked(message)))
-        .collect();
+    let mut items: Vec<String> =
+        others.iter().map(|message| format!("<li>{}</li>", marked(message))).collect();
     for field in form.fields() {
         for message in filled.errors.get(&field.name).into_iter().flatten() {
             let id = escaped(&id(&field.name));
@@ -358,12 +332,10 @@ pub(super) fn data(data: &impl Serialize) -> minijinja::Value {
 
 pub(super) fn render(name: &str, context: minijinja::Value) -> Result<String> {
     let environment = ENVIRONMENT.as_ref();
-    let rendered = environment
-        .map_err(ToString::to_string)
-        .and_then(|environment| {
-            let template = environment.get_template(name);
-            let rendered = template.and_then(|template| template.render(context));
-            rendered.map_err(|error| error.to_string())
-        });
+    let rendered = environment.map_err(ToString::to_string).and_then(|environment| {
+        let template = environment.get_template(name);
+        let rendered = template.and_then(|template| template.render(context));
+        rendered.map_err(|error| error.to_string())
+    });
     rendered.map_err(|error| Status::internal(format!("cannot render the page: {error}")))
 }

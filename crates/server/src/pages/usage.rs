@@ -38,14 +38,7 @@ pub struct Use {
 impl Usage<'_> {
     /// Returns all commands and files.
     pub fn all(&self) -> Vec<Use> {
-        let file = format!(
-            "{}.yaml",
-            if self.name.is_empty() {
-                "template"
-            } else {
-                self.name
-            }
-        );
+        let file = format!("{}.yaml", if self.name.is_empty() { "template" } else { self.name });
         let command = format!("krm-template process -f {}", quoted(&file));
         let mut uses = vec![
             ("command", "Command", self.command(&command)),
@@ -61,9 +54,7 @@ impl Usage<'_> {
             };
             uses.push(("oc", "oc process", self.command(&command)));
         }
-        uses.into_iter()
-            .map(|(id, title, text)| Use { id, title, text })
-            .collect()
+        uses.into_iter().map(|(id, title, text)| Use { id, title, text }).collect()
     }
 
     /// Returns the values, with placeholders for secrets and for missing values.
@@ -100,10 +91,8 @@ impl Usage<'_> {
     }
 
     fn values_file(&self) -> String {
-        let metadata = Value::mapping(vec![(
-            "name".into(),
-            Value::string(format!("{}-values", self.name)),
-        )]);
+        let metadata =
+            Value::mapping(vec![("name".into(), Value::string(format!("{}-values", self.name)))]);
         let object = Value::mapping(vec![
             ("apiVersion".into(), Group::Krm.api_version().into()),
             ("kind".into(), "ParameterValues".into()),

@@ -37,10 +37,7 @@ struct Counter {
 
 impl io::Write for Counter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.left = self
-            .left
-            .checked_sub(bytes.len())
-            .ok_or(io::ErrorKind::FileTooLarge)?;
+        self.left = self.left.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
         Ok(bytes.len())
     }
 

@@ -63,11 +63,7 @@ pub fn parse(body: &[u8]) -> Result<JsonPatch> {
         );
         return Err(Status::new(413, "RequestEntityTooLarge", message));
     }
-    operations
-        .into_iter()
-        .map(operation)
-        .collect::<Result<_>>()
-        .map(JsonPatch)
+    operations.into_iter().map(operation).collect::<Result<_>>().map(JsonPatch)
 }
 
 fn operation(operation: Value) -> Result<Operation> {
@@ -116,12 +112,8 @@ fn pointer(members: &Map<String, Value>, name: &str) -> Result<Option<Pointer>> 
 
 /// Returns the error for a patch with a failed operation. Kubernetes does not report which one.
 fn failed() -> Box<Status> {
-    Status::new(
-        422,
-        "Invalid",
-        "the server rejected our request due to an error in our request",
-    )
-    .with(Details::default())
+    Status::new(422, "Invalid", "the server rejected our request due to an error in our request")
+        .with(Details::default())
 }
 
 impl JsonPatch {
@@ -133,11 +125,7 @@ impl JsonPatch {
     /// its result is nested too deeply, or the patch moves too many values. 413 for a result of
     /// more than 3 MiB.
     pub fn apply(&self, object: &mut Value) -> Result<()> {
-        let mut patching = Patching {
-            object: object.clone(),
-            copied: MAX_BYTES,
-            work: MAX_WORK,
-        };
+        let mut patching = Patching { object: object.clone(), copied: MAX_BYTES, work: MAX_WORK };
         for operation in &self.0 {
             patching.apply(operation).ok_or_else(failed)?;
         }
@@ -213,11 +201,7 @@ impl Patching {
                 fields.insert(last.clone(), value);
             }
             Value::Array(items) => {
-                let index = if last == "-" {
-                    items.len()
-                } else {
-                    index(last)?
-                };
+                let index = if last == "-" { items.len() } else { index(last)? };
                 let moved = items.len().checked_sub(index)?;
                 self.work = self.work.checked_sub(moved)?;
                 items.insert(index, value);
@@ -299,10 +283,7 @@ fn same(left: &Value, right: &Value) -> bool {
         }
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len()
-                && left
-                    .iter()
-                    .zip(right)
-                    .all(|(left, right)| same(left, right))
+                && left.iter().zip(right).all(|(left, right)| same(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
             left.len() == right.len()

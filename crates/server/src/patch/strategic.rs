@@ -30,11 +30,7 @@ enum Level {
 
 impl Level {
     fn below(self, key: &str) -> Self {
-        if self == Self::Object && key == "metadata" {
-            Self::Metadata
-        } else {
-            Self::Other
-        }
+        if self == Self::Object && key == "metadata" { Self::Metadata } else { Self::Other }
     }
 
     /// Returns `true` if the field contains the owner references, which are merged by uid.
@@ -138,9 +134,7 @@ fn taken(value: &Value) -> Option<Value> {
     if fields.contains_key(PATCH) {
         return None;
     }
-    let fields = fields
-        .iter()
-        .filter(|(key, value)| !value.is_null() && !is_directive(key));
+    let fields = fields.iter().filter(|(key, value)| !value.is_null() && !is_directive(key));
     let fields = fields.filter_map(|(key, value)| Some((key.clone(), taken(value)?)));
     Some(Value::Object(fields.collect()))
 }

@@ -41,9 +41,7 @@ impl Expanded {
 
     /// Returns the generated values, by the names of parameters.
     pub(super) fn generated(&self) -> impl Iterator<Item = (&str, &String)> {
-        self.generated
-            .iter()
-            .map(|(name, value)| (name.as_str(), value))
+        self.generated.iter().map(|(name, value)| (name.as_str(), value))
     }
 
     /// Adds the generated values to the hidden ones.
@@ -56,9 +54,7 @@ impl Expanded {
 
 /// Returns the JSON style of a group.
 const fn style(group: Group) -> Style {
-    Style {
-        is_go: matches!(group, Group::OpenShift),
-    }
+    Style { is_go: matches!(group, Group::OpenShift) }
 }
 
 /// Expands a Template. Returns `None` after an error in `diagnostics`.
@@ -91,9 +87,7 @@ pub(super) fn expand(
             write_parameters(&mut rest, request.group, template, values);
             write_labels(&mut rest, request.group, labels);
             for name in values.names() {
-                let value = values
-                    .get(name)
-                    .filter(|value| value.origin == Origin::Generated);
+                let value = values.get(name).filter(|value| value.origin == Origin::Generated);
                 generated
                     .extend(value.map(|value| (name.to_owned(), value.text.clone().into_owned())));
             }
@@ -101,13 +95,7 @@ pub(super) fn expand(
         },
     )?;
     let labelled_list = list.filter(|_| has_labels && request.group == Group::OpenShift);
-    Some(Expanded {
-        objects,
-        rest,
-        message,
-        labelled_list,
-        generated,
-    })
+    Some(Expanded { objects, rest, message, labelled_list, generated })
 }
 
 /// Why a response cannot be written.
@@ -125,12 +113,7 @@ pub(super) fn whole(
     expanded: Expanded,
     source_map: Option<&str>,
 ) -> Result<String, Unwritable> {
-    let Expanded {
-        objects,
-        rest,
-        message,
-        ..
-    } = expanded;
+    let Expanded { objects, rest, message, .. } = expanded;
     let mut out = Writer::new(style(request.group), request.limits.bytes);
     out.text.reserve(objects.text.len() + rest.text.len() + 256);
     if request.output == Output::List {
@@ -209,11 +192,7 @@ fn upstream_parameter(out: &mut Writer, parameter: &Parameter, values: &Paramete
     let own = parameter.default_text().filter(|text| !text.is_empty());
     let effective = || Some(Cow::Borrowed(values.get(&parameter.name)?.text.as_ref()));
     let field = |key: &str| parameter.node().text_at([key]);
-    let value = if parameter.expression().is_some() {
-        own.or_else(effective)
-    } else {
-        own
-    };
+    let value = if parameter.expression().is_some() { own.or_else(effective) } else { own };
     out.raw("{");
     out.key(true, "name");
     out.string(&parameter.name);

@@ -24,14 +24,9 @@ pub(super) struct Reporter<'r> {
 impl Reporter<'_> {
     /// Converts the errors to causes.
     pub(super) fn causes(&self, diagnostics: &Diagnostics) -> Vec<Cause> {
-        let errors = diagnostics
-            .iter()
-            .filter(|one| one.severity == Severity::Error);
+        let errors = diagnostics.iter().filter(|one| one.severity == Severity::Error);
         let total = errors.clone().count() + diagnostics.more(Severity::Error);
-        Cause::list(
-            total,
-            errors.take(MAX_CAUSES).map(|error| self.cause(error)),
-        )
+        Cause::list(total, errors.take(MAX_CAUSES).map(|error| self.cause(error)))
     }
 
     /// Converts an error to a cause. Its message and hints are separated by `; `.
@@ -41,30 +36,20 @@ impl Reporter<'_> {
             Some("duplicate-key") => "FieldValueDuplicate",
             _ => "FieldValueInvalid",
         };
-        Cause {
-            reason,
-            message: self.message(error),
-            field: self.field(error),
-        }
+        Cause { reason, message: self.message(error), field: self.field(error) }
     }
 
     /// Returns the texts of the warnings, except warnings about unknown fields: reading the body
     /// reports those.
     pub(super) fn warnings(&self, diagnostics: &Diagnostics) -> Vec<String> {
         let mut texts: Vec<String> = Vec::new();
-        let warnings = diagnostics
-            .iter()
-            .filter(|one| one.severity == Severity::Warning);
+        let warnings = diagnostics.iter().filter(|one| one.severity == Severity::Warning);
         for warning in warnings.filter(|one| one.rule != Some("unknown-field")) {
             if texts.len() == MAX_WARNINGS {
                 break;
             }
             let (field, message) = (self.field(warning), self.message(warning));
-            let text = if field.is_empty() {
-                message
-            } else {
-                format!("{field}: {message}")
-            };
+            let text = if field.is_empty() { message } else { format!("{field}: {message}") };
             let text = shortened(&text);
             if !texts.contains(&text) {
                 texts.push(text);
@@ -75,10 +60,7 @@ impl Reporter<'_> {
 
     fn message(&self, diagnostic: &Diagnostic) -> String {
         let hints = diagnostic.hints.iter().map(String::as_str);
-        let parts: Vec<&str> = [diagnostic.message.as_str()]
-            .into_iter()
-            .chain(hints)
-            .collect();
+        let parts: Vec<&str> = [diagnostic.message.as_str()].into_iter().chain(hints).collect();
         self.hidden.in_names(&parts.join("; "))
     }
 
@@ -101,16 +83,9 @@ impl Reporter<'_> {
 
 /// Returns the field path in `Parameters` for a value at a path such as `parameters[0].value`.
 fn value_of(template: &Document, field: &str) -> Option<String> {
-    let parameter = template
-        .roots()
-        .next()?
-        .lookup(&field.strip_suffix(".value")?.parse().ok()?)?;
-    Some(
-        FieldPath::default()
-            .key("values")
-            .key(parameter.text_at(["name"])?)
-            .to_string(),
-    )
+    let parameter =
+        template.roots().next()?.lookup(&field.strip_suffix(".value")?.parse().ok()?)?;
+    Some(FieldPath::default().key("values").key(parameter.text_at(["name"])?).to_string())
 }
 
 /// Returns the path of the innermost field that contains an offset.
@@ -183,9 +158,7 @@ impl Hidden {
 
     /// Masks the values in a field path. They can only occur in the keys of objects and labels.
     fn in_field(&self, field: String) -> String {
-        let is_free = ["objects[", "labels"]
-            .iter()
-            .any(|start| field.starts_with(start));
+        let is_free = ["objects[", "labels"].iter().any(|start| field.starts_with(start));
         if is_free { self.masked(&field) } else { field }
     }
 

@@ -26,10 +26,7 @@ impl Inspect for Checks {
         values: &Parameters<'_>,
         diagnostics: &mut Diagnostics,
     ) {
-        let refusals = Refusals {
-            checker: &self.checker,
-            before: None,
-        };
+        let refusals = Refusals { checker: &self.checker, before: None };
         let mut found = Diagnostics::new();
         refusals.object(object, template, values, &mut found);
         for one in &found {

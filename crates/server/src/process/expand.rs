@@ -21,12 +21,7 @@ use krm_template_server_core::status::{Cause, Result, Status};
 /// invalid, or the result is too large; 504 if the time is up.
 pub fn template(request: &Request<'_>, body: Text<'_>) -> Result<Processed> {
     let document = read::document("Template", body)?;
-    let work = Work {
-        request,
-        document: &document,
-        syntax: body.syntax,
-        values: None,
-    };
+    let work = Work { request, document: &document, syntax: body.syntax, values: None };
     work.run(&[], Diagnostics::new())
 }
 
@@ -71,12 +66,7 @@ impl Given {
         let mut found = Diagnostics::new();
         let name = read::name(read::root(template)?);
         let read = parameters::read(read::root(values)?, request.group, &name, &mut found)?;
-        Ok(Self {
-            values: read.values,
-            labels: read.labels,
-            namespace: read.namespace,
-            found,
-        })
+        Ok(Self { values: read.values, labels: read.labels, namespace: read.namespace, found })
     }
 
     /// Returns the request with the labels and the namespace.
@@ -138,10 +128,8 @@ impl Work<'_> {
         let seed = self.seed()?;
         let budget = Budget::new(limits.objects, limits.bytes, limits.is_late);
         let checks = Checks::default();
-        let options = Options {
-            inspect: request.checks.then_some(&checks),
-            ..self.options(&budget, seed)
-        };
+        let options =
+            Options { inspect: request.checks.then_some(&checks), ..self.options(&budget, seed) };
         let expanded = answer::expand(request, template, given, &options, &mut diagnostics);
         self.check_budget(&budget)?;
         let Some(expanded) = expanded.filter(|_| !diagnostics.has_errors()) else {
@@ -150,23 +138,13 @@ impl Work<'_> {
         if expanded.is_over(limits.bytes) {
             return Err(self.too_long());
         }
-        self.refuse(
-            expanded
-                .labelled_list
-                .map(upstream::label_of_list)
-                .into_iter()
-                .collect(),
-        )?;
+        self.refuse(expanded.labelled_list.map(upstream::label_of_list).into_iter().collect())?;
         let mut hidden = hidden;
         expanded.hide_generated(&mut hidden);
         let mut warnings = self.reporter(hidden).warnings(&diagnostics);
         warnings.extend(checks.not_checked());
         let body = self.body(template, root, given, expanded, seed)?;
-        Ok(Processed {
-            body,
-            warnings,
-            objects: budget.created(),
-        })
+        Ok(Processed { body, warnings, objects: budget.created() })
     }
 
     /// Returns the body of the response.
@@ -196,14 +174,7 @@ impl Work<'_> {
             let budget = Budget::new(request.limits.objects, limit, request.limits.is_late);
             let options = self.options(&budget, seed);
             let mut unheard = Diagnostics::new();
-            let text = text::kept(
-                request,
-                template,
-                given,
-                &options,
-                map.as_deref(),
-                &mut unheard,
-            );
+            let text = text::kept(request, template, given, &options, map.as_deref(), &mut unheard);
             self.check_budget(&budget)?;
             if let Some(text) = text {
                 return Ok(text);
@@ -249,13 +220,7 @@ impl Work<'_> {
 
     pub(super) fn options<'o>(&'o self, budget: &'o Budget<'o>, seed: Seed) -> Options<'o> {
         Options {
-            labels: self
-                .request
-                .labels
-                .iter()
-                .cloned()
-                .map(Label::from)
-                .collect(),
+            labels: self.request.labels.iter().cloned().map(Label::from).collect(),
             namespace: self.request.target_namespace.map(str::to_owned),
             ignore_unknown_parameters: false,
             strict: false,
@@ -270,10 +235,7 @@ impl Work<'_> {
 
     fn reporter(&self, hidden: Hidden) -> Reporter<'_> {
         let documents = [Some(self.document), self.values].into_iter().flatten();
-        Reporter {
-            documents: documents.map(AsRef::as_ref).collect(),
-            hidden,
-        }
+        Reporter { documents: documents.map(AsRef::as_ref).collect(), hidden }
     }
 
     fn invalid(&self, root: Cursor<'_>, diagnostics: &Diagnostics, hidden: Hidden) -> Box<Status> {
@@ -292,18 +254,12 @@ impl Work<'_> {
     }
 
     pub(super) fn status(&self, causes: Vec<Cause>) -> Box<Status> {
-        let name = read::root(self.document)
-            .map(read::name)
-            .unwrap_or_default();
+        let name = read::root(self.document).map(read::name).unwrap_or_default();
         Status::invalid(self.request.group.name(), "Template", &name, causes)
     }
 
     fn refuse(&self, causes: Vec<Cause>) -> Result<()> {
-        if causes.is_empty() {
-            Ok(())
-        } else {
-            Err(self.status(causes))
-        }
+        if causes.is_empty() { Ok(()) } else { Err(self.status(causes)) }
     }
 
     pub(super) fn check_budget(&self, budget: &Budget<'_>) -> Result<()> {

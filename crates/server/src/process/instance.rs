@@ -112,13 +112,7 @@ pub fn needed(group: Group, text: &str) -> Result<Needed> {
             needed.templates.insert(name);
         }
         for source in one.values {
-            if let ValueSource::Object(ObjectSource {
-                kind,
-                name,
-                optional,
-                ..
-            }) = source
-            {
+            if let ValueSource::Object(ObjectSource { kind, name, optional, .. }) = source {
                 let may_be_missing = needed.objects.entry((kind, name)).or_insert(true);
                 *may_be_missing &= optional;
             }
@@ -141,22 +135,12 @@ pub fn expanded(
     let (document, instances) = instances(group, text)?;
     let mut documents: BTreeMap<&str, Arc<Document>> = BTreeMap::new();
     for (name, named) in &found.templates {
-        let text = Text {
-            text: &named.text,
-            syntax: named.syntax,
-        };
+        let text = Text { text: &named.text, syntax: named.syntax };
         documents.insert(name, read::document("Template", text)?);
     }
     let budget = Budget::new(limits.objects, limits.bytes, limits.is_late);
-    let work = Work {
-        group,
-        namespace,
-        document: &document,
-        documents,
-        found,
-        limits,
-        budget: &budget,
-    };
+    let work =
+        Work { group, namespace, document: &document, documents, found, limits, budget: &budget };
     let mut all = Expansion::default();
     for one in &instances {
         work.expand(one, &mut all)?;
@@ -165,27 +149,16 @@ pub fn expanded(
 }
 
 fn instances(group: Group, text: &str) -> Result<(Arc<Document>, Vec<Instance>)> {
-    let text = Text {
-        text,
-        syntax: Syntax::Json,
-    };
+    let text = Text { text, syntax: Syntax::Json };
     let document = read::document("TemplateInstance", text)?;
     let mut diagnostics = Diagnostics::new();
     let root = read::root(&document)?;
     let instances = instance::read(root, &mut diagnostics);
     if diagnostics.has_errors() {
-        let reporter = Reporter {
-            documents: vec![&document],
-            hidden: Hidden::default(),
-        };
+        let reporter = Reporter { documents: vec![&document], hidden: Hidden::default() };
         let causes = reporter.causes(&diagnostics);
         let name = read::name(root);
-        return Err(Status::invalid(
-            group.name(),
-            Kind::Instance.name(),
-            &name,
-            causes,
-        ));
+        return Err(Status::invalid(group.name(), Kind::Instance.name(), &name, causes));
     }
     Ok((document, instances))
 }
@@ -205,10 +178,7 @@ impl Work<'_> {
     fn expand(&self, one: &Instance, all: &mut Expansion) -> Result<()> {
         let (node, group) = self.template(one)?;
         read::check_parameters(node.cursor(), group, &self.limits)?;
-        let reading = Reading {
-            api_version: Some(group.api_version()),
-            conceals_values: true,
-        };
+        let reading = Reading { api_version: Some(group.api_version()), conceals_values: true };
         let mut diagnostics = Diagnostics::new();
         let template = Template::read_as(&node, reading, &mut diagnostics);
         let name = read::name(node.cursor());
@@ -378,10 +348,9 @@ impl Work<'_> {
         for source in &one.values {
             match source {
                 ValueSource::Given(values) => {
-                    given.extend(values.iter().cloned().map(|value| Assignment {
-                        secret: true,
-                        ..value
-                    }));
+                    given.extend(
+                        values.iter().cloned().map(|value| Assignment { secret: true, ..value }),
+                    );
                 }
                 ValueSource::Object(object) => {
                     let values = self.found.objects.get(&(object.kind, object.name.clone()));
@@ -405,10 +374,8 @@ impl Work<'_> {
         diagnostics: &Diagnostics,
         hidden: Hidden,
     ) -> Box<Status> {
-        let reporter = Reporter {
-            documents: vec![node.document().as_ref(), self.document.as_ref()],
-            hidden,
-        };
+        let reporter =
+            Reporter { documents: vec![node.document().as_ref(), self.document.as_ref()], hidden };
         let causes = match self.group {
             Group::OpenShift => upstream::objects(node.cursor(), &reporter, diagnostics),
             Group::Krm => reporter.causes(diagnostics),
@@ -470,13 +437,7 @@ mod tests {
     use super::*;
 
     fn expand(text: &str, found: &Found) -> Result<Expansion> {
-        expanded(
-            Group::Krm,
-            "shop",
-            text,
-            found,
-            Limits::of_server(&|| false),
-        )
+        expanded(Group::Krm, "shop", text, found, Limits::of_server(&|| false))
     }
 
     const INLINE: &str = r#"{"apiVersion": "template.krm.dev/v1alpha1", "kind": "TemplateInstance",
@@ -496,10 +457,7 @@ mod tests {
         assert_eq!(password.len(), 8);
         assert_eq!(first.objects[0]["data"]["password"], password.as_str());
         assert_eq!(first.objects[0]["data"]["size"], "big");
-        let found = Found {
-            generated: first.generated.clone(),
-            ..Found::default()
-        };
+        let found = Found { generated: first.generated.clone(), ..Found::default() };
         assert_eq!(expand(INLINE, &found).unwrap(), first);
         let given = INLINE.replace(r#""SIZE": "big""#, r#""SIZE": "big", "PASSWORD": "mine""#);
         let given = expand(&given, &found).unwrap();
@@ -510,20 +468,11 @@ mod tests {
     fn a_kept_value_belongs_to_a_template_and_a_parameter() {
         let first = expand(INLINE, &Found::default()).unwrap();
         let value = first.generated["PASSWORD"].value.clone();
-        let found = Found {
-            generated: first.generated.clone(),
-            ..Found::default()
-        };
+        let found = Found { generated: first.generated.clone(), ..Found::default() };
         for (what, text) in [
-            (
-                "Template",
-                INLINE.replace(r#""name": "t""#, r#""name": "u""#),
-            ),
+            ("Template", INLINE.replace(r#""name": "t""#, r#""name": "u""#)),
             ("expression", INLINE.replace("[a-z]{8}", "[a-z]{9}")),
-            (
-                "instance",
-                INLINE.replace(r#""name": "web","#, r#""name": "web", "uid": "2","#),
-            ),
+            ("instance", INLINE.replace(r#""name": "web","#, r#""name": "web", "uid": "2","#)),
             // It is not generated any more.
             (
                 "kind",
@@ -570,10 +519,7 @@ mod tests {
         let with = |name: &str| {
             let values = [(name.to_owned(), "given".to_owned())].into();
             let objects = [(("Secret", "s".to_owned()), values)].into();
-            let found = Found {
-                objects,
-                ..Found::default()
-            };
+            let found = Found { objects, ..Found::default() };
             let limits = Limits::of_server(&|| false);
             expanded(Group::OpenShift, "shop", text, &found, limits)
         };

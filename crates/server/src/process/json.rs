@@ -156,10 +156,8 @@ mod tests {
     fn written(text: &str, is_go: bool, limit: usize) -> Option<String> {
         let document = Document::parse(&Source::new("test", text)).unwrap();
         let value = document.roots().next().unwrap();
-        let value = value.value(
-            DuplicateKeys::Refuse,
-            &mut krm_yaml::diagnostic::Diagnostics::new(),
-        );
+        let value =
+            value.value(DuplicateKeys::Refuse, &mut krm_yaml::diagnostic::Diagnostics::new());
         let mut writer = Writer::new(Style { is_go }, limit);
         writer.value(&value.unwrap());
         (!writer.is_over()).then_some(writer.text)
@@ -181,10 +179,7 @@ mod tests {
 
     #[test]
     fn a_text_stops_at_the_limit() {
-        assert_eq!(
-            written(r#"["aaaa"]"#, true, 8).as_deref(),
-            Some(r#"["aaaa"]"#)
-        );
+        assert_eq!(written(r#"["aaaa"]"#, true, 8).as_deref(), Some(r#"["aaaa"]"#));
         assert_eq!(written(r#"["aaaa"]"#, true, 7), None);
     }
 }

@@ -22,13 +22,8 @@ const FIELDS: [&str; 10] = [
 ];
 
 /// The system fields that processing removes.
-pub(super) const REMOVED: [&str; 5] = [
-    "selfLink",
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "managedFields",
-];
+pub(super) const REMOVED: [&str; 5] =
+    ["selfLink", "uid", "creationTimestamp", "deletionTimestamp", "managedFields"];
 
 /// Writes the metadata of `template`, with `namespace` as its namespace.
 pub(super) fn write(out: &mut Writer, template: Cursor<'_>, namespace: &str) {

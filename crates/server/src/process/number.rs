@@ -38,9 +38,7 @@ fn decimal(text: &str) -> (String, i64) {
     let zeros = all.len() - significant.len();
     let power: i64 = power.trim_start_matches('+').parse().unwrap_or(i64::MAX);
     let shift = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);
-    let power = power
-        .saturating_sub(shift(fraction.len()))
-        .saturating_add(shift(zeros));
+    let power = power.saturating_sub(shift(fraction.len())).saturating_add(shift(zeros));
     match significant.trim_start_matches('0') {
         "" => (String::new(), 0),
         significant => (significant.to_owned(), power),

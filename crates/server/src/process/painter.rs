@@ -68,12 +68,7 @@ impl<'p> Painter<'p> {
         let breaks = document.text().match_indices('\n').map(|(at, _)| at + 1);
         Self {
             trace,
-            parameters: trace
-                .parameters
-                .iter()
-                .rev()
-                .map(|one| (&*one.name, one))
-                .collect(),
+            parameters: trace.parameters.iter().rev().map(|one| (&*one.name, one)).collect(),
             lines: std::iter::once(0).chain(breaks).collect(),
             document,
             shows_secrets,
@@ -87,9 +82,7 @@ impl<'p> Painter<'p> {
             return Vec::new();
         }
         let objects = self.trace.objects.iter().zip(texts);
-        objects
-            .map(|(object, text)| self.object(object, text))
-            .collect()
+        objects.map(|(object, text)| self.object(object, text)).collect()
     }
 
     fn object(&self, object: &Traced, text: &str) -> Shown {
@@ -102,11 +95,7 @@ impl<'p> Painter<'p> {
             MASK.to_owned()
         } else {
             let name = value(&["metadata", "name"]);
-            if name.is_empty() {
-                value(&["metadata", "generateName"])
-            } else {
-                name
-            }
+            if name.is_empty() { value(&["metadata", "generateName"]) } else { name }
         };
         let is_from = |field: &&Field| !field.references.is_empty();
         Shown {
@@ -125,11 +114,8 @@ impl<'p> Painter<'p> {
         if document.roots().count() != 1 {
             return Vec::new();
         }
-        let fields: BTreeMap<String, &Field> = object
-            .fields
-            .iter()
-            .map(|field| (field.path.to_string(), field))
-            .collect();
+        let fields: BTreeMap<String, &Field> =
+            object.fields.iter().map(|field| (field.path.to_string(), field)).collect();
         let secrets = object.fields.iter().filter(|field| object.is_secret(field));
         let keys: BTreeSet<String> = secrets.clone().flat_map(secret_keys).collect();
         let has_secrets = secrets.count() > 0;
@@ -144,11 +130,7 @@ impl<'p> Painter<'p> {
             };
             let is_masked = is_secret && !self.shows_secrets;
             Piece {
-                text: if is_masked {
-                    masked(text)
-                } else {
-                    text.to_owned()
-                },
+                text: if is_masked { masked(text) } else { text.to_owned() },
                 from: field
                     .filter(|_| token.class.is_value())
                     .map(|field| self.from(field, is_secret)),
@@ -169,20 +151,14 @@ impl<'p> Painter<'p> {
         };
         let mut words = last;
         if !parameters.is_empty() {
-            let origins: Vec<String> = parameters
-                .iter()
-                .map(|name| self.parameter(name, is_secret))
-                .collect();
+            let origins: Vec<String> =
+                parameters.iter().map(|name| self.parameter(name, is_secret)).collect();
             words = format!("{words} ← {}", origins.join(", "));
         }
         if line > 0 {
             words = format!("{words} · template line {line}");
         }
-        From {
-            line,
-            parameters,
-            words,
-        }
+        From { line, parameters, words }
     }
 
     /// Describes a parameter and the source of its value.
@@ -208,8 +184,7 @@ impl<'p> Painter<'p> {
         if !Arc::ptr_eq(&place.source, self.document.source()) {
             return 0;
         }
-        self.lines
-            .partition_point(|start| *start <= place.range.start)
+        self.lines.partition_point(|start| *start <= place.range.start)
     }
 }
 

@@ -44,11 +44,7 @@ pub(super) fn read(
     check_type(root, group)?;
     let mut found = Diagnostics::new();
     if let Some(meant) = root.get("template").filter(|meant| !meant.is_null()) {
-        let is_it = meant
-            .text()
-            .ok()
-            .flatten()
-            .is_some_and(|meant| meant == template);
+        let is_it = meant.text().ok().flatten().is_some_and(|meant| meant == template);
         if !is_it {
             let message = format!("these values are not for the Template `{template}`");
             found.push(Diagnostic::error(message).field("template"));
@@ -66,11 +62,7 @@ pub(super) fn read(
     let labels = labels(root, &mut found);
     let namespace = string(root, "namespace", &mut found);
     diagnostics.append(found);
-    Ok(Parameters {
-        values,
-        labels,
-        namespace,
-    })
+    Ok(Parameters { values, labels, namespace })
 }
 
 fn check_type(root: Cursor<'_>, group: Group) -> Result<()> {

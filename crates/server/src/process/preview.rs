@@ -66,12 +66,7 @@ pub fn preview(
     let values = read::document("Parameters", parameters)?;
     let given = Given::read(request, document, &values)?;
     let request = given.request(request);
-    let work = Work {
-        request: &request,
-        document,
-        syntax: Syntax::Yaml,
-        values: Some(&values),
-    };
+    let work = Work { request: &request, document, syntax: Syntax::Yaml, values: Some(&values) };
     let checked = work.run(&given.values, given.found.clone())?;
     let budget = budget_of_trace(&request.limits);
     let options = work.options(&budget, Some(look.seed));

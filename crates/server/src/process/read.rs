@@ -25,9 +25,7 @@ pub(super) fn object(name: &str, document: Document) -> Result<Arc<Document>> {
     if is_one {
         Ok(Arc::new(document))
     } else {
-        Err(Status::bad_request(format!(
-            "the body must be one object of kind {name}"
-        )))
+        Err(Status::bad_request(format!("the body must be one object of kind {name}")))
     }
 }
 
@@ -61,10 +59,7 @@ pub(super) fn check_time(is_late: IsLate<'_>) -> Result<()> {
 
 /// Returns the root of a document.
 pub(super) fn root(document: &Document) -> Result<Cursor<'_>> {
-    document
-        .roots()
-        .next()
-        .ok_or_else(|| Status::internal("the document has no root"))
+    document.roots().next().ok_or_else(|| Status::internal("the document has no root"))
 }
 
 /// Reads the Template of a document in the dialect of `group`. With `conceals_values`, no message
@@ -76,10 +71,7 @@ pub(super) fn template(
     diagnostics: &mut Diagnostics,
 ) -> Option<Template> {
     let node = SharedNode::roots(document).next()?;
-    let reading = Reading {
-        api_version: Some(group.api_version()),
-        conceals_values,
-    };
+    let reading = Reading { api_version: Some(group.api_version()), conceals_values };
     Template::read_as(&node, reading, diagnostics)
 }
 
@@ -104,24 +96,14 @@ pub(super) fn check_parameters(root: Cursor<'_>, group: Group, limits: &Limits<'
     let parameters = root.get("parameters").filter(|list| list.is_sequence());
     let count = parameters.into_iter().flat_map(Cursor::children).count();
     if count > limits.parameters {
-        let message = format!(
-            "Too many: {count}: must have at most {} items",
-            limits.parameters
-        );
+        let message = format!("Too many: {count}: must have at most {} items", limits.parameters);
         let cause = Cause::new("FieldValueTooMany", "parameters", message);
-        return Err(Status::invalid(
-            group.name(),
-            "Template",
-            &name(root),
-            vec![cause],
-        ));
+        return Err(Status::invalid(group.name(), "Template", &name(root), vec![cause]));
     }
     Ok(())
 }
 
 /// Returns the name of an object.
 pub(super) fn name(root: Cursor<'_>) -> String {
-    root.text_at(["metadata", "name"])
-        .unwrap_or_default()
-        .into_owned()
+    root.text_at(["metadata", "name"]).unwrap_or_default().into_owned()
 }

@@ -53,12 +53,7 @@ impl<'l> Limits<'l> {
     /// Returns the limits of the server: 10,000 objects, 16 MiB, 5,000 parameters.
     #[must_use]
     pub const fn of_server(is_late: IsLate<'l>) -> Self {
-        Self {
-            objects: 10_000,
-            bytes: 16 << 20,
-            parameters: 5_000,
-            is_late,
-        }
+        Self { objects: 10_000, bytes: 16 << 20, parameters: 5_000, is_late }
     }
 }
 

@@ -58,10 +58,7 @@ pub fn described(group: Group, document: &Arc<Document>, limits: &Limits<'_>) ->
         text.map(|text| text.trim().to_owned()).unwrap_or_default()
     };
     let both = |name: &str| {
-        text(&[
-            &format!("openshift.io/{name}"),
-            &format!("template.openshift.io/{name}"),
-        ])
+        text(&[&format!("openshift.io/{name}"), &format!("template.openshift.io/{name}")])
     };
     let short = text(&["description"]);
     let long = both("long-description");
@@ -85,9 +82,7 @@ pub fn described(group: Group, document: &Arc<Document>, limits: &Limits<'_>) ->
 /// Parses the tags in an annotation.
 pub fn tags(text: &str) -> Vec<String> {
     let tags = text.split(',').map(str::trim);
-    tags.filter(|tag| !tag.is_empty())
-        .map(str::to_owned)
-        .collect()
+    tags.filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
 }
 
 fn read_open(group: Group, document: &Arc<Document>, limits: &Limits<'_>) -> Result<Template> {
@@ -103,13 +98,8 @@ fn read_open(group: Group, document: &Arc<Document>, limits: &Limits<'_>) -> Res
     // Read again, for messages without values.
     let template = read::template(document, group, true, &mut diagnostics);
     let name = read::name(read::root(document)?);
-    let hidden = template
-        .map(|template| Hidden::of(&template, &[]))
-        .unwrap_or_default();
-    let reporter = Reporter {
-        documents: vec![document],
-        hidden,
-    };
+    let hidden = template.map(|template| Hidden::of(&template, &[])).unwrap_or_default();
+    let reporter = Reporter { documents: vec![document], hidden };
     let causes = reporter.causes(&diagnostics);
     Err(Status::invalid(group.name(), "Template", &name, causes))
 }

@@ -29,33 +29,19 @@ pub fn source(group: Group, document: &Arc<Document>) -> Vec<Piece> {
         let is_hidden =
             token.class.is_value() && before.is_some_and(|range| token.range.end <= range.end);
         let text = document.slice(token.range);
-        let text = if is_hidden {
-            masked(text)
-        } else {
-            text.to_owned()
-        };
-        pieces.push(Piece {
-            text,
-            class: token.class,
-            from: None,
-        });
+        let text = if is_hidden { masked(text) } else { text.to_owned() };
+        pieces.push(Piece { text, class: token.class, from: None });
     }
     pieces
 }
 
 /// Splits a YAML text into pieces. A text that is not YAML becomes a single piece.
 pub fn pieces(text: &str) -> Vec<Piece> {
-    let piece = |text: &str, class| Piece {
-        text: text.to_owned(),
-        class,
-        from: None,
-    };
+    let piece = |text: &str, class| Piece { text: text.to_owned(), class, from: None };
     match Document::parse(&Source::new("text", text)) {
         Ok(document) => {
             let tokens = tokens::of(&document).into_iter();
-            tokens
-                .map(|token| piece(document.slice(token.range), token.class))
-                .collect()
+            tokens.map(|token| piece(document.slice(token.range), token.class)).collect()
         }
         Err(_) => vec![piece(text, Class::Plain)],
     }
@@ -75,13 +61,7 @@ pub fn readable(document: Document, syntax: Syntax) -> Result<Arc<Document>> {
         return Ok(document);
     };
     if let Some(metadata) = value.get_mut("metadata") {
-        for key in [
-            "managedFields",
-            "uid",
-            "resourceVersion",
-            "generation",
-            "creationTimestamp",
-        ] {
+        for key in ["managedFields", "uid", "resourceVersion", "generation", "creationTimestamp"] {
             metadata.remove(key);
         }
     }
@@ -89,13 +69,7 @@ pub fn readable(document: Document, syntax: Syntax) -> Result<Arc<Document>> {
     drop(value);
     drop(document);
     let syntax = Syntax::Yaml;
-    read::document(
-        "Template",
-        Text {
-            text: &text,
-            syntax,
-        },
-    )
+    read::document("Template", Text { text: &text, syntax })
 }
 
 /// Returns the ranges of the secret values in a Template, in order. None is in another one.
@@ -111,12 +85,7 @@ fn hidden(template: &Template, document: &Document) -> Vec<Range<usize>> {
         }
         let given = values.and_then(|values| values.get(&parameter.name));
         let own = parameter.node().get("value");
-        hidden.extend(
-            [own, given]
-                .into_iter()
-                .flatten()
-                .map(|node| node.place().range),
-        );
+        hidden.extend([own, given].into_iter().flatten().map(|node| node.place().range));
     }
     let objects = root.get("objects").into_iter().flat_map(Cursor::children);
     let is_secret = |object: &Cursor<'_>| object.text_at(["kind"]).as_deref() == Some("Secret");

@@ -25,11 +25,7 @@ pub(super) fn made(
     let template = read::template(document, group, false, &mut unheard)?;
     let trace = trace(&template, given, options, &mut unheard)?;
     let mut map = SourceMap::default();
-    let mapping = Mapping {
-        instance: "",
-        set_by: &set_by,
-        output: &|_| None,
-    };
+    let mapping = Mapping { instance: "", set_by: &set_by, output: &|_| None };
     map.add(&mapping, &trace);
     map.to_json(false).ok()
 }

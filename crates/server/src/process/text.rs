@@ -12,10 +12,7 @@ use super::request::{Output, Request};
 ///
 /// It assumes that each line is indented like the deepest line of the body plus the deepest value.
 pub(super) fn size(json: &str, body: &str) -> usize {
-    let deepest = body
-        .lines()
-        .map(|line| line.len() - line.trim_start_matches(' ').len())
-        .max();
+    let deepest = body.lines().map(|line| line.len() - line.trim_start_matches(' ').len()).max();
     let (mut lines, mut depth, mut most) = (0_usize, 0_usize, 0_usize);
     let mut bytes = json.bytes();
     let mut in_string = false;
@@ -70,14 +67,8 @@ fn with_system_fields(request: &Request<'_>, text: &str) -> Result<String> {
         return Ok(text.to_owned());
     };
     let mut editor = Editor::new(root)?;
-    let path = |keys: &[&str]| {
-        keys.iter()
-            .fold(FieldPath::default(), |path, key| path.key(*key))
-    };
-    let types = [
-        ("kind", "Template"),
-        ("apiVersion", request.group.api_version()),
-    ];
+    let path = |keys: &[&str]| keys.iter().fold(FieldPath::default(), |path, key| path.key(*key));
+    let types = [("kind", "Template"), ("apiVersion", request.group.api_version())];
     for (key, value) in types {
         if editor.value().get(key).is_some() {
             editor.put(&path(&[key]), value)?;
@@ -100,10 +91,8 @@ fn with_system_fields(request: &Request<'_>, text: &str) -> Result<String> {
 pub(super) fn rewritten(json: String) -> String {
     let document = Document::parse(&Source::new("answer", json.as_str()));
     let text = document.ok().and_then(|document| {
-        let value = document
-            .roots()
-            .next()?
-            .value(DuplicateKeys::LastWins, &mut Diagnostics::new());
+        let value =
+            document.roots().next()?.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
         Some(krm_yaml::to_string(&value?))
     });
     // JSON is YAML.

@@ -112,11 +112,7 @@ fn node(cursor: Cursor<'_>, path: &mut FieldPath, found: &mut Vec<Token>) {
         Ok(Some(Scalar::String(_))) | Err(_) => Class::String,
         Ok(Some(Scalar::Null) | None) => Class::Null,
     };
-    found.push(Token {
-        range,
-        class,
-        path: Some(path.to_string()),
-    });
+    found.push(Token { range, class, path: Some(path.to_string()) });
 }
 
 fn has_key(path: &FieldPath) -> bool {
@@ -128,11 +124,7 @@ fn between(text: &str, range: Range<usize>, tokens: &mut Vec<Token>) {
     let mut at = range.start;
     let mut push = |range: Range<usize>, class| {
         if !range.is_empty() {
-            tokens.push(Token {
-                range,
-                class,
-                path: None,
-            });
+            tokens.push(Token { range, class, path: None });
         }
     };
     let part = text.get(range.clone()).unwrap_or_default();

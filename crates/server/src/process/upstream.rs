@@ -22,10 +22,7 @@ pub(super) fn names(root: Cursor<'_>) -> Vec<Cause> {
         let field = || format!("parameters[{index}].name");
         if name.is_empty() {
             causes.push(Cause::new("FieldValueRequired", &field(), "Required value"));
-        } else if !name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        {
+        } else if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             let name = start(&name, MAX_QUOTED);
             let message = format!("Invalid value: {name:?}: does not match ^[a-zA-Z0-9_]+$");
             causes.push(Cause::new("FieldValueInvalid", &field(), message));
@@ -105,20 +102,13 @@ pub(super) fn objects(
     diagnostics: &Diagnostics,
 ) -> Vec<Cause> {
     let mut causes: Vec<Cause> = Vec::new();
-    for error in diagnostics
-        .iter()
-        .filter(|one| one.severity == Severity::Error)
-    {
+    for error in diagnostics.iter().filter(|one| one.severity == Severity::Error) {
         let index = error.field.as_deref().and_then(index_of);
         let object = index.and_then(|index| Some((index, problem(root, index)?)));
         let cause = match object {
             Some((index, problem)) => {
                 let message = format!("Invalid value: unable to handle object: {problem}");
-                Cause::new(
-                    "FieldValueInvalid",
-                    &format!("item[{index}].objects"),
-                    message,
-                )
+                Cause::new("FieldValueInvalid", &format!("item[{index}].objects"), message)
             }
             None => reporter.cause(error),
         };
@@ -140,12 +130,7 @@ pub(super) fn label_of_list(index: usize) -> Cause {
 
 /// Returns the index in a path such as `objects[2].kind`.
 pub(super) fn index_of(field: &str) -> Option<usize> {
-    field
-        .strip_prefix("objects[")?
-        .split_once(']')?
-        .0
-        .parse()
-        .ok()
+    field.strip_prefix("objects[")?.split_once(']')?.0.parse().ok()
 }
 
 /// Returns the error of the object at `index`, or `None` if it is valid.

@@ -129,8 +129,7 @@ impl Activity {
         if self.in_flight.load(Ordering::Acquire) == 0
             && self.reading_since.load(Ordering::Acquire) == 0
         {
-            self.reading_since
-                .store(self.milliseconds().max(1), Ordering::Release);
+            self.reading_since.store(self.milliseconds().max(1), Ordering::Release);
         }
     }
 
@@ -139,8 +138,7 @@ impl Activity {
         if written.is_ready() {
             self.stalled_since.store(0, Ordering::Release);
         } else if self.stalled_since.load(Ordering::Acquire) == 0 {
-            self.stalled_since
-                .store(self.milliseconds().max(1), Ordering::Release);
+            self.stalled_since.store(self.milliseconds().max(1), Ordering::Release);
         }
     }
 
@@ -151,9 +149,7 @@ impl Activity {
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.0
-            .idle_since
-            .store(self.0.milliseconds(), Ordering::Release);
+        self.0.idle_since.store(self.0.milliseconds(), Ordering::Release);
         self.0.in_flight.fetch_sub(1, Ordering::AcqRel);
     }
 }
@@ -239,11 +235,7 @@ pub(crate) struct Guarded<B> {
 
 impl<B> Guarded<B> {
     pub(crate) fn new(body: B, in_flight: InFlight) -> Self {
-        Self {
-            body,
-            in_flight,
-            taken: None,
-        }
+        Self { body, in_flight, taken: None }
     }
 }
 
@@ -260,9 +252,7 @@ impl<B: Body + Unpin> Body for Guarded<B> {
         }
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         if matches!(frame, Some(Ok(_))) && !self.body.is_end_stream() {
-            let Self {
-                in_flight, taken, ..
-            } = &mut *self;
+            let Self { in_flight, taken, .. } = &mut *self;
             let activity = &in_flight.0;
             let taken = taken.get_or_insert_with(|| activity.follow());
             taken.store(activity.milliseconds().max(1), Ordering::Release);

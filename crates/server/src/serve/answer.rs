@@ -75,11 +75,7 @@ pub(crate) fn held(answer: Answer, permit: Permit) -> Answer {
         return answer;
     }
     answer.map(|body| {
-        let held = Held {
-            body,
-            rest: Bytes::new(),
-            _permit: permit,
-        };
+        let held = Held { body, rest: Bytes::new(), _permit: permit };
         held.boxed_unsync()
     })
 }
@@ -162,19 +158,12 @@ pub(crate) fn status(status: &Status, format: Option<Format>, is_pretty: bool) -
     let object = status.object();
     let mut answer = match format {
         None => raw_json(status.code, &object),
-        Some(Format::Yaml) => new(
-            status.code,
-            YAML,
-            object::yaml(object.to_string().as_bytes()),
-        ),
+        Some(Format::Yaml) => new(status.code, YAML, object::yaml(object.to_string().as_bytes())),
         Some(Format::Json) if is_pretty => new(status.code, JSON, format!("{object:#}\n")),
         Some(Format::Json) => json(status.code, &object),
     };
     let headers = answer.headers_mut();
-    let seconds = status
-        .details
-        .as_ref()
-        .map_or(0, |details| details.retry_after_seconds);
+    let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
     if seconds > 0 {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
@@ -245,27 +234,19 @@ mod tests {
         let mut answer = new(200, JSON, "");
         warn(&mut answer, warnings);
         let values = answer.headers().get_all(WARNING).iter();
-        values
-            .map(|value| String::from_utf8(value.as_bytes().to_vec()).unwrap())
-            .collect()
+        values.map(|value| String::from_utf8(value.as_bytes().to_vec()).unwrap()).collect()
     }
 
     #[test]
     fn warnings_are_quoted_strings_in_utf8() {
         let warnings = ["a \"b\" \\ c", "größer\n2", "größer\n2"].map(str::to_owned);
-        assert_eq!(
-            warned(&warnings),
-            [r#"299 - "a \"b\" \\ c""#, r#"299 - "größer 2""#]
-        );
+        assert_eq!(warned(&warnings), [r#"299 - "a \"b\" \\ c""#, r#"299 - "größer 2""#]);
     }
 
     #[test]
     fn many_warnings_are_cut_and_counted() {
         let whole = "ü".repeat(2_000);
-        assert_eq!(
-            warned(std::slice::from_ref(&whole)),
-            [format!("299 - \"{whole}\"")]
-        );
+        assert_eq!(warned(std::slice::from_ref(&whole)), [format!("299 - \"{whole}\"")]);
         let longer = warned(&["x".repeat(5_000)]);
         assert_eq!(longer, [format!("299 - \"{}\"", "x".repeat(256))]);
 
@@ -278,10 +259,7 @@ mod tests {
             let (last, shown) = found.split_last().unwrap();
             assert_eq!(shown.len(), count);
             let left_out = 100 - shown.len();
-            assert_eq!(
-                *last,
-                format!("299 - \"{left_out} more warnings are not shown\"")
-            );
+            assert_eq!(*last, format!("299 - \"{left_out} more warnings are not shown\""));
         }
         let twenty: Vec<String> = (0..20).map(|n| n.to_string()).collect();
         assert_eq!(warned(&twenty).len(), 20);

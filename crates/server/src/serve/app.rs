@@ -132,9 +132,7 @@ impl App {
         let handled = match wrong {
             Some(status) => Err(status),
             None => {
-                self.guarded(&guard.incoming, body, peer, &mut guard.audited)
-                    .instrument(span)
-                    .await
+                self.guarded(&guard.incoming, body, peer, &mut guard.audited).instrument(span).await
             }
         };
         let mut answer = handled.unwrap_or_else(|status| guard.incoming.refusal(&status));
@@ -199,10 +197,7 @@ impl App {
         if incoming.path == Path::Root && ui::wants_pages(incoming) {
             return Ok(ui::to_list());
         }
-        audited.user = state
-            .authenticator
-            .authenticate(&incoming.headers, peer)
-            .await?;
+        audited.user = state.authenticator.authenticate(&incoming.headers, peer).await?;
         let Path::Resource(resource) = &incoming.path else {
             #[cfg(feature = "deployments")]
             if let Path::Deployments(path) = &incoming.path {
@@ -226,21 +221,14 @@ impl App {
         B::Error: std::error::Error + Send + Sync + 'static,
     {
         let state = &*self.0;
-        let is_read = matches!(
-            resource.verb,
-            Some(Verb::Get | Verb::List | Verb::Watch) | None
-        );
+        let is_read = matches!(resource.verb, Some(Verb::Get | Verb::List | Verb::Watch) | None);
         // An open watch holds its own permit, of `Class::Watch`.
-        let permit = state
-            .admission
-            .enter(if is_read { Class::Read } else { Class::Write })?;
+        let permit = state.admission.enter(if is_read { Class::Read } else { Class::Write })?;
         // Do not read the body of an unauthorized request.
         if resource.group_from_body {
             self.authorize_any(&audited.user, resource).await?;
         } else {
-            self.0
-                .authorize(&audited.user, &resource.attributes())
-                .await?;
+            self.0.authorize(&audited.user, &resource.attributes()).await?;
         }
         let body = if is_read {
             Bytes::new()
@@ -250,10 +238,7 @@ impl App {
         audited.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
         let resource = if resource.group_from_body {
             let mut resource = resource.clone();
-            if let Some(group) = self
-                .legacy_group(incoming, &resource, &audited.user)
-                .await?
-            {
+            if let Some(group) = self.legacy_group(incoming, &resource, &audited.user).await? {
                 resource.take_group(group.api_version());
             } else if let Ok(format) = content::of_template(incoming.header(CONTENT_TYPE)) {
                 let group = || decode::group(format, &body);
@@ -262,9 +247,7 @@ impl App {
                 }
             }
             let resource = audited.resource.insert(resource);
-            self.0
-                .authorize(&audited.user, &resource.attributes())
-                .await?;
+            self.0.authorize(&audited.user, &resource.attributes()).await?;
             resource
         } else {
             resource
@@ -357,12 +340,7 @@ impl App {
             body::read(body, limits.max_body_bytes, limits.read_timeout).await?
         };
         audited.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
-        let call = deployments::Call {
-            state,
-            incoming,
-            user: &audited.user,
-            body,
-        };
+        let call = deployments::Call { state, incoming, user: &audited.user, body };
         let answer = deployments::answer(&call, path).await?;
         Ok(answer::held(answer, permit))
     }
@@ -371,11 +349,7 @@ impl App {
         let state = &*self.0;
         let verb = incoming.method.as_str().to_ascii_lowercase();
         let path = Some(incoming.uri.path());
-        let wanted = Attributes {
-            verb: &verb,
-            path,
-            ..Attributes::default()
-        };
+        let wanted = Attributes { verb: &verb, path, ..Attributes::default() };
         state.authorize(user, &wanted).await?;
         let permit = state.admission.enter(Class::Read)?;
         if incoming.path == Path::Metrics {
@@ -413,24 +387,14 @@ impl App {
                 processing::process(&call(group, &namespace)).await
             }
             Endpoint::ProcessStored { namespace, name } => {
-                let get = Attributes {
-                    verb: "get",
-                    subresource: "",
-                    ..resource.attributes()
-                };
+                let get = Attributes { verb: "get", subresource: "", ..resource.attributes() };
                 self.0.authorize(user, &get).await?;
                 processing::process_stored(&call(Group::Krm, &namespace), &name).await
             }
             Endpoint::Schema { namespace, name } => {
                 processing::schema(&call(Group::Krm, &namespace), &name).await
             }
-            Endpoint::Objects {
-                group,
-                kind,
-                is_status,
-                namespace,
-                action,
-            } => {
+            Endpoint::Objects { group, kind, is_status, namespace, action } => {
                 let call = Call {
                     kind,
                     is_status,
@@ -520,12 +484,7 @@ impl HttpBody for Counted {
 
 impl Drop for RequestGuard {
     fn drop(&mut self) {
-        let Self {
-            app: App(state),
-            incoming,
-            audited,
-            ..
-        } = &*self;
+        let Self { app: App(state), incoming, audited, .. } = &*self;
         let asked = self.resource();
         let method = incoming.method.as_str().to_ascii_lowercase();
         let verb = match asked.and_then(|asked| asked.verb) {

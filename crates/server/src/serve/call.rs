@@ -58,10 +58,7 @@ pub(super) struct Call<'a> {
 impl Call<'_> {
     /// Returns the same request about instances.
     pub(super) fn of_instances(self) -> Self {
-        Self {
-            kind: Kind::Instance,
-            ..self
-        }
+        Self { kind: Kind::Instance, ..self }
     }
 
     /// Returns the value of a header; `None` if it is missing or not ASCII text.
@@ -75,12 +72,7 @@ impl Call<'_> {
 
     /// Negotiates the format and shape of the response.
     pub(super) fn shown(&self, scope: Scope) -> Result<accept::Answer> {
-        accept::negotiate(
-            self.header(ACCEPT),
-            self.header(USER_AGENT),
-            self.query,
-            scope,
-        )
+        accept::negotiate(self.header(ACCEPT), self.header(USER_AGENT), self.query, scope)
     }
 
     /// Works on a text of `bytes` bytes. See `Admission::work`.
@@ -98,9 +90,7 @@ impl Call<'_> {
         let agent = self.header(USER_AGENT).unwrap_or_default();
         let agent = agent.split('/').next().unwrap_or_default();
         let end = agent.floor_char_boundary(MAX_MANAGER);
-        given
-            .unwrap_or_else(|| agent.get(..end).unwrap_or("unknown"))
-            .to_owned()
+        given.unwrap_or_else(|| agent.get(..end).unwrap_or("unknown")).to_owned()
     }
 
     /// Checks that the cluster in front of the server has the namespace, to create an object of a
@@ -156,11 +146,7 @@ impl Call<'_> {
 
     /// Finds the stored object with a name.
     pub(super) async fn find(&self, name: &str) -> Result<Option<Item>> {
-        self.state
-            .store
-            .get(&self.key(name))
-            .await
-            .map_err(|error| self.refused(name, &error))
+        self.state.store.get(&self.key(name)).await.map_err(|error| self.refused(name, &error))
     }
 
     /// Finds the stored object with a name, or returns a 404 error.
@@ -263,16 +249,9 @@ pub(super) fn left_out(keys: &[String]) -> Option<String> {
         count => (count, "s are"),
     };
     let kind = keys.first().map_or("", |key| name_of(key).0);
-    let names: Vec<&str> = keys
-        .iter()
-        .take(MAX_DAMAGED)
-        .map(|key| name_of(key).1)
-        .collect();
+    let names: Vec<&str> = keys.iter().take(MAX_DAMAGED).map(|key| name_of(key).1).collect();
     let more = if count > MAX_DAMAGED { ", …" } else { "" };
-    Some(format!(
-        "{count} {kind}{s} damaged in the store and left out: {}{more}",
-        names.join(", ")
-    ))
+    Some(format!("{count} {kind}{s} damaged in the store and left out: {}{more}", names.join(", ")))
 }
 
 /// Returns the kind of an object, and the namespace and name in its key.

@@ -28,14 +28,8 @@ pub(super) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found
         At::Exact(revision) => Some(revision),
     };
     let prefix = call.prefix();
-    let after = options
-        .after
-        .as_ref()
-        .map(|after| format!("{prefix}{after}"));
-    let wanted = options
-        .limit
-        .and_then(|limit| usize::try_from(limit).ok())
-        .unwrap_or(0);
+    let after = options.after.as_ref().map(|after| format!("{prefix}{after}"));
+    let wanted = options.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(0);
     let store = &call.state.store;
     let limit = match wanted {
         0 => store.chunk(),
@@ -55,15 +49,13 @@ pub(super) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found
         Err(error) => return Err(call.refused("", &error)),
     };
     let (revision, last) = (page.revision, page.items.last());
-    let rest = last
-        .filter(|_| wanted == 0 && page.remaining > 0)
-        .map(|last| Rest {
-            store: Arc::clone(store),
-            selectors: options.selectors.clone(),
-            after: last.key.clone(),
-            prefix: prefix.clone(),
-            revision,
-        });
+    let rest = last.filter(|_| wanted == 0 && page.remaining > 0).map(|last| Rest {
+        store: Arc::clone(store),
+        selectors: options.selectors.clone(),
+        after: last.key.clone(),
+        prefix: prefix.clone(),
+        revision,
+    });
     let mut found = selected(&options.selectors, page, &prefix, wanted);
     found.items.rest = rest;
     Ok(found)

@@ -30,9 +30,7 @@ pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
         .flat_map(|value| value.split(','))
         .any(|coding| {
             let mut parts = coding.split(';').map(str::trim);
-            let is_gzip = parts
-                .next()
-                .is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
+            let is_gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
             is_gzip
                 && parts.all(|part| part.strip_prefix("q=").is_none_or(|q| q.parse() != Ok(0.0)))
         })

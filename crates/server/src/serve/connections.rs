@@ -73,20 +73,12 @@ impl Connections {
         let id = open.next;
         open.next += 1;
         let activity = Arc::clone(activity);
-        let entry = Entry {
-            client,
-            activity,
-            is_reserved,
-        };
+        let entry = Entry { client, activity, is_reserved };
         open.all.insert(id, entry);
         *open.clients.entry(client).or_default() += 1;
         drop(open);
         let connections = Arc::clone(self);
-        Some(Connected {
-            connections,
-            id,
-            was_reserved: is_reserved,
-        })
+        Some(Connected { connections, id, was_reserved: is_reserved })
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -100,11 +92,7 @@ impl Connected {
         if !self.was_reserved {
             return false;
         }
-        let Connections {
-            most,
-            most_per_client,
-            ..
-        } = *self.connections;
+        let Connections { most, most_per_client, .. } = *self.connections;
         let mut open = self.connections.open();
         let Some(entry) = open.all.get(&self.id).filter(|entry| entry.is_reserved) else {
             return false;
@@ -186,13 +174,8 @@ mod tests {
     }
 
     fn connections(most: &str, most_per_client: &str) -> Arc<Connections> {
-        let arguments = [
-            "server",
-            "--max-connections",
-            most,
-            "--max-connections-per-address",
-            most_per_client,
-        ];
+        let arguments =
+            ["server", "--max-connections", most, "--max-connections-per-address", most_per_client];
         Connections::new(&Program::parse_from(arguments).limits)
     }
 

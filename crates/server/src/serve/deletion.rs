@@ -176,12 +176,7 @@ fn check(
             "the UID in the precondition ({uid}) does not match the UID in record ({found}). \
              The object might have been deleted and then recreated"
         );
-        return Err(Status::conflict(
-            call.group.name(),
-            call.kind.name(),
-            name,
-            &why,
-        ));
+        return Err(Status::conflict(call.group.name(), call.kind.name(), name, &why));
     }
     if let Some(expected) = &options.resource_version
         && *expected != revision.to_string()
@@ -190,12 +185,7 @@ fn check(
             "the ResourceVersion in the precondition ({expected}) does not match the \
              ResourceVersion in record ({revision}). The object might have been modified"
         );
-        return Err(Status::conflict(
-            call.group.name(),
-            call.kind.name(),
-            name,
-            &why,
-        ));
+        return Err(Status::conflict(call.group.name(), call.kind.name(), name, &why));
     }
     Ok(())
 }

@@ -39,10 +39,8 @@ struct Resource {
 type Subresource = (&'static str, &'static str, &'static [Verb]);
 
 /// The subresources of our Templates.
-const SUBRESOURCES: &[Subresource] = &[
-    ("processed", "Parameters", &[Verb::Create]),
-    ("schema", "Schema", &[Verb::Get]),
-];
+const SUBRESOURCES: &[Subresource] =
+    &[("processed", "Parameters", &[Verb::Create]), ("schema", "Schema", &[Verb::Get])];
 
 /// The subresources of TemplateInstances.
 const OF_INSTANCES: &[Subresource] = &[
@@ -50,11 +48,7 @@ const OF_INSTANCES: &[Subresource] = &[
     ("revisions", "TemplateInstanceRevisionList", &[Verb::Get]),
     STATUS,
 ];
-const STATUS: Subresource = (
-    "status",
-    "TemplateInstance",
-    &[Verb::Get, Verb::Patch, Verb::Update],
-);
+const STATUS: Subresource = ("status", "TemplateInstance", &[Verb::Get, Verb::Patch, Verb::Update]);
 const OF_INSTANCES_STATUS: [Subresource; 1] = [STATUS];
 
 impl Resource {
@@ -73,9 +67,7 @@ impl Resource {
     }
 
     fn verbs(&self) -> Vec<&'static str> {
-        let all = Verb::ALL
-            .into_iter()
-            .filter(|verb| self.is_stored || *verb == Verb::Create);
+        let all = Verb::ALL.into_iter().filter(|verb| self.is_stored || *verb == Verb::Create);
         all.map(Verb::name).collect()
     }
 }
@@ -99,19 +91,11 @@ fn templates(group: Group) -> Served {
         is_namespaced: true,
         short_names: if is_ours { &["tpli"] } else { &[] },
         categories: if is_ours { &["krm-template"] } else { &[] },
-        subresources: if is_ours {
-            OF_INSTANCES
-        } else {
-            &OF_INSTANCES_STATUS
-        },
+        subresources: if is_ours { OF_INSTANCES } else { &OF_INSTANCES_STATUS },
         ..Resource::posted("templateinstances", "templateinstance", "TemplateInstance")
     };
     let resources = vec![processed, instances, stored];
-    Served {
-        group: group.name(),
-        version: group.version(),
-        resources,
-    }
+    Served { group: group.name(), version: group.version(), resources }
 }
 
 /// Returns the core group, which only a server without a cluster in front of it can have. There, the
@@ -123,11 +107,7 @@ fn core() -> Served {
         is_namespaced: true,
         ..Resource::posted(path::LEGACY_TEMPLATES, "legacytemplate", "Template")
     };
-    Served {
-        group: "",
-        version: "v1",
-        resources: vec![legacy],
-    }
+    Served { group: "", version: "v1", resources: vec![legacy] }
 }
 
 fn reviews() -> [Served; 2] {
@@ -141,22 +121,10 @@ fn reviews() -> [Served; 2] {
         "selfsubjectrulesreview",
         "SelfSubjectRulesReview",
     );
-    let subject = Resource::posted(
-        "selfsubjectreviews",
-        "selfsubjectreview",
-        "SelfSubjectReview",
-    );
+    let subject = Resource::posted("selfsubjectreviews", "selfsubjectreview", "SelfSubjectReview");
     [
-        Served {
-            group: AUTHENTICATION,
-            version: "v1",
-            resources: vec![subject],
-        },
-        Served {
-            group: AUTHORIZATION,
-            version: "v1",
-            resources: vec![access, rules],
-        },
+        Served { group: AUTHENTICATION, version: "v1", resources: vec![subject] },
+        Served { group: AUTHORIZATION, version: "v1", resources: vec![access, rules] },
     ]
 }
 
@@ -166,11 +134,7 @@ fn reviews() -> [Served; 2] {
 /// OpenShift's group; ours have a short name.
 fn versions(with_reviews: bool) -> Vec<Served> {
     let reviews = reviews().into_iter().filter(|_| with_reviews);
-    [Group::OpenShift, Group::Krm]
-        .into_iter()
-        .map(templates)
-        .chain(reviews)
-        .collect()
+    [Group::OpenShift, Group::Krm].into_iter().map(templates).chain(reviews).collect()
 }
 
 /// Returns the plain discovery document of a path; `None` for an unknown group or version.
@@ -229,28 +193,18 @@ pub(super) fn aggregated(
     let body = format!("{document}\n");
     let tag = etag::of(body.as_bytes());
     let is_known = etag::is_known(&tag, if_none_match);
-    let mut answer = Response::new(if is_known {
-        Bytes::new()
-    } else {
-        Bytes::from(body)
-    });
+    let mut answer = Response::new(if is_known { Bytes::new() } else { Bytes::from(body) });
     let headers = answer.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public"));
     headers.insert(header::VARY, HeaderValue::from_static("Accept"));
-    headers.extend(
-        HeaderValue::try_from(format!("\"{tag}\""))
-            .ok()
-            .map(|tag| (header::ETAG, tag)),
-    );
+    headers.extend(HeaderValue::try_from(format!("\"{tag}\"")).ok().map(|tag| (header::ETAG, tag)));
     if is_known {
         *answer.status_mut() = StatusCode::NOT_MODIFIED;
     } else {
         let content_type =
             format!("application/json;g=apidiscovery.k8s.io;v={name};as=APIGroupDiscoveryList");
         headers.extend(
-            HeaderValue::try_from(content_type)
-                .ok()
-                .map(|value| (header::CONTENT_TYPE, value)),
+            HeaderValue::try_from(content_type).ok().map(|value| (header::CONTENT_TYPE, value)),
         );
     }
     answer
@@ -263,11 +217,8 @@ fn group(version: &Served) -> Value {
 }
 
 fn resource_list(version: &Served) -> Value {
-    let resources: Vec<Value> = version
-        .resources
-        .iter()
-        .flat_map(|resource| listed(version, resource))
-        .collect();
+    let resources: Vec<Value> =
+        version.resources.iter().flat_map(|resource| listed(version, resource)).collect();
     json!({
         "kind": "APIResourceList",
         "apiVersion": "v1",
@@ -307,10 +258,7 @@ fn names_of(verbs: &[Verb]) -> Vec<&'static str> {
 
 /// Returns the short names and categories of a resource, if it has any.
 fn names(resource: &Resource) -> impl Iterator<Item = (String, Value)> {
-    let names = [
-        ("shortNames", resource.short_names),
-        ("categories", resource.categories),
-    ];
+    let names = [("shortNames", resource.short_names), ("categories", resource.categories)];
     names
         .into_iter()
         .filter(|(_, names)| !names.is_empty())
@@ -326,11 +274,8 @@ fn storage_hash(group: &str, version: &str, kind: &str) -> String {
 }
 
 fn group_discovery(version: &Served) -> Value {
-    let resources: Vec<Value> = version
-        .resources
-        .iter()
-        .map(|resource| discovered(version, resource))
-        .collect();
+    let resources: Vec<Value> =
+        version.resources.iter().map(|resource| discovered(version, resource)).collect();
     json!({
         "metadata": {"name": version.group},
         "versions": [{
@@ -347,11 +292,7 @@ fn discovered(version: &Served, resource: &Resource) -> Value {
     let mut fields = Map::new();
     fields.insert("resource".to_owned(), json!(resource.name));
     fields.insert("responseKind".to_owned(), kind(resource.kind));
-    let scope = if resource.is_namespaced {
-        "Namespaced"
-    } else {
-        "Cluster"
-    };
+    let scope = if resource.is_namespaced { "Namespaced" } else { "Cluster" };
     fields.insert("scope".to_owned(), json!(scope));
     fields.insert("singularResource".to_owned(), json!(resource.singular));
     fields.insert("verbs".to_owned(), json!(resource.verbs()));
@@ -378,9 +319,7 @@ mod tests {
 
     fn recorded(name: &str) -> Value {
         let root = std::env::var_os("KRM_TEMPLATE_SHARED").unwrap();
-        let file = std::path::Path::new(&root)
-            .join("corpus/template-api")
-            .join(name);
+        let file = std::path::Path::new(&root).join("corpus/template-api").join(name);
         let exchange: Value =
             serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
         serde_json::from_str(exchange["response"]["body"].as_str().unwrap()).unwrap()
@@ -407,20 +346,14 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(
-        not(shared_data),
-        ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-    )]
+    #[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
     fn openshifts_group_is_described_as_it_was_recorded() {
         let (group, version) = (Group::OpenShift.name().to_owned(), "v1".to_owned());
         let document = plain(&Path::Group(group.clone()), false).unwrap();
         assert_eq!(document, recorded("003-group.json"));
         let ours = plain(&Path::GroupVersion(group, version), false).unwrap();
         let theirs = recorded("005-resources.json");
-        assert_eq!(
-            served(&ours["resources"], "name"),
-            served(&theirs["resources"], "name")
-        );
+        assert_eq!(served(&ours["resources"], "name"), served(&theirs["resources"], "name"));
         // Our CRD has the same kind, so it has the same hash.
         let ours = resource_list(&templates(Group::Krm));
         let theirs = recorded("664-crd-resources.json");
@@ -431,10 +364,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(
-        not(shared_data),
-        ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-    )]
+    #[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
     fn the_aggregated_document_has_the_recorded_form() {
         let answer = aggregated(false, DiscoveryVersion::V2, false, None);
         let ours: Value = serde_json::from_slice(answer.body()).unwrap();
@@ -453,9 +383,7 @@ mod tests {
                 // OpenShift leaves the group of a kind empty; clients use the group of the list.
                 resource["responseKind"]["group"] = json!(Group::OpenShift.name());
                 resource["responseKind"]["version"] = json!("v1");
-                let below = resource
-                    .get_mut("subresources")
-                    .and_then(Value::as_array_mut);
+                let below = resource.get_mut("subresources").and_then(Value::as_array_mut);
                 for subresource in below.into_iter().flatten() {
                     subresource["responseKind"]["group"] = json!(Group::OpenShift.name());
                     subresource["responseKind"]["version"] = json!("v1");
@@ -470,15 +398,8 @@ mod tests {
     #[test]
     fn stored_templates_are_listed_last() {
         for group in Group::ALL {
-            let names: Vec<&str> = templates(group)
-                .resources
-                .iter()
-                .map(|one| one.name)
-                .collect();
-            assert_eq!(
-                names,
-                ["processedtemplates", "templateinstances", "templates"]
-            );
+            let names: Vec<&str> = templates(group).resources.iter().map(|one| one.name).collect();
+            assert_eq!(names, ["processedtemplates", "templateinstances", "templates"]);
         }
     }
 
@@ -505,10 +426,7 @@ mod tests {
         let tag = first.headers()["etag"].to_str().unwrap();
         let again = aggregated(false, DiscoveryVersion::V2Beta1, true, Some(tag));
         assert_eq!((again.status().as_u16(), again.body().len()), (304, 0));
-        assert_eq!(
-            aggregated(false, DiscoveryVersion::V2, true, Some(tag)).status(),
-            200
-        );
+        assert_eq!(aggregated(false, DiscoveryVersion::V2, true, Some(tag)).status(), 200);
     }
 
     #[test]
@@ -523,18 +441,9 @@ mod tests {
         assert_eq!(plain(&core, true).unwrap()["groupVersion"], "v1");
         let path = Path::GroupVersion(AUTHORIZATION.to_owned(), "v1".to_owned());
         assert_eq!(plain(&path, false), None);
+        assert_eq!(plain(&path, true).unwrap()["resources"].as_array().unwrap().len(), 2);
         assert_eq!(
-            plain(&path, true).unwrap()["resources"]
-                .as_array()
-                .unwrap()
-                .len(),
-            2
-        );
-        assert_eq!(
-            plain(
-                &Path::GroupVersion(Group::Krm.name().to_owned(), "v1".to_owned()),
-                true
-            ),
+            plain(&Path::GroupVersion(Group::Krm.name().to_owned(), "v1".to_owned()), true),
             None
         );
     }

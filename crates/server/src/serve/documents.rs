@@ -77,10 +77,7 @@ pub(super) fn answer(state: &State, incoming: &Incoming) -> Result<Answer> {
             let answer = state.documents.v3(path, hash, accepted, if_none_match);
             Ok(answer.map(answer::full))
         }
-        Path::OpenApiV2 => Ok(state
-            .documents
-            .v2(accepted, if_none_match)
-            .map(answer::full)),
+        Path::OpenApiV2 => Ok(state.documents.v2(accepted, if_none_match).map(answer::full)),
         Path::Group(_) | Path::GroupVersion(..) => plain(state, incoming),
         _ => Err(Status::no_such_path()),
     }
@@ -96,10 +93,7 @@ fn plain(state: &State, incoming: &Incoming) -> Result<Answer> {
 /// Responds with a Namespace. Namespaces need not be created, so each name exists.
 pub(super) fn namespace(incoming: &Incoming, name: &str) -> Answer {
     let metadata = json!({"name": name});
-    shown(
-        incoming,
-        &json!({"kind": "Namespace", "apiVersion": "v1", "metadata": metadata}),
-    )
+    shown(incoming, &json!({"kind": "Namespace", "apiVersion": "v1", "metadata": metadata}))
 }
 
 fn shown(incoming: &Incoming, document: &Value) -> Answer {
@@ -122,19 +116,15 @@ pub(super) async fn health(
     };
     let mut results = vec![("ping", Ok(()))];
     if kind != health::Kind::Live {
-        results.push((
-            "store",
-            state.store.ready().await.map_err(|error| error.to_string()),
-        ));
+        results.push(("store", state.store.ready().await.map_err(|error| error.to_string())));
         let authentication = state.authenticator.ready().map_err(str::to_owned);
         results.push(("authentication", authentication));
         results.push(("files", reload::ready(&state.files)));
     }
     if kind == health::Kind::Ready {
         let is_running = state.shutdown.phase() == Phase::Running;
-        let shutdown = is_running
-            .then_some(())
-            .ok_or_else(|| "process is shutting down".to_owned());
+        let shutdown =
+            is_running.then_some(()).ok_or_else(|| "process is shutting down".to_owned());
         results.push(("shutdown", shutdown));
         if let Some(aggregation) = &state.aggregation {
             results.push(("apiservice", aggregation.api_service.ready()));

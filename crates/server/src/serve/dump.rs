@@ -26,11 +26,7 @@ pub(super) async fn answer(state: &State) -> Result<Answer> {
     let store = Arc::clone(&state.store);
     let first = store.list("", None, store.chunk(), None).await;
     let first = first.map_err(|error| {
-        Status::new(
-            503,
-            "ServiceUnavailable",
-            format!("the store cannot be read: {error}"),
-        )
+        Status::new(503, "ServiceUnavailable", format!("the store cannot be read: {error}"))
     })?;
     let mut dump = Dump {
         store,

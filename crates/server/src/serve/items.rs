@@ -62,33 +62,18 @@ pub(super) fn selected(selectors: &Selectors, page: Page, prefix: &str, wanted: 
     let last = items.last().filter(|_| has_more && wanted > 0);
     let next = last.map(|Item { key, .. }| {
         let after = key.strip_prefix(prefix).unwrap_or(key).to_owned();
-        Continue {
-            revision: Some(page.revision),
-            after,
-        }
-        .encode()
+        Continue { revision: Some(page.revision), after }.encode()
     });
     let remaining = (next.is_some() && !is_selective).then_some(page.remaining);
     Found {
-        meta: ListMeta {
-            revision: page.revision,
-            next,
-            remaining,
-        },
-        items: Items {
-            damaged,
-            ..Items::new(items)
-        },
+        meta: ListMeta { revision: page.revision, next, remaining },
+        items: Items { damaged, ..Items::new(items) },
     }
 }
 
 impl Items {
     pub(super) fn new(items: Vec<Item>) -> Self {
-        Self {
-            read: items.into_iter(),
-            rest: None,
-            damaged: Vec::new(),
-        }
+        Self { read: items.into_iter(), rest: None, damaged: Vec::new() }
     }
 
     /// Returns the warning about the objects that were left out until now, if there are any.
@@ -148,8 +133,6 @@ pub(super) fn matches(selectors: &Selectors, stored: &Stored) -> bool {
     selectors.fields.matches(stored.name(), stored.namespace())
         && (selectors.labels.is_empty() || {
             let labels = stored.labels();
-            selectors
-                .labels
-                .matches(|key| labels.get(key).map(String::as_str))
+            selectors.labels.matches(|key| labels.get(key).map(String::as_str))
         })
 }

@@ -75,10 +75,7 @@ pub(super) struct Response {
 
 impl Response {
     pub(super) const fn new(body: Body, request: Option<Kept>) -> Self {
-        Self {
-            body,
-            _request: request,
-        }
+        Self { body, _request: request }
     }
 }
 

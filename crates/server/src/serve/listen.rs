@@ -111,14 +111,7 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let Self {
-            app,
-            watcher,
-            activity,
-            connected,
-            open: _open,
-            ..
-        } = self;
+        let Self { app, watcher, activity, connected, open: _open, .. } = self;
         let stream = TokioIo::new(Observed::new(stream, Arc::clone(&activity)));
         let limits = &app.state().limits;
         let timeouts = Timeouts {

@@ -128,12 +128,7 @@ impl Listing {
 
     /// Writes an item in a format that needs its JSON to be parsed.
     async fn formatted(&mut self, stored: &Stored, revision: Revision) {
-        let Self {
-            writer,
-            admission,
-            text,
-            ..
-        } = self;
+        let Self { writer, admission, text, .. } = self;
         let bytes = stored.bytes().len();
         let written = admission.work(bytes, || writer.formatted((stored, revision), text));
         written.await;
@@ -266,25 +261,13 @@ mod tests {
     #[test]
     fn the_pages_are_the_list() {
         let all = [stored("one"), stored("two"), stored("three")];
-        let meta = ListMeta {
-            revision: 7,
-            next: Some("W10=".to_owned()),
-            remaining: Some(2),
-        };
+        let meta = ListMeta { revision: 7, next: Some("W10=".to_owned()), remaining: Some(2) };
         let version = MetaVersion::V1;
         let table = Shape::Table(version, Include::Metadata);
-        let formats = [
-            (Format::Json, false),
-            (Format::Json, true),
-            (Format::Yaml, false),
-        ];
+        let formats = [(Format::Json, false), (Format::Json, true), (Format::Yaml, false)];
         for shape in [Shape::Plain, Shape::Partial(version), table] {
             for (format, pretty) in formats {
-                let shown = Shown {
-                    format,
-                    pretty,
-                    shape,
-                };
+                let shown = Shown { format, pretty, shape };
                 for items in [&all[..1], &all[..]] {
                     let texts = [whole, in_parts].map(|write| write(shown, &meta, items));
                     let [expected, text] = texts.map(|text| String::from_utf8(text).unwrap());

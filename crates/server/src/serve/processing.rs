@@ -89,17 +89,9 @@ pub(super) async fn limited<T: Send + 'static>(
 /// Returns the limits of an expansion, without its time.
 fn limits(state: &State) -> impl for<'l> Fn(IsLate<'l>) -> Limits<'l> + Send + 'static + use<> {
     let limits = &state.limits;
-    let (objects, bytes) = (
-        limits.max_expansion_objects.get(),
-        limits.max_expansion_bytes,
-    );
+    let (objects, bytes) = (limits.max_expansion_objects.get(), limits.max_expansion_bytes);
     let parameters = limits.max_parameters.get();
-    move |is_late| Limits {
-        objects,
-        bytes,
-        parameters,
-        is_late,
-    }
+    move |is_late| Limits { objects, bytes, parameters, is_late }
 }
 
 /// The text of a stored Template.
@@ -110,10 +102,7 @@ pub(super) struct Template {
 
 impl Template {
     pub(super) fn text(&self) -> Text<'_> {
-        Text {
-            text: &self.text,
-            syntax: self.syntax,
-        }
+        Text { text: &self.text, syntax: self.syntax }
     }
 }
 
@@ -122,19 +111,13 @@ pub(super) async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template>
     let item = call.found(name).await?;
     let stored = call::stored(&item)?;
     if let Some(yaml) = stored.yaml() {
-        return Ok(Template {
-            text: yaml.to_owned(),
-            syntax: Syntax::Yaml,
-        });
+        return Ok(Template { text: yaml.to_owned(), syntax: Syntax::Yaml });
     }
     let mut json = Vec::new();
     write::object((&stored, item.revision), &mut json);
     let text =
         String::from_utf8(json).map_err(|_| Status::internal("a stored object is not text"))?;
-    Ok(Template {
-        text,
-        syntax: Syntax::Json,
-    })
+    Ok(Template { text, syntax: Syntax::Json })
 }
 
 pub(super) struct Job<'c> {
@@ -289,10 +272,7 @@ fn labels(query: &Query) -> Result<Vec<(String, String)>> {
 fn text(body: &[u8], format: Format) -> Result<Text<'_>> {
     let text = std::str::from_utf8(body);
     let text = text.map_err(|_| Status::bad_request("the body is not UTF-8 text"))?;
-    Ok(Text {
-        text,
-        syntax: syntax(format),
-    })
+    Ok(Text { text, syntax: syntax(format) })
 }
 
 const fn syntax(format: Format) -> Syntax {

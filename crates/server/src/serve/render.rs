@@ -44,11 +44,7 @@ fn written(
         Shape::Plain => write::object((stored, revision), &mut text),
         Shape::Partial(version) => write::partial((stored, revision), version, &mut text),
         Shape::Table(version, include) => {
-            let meta = ListMeta {
-                revision,
-                next: None,
-                remaining: None,
-            };
+            let meta = ListMeta { revision, next: None, remaining: None };
             let items = std::iter::once((stored, revision));
             write::table(table(call, version, include), &meta, items, &mut text);
         }

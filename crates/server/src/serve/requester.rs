@@ -23,12 +23,7 @@ const MAX_VALUES: usize = 100;
 /// requester.
 ///
 /// Source: `IsOnlyMutatingGCFields` of `k8s.io/apiserver`, as OpenShift has it.
-const COLLECTED: [&str; 4] = [
-    "finalizers",
-    "ownerReferences",
-    "resourceVersion",
-    "managedFields",
-];
+const COLLECTED: [&str; 4] = ["finalizers", "ownerReferences", "resourceVersion", "managedFields"];
 
 /// Sets the requester of a written instance, and notes in the draft what the user may not set.
 ///
@@ -63,12 +58,7 @@ pub(super) async fn check_room(call: &Call<'_>, name: &str) -> Result<()> {
     }
     let mut count = 0;
     for group in Group::ALL {
-        let prefix = format!(
-            "/{}/{}/{}/",
-            group.name(),
-            call.kind.resource(),
-            call.namespace
-        );
+        let prefix = format!("/{}/{}/{}/", group.name(), call.kind.resource(), call.namespace);
         let page = call.state.store.list(&prefix, None, 1, None).await;
         let page = page.map_err(|error| call.refused(name, &error))?;
         count += page.items.len() + page.damaged.len();
@@ -137,9 +127,7 @@ async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) -> Result<
                 "Forbidden: you do not have permission to impersonate the ServiceAccount {account:?}"
             );
             let field = "spec.serviceAccountName";
-            draft
-                .refused
-                .push(Cause::new("FieldValueForbidden", field, message));
+            draft.refused.push(Cause::new("FieldValueForbidden", field, message));
         }
     }
     if let Some(fields) = spec.as_object_mut() {
@@ -194,11 +182,7 @@ async fn openshift(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
     let may_assign = wanted.name == call.user.name || may_assign(call, draft.name()).await;
     if !may_assign {
         let why = "Forbidden: you do not have permission to set username";
-        refused.push(Cause::new(
-            "FieldValueForbidden",
-            "spec.requester.username",
-            why,
-        ));
+        refused.push(Cause::new("FieldValueForbidden", "spec.requester.username", why));
     }
     // An update cannot change it.
     if old.is_none() {
@@ -254,12 +238,7 @@ fn by_name(name: &str) -> (Attributes<'_>, Vec<String>) {
         !namespace.is_empty() && !account.is_empty() && !account.contains(':')
     };
     if let Some((namespace, account)) = account.filter(is_account) {
-        wanted = Attributes {
-            resource: "serviceaccounts",
-            namespace,
-            name: account,
-            ..wanted
-        };
+        wanted = Attributes { resource: "serviceaccounts", namespace, name: account, ..wanted };
         let all = "system:serviceaccounts";
         groups.extend([all.to_owned(), format!("{all}:{namespace}")]);
     }

@@ -70,13 +70,8 @@ fn decoded(call: &Call<'_>, options: &WriteOptions) -> Result<(Draft, Vec<String
 
 /// Stores a new object. Generates its name if it has only `generateName`.
 async fn insert(call: &Call<'_>, draft: Draft, dry_run: bool) -> Result<Written> {
-    let attempts = if draft.name().is_empty() {
-        NAME_ATTEMPTS
-    } else {
-        1
-    };
-    call.check_namespace(call.kind.resource(), draft.name())
-        .await?;
+    let attempts = if draft.name().is_empty() { NAME_ATTEMPTS } else { 1 };
+    call.check_namespace(call.kind.resource(), draft.name()).await?;
     requester::check_room(call, draft.name()).await?;
     // The last attempt does not copy it.
     let mut drafts = iter::repeat_n(draft, attempts);
@@ -222,13 +217,11 @@ impl Change {
             return Ok(Self::None);
         }
         let stored = call.encoded(draft)?;
-        Ok(
-            if draft.is_being_deleted() && draft.finalizers().next().is_none() {
-                Self::Delete(stored)
-            } else {
-                Self::Store(stored)
-            },
-        )
+        Ok(if draft.is_being_deleted() && draft.finalizers().next().is_none() {
+            Self::Delete(stored)
+        } else {
+            Self::Store(stored)
+        })
     }
 }
 
@@ -276,12 +269,7 @@ impl Patch {
                 (PatchContent::Apply(object), repeated)
             }
         };
-        Ok(Self {
-            content,
-            options,
-            manager,
-            repeated,
-        })
+        Ok(Self { content, options, manager, repeated })
     }
 
     /// Returns the size of the texts that determine the cost of the patch.
@@ -307,14 +295,7 @@ impl Patch {
                 let time = call.time();
                 let writer = writer(call, &self.manager, &time);
                 let force = self.options.force;
-                managed::apply(
-                    call.group,
-                    call.kind,
-                    current.as_ref(),
-                    &object,
-                    &writer,
-                    force,
-                )?
+                managed::apply(call.group, call.kind, current.as_ref(), &object, &writer, force)?
             }
             (_, None) => return Err(call.not_found(name)),
             (PatchContent::Json(patch), Some(mut value)) => {
@@ -331,14 +312,8 @@ impl Patch {
             }
         };
         let validation = self.options.write.field_validation;
-        let (mut draft, warnings) = decode::patched(
-            call.group,
-            call.kind,
-            value,
-            old,
-            &self.repeated,
-            validation,
-        )?;
+        let (mut draft, warnings) =
+            decode::patched(call.group, call.kind, value, old, &self.repeated, validation)?;
         meta::named(&mut draft, call.namespace, name)?;
         Ok((draft, warnings))
     }
@@ -346,11 +321,7 @@ impl Patch {
 
 /// Returns the writer of an object, or of its status.
 const fn writer<'w>(call: &Call<'_>, manager: &'w str, time: &'w str) -> Writer<'w> {
-    Writer {
-        manager,
-        time,
-        subresource: if call.is_status { "status" } else { "" },
-    }
+    Writer { manager, time, subresource: if call.is_status { "status" } else { "" } }
 }
 
 /// Completes and validates an object that replaces another. As in kube-apiserver, this comes after
@@ -368,16 +339,8 @@ fn own(call: &Call<'_>, old: Option<&Draft>, draft: &mut Draft, manager: &str) {
     // Fields that are unknown have no owners.
     let old = old.map(Draft::to_known_value);
     let mut value = draft.take_known_value();
-    managed::track_update(
-        call.group,
-        old.as_ref(),
-        &mut value,
-        &writer(call, manager, &time),
-    );
-    match value
-        .pointer_mut("/metadata/managedFields")
-        .map(Value::take)
-    {
+    managed::track_update(call.group, old.as_ref(), &mut value, &writer(call, manager, &time));
+    match value.pointer_mut("/metadata/managedFields").map(Value::take) {
         Some(fields) => _ = draft.metadata.insert("managedFields".to_owned(), fields),
         None => _ = draft.metadata.shift_remove("managedFields"),
     }
@@ -430,9 +393,5 @@ fn random_suffix() -> Result<String> {
         .map_err(|error| Status::internal(format!("cannot generate random numbers: {error}")))?;
     let letters = meta::SUFFIX_CHARACTERS.as_bytes();
     let letter = |byte: u8| letters.get(usize::from(byte) % letters.len()).copied();
-    Ok(bytes
-        .into_iter()
-        .filter_map(letter)
-        .map(char::from)
-        .collect())
+    Ok(bytes.into_iter().filter_map(letter).map(char::from).collect())
 }

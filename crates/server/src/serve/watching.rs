@@ -179,17 +179,13 @@ impl Events {
         let found = collection::read(call, &options).await?;
         let revision = found.meta.revision;
         let warning = found.items.warning();
-        self.initial = Some(Initial {
-            items: found.items,
-            bookmark: bookmarks.then_some(revision),
-        });
+        self.initial =
+            Some(Initial { items: found.items, bookmark: bookmarks.then_some(revision) });
         Ok((revision, warning))
     }
 
     fn is_named(&self, stored: &Stored) -> bool {
-        self.name
-            .as_deref()
-            .is_none_or(|name| name == stored.name())
+        self.name.as_deref().is_none_or(|name| name == stored.name())
     }
 
     fn is_selected(&self, stored: &Stored) -> bool {
@@ -257,9 +253,7 @@ impl Events {
     fn take(&mut self, event: Result<Event, Error>) {
         match event {
             Ok(Event::Put(item, before)) => self.put(item, before),
-            Ok(Event::Delete(Item {
-                value, revision, ..
-            })) => match Stored::decode(&value) {
+            Ok(Event::Delete(Item { value, revision, .. })) => match Stored::decode(&value) {
                 Ok(stored) if self.is_selected(&stored) => {
                     self.send(Kind::Deleted, &stored, revision);
                 }
@@ -287,13 +281,7 @@ impl Events {
         }
     }
 
-    fn put(
-        &mut self,
-        Item {
-            value, revision, ..
-        }: Item,
-        before: Option<Bytes>,
-    ) {
+    fn put(&mut self, Item { value, revision, .. }: Item, before: Option<Bytes>) {
         let Ok(stored) = Stored::decode(&value) else {
             return;
         };
@@ -316,11 +304,7 @@ impl Events {
                 write::partial_inside((stored, revision), version, &mut object);
             }
             Shape::Table(version, include) => {
-                let meta = ListMeta {
-                    revision,
-                    next: None,
-                    remaining: None,
-                };
+                let meta = ListMeta { revision, next: None, remaining: None };
                 let items = std::iter::once((stored, revision));
                 let now = Timestamp::now().as_second();
                 let has_columns = !std::mem::replace(&mut self.has_columns, true);
@@ -341,10 +325,7 @@ impl Events {
     fn mark(&mut self, revision: Revision, is_initial_end: bool) {
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if is_initial_end && let Some(fields) = metadata.as_object_mut() {
-            fields.insert(
-                "annotations".to_owned(),
-                json!({INITIAL_EVENTS_END: "true"}),
-            );
+            fields.insert("annotations".to_owned(), json!({INITIAL_EVENTS_END: "true"}));
         }
         let template = || {
             let version = self.group.api_version();

@@ -42,11 +42,7 @@ impl Handshake {
         let key = headers.get(SEC_WEBSOCKET_KEY).filter(|_| is_handshake)?;
         let accept = derive_accept_key(key.as_bytes());
         let protocol = headers.get(SEC_WEBSOCKET_PROTOCOL).and_then(first);
-        Some(Self {
-            upgrade: hyper::upgrade::on(request),
-            accept,
-            protocol,
-        })
+        Some(Self { upgrade: hyper::upgrade::on(request), accept, protocol })
     }
 
     /// Returns the response that accepts it.

@@ -88,14 +88,8 @@ fn show(group: Group, stored: &Stored) {
     readable(&out);
     for include in [Include::None, Include::Metadata, Include::Object] {
         out.clear();
-        let table = Table {
-            group,
-            kind: Kind::Template,
-            version,
-            include,
-            has_columns: true,
-            now: 0,
-        };
+        let table =
+            Table { group, kind: Kind::Template, version, include, has_columns: true, now: 0 };
         answer::table(table, &meta, [item], &mut out);
         readable(&out);
     }
@@ -104,12 +98,7 @@ fn show(group: Group, stored: &Stored) {
 fn expand(group: Group, syntax: Syntax, template: &str, parameters: &str) {
     let text = |text| Text { text, syntax };
     let never = || false;
-    let limits = Limits {
-        objects: 100,
-        bytes: 1 << 20,
-        parameters: 100,
-        is_late: &never,
-    };
+    let limits = Limits { objects: 100, bytes: 1 << 20, parameters: 100, is_late: &never };
     for output in [Output::Template, Output::List] {
         let request = Request {
             group,

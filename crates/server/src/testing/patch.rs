@@ -41,11 +41,7 @@ fn template(group: Group, object: &Value) -> Value {
 
 fn change(group: Group, object: &Value, owned: &mut Value, patch: &str, index: usize) {
     let managers = ["kubectl", "helm", ""];
-    let writer = Writer {
-        manager: managers[index % managers.len()],
-        time: TIME,
-        subresource: "",
-    };
+    let writer = Writer { manager: managers[index % managers.len()], time: TIME, subresource: "" };
     if let Ok(read) = json::parse(patch.as_bytes()) {
         let mut patched = object.clone();
         let _ = read.apply(&mut patched);
@@ -62,10 +58,7 @@ fn change(group: Group, object: &Value, owned: &mut Value, patch: &str, index: u
     merge::apply(&mut merged, read.clone());
     let once = merged.clone();
     merge::apply(&mut merged, read.clone());
-    assert_eq!(
-        merged, once,
-        "a merge patch changes nothing the second time"
-    );
+    assert_eq!(merged, once, "a merge patch changes nothing the second time");
     let mut patched = owned.clone();
     if strategic::apply(&mut patched, &read).is_ok() && patched.is_object() {
         managed::track_update(group, Some(owned), &mut patched, &writer);
@@ -83,19 +76,8 @@ fn change(group: Group, object: &Value, owned: &mut Value, patch: &str, index: u
         &writer,
         index.is_multiple_of(2),
     ) {
-        let again = managed::apply(
-            group,
-            Kind::Template,
-            Some(&result),
-            &applied,
-            &writer,
-            false,
-        );
-        assert_eq!(
-            again.as_ref(),
-            Ok(&result),
-            "an apply changes nothing the second time"
-        );
+        let again = managed::apply(group, Kind::Template, Some(&result), &applied, &writer, false);
+        assert_eq!(again.as_ref(), Ok(&result), "an apply changes nothing the second time");
         *owned = result;
     }
 }

@@ -10,10 +10,8 @@ use crate::wire::query::Query;
 use krm_template_server_core::status::{Details, Result, Status};
 
 /// The media types of objects.
-const FORMATS: [(&str, Format); 2] = [
-    ("application/json", Format::Json),
-    ("application/yaml", Format::Yaml),
-];
+const FORMATS: [(&str, Format); 2] =
+    [("application/json", Format::Json), ("application/yaml", Format::Yaml)];
 const NAMES: &str = "application/json, application/yaml";
 const STREAM: &str = "application/json;stream=watch";
 
@@ -146,31 +144,18 @@ pub fn negotiate(
         (Conversion::Partial(version), Scope::One | Scope::Watch)
         | (Conversion::PartialList(version), Scope::List) => Shape::Partial(version),
         (Conversion::Partial(_), Scope::List) => {
-            return Err(other_number(
-                "PartialObjectMetadata",
-                "a list (TemplateList)",
-            ));
+            return Err(other_number("PartialObjectMetadata", "a list (TemplateList)"));
         }
         (Conversion::PartialList(_), Scope::One | Scope::Watch) => {
-            return Err(other_number(
-                "PartialObjectMetadataList",
-                "not a list (Template)",
-            ));
+            return Err(other_number("PartialObjectMetadataList", "not a list (Template)"));
         }
     };
-    Ok(Answer {
-        format,
-        pretty: is_pretty(user_agent, query),
-        shape,
-    })
+    Ok(Answer { format, pretty: is_pretty(user_agent, query), shape })
 }
 
 /// Returns the format of a document, which has only one shape. The default is JSON.
 pub fn format(accept: Option<&str>) -> Format {
-    ranges(accept)
-        .iter()
-        .find_map(Range::matching)
-        .unwrap_or(Format::Json)
+    ranges(accept).iter().find_map(Range::matching).unwrap_or(Format::Json)
 }
 
 /// Returns the format of an error. Returns `None` if the client accepts neither plain JSON nor
@@ -203,9 +188,7 @@ pub fn discovery(accept: Option<&str>) -> Result<Discovery> {
             (None, None, None, _) => Some(Discovery::Plain(format)),
             (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), version, Format::Json) => {
                 let known = [DiscoveryVersion::V2, DiscoveryVersion::V2Beta1];
-                let version = known
-                    .into_iter()
-                    .find(|known| Some(known.name()) == version)?;
+                let version = known.into_iter().find(|known| Some(known.name()) == version)?;
                 Some(Discovery::Aggregated(version))
             }
             _ => None,
@@ -222,10 +205,7 @@ pub fn accepts(accept: Option<&str>, media_type: &str) -> bool {
         || ranges.iter().any(|range| {
             range.is_any()
                 || range.media_type.eq_ignore_ascii_case(media_type)
-                || range
-                    .media_type
-                    .strip_suffix("/*")
-                    .is_some_and(|found| found == kind)
+                || range.media_type.strip_suffix("/*").is_some_and(|found| found == kind)
         })
 }
 
@@ -233,9 +213,7 @@ pub fn accepts(accept: Option<&str>, media_type: &str) -> bool {
 pub fn is_pretty(user_agent: Option<&str>, query: &Query) -> bool {
     match query.text("pretty") {
         "" => user_agent.is_some_and(|agent| {
-            ["curl", "Wget", "Mozilla/5.0"]
-                .iter()
-                .any(|known| agent.starts_with(known))
+            ["curl", "Wget", "Mozilla/5.0"].iter().any(|known| agent.starts_with(known))
         }),
         value => matches!(value, "1" | "t" | "T" | "true" | "TRUE" | "True"),
     }
@@ -253,9 +231,7 @@ impl<'a> Range<'a> {
     }
 
     fn format(&self) -> Option<Format> {
-        let found = FORMATS
-            .iter()
-            .find(|(name, _)| self.media_type.eq_ignore_ascii_case(name));
+        let found = FORMATS.iter().find(|(name, _)| self.media_type.eq_ignore_ascii_case(name));
         found.map(|(_, format)| *format)
     }
 
@@ -266,20 +242,13 @@ impl<'a> Range<'a> {
     }
 
     fn get(&self, name: &str) -> Option<&'a str> {
-        self.parameters
-            .iter()
-            .rev()
-            .find(|(key, _)| *key == name)
-            .map(|(_, value)| *value)
+        self.parameters.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
     fn quality(&self) -> u32 {
         let quality: Option<f32> = self.get("q").map(|text| text.parse().unwrap_or_default());
         // The bits of positive floats sort like the floats.
-        quality
-            .filter(|quality| *quality >= 0.0)
-            .unwrap_or(1.0)
-            .to_bits()
+        quality.filter(|quality| *quality >= 0.0).unwrap_or(1.0).to_bits()
     }
 }
 
@@ -295,10 +264,7 @@ fn ranges(accept: Option<&str>) -> Vec<Range<'_>> {
                 let (key, value) = parameter.split_once('=')?;
                 Some((key.trim(), value.trim().trim_matches('"')))
             });
-            Range {
-                media_type: media_type.trim(),
-                parameters: parameters.collect(),
-            }
+            Range { media_type: media_type.trim(), parameters: parameters.collect() }
         })
         .collect();
     let stars = |range: &Range<'_>| range.media_type.matches('*').count();
@@ -317,10 +283,7 @@ enum Conversion {
 impl Conversion {
     /// Returns the requested conversion of a range, or `None` if it is unknown.
     fn of(range: &Range<'_>) -> Option<Self> {
-        if range
-            .get("stream")
-            .is_some_and(|stream| !matches!(stream, "" | "watch"))
-        {
+        if range.get("stream").is_some_and(|stream| !matches!(stream, "" | "watch")) {
             return None;
         }
         let (kind, group, version) = (range.get("as"), range.get("g"), range.get("v"));
@@ -354,11 +317,7 @@ fn include(query: &Query) -> Result<Include> {
 
 /// Returns the 406 error for ranges without a supported type.
 fn unknown(scope: Scope) -> Box<Status> {
-    let streams = if scope == Scope::One {
-        String::new()
-    } else {
-        format!(", {STREAM}")
-    };
+    let streams = if scope == Scope::One { String::new() } else { format!(", {STREAM}") };
     let message = format!("406: Not Acceptable\n\nAvailable representations: {NAMES}{streams}");
     Status::new(406, "NotAcceptable", message).with(Details::default())
 }
@@ -382,10 +341,7 @@ mod tests {
     #[test]
     fn formats_follow_quality_and_then_order() {
         let cases = [
-            (
-                "application/json;q=0.5,application/yaml;q=0.9",
-                Format::Yaml,
-            ),
+            ("application/json;q=0.5,application/yaml;q=0.9", Format::Yaml),
             ("application/yaml, application/json", Format::Yaml),
             ("application/xml, application/json", Format::Json),
             ("*/*, application/yaml", Format::Yaml),
@@ -396,11 +352,7 @@ mod tests {
         ];
         for (text, expected) in cases {
             let answer = negotiate(Some(text), None, &Query::default(), Scope::One).unwrap();
-            assert_eq!(
-                (answer.format, answer.shape),
-                (expected, Shape::Plain),
-                "{text}"
-            );
+            assert_eq!((answer.format, answer.shape), (expected, Shape::Plain), "{text}");
         }
     }
 
@@ -422,9 +374,7 @@ mod tests {
     fn people_get_indented_json() {
         let pretty = |agent: &str, query: &str| {
             let query = Query::parse(query).unwrap();
-            negotiate(None, Some(agent), &query, Scope::One)
-                .unwrap()
-                .pretty
+            negotiate(None, Some(agent), &query, Scope::One).unwrap().pretty
         };
         assert!(pretty("curl/8.0", ""));
         assert!(pretty("kubectl", "pretty=1"));
@@ -440,22 +390,13 @@ mod tests {
         };
         let ask = |text: &str| discovery(Some(text)).ok();
         let both = format!("{},{},application/json", of("v2"), of("v2beta1"));
-        assert_eq!(
-            ask(&both),
-            Some(Discovery::Aggregated(DiscoveryVersion::V2))
-        );
+        assert_eq!(ask(&both), Some(Discovery::Aggregated(DiscoveryVersion::V2)));
         let old = format!("{},application/json", of("v2beta1"));
-        assert_eq!(
-            ask(&old),
-            Some(Discovery::Aggregated(DiscoveryVersion::V2Beta1))
-        );
+        assert_eq!(ask(&old), Some(Discovery::Aggregated(DiscoveryVersion::V2Beta1)));
         let unknown = format!("{},application/json", of("v9"));
         assert_eq!(ask(&unknown), Some(Discovery::Plain(Format::Json)));
         assert_eq!(ask(&of("v9")), None);
-        assert_eq!(
-            ask("application/yaml"),
-            Some(Discovery::Plain(Format::Yaml))
-        );
+        assert_eq!(ask("application/yaml"), Some(Discovery::Plain(Format::Yaml)));
         assert_eq!(discovery(None), Ok(Discovery::Plain(Format::Json)));
     }
 

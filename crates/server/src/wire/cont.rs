@@ -41,15 +41,10 @@ struct Token {
 impl Continue {
     /// Returns the token for `continue` in the metadata of a list.
     pub fn encode(&self) -> String {
-        let rv = self.revision.map_or(NEWEST, |revision| {
-            i64::try_from(revision).unwrap_or(i64::MAX)
-        });
+        let rv =
+            self.revision.map_or(NEWEST, |revision| i64::try_from(revision).unwrap_or(i64::MAX));
         // The smallest key after the last one.
-        let token = Token {
-            v: VERSION.to_owned(),
-            rv,
-            start: format!("/{}\0", self.after),
-        };
+        let token = Token { v: VERSION.to_owned(), rv, start: format!("/{}\0", self.after) };
         BASE64.encode(serde_json::to_vec(&token).unwrap_or_default())
     }
 
@@ -72,9 +67,7 @@ impl Continue {
             )));
         }
         if token.start.is_empty() {
-            return Err(invalid(&format!(
-                "encoded start key empty (version {VERSION})"
-            )));
+            return Err(invalid(&format!("encoded start key empty (version {VERSION})")));
         }
         let key = token.start.strip_prefix('/').unwrap_or(&token.start);
         let after = key
@@ -82,17 +75,12 @@ impl Continue {
             .filter(|key| key.split('/').all(|part| !matches!(part, "" | "." | "..")))
             .ok_or_else(|| invalid(&token.start))?;
         // Like −1, every negative number means the newest state.
-        Ok(Self {
-            revision: Revision::try_from(token.rv).ok(),
-            after: after.to_owned(),
-        })
+        Ok(Self { revision: Revision::try_from(token.rv).ok(), after: after.to_owned() })
     }
 }
 
 fn invalid(why: &str) -> Box<Status> {
-    Status::bad_request(format!(
-        "invalid continue token: continue key is not valid: {why}"
-    ))
+    Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"))
 }
 
 fn token(text: &str) -> Result<Token, String> {
@@ -114,18 +102,12 @@ mod tests {
 
     #[test]
     fn tokens_are_those_of_kubernetes() {
-        let token = Continue {
-            revision: Some(578),
-            after: "p1".to_owned(),
-        };
+        let token = Continue { revision: Some(578), after: "p1".to_owned() };
         let text = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NTc4LCJzdGFydCI6Ii9wMVx1MDAwMCJ9";
         assert_eq!(token.encode(), text);
         // As in the response to an expired list: the newest state, and no `/`.
         let text = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6LTEsInN0YXJ0IjoiZTBcdTAwMDAifQ";
-        let token = Continue {
-            revision: None,
-            after: "e0".to_owned(),
-        };
+        let token = Continue { revision: None, after: "e0".to_owned() };
         assert_eq!(Continue::decode(text), Ok(token));
     }
 

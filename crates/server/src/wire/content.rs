@@ -127,11 +127,7 @@ pub fn json_of_yaml(body: &[u8]) -> Result<String> {
 /// Returns the media type without its parameters, in lower case. Empty if there is none.
 fn media_type(content_type: Option<&str>) -> String {
     let text = content_type.unwrap_or_default();
-    text.split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase()
+    text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 fn untyped() -> Box<Status> {
@@ -155,10 +151,7 @@ mod tests {
     fn reviews_may_be_protobuf_and_objects_not() {
         let protobuf = Some("application/vnd.kubernetes.protobuf");
         assert_eq!(of_review(protobuf), Ok(ReviewFormat::Protobuf));
-        assert_eq!(
-            of_review(Some("text/yaml; charset=utf-8")),
-            Ok(ReviewFormat::Yaml)
-        );
+        assert_eq!(of_review(Some("text/yaml; charset=utf-8")), Ok(ReviewFormat::Yaml));
         assert_eq!(of_review(Some("application/json")), Ok(ReviewFormat::Json));
         assert_eq!(of_object(protobuf).unwrap_err().code, 415);
         assert_eq!(of_review(Some("text/plain")).unwrap_err().code, 415);

@@ -143,21 +143,17 @@ fn namespace(request: &Resource) -> Option<&str> {
 fn process(request: &Resource, group: Group) -> Result<Endpoint> {
     match (request.verb, &request.namespace, &request.name) {
         (_, None, _) | (_, _, Some(_)) => Err(Status::no_such_path()),
-        (Some(Verb::Create), Some(namespace), None) => Ok(Endpoint::Process {
-            group,
-            namespace: namespace.clone(),
-        }),
+        (Some(Verb::Create), Some(namespace), None) => {
+            Ok(Endpoint::Process { group, namespace: namespace.clone() })
+        }
         _ => Err(not_allowed()),
     }
 }
 
 fn subresource(request: &Resource, group: Group) -> Result<Endpoint> {
-    let (Group::Krm, Some(namespace), Some(name), false) = (
-        group,
-        &request.namespace,
-        &request.name,
-        request.watch_prefix,
-    ) else {
+    let (Group::Krm, Some(namespace), Some(name), false) =
+        (group, &request.namespace, &request.name, request.watch_prefix)
+    else {
         return Err(Status::no_such_path());
     };
     let (namespace, name) = (namespace.clone(), name.clone());
@@ -211,29 +207,14 @@ fn objects(request: &Resource, group: Group, kind: Kind) -> Result<Endpoint> {
         (Some(Verb::DeleteCollection), None, Some(_)) => Action::DeleteCollection,
         _ => return Err(not_allowed()),
     };
-    if is_status
-        && !matches!(
-            action,
-            Action::Get(_) | Action::Update(_) | Action::Patch(_)
-        )
-    {
+    if is_status && !matches!(action, Action::Get(_) | Action::Update(_) | Action::Patch(_)) {
         return Err(not_allowed());
     }
-    Ok(Endpoint::Objects {
-        group,
-        kind,
-        is_status,
-        namespace,
-        action,
-    })
+    Ok(Endpoint::Objects { group, kind, is_status, namespace, action })
 }
 
 fn review(request: &Resource) -> Option<Review> {
-    match (
-        request.group.as_str(),
-        request.version.as_str(),
-        request.resource.as_str(),
-    ) {
+    match (request.group.as_str(), request.version.as_str(), request.resource.as_str()) {
         (AUTHORIZATION, "v1", "selfsubjectaccessreviews") => Some(Review::Access),
         (AUTHORIZATION, "v1", "selfsubjectrulesreviews") => Some(Review::Rules),
         (AUTHENTICATION, "v1", "selfsubjectreviews") => Some(Review::Subject),
@@ -266,42 +247,24 @@ mod tests {
     #[test]
     fn subresources_are_those_of_our_group() {
         let path = |group: Group, rest: &str| {
-            format!(
-                "/apis/{}/namespaces/shop/templates/web/{rest}",
-                group.api_version()
-            )
+            format!("/apis/{}/namespaces/shop/templates/web/{rest}", group.api_version())
         };
         let (namespace, name) = ("shop".to_owned(), "web".to_owned());
         let processed = path(Group::Krm, "processed");
-        let stored = Endpoint::ProcessStored {
-            namespace: namespace.clone(),
-            name: name.clone(),
-        };
+        let stored = Endpoint::ProcessStored { namespace: namespace.clone(), name: name.clone() };
         assert_eq!(check(&Method::POST, &processed, false), Ok(stored));
         assert_eq!(check(&Method::GET, &processed, false), Err(405));
         let schema = path(Group::Krm, "schema");
-        assert_eq!(
-            check(&Method::GET, &schema, false),
-            Ok(Endpoint::Schema { namespace, name })
-        );
+        assert_eq!(check(&Method::GET, &schema, false), Ok(Endpoint::Schema { namespace, name }));
         assert_eq!(check(&Method::PUT, &schema, false), Err(405));
-        assert_eq!(
-            check(&Method::GET, &path(Group::Krm, "status"), false),
-            Err(404)
-        );
-        assert_eq!(
-            check(&Method::POST, &path(Group::OpenShift, "processed"), false),
-            Err(404)
-        );
+        assert_eq!(check(&Method::GET, &path(Group::Krm, "status"), false), Err(404));
+        assert_eq!(check(&Method::POST, &path(Group::OpenShift, "processed"), false), Err(404));
     }
 
     #[test]
     fn reviews_are_posted_without_a_namespace() {
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-        assert_eq!(
-            check(&Method::POST, path, true),
-            Ok(Endpoint::Review(Review::Access))
-        );
+        assert_eq!(check(&Method::POST, path, true), Ok(Endpoint::Review(Review::Access)));
         assert_eq!(check(&Method::POST, path, false), Err(404));
         assert_eq!(check(&Method::GET, path, true), Err(405));
         let other = "/apis/authorization.k8s.io/v1/namespaces/a/selfsubjectaccessreviews";

@@ -37,11 +37,7 @@ impl FieldSelector {
                 ))
             })?;
             let value = unescape(value)?;
-            terms.push(Term {
-                is_name: is_name(field, group)?,
-                is_equal,
-                value,
-            });
+            terms.push(Term { is_name: is_name(field, group)?, is_equal, value });
         }
         Ok(Self(terms))
     }
@@ -76,9 +72,7 @@ fn is_name(field: &str, group: Group) -> Result<bool> {
         (_, Group::OpenShift) => Err(Status::bad_request(format!(
             "{field:?} is not a known field selector: only \"{NAME}\", \"{NAMESPACE}\""
         ))),
-        (_, Group::Krm) => Err(Status::bad_request(format!(
-            "field label not supported: {field}"
-        ))),
+        (_, Group::Krm) => Err(Status::bad_request(format!("field label not supported: {field}"))),
     }
 }
 
@@ -183,14 +177,8 @@ mod tests {
                 "metadata.name",
                 "invalid selector: 'metadata.name'; can't understand 'metadata.name'",
             ),
-            (
-                "metadata.name=a=b",
-                "invalid field selector: unescaped character in value: 61",
-            ),
-            (
-                r"metadata.name=\a",
-                r"invalid field selector: invalid escape sequence: \a",
-            ),
+            ("metadata.name=a=b", "invalid field selector: unescaped character in value: 61"),
+            (r"metadata.name=\a", r"invalid field selector: invalid escape sequence: \a"),
             ("spec=1", "field label not supported: spec"),
         ];
         for (text, expected) in cases {

@@ -115,12 +115,7 @@ impl ListOptions {
             let limit = limit.filter(|_| revision.is_none());
             let Continue { revision, after } = Continue::decode(token)?;
             let at = revision.map_or(At::Newest, At::Exact);
-            return Ok(Self {
-                selectors,
-                limit,
-                at,
-                after: Some(after),
-            });
+            return Ok(Self { selectors, limit, at, after: Some(after) });
         }
         let at = match (revision, exactness) {
             (None, _) => At::Newest,
@@ -130,12 +125,7 @@ impl ListOptions {
         };
         // A list of any state is not split into pages.
         let limit = limit.filter(|_| at != At::NotOlderThan(0));
-        Ok(Self {
-            selectors,
-            limit,
-            at,
-            after: None,
-        })
+        Ok(Self { selectors, limit, at, after: None })
     }
 }
 
@@ -158,12 +148,7 @@ impl WatchOptions {
             (_, Some(revision)) => Start::After(revision),
         };
         let bookmarks = query.flag("allowWatchBookmarks") == Some(true);
-        Ok(Self {
-            selectors,
-            start,
-            bookmarks,
-            timeout_seconds,
-        })
+        Ok(Self { selectors, start, bookmarks, timeout_seconds })
     }
 }
 
@@ -201,21 +186,13 @@ pub fn expired(options: &ListOptions) -> Box<Status> {
         results in an inconsistent list - objects that were created, modified, or deleted between \
         the time the first chunk was returned and now may show up in the list.";
     let mut status = Status::new(410, "Expired", message);
-    status.next = Some(
-        Continue {
-            revision: None,
-            after: after.clone(),
-        }
-        .encode(),
-    );
+    status.next = Some(Continue { revision: None, after: after.clone() }.encode());
     status
 }
 
 fn positive(query: &Query, name: &str) -> Result<Option<u64>> {
     let number = query.integer(name)?;
-    Ok(number
-        .and_then(|number| u64::try_from(number).ok())
-        .filter(|number| *number > 0))
+    Ok(number.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0))
 }
 
 /// Parses a `resourceVersion`. Returns `None` for an empty one.
@@ -224,11 +201,7 @@ fn revision(text: &str) -> Result<Option<Revision>, String> {
         return Ok(None);
     }
     // Rust accepts a sign, Kubernetes does not.
-    let number = if text.starts_with('+') {
-        "+".parse()
-    } else {
-        text.parse()
-    };
+    let number = if text.starts_with('+') { "+".parse() } else { text.parse() };
     number.map(Some).map_err(|error| {
         let error = not_a_number("ParseUint", text, &error);
         format!("resourceVersion: Invalid value: {text:?}: {error}")
@@ -236,11 +209,7 @@ fn revision(text: &str) -> Result<Option<Revision>, String> {
 }
 
 fn check(kind: &str, causes: Vec<Cause>) -> Result<()> {
-    if causes.is_empty() {
-        Ok(())
-    } else {
-        Err(invalid(kind, causes))
-    }
+    if causes.is_empty() { Ok(()) } else { Err(invalid(kind, causes)) }
 }
 
 fn forbidden(field: &str, why: &str) -> Cause {
@@ -326,44 +295,26 @@ mod tests {
                 At::NotOlderThan(5),
                 Some(2),
             ),
-            (
-                "resourceVersion=5&resourceVersionMatch=Exact",
-                At::Exact(5),
-                None,
-            ),
+            ("resourceVersion=5&resourceVersionMatch=Exact", At::Exact(5), None),
         ];
         for (text, at, limit) in cases {
             let options = ListOptions::parse(&query(text), Group::Krm).unwrap();
-            assert_eq!(
-                (options.at, options.limit, options.after),
-                (at, limit, None),
-                "{text}"
-            );
+            assert_eq!((options.at, options.limit, options.after), (at, limit, None), "{text}");
         }
     }
 
     #[test]
     fn a_list_that_goes_on_shows_the_state_of_its_token() {
         let of = |revision| {
-            let token = Continue {
-                revision,
-                after: "a/b".to_owned(),
-            }
-            .encode();
+            let token = Continue { revision, after: "a/b".to_owned() }.encode();
             let text = format!("continue={token}&resourceVersion=0&limit=3");
             ListOptions::parse(&query(&text), Group::Krm).unwrap()
         };
         assert_eq!((of(Some(7)).at, of(Some(7)).limit), (At::Exact(7), None));
-        assert_eq!(
-            (of(None).at, of(None).after.as_deref()),
-            (At::Newest, Some("a/b"))
-        );
+        assert_eq!((of(None).at, of(None).after.as_deref()), (At::Newest, Some("a/b")));
         let expired = expired(&of(Some(7)));
         let next = Continue::decode(&expired.next.unwrap()).unwrap();
-        assert_eq!(
-            (expired.code, next.revision, next.after.as_str()),
-            (410, None, "a/b")
-        );
+        assert_eq!((expired.code, next.revision, next.after.as_str()), (410, None, "a/b"));
     }
 
     #[test]
@@ -375,10 +326,7 @@ mod tests {
             ("resourceVersion=5".to_owned(), Start::After(5)),
             (initial.to_owned(), Start::State(0)),
             (format!("{initial}&resourceVersion=5"), Start::State(5)),
-            (
-                "sendInitialEvents=false&resourceVersionMatch=NotOlderThan".to_owned(),
-                Start::Now,
-            ),
+            ("sendInitialEvents=false&resourceVersionMatch=NotOlderThan".to_owned(), Start::Now),
         ];
         for (text, start) in cases {
             let options = WatchOptions::parse(&query(&text), Group::Krm).unwrap();
@@ -388,20 +336,14 @@ mod tests {
 
     #[test]
     fn numbers_have_the_bounds_of_go() {
-        let message = |text: &str| {
-            ListOptions::parse(&query(text), Group::Krm)
-                .unwrap_err()
-                .message
-        };
+        let message =
+            |text: &str| ListOptions::parse(&query(text), Group::Krm).unwrap_err().message;
         let number = "99999999999999999999";
         assert_eq!(
             message(&format!("limit={number}")),
             format!("strconv.ParseInt: parsing \"{number}\": value out of range")
         );
-        assert_eq!(
-            message("limit="),
-            "strconv.ParseInt: parsing \"\": invalid syntax"
-        );
+        assert_eq!(message("limit="), "strconv.ParseInt: parsing \"\": invalid syntax");
         assert!(message("resourceVersion=%2B1").ends_with("parsing \"+1\": invalid syntax"));
     }
 }

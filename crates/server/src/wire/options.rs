@@ -129,10 +129,7 @@ impl PatchOptions {
             None
         };
         let write = WriteOptions::parse("PatchOptions", query, cause.into_iter().collect())?;
-        Ok(Self {
-            write,
-            force: force.unwrap_or_default(),
-        })
+        Ok(Self { write, force: force.unwrap_or_default() })
     }
 }
 
@@ -146,11 +143,7 @@ impl DeleteOptions {
     ///
     /// 400 for a malformed body, 415 for an unsupported type, 422 for unsupported values.
     pub fn parse(query: &Query, content_type: Option<&str>, body: &[u8]) -> Result<Self> {
-        let fields = if body.is_empty() {
-            Map::new()
-        } else {
-            read(content_type, body)?
-        };
+        let fields = if body.is_empty() { Map::new() } else { read(content_type, body)? };
         query.integer("gracePeriodSeconds")?;
         if !matches!(fields.get("gracePeriodSeconds"), None | Some(Value::Null)) {
             let seconds = fields.get("gracePeriodSeconds").and_then(Value::as_i64);
@@ -165,11 +158,7 @@ impl DeleteOptions {
         if let (Some(policy), Some(_)) = (policy, orphans) {
             let what = "orphanDependents and deletionPropagation cannot be both set";
             let message = format!("Invalid value: {policy:?}: {what}");
-            causes.push(Cause::new(
-                "FieldValueInvalid",
-                "propagationPolicy",
-                message,
-            ));
+            causes.push(Cause::new("FieldValueInvalid", "propagationPolicy", message));
         }
         let dependents = match (policy, orphans) {
             (Some("Foreground"), _) => Some(Dependents::Foreground),
@@ -206,10 +195,7 @@ impl DeleteOptions {
 pub(super) fn invalid(kind: &str, causes: Vec<Cause>) -> Box<Status> {
     let mut status = Status::invalid("meta.k8s.io", kind, "", causes);
     // Options have no name.
-    status.details = status.details.map(|details| Details {
-        name: String::new(),
-        ..details
-    });
+    status.details = status.details.map(|details| Details { name: String::new(), ..details });
     status
 }
 
@@ -248,16 +234,12 @@ fn read(content_type: Option<&str>, body: &[u8]) -> Result<Map<String, Value>> {
         Value::Null => Map::new(),
         Value::Object(fields) => fields,
         _ => {
-            return Err(Status::bad_request(
-                "the body must be an object of kind DeleteOptions",
-            ));
+            return Err(Status::bad_request("the body must be an object of kind DeleteOptions"));
         }
     };
     match text(&fields, "kind")? {
         None | Some("" | "DeleteOptions") => Ok(fields),
-        Some(_) => Err(Status::bad_request(
-            "the kind of the body is not DeleteOptions",
-        )),
+        Some(_) => Err(Status::bad_request("the kind of the body is not DeleteOptions")),
     }
 }
 
@@ -271,9 +253,7 @@ fn not_json(error: &serde_json::Error) -> Box<Status> {
 }
 
 fn wrong_type(field: &str, wanted: &str) -> Box<Status> {
-    Status::bad_request(format!(
-        "DeleteOptions cannot be read: {field} must be {wanted}"
-    ))
+    Status::bad_request(format!("DeleteOptions cannot be read: {field} must be {wanted}"))
 }
 
 fn text<'f>(fields: &'f Map<String, Value>, name: &str) -> Result<Option<&'f str>> {
@@ -297,10 +277,7 @@ fn texts<'f>(fields: &'f Map<String, Value>, name: &str) -> Result<Vec<&'f str>>
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(items)) => items
             .iter()
-            .map(|item| {
-                item.as_str()
-                    .ok_or_else(|| wrong_type(name, "a list of strings"))
-            })
+            .map(|item| item.as_str().ok_or_else(|| wrong_type(name, "a list of strings")))
             .collect(),
         Some(_) => Err(wrong_type(name, "a list of strings")),
     }
@@ -357,13 +334,8 @@ mod tests {
         let name = "m".repeat(MAX_FIELD_MANAGER + 1);
         let text = format!("fieldManager={name}&dryRun=x&fieldValidation=y");
         let status = WriteOptions::update(&query(&text)).unwrap_err();
-        let fields: Vec<String> = status
-            .details
-            .unwrap()
-            .causes
-            .into_iter()
-            .map(|cause| cause.field)
-            .collect();
+        let fields: Vec<String> =
+            status.details.unwrap().causes.into_iter().map(|cause| cause.field).collect();
         assert_eq!(
             (status.code, fields.join(" ").as_str()),
             (422, "fieldManager dryRun fieldValidation")

@@ -168,9 +168,7 @@ impl Resource {
     /// Sets the group of a request on a short path from the `apiVersion` of its body. Does nothing
     /// if the path or the query has a group, or if the group is not served.
     pub fn take_group(&mut self, api_version: &str) {
-        let named = api_version
-            .split_once('/')
-            .and_then(|(group, _)| Group::named(group));
+        let named = api_version.split_once('/').and_then(|(group, _)| Group::named(group));
         if let (true, Some(group)) = (self.group_from_body, named) {
             group.name().clone_into(&mut self.group);
             group.version().clone_into(&mut self.version);
@@ -311,12 +309,9 @@ fn resource(
         _ => return None,
     };
     let verb = verb(method, name.is_some(), watch_prefix, query);
-    let selected_name = matches!(
-        verb,
-        Some(Verb::List | Verb::Watch | Verb::DeleteCollection)
-    )
-    .then(|| fields::selected_name(query.text("fieldSelector")))
-    .flatten();
+    let selected_name = matches!(verb, Some(Verb::List | Verb::Watch | Verb::DeleteCollection))
+        .then(|| fields::selected_name(query.text("fieldSelector")))
+        .flatten();
     Some(Path::Resource(Resource {
         verb,
         group: group.to_owned(),
@@ -336,11 +331,9 @@ fn resource(
 fn legacy(method: &Method, segments: &[&str], query: &Query) -> Option<Path> {
     let group = (Group::Krm.name(), Group::Krm.version());
     match resource(method, group, &[&["namespaces"], segments].concat(), query)? {
-        Path::Resource(resource) => Some(Path::Resource(Resource {
-            group_from_body: true,
-            is_legacy: true,
-            ..resource
-        })),
+        Path::Resource(resource) => {
+            Some(Path::Resource(Resource { group_from_body: true, is_legacy: true, ..resource }))
+        }
         other => Some(other),
     }
 }
@@ -360,11 +353,7 @@ fn short(method: &Method, segments: &[&str], query: &Query) -> Option<Path> {
     let version = Group::named(group).map_or("", Group::version);
     match resource(method, (group, version), segments, query)? {
         Path::Resource(resource) => Some(Path::Resource(Resource {
-            namespace: Some(
-                not_empty("namespace")
-                    .unwrap_or(DEFAULT_NAMESPACE)
-                    .to_owned(),
-            ),
+            namespace: Some(not_empty("namespace").unwrap_or(DEFAULT_NAMESPACE).to_owned()),
             group_from_body: given.is_none(),
             ..resource
         })),
@@ -397,11 +386,7 @@ mod tests {
 
     fn of(method: &str, target: &str) -> Path {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        parse(
-            &method.parse().unwrap(),
-            path,
-            &Query::parse(query).unwrap(),
-        )
+        parse(&method.parse().unwrap(), path, &Query::parse(query).unwrap())
     }
 
     /// Returns verb, group, version, namespace, resource, name and subresource, empty if missing.
@@ -412,96 +397,36 @@ mod tests {
         let verb = found.verb.map_or("", Verb::name).to_owned();
         let [namespace, name, subresource] =
             [found.namespace, found.name, found.subresource].map(Option::unwrap_or_default);
-        [
-            verb,
-            found.group,
-            found.version,
-            namespace,
-            found.resource,
-            name,
-            subresource,
-        ]
+        [verb, found.group, found.version, namespace, found.resource, name, subresource]
     }
 
     /// Method, target, and the parts of the resource.
     const RESOURCES: &[(&str, &str, &str)] = &[
         ("GET", "/apis/g/v1/namespaces/ns/r", "list,g,v1,ns,r,,"),
         ("GET", "/apis/g/v1/namespaces/ns/r/", "list,g,v1,ns,r,,"),
-        (
-            "GET",
-            "/apis/g/v1/namespaces/ns/r?watch",
-            "watch,g,v1,ns,r,,",
-        ),
-        (
-            "GET",
-            "/apis/g/v1/namespaces/ns/r?watch=0",
-            "list,g,v1,ns,r,,",
-        ),
+        ("GET", "/apis/g/v1/namespaces/ns/r?watch", "watch,g,v1,ns,r,,"),
+        ("GET", "/apis/g/v1/namespaces/ns/r?watch=0", "list,g,v1,ns,r,,"),
         ("GET", "/apis/g/v1/r", "list,g,v1,,r,,"),
-        (
-            "GET",
-            "/apis/g/v1/namespaces/ns/r/n?watch=true",
-            "get,g,v1,ns,r,n,",
-        ),
-        (
-            "POST",
-            "/apis/g/v1/namespaces/ns/r/n/sub",
-            "create,g,v1,ns,r,n,sub",
-        ),
+        ("GET", "/apis/g/v1/namespaces/ns/r/n?watch=true", "get,g,v1,ns,r,n,"),
+        ("POST", "/apis/g/v1/namespaces/ns/r/n/sub", "create,g,v1,ns,r,n,sub"),
         ("PUT", "/apis/g/v1/namespaces/ns/r/n", "update,g,v1,ns,r,n,"),
-        (
-            "PATCH",
-            "/apis/g/v1/namespaces/ns/r/n",
-            "patch,g,v1,ns,r,n,",
-        ),
-        (
-            "DELETE",
-            "/apis/g/v1/namespaces/ns/r/n",
-            "delete,g,v1,ns,r,n,",
-        ),
-        (
-            "DELETE",
-            "/apis/g/v1/namespaces/ns/r",
-            "deletecollection,g,v1,ns,r,,",
-        ),
+        ("PATCH", "/apis/g/v1/namespaces/ns/r/n", "patch,g,v1,ns,r,n,"),
+        ("DELETE", "/apis/g/v1/namespaces/ns/r/n", "delete,g,v1,ns,r,n,"),
+        ("DELETE", "/apis/g/v1/namespaces/ns/r", "deletecollection,g,v1,ns,r,,"),
         ("HEAD", "/apis/g/v1/namespaces/ns/r/n", ",g,v1,ns,r,n,"),
-        (
-            "GET",
-            "/apis/g/v1/watch/namespaces/ns/r",
-            "watch,g,v1,ns,r,,",
-        ),
-        (
-            "GET",
-            "/apis/g/v1/watch/namespaces/ns/r/n",
-            "watch,g,v1,ns,r,n,",
-        ),
+        ("GET", "/apis/g/v1/watch/namespaces/ns/r", "watch,g,v1,ns,r,,"),
+        ("GET", "/apis/g/v1/watch/namespaces/ns/r/n", "watch,g,v1,ns,r,n,"),
         ("POST", "/apis/g/v1/watch/r", ",g,v1,,r,,"),
         ("GET", "/apis/g/v1/watch", "list,g,v1,,watch,,"),
-        (
-            "GET",
-            "/apis/g/v1/namespaces/ns",
-            "get,g,v1,,namespaces,ns,",
-        ),
-        (
-            "GET",
-            "/api/v1/namespaces/ns/events",
-            "list,,v1,ns,events,,",
-        ),
-        (
-            "GET",
-            "/apis/g/v1/namespaces/n%73/r/%41",
-            "get,g,v1,ns,r,A,",
-        ),
+        ("GET", "/apis/g/v1/namespaces/ns", "get,g,v1,,namespaces,ns,"),
+        ("GET", "/api/v1/namespaces/ns/events", "list,,v1,ns,events,,"),
+        ("GET", "/apis/g/v1/namespaces/n%73/r/%41", "get,g,v1,ns,r,A,"),
     ];
 
     #[test]
     fn resources_have_the_parts_of_request_info() {
         for (method, target, expected) in RESOURCES {
-            assert_eq!(
-                resource(method, target).join(","),
-                *expected,
-                "{method} {target}"
-            );
+            assert_eq!(resource(method, target).join(","), *expected, "{method} {target}");
         }
     }
 
@@ -513,11 +438,7 @@ mod tests {
                 "/processedtemplates",
                 "create,template.krm.dev,v1alpha1,default,processedtemplates,,",
             ),
-            (
-                "GET",
-                "/templates?namespace=a",
-                "list,template.krm.dev,v1alpha1,a,templates,,",
-            ),
+            ("GET", "/templates?namespace=a", "list,template.krm.dev,v1alpha1,a,templates,,"),
             (
                 "GET",
                 "/templates/web?group=template.openshift.io",
@@ -530,11 +451,7 @@ mod tests {
             ),
         ];
         for (method, target, expected) in cases {
-            assert_eq!(
-                resource(method, target).join(","),
-                expected,
-                "{method} {target}"
-            );
+            assert_eq!(resource(method, target).join(","), expected, "{method} {target}");
         }
         assert_eq!(
             of("GET", "/templates/web/schema"),
@@ -545,9 +462,7 @@ mod tests {
     #[test]
     fn the_body_chooses_the_group_of_a_short_path_alone() {
         let group = |target: &str, api_version| {
-            let Path::Resource(mut found) = of("POST", target) else {
-                panic!("{target}")
-            };
+            let Path::Resource(mut found) = of("POST", target) else { panic!("{target}") };
             found.take_group(api_version);
             format!("{}/{}", found.group, found.version)
         };
@@ -555,13 +470,7 @@ mod tests {
         assert_eq!(group("/templates", openshift), openshift);
         assert_eq!(group("/templates", "v1"), krm);
         assert_eq!(group("/templates?group=template.krm.dev", openshift), krm);
-        assert_eq!(
-            group(
-                "/apis/template.krm.dev/v1alpha1/namespaces/a/templates",
-                openshift
-            ),
-            krm
-        );
+        assert_eq!(group("/apis/template.krm.dev/v1alpha1/namespaces/a/templates", openshift), krm);
     }
 
     #[test]
@@ -570,14 +479,8 @@ mod tests {
             Path::Resource(found) => found.attributes().name.to_owned(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(
-            name("/apis/g/v1/r?fieldSelector=metadata.name%3Dweb"),
-            "web"
-        );
-        assert_eq!(
-            name("/apis/g/v1/namespaces/a/r/n?fieldSelector=metadata.name%3Dweb"),
-            "n"
-        );
+        assert_eq!(name("/apis/g/v1/r?fieldSelector=metadata.name%3Dweb"), "web");
+        assert_eq!(name("/apis/g/v1/namespaces/a/r/n?fieldSelector=metadata.name%3Dweb"), "n");
         assert_eq!(name("/apis/g/v1/r"), "");
     }
 
@@ -597,10 +500,7 @@ mod tests {
             ("/api/v1", version("", "v1")),
             ("/openapi/v2", Path::OpenApiV2),
             ("/openapi/v3/", Path::OpenApiV3Index),
-            (
-                "/openapi/v3/apis/g/v1",
-                Path::OpenApiV3("apis/g/v1".to_owned()),
-            ),
+            ("/openapi/v3/apis/g/v1", Path::OpenApiV3("apis/g/v1".to_owned())),
             ("/version", Path::Version),
             ("/metrics", Path::Metrics),
             ("/readyz/a/b", health(Health::Readyz, "a/b")),

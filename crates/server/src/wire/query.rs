@@ -24,10 +24,7 @@ impl Query {
     /// 400 if there are more than [`MAX_PARAMETERS`].
     pub fn parse(text: &str) -> Result<Self> {
         let mut pairs = Vec::new();
-        for part in text
-            .split('&')
-            .filter(|part| !part.is_empty() && !part.contains(';'))
-        {
+        for part in text.split('&').filter(|part| !part.is_empty() && !part.contains(';')) {
             if pairs.len() == MAX_PARAMETERS {
                 let message = format!("the query has more than {MAX_PARAMETERS} parameters");
                 return Err(Status::bad_request(message));
@@ -52,10 +49,7 @@ impl Query {
 
     /// Returns all values of a parameter.
     pub fn all<'q>(&'q self, name: &str) -> impl Iterator<Item = &'q str> {
-        self.0
-            .iter()
-            .filter(move |(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// Returns the value of a boolean parameter, if it is present: `false` for `false` and `0`,
@@ -63,8 +57,7 @@ impl Query {
     ///
     /// Source: `Convert_Slice_string_To_bool` of `k8s.io/apimachinery`.
     pub fn flag(&self, name: &str) -> Option<bool> {
-        self.first(name)
-            .map(|value| !(value.eq_ignore_ascii_case("false") || value == "0"))
+        self.first(name).map(|value| !(value.eq_ignore_ascii_case("false") || value == "0"))
     }
 
     /// Returns the value of an integer parameter, if it is present.
@@ -94,11 +87,8 @@ pub(super) fn not_a_number(function: &str, text: &str, error: &std::num::ParseIn
 
 /// Decodes a name or value. Returns `None` if it is not percent-encoded UTF-8.
 fn decode(text: &str) -> Option<String> {
-    let spaced: Cow<'_, str> = if text.contains('+') {
-        text.replace('+', " ").into()
-    } else {
-        text.into()
-    };
+    let spaced: Cow<'_, str> =
+        if text.contains('+') { text.replace('+', " ").into() } else { text.into() };
     percent_decoded(&spaced)
 }
 

@@ -22,71 +22,31 @@ const DIFFERENT: &[(&str, u16, &str, &str)] = &[
     ("079-", 200, "", "other names of YAML are accepted"),
     ("080-", 200, "", "other names of YAML are accepted"),
     ("189-", 406, "406: Not Acceptable", "no protobuf"),
-    (
-        "190-",
-        200,
-        "",
-        "no protobuf, so the JSON that is accepted too",
-    ),
-    (
-        "227-",
-        400,
-        "resourceVersion: Invalid value: \"abc\"",
-        "a mistake of the client",
-    ),
-    (
-        "228-",
-        400,
-        "resourceVersion: Invalid value: \"-1\"",
-        "a mistake of the client",
-    ),
+    ("190-", 200, "", "no protobuf, so the JSON that is accepted too"),
+    ("227-", 400, "resourceVersion: Invalid value: \"abc\"", "a mistake of the client"),
+    ("228-", 400, "resourceVersion: Invalid value: \"-1\"", "a mistake of the client"),
     (
         "254-",
         400,
         "invalid continue token: continue key is not valid: the token is not from this server",
         "our words about malformed JSON",
     ),
-    (
-        "332-",
-        406,
-        "not a list",
-        "otherwise the watch would have no events",
-    ),
+    ("332-", 406, "not a list", "otherwise the watch would have no events"),
     ("335-", 406, "406: Not Acceptable", "no protobuf"),
-    (
-        "347-",
-        400,
-        "resourceVersion: Invalid value: \"abc\"",
-        "a mistake of the client",
-    ),
+    ("347-", 400, "resourceVersion: Invalid value: \"abc\"", "a mistake of the client"),
     (
         "502-",
         400,
         "couldn't get version/kind; json parse error: error at line 1",
         "a mistake of the client",
     ),
-    (
-        "503-",
-        400,
-        "the kind of the body is not DeleteOptions",
-        "a mistake of the client",
-    ),
+    ("503-", 400, "the kind of the body is not DeleteOptions", "a mistake of the client"),
     ("364-", 200, "", "whoever reads the body decides"),
     ("617-", 406, "406: Not Acceptable", "no protobuf"),
     ("621-", 415, "has no type", "pages of other sites omit it"),
-    (
-        "622-",
-        415,
-        "the body of the request was in an unknown format",
-        "no protobuf",
-    ),
+    ("622-", 415, "the body of the request was in an unknown format", "no protobuf"),
     ("623-", 406, "406: Not Acceptable", "no protobuf"),
-    (
-        "692-",
-        415,
-        "the body of the request was in an unknown format",
-        "no protobuf",
-    ),
+    ("692-", 415, "the body of the request was in an unknown format", "no protobuf"),
     ("752-", 404, "the server could not find", "no status"),
 ];
 
@@ -133,10 +93,7 @@ fn exchanges() -> Vec<Exchange> {
     let mut exchanges: Vec<Exchange> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "json")
-        })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
         .filter_map(|path| {
             #[expect(clippy::disallowed_methods, reason = "a test")]
             let value: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -149,21 +106,14 @@ fn exchanges() -> Vec<Exchange> {
 }
 
 fn exchange(name: String, value: &Value) -> Option<Exchange> {
-    let text = |pointer: &str| {
-        value
-            .pointer(pointer)
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    };
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     if text("/request/user")? != "admin" {
         return None;
     }
     let headers = value.pointer("/request/headers")?.as_object()?;
     let body = text("/response/body").unwrap_or_default();
     let status: Option<Value> = serde_json::from_str(&body).ok();
-    let message = status
-        .as_ref()
-        .and_then(|status| status.get("message")?.as_str());
+    let message = status.as_ref().and_then(|status| status.get("message")?.as_str());
     Some(Exchange {
         name,
         method: text("/request/method")?.parse().unwrap(),
@@ -171,10 +121,7 @@ fn exchange(name: String, value: &Value) -> Option<Exchange> {
         headers: headers
             .iter()
             .map(|(name, value)| {
-                (
-                    name.to_lowercase(),
-                    value.as_str().unwrap_or_default().to_owned(),
-                )
+                (name.to_lowercase(), value.as_str().unwrap_or_default().to_owned())
             })
             .collect(),
         body: text("/request/body").unwrap_or_default().into_bytes(),
@@ -186,10 +133,7 @@ fn exchange(name: String, value: &Value) -> Option<Exchange> {
 /// Returns `true` for a request for Templates in a served version.
 fn is_for_templates(resource: &Resource) -> bool {
     Group::named(&resource.group).is_some_and(|group| group.version() == resource.version)
-        && matches!(
-            resource.resource.as_str(),
-            "templates" | "processedtemplates" | "nope"
-        )
+        && matches!(resource.resource.as_str(), "templates" | "processedtemplates" | "nope")
 }
 
 fn read(exchange: &Exchange, resource: &Resource, query: &Query) -> Result<()> {
@@ -197,14 +141,8 @@ fn read(exchange: &Exchange, resource: &Resource, query: &Query) -> Result<()> {
     let (content_type, agent) = (header("content-type"), header("user-agent"));
     let endpoint = endpoint::of(resource, false)?;
     let scope = match &endpoint {
-        Endpoint::Objects {
-            action: Action::List | Action::DeleteCollection,
-            ..
-        } => Scope::List,
-        Endpoint::Objects {
-            action: Action::Watch(_),
-            ..
-        } => Scope::Watch,
+        Endpoint::Objects { action: Action::List | Action::DeleteCollection, .. } => Scope::List,
+        Endpoint::Objects { action: Action::Watch(_), .. } => Scope::Watch,
         _ => Scope::One,
     };
     accept::negotiate(header("accept"), agent, query, scope)?;
@@ -261,17 +199,11 @@ fn comparable(message: &str) -> String {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn every_recorded_request_is_read_as_it_was() {
     let (mut wrong, mut refused, mut accepted) = (Vec::new(), 0, 0);
     for exchange in exchanges() {
-        let (path, query) = exchange
-            .path
-            .split_once('?')
-            .unwrap_or((&exchange.path, ""));
+        let (path, query) = exchange.path.split_once('?').unwrap_or((&exchange.path, ""));
         let query = Query::parse(query).unwrap();
         let Path::Resource(resource) = path::parse(&exchange.method, path, &query) else {
             continue;
@@ -280,9 +212,7 @@ fn every_recorded_request_is_read_as_it_was() {
             continue;
         }
         let found = read(&exchange, &resource, &query);
-        let different = DIFFERENT
-            .iter()
-            .find(|(name, ..)| exchange.name.starts_with(name));
+        let different = DIFFERENT.iter().find(|(name, ..)| exchange.name.starts_with(name));
         let (code, message) = match different {
             Some((_, code, message, _)) => (*code, (*message).to_owned()),
             None => (exchange.code, comparable(&exchange.message)),
@@ -300,15 +230,9 @@ fn every_recorded_request_is_read_as_it_was() {
         refused += usize::from(found.is_err());
         accepted += usize::from(found.is_ok());
         if !is_right {
-            wrong.push(format!(
-                "{}: {code} {message}\n  found {found:?}",
-                exchange.name
-            ));
+            wrong.push(format!("{}: {code} {message}\n  found {found:?}", exchange.name));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(
-        refused > 60 && accepted > 500,
-        "{refused} refused, {accepted} accepted"
-    );
+    assert!(refused > 60 && accepted > 500, "{refused} refused, {accepted} accepted");
 }

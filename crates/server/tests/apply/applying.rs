@@ -9,24 +9,12 @@ use crate::apply::support::{
 };
 
 pub(crate) const TESTS: &[Test] = &[
-    ("objects_are_created_with_marks_of_their_owner", || {
-        Box::pin(created())
-    }),
-    ("an_update_drops_what_is_no_longer_wanted", || {
-        Box::pin(updated())
-    }),
-    ("a_field_of_another_manager_is_a_conflict", || {
-        Box::pin(conflict())
-    }),
-    ("an_object_of_another_deployment_is_not_taken", || {
-        Box::pin(taken())
-    }),
-    ("an_object_that_was_there_before_is_never_deleted", || {
-        Box::pin(before())
-    }),
-    ("an_object_that_is_being_deleted_is_refused", || {
-        Box::pin(terminating())
-    }),
+    ("objects_are_created_with_marks_of_their_owner", || Box::pin(created())),
+    ("an_update_drops_what_is_no_longer_wanted", || Box::pin(updated())),
+    ("a_field_of_another_manager_is_a_conflict", || Box::pin(conflict())),
+    ("an_object_of_another_deployment_is_not_taken", || Box::pin(taken())),
+    ("an_object_that_was_there_before_is_never_deleted", || Box::pin(before())),
+    ("an_object_that_is_being_deleted_is_refused", || Box::pin(terminating())),
     ("values_of_secrets_are_in_no_message", || Box::pin(secret())),
     ("texts_keep_their_characters", || Box::pin(characters())),
 ];
@@ -36,14 +24,8 @@ async fn created() {
     let mut notes = Notes::default();
     let cluster = small.cluster();
     let all = objects(&[config_map("a", "1"), object("v1", "ServiceAccount", "s")]);
-    let steps = cluster
-        .apply(&master(), &owner("web"), &all, &mut notes)
-        .await
-        .unwrap();
-    assert_eq!(
-        shown(&steps),
-        ["applied ServiceAccount/s", "applied ConfigMap/a"]
-    );
+    let steps = cluster.apply(&master(), &owner("web"), &all, &mut notes).await.unwrap();
+    assert_eq!(shown(&steps), ["applied ServiceAccount/s", "applied ConfigMap/a"]);
     assert_eq!(notes.steps, steps);
     let live = small.get(&format!("{MAPS}/a")).await.unwrap();
     let metadata = &live["metadata"];
@@ -59,40 +41,20 @@ async fn created() {
     );
     assert_eq!(metadata["managedFields"][0]["manager"], "krm-template");
     assert_eq!(metadata["managedFields"][0]["operation"], "Apply");
-    let again = cluster
-        .apply(&master(), &owner("web"), &all, &mut Notes::default())
-        .await
-        .unwrap();
-    assert_eq!(
-        shown(&again),
-        ["unchanged ServiceAccount/s", "unchanged ConfigMap/a"]
-    );
+    let again = cluster.apply(&master(), &owner("web"), &all, &mut Notes::default()).await.unwrap();
+    assert_eq!(shown(&again), ["unchanged ServiceAccount/s", "unchanged ConfigMap/a"]);
 }
 
 async fn updated() {
     let small = Small::start().await;
     let (cluster, web) = (small.cluster(), owner("web"));
-    let first = objects(&[
-        config_map("a", "1"),
-        config_map("b", "1"),
-        config_map("c", "1"),
-    ]);
-    let steps = cluster
-        .apply(&master(), &web, &first, &mut Notes::default())
-        .await
-        .unwrap();
+    let first = objects(&[config_map("a", "1"), config_map("b", "1"), config_map("c", "1")]);
+    let steps = cluster.apply(&master(), &web, &first, &mut Notes::default()).await.unwrap();
     let before = record(&[], &steps);
     let second = objects(&[config_map("b", "2"), config_map("d", "1")]);
     let mut notes = Notes::default();
     let steps = cluster
-        .update(
-            &master(),
-            &web,
-            &before,
-            &second,
-            Prune::Default,
-            &mut notes,
-        )
+        .update(&master(), &web, &before, &second, Prune::Default, &mut notes)
         .await
         .unwrap();
     assert_eq!(
@@ -116,22 +78,10 @@ async fn conflict() {
     let small = Small::start().await;
     let (cluster, web) = (small.cluster(), owner("web"));
     let all = objects(&[config_map("a", "1"), config_map("b", "1")]);
-    cluster
-        .apply(&master(), &web, &all, &mut Notes::default())
-        .await
-        .unwrap();
-    small
-        .patch(&format!("{MAPS}/b"), &json!({"data": {"a": "by hand"}}))
-        .await;
-    let all = objects(&[
-        config_map("a", "2"),
-        config_map("b", "2"),
-        config_map("c", "2"),
-    ]);
-    let failure = cluster
-        .apply(&master(), &web, &all, &mut Notes::default())
-        .await
-        .unwrap_err();
+    cluster.apply(&master(), &web, &all, &mut Notes::default()).await.unwrap();
+    small.patch(&format!("{MAPS}/b"), &json!({"data": {"a": "by hand"}})).await;
+    let all = objects(&[config_map("a", "2"), config_map("b", "2"), config_map("c", "2")]);
+    let failure = cluster.apply(&master(), &web, &all, &mut Notes::default()).await.unwrap_err();
     assert_eq!(failure.code, 409);
     assert_eq!(
         failure.status["details"]["causes"],
@@ -150,15 +100,10 @@ async fn taken() {
     let small = Small::start().await;
     let cluster = small.cluster();
     let all = objects(&[config_map("a", "1")]);
-    cluster
-        .apply(&master(), &owner("one"), &all, &mut Notes::default())
-        .await
-        .unwrap();
+    cluster.apply(&master(), &owner("one"), &all, &mut Notes::default()).await.unwrap();
     small.asked().await;
-    let failure = cluster
-        .apply(&master(), &owner("two"), &all, &mut Notes::default())
-        .await
-        .unwrap_err();
+    let failure =
+        cluster.apply(&master(), &owner("two"), &all, &mut Notes::default()).await.unwrap_err();
     assert_eq!(failure.code, 409);
     assert_eq!(
         failure.message(),
@@ -177,26 +122,15 @@ async fn before() {
     // An owner annotation in the manifest has no effect.
     let mut own = config_map("a", "1");
     own["metadata"]["annotations"] = json!({"template.krm.dev/owner": web.annotation()});
-    let steps = cluster
-        .apply(&master(), &web, &objects(&[own]), &mut Notes::default())
-        .await
-        .unwrap();
+    let steps =
+        cluster.apply(&master(), &web, &objects(&[own]), &mut Notes::default()).await.unwrap();
     assert_eq!(shown(&steps), ["applied ConfigMap/a"]);
-    assert_eq!(
-        steps[0].message,
-        "it existed before, so it will not be deleted"
-    );
+    assert_eq!(steps[0].message, "it existed before, so it will not be deleted");
     let live = small.get(&format!("{MAPS}/a")).await.unwrap();
     assert_eq!(live["data"], json!({"a": "1", "b": "2"}));
     let recorded = record(&[], &steps);
     let steps = cluster
-        .delete(
-            &master(),
-            &web,
-            &recorded,
-            Prune::All,
-            &mut Notes::default(),
-        )
+        .delete(&master(), &web, &recorded, Prune::All, &mut Notes::default())
         .await
         .unwrap();
     assert_eq!(shown(&steps), ["foreign ConfigMap/a"]);
@@ -210,9 +144,7 @@ async fn terminating() {
     value["metadata"]["finalizers"] = json!(["example.org/wait"]);
     small.create(MAPS, &value).await;
     let path = format!("{MAPS}/a");
-    small
-        .ask("DELETE", &path, "application/json", &json!(null))
-        .await;
+    small.ask("DELETE", &path, "application/json", &json!(null)).await;
     let all = objects(&[config_map("a", "1")]);
     let failure = small
         .cluster()
@@ -221,10 +153,7 @@ async fn terminating() {
         .unwrap_err();
     assert_eq!(
         (failure.code, failure.message()),
-        (
-            409,
-            "the ConfigMap is being deleted; try again when it is gone"
-        )
+        (409, "the ConfigMap is being deleted; try again when it is gone")
     );
 }
 
@@ -234,12 +163,7 @@ async fn secret() {
     value["stringData"] = json!({"a": "canary"});
     let failure = small
         .cluster()
-        .apply(
-            &master(),
-            &owner("web"),
-            &objects(&[value]),
-            &mut Notes::default(),
-        )
+        .apply(&master(), &owner("web"), &objects(&[value]), &mut Notes::default())
         .await
         .unwrap_err();
     assert_eq!(failure.code, 422);
@@ -254,12 +178,7 @@ async fn characters() {
     let text = "a\u{85}b\u{2028}c\u{feff}d\u{7f}e\t😀 \"on\": 1e3\n";
     small
         .cluster()
-        .apply(
-            &master(),
-            &owner("web"),
-            &objects(&[config_map("a", text)]),
-            &mut Notes::default(),
-        )
+        .apply(&master(), &owner("web"), &objects(&[config_map("a", text)]), &mut Notes::default())
         .await
         .unwrap();
     let live = small.get(&format!("{MAPS}/a")).await.unwrap();

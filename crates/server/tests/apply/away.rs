@@ -7,16 +7,10 @@ use crate::apply::Test;
 use crate::apply::support::{MAPS, Notes, Small, config_map, master, objects, owner, shown};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("a_change_that_broke_off_is_completed_by_the_next", || {
-        Box::pin(completed())
-    }),
-    ("a_deletion_that_broke_off_is_completed_by_the_next", || {
-        Box::pin(deleted())
-    }),
+    ("a_change_that_broke_off_is_completed_by_the_next", || Box::pin(completed())),
+    ("a_deletion_that_broke_off_is_completed_by_the_next", || Box::pin(deleted())),
     ("a_busy_cluster_is_asked_again", || Box::pin(busy())),
-    ("a_change_ends_when_its_steps_cannot_be_noted", || {
-        Box::pin(unnoted())
-    }),
+    ("a_change_ends_when_its_steps_cannot_be_noted", || Box::pin(unnoted())),
 ];
 
 /// Breaks the connection after each number of requests, with and without the last response. The
@@ -44,10 +38,7 @@ async fn completed() {
                     assert_eq!(live["metadata"]["uid"], object.uid.as_str());
                 }
             }
-            let steps = cluster
-                .apply(&master(), &web, &all, &mut Notes::default())
-                .await
-                .unwrap();
+            let steps = cluster.apply(&master(), &web, &all, &mut Notes::default()).await.unwrap();
             let recorded = record(&before, &steps);
             assert_eq!(recorded.len(), names.len());
             for object in &recorded {
@@ -70,20 +61,11 @@ async fn deleted() {
         for away in 0..5 {
             let small = Small::start().await;
             let cluster = small.cluster();
-            let steps = cluster
-                .apply(&master(), &web, &all, &mut Notes::default())
-                .await
-                .unwrap();
+            let steps = cluster.apply(&master(), &web, &all, &mut Notes::default()).await.unwrap();
             let recorded = record(&[], &steps);
             small.set(json!({"away": away, "lost": lost})).await;
             let first = cluster
-                .delete(
-                    &master(),
-                    &web,
-                    &recorded,
-                    Prune::Default,
-                    &mut Notes::default(),
-                )
+                .delete(&master(), &web, &recorded, Prune::Default, &mut Notes::default())
                 .await;
             small.set(json!({"away": null, "lost": false})).await;
             let left = match first {
@@ -94,13 +76,7 @@ async fn deleted() {
                 }
             };
             let steps = cluster
-                .delete(
-                    &master(),
-                    &web,
-                    &left,
-                    Prune::Default,
-                    &mut Notes::default(),
-                )
+                .delete(&master(), &web, &left, Prune::Default, &mut Notes::default())
                 .await
                 .unwrap();
             assert_eq!(record(&left, &steps), []);
@@ -115,11 +91,8 @@ async fn busy() {
     let small = Small::start().await;
     small.set(json!({"busy": 3})).await;
     let all = objects(&[config_map("a", "1")]);
-    let steps = small
-        .cluster()
-        .apply(&master(), &owner("web"), &all, &mut Notes::default())
-        .await
-        .unwrap();
+    let steps =
+        small.cluster().apply(&master(), &owner("web"), &all, &mut Notes::default()).await.unwrap();
     assert_eq!(shown(&steps), ["applied ConfigMap/a"]);
     small.set(json!({"busy": 100})).await;
     let failure = small
@@ -133,22 +106,10 @@ async fn busy() {
 async fn unnoted() {
     let small = Small::start().await;
     let all = objects(&["a", "b", "c"].map(|name| config_map(name, "1")));
-    let mut notes = Notes {
-        stop_after: Some(2),
-        ..Notes::default()
-    };
-    let failure = small
-        .cluster()
-        .apply(&master(), &owner("web"), &all, &mut notes)
-        .await
-        .unwrap_err();
-    assert_eq!(
-        (failure.code, failure.message()),
-        (503, "the store is away")
-    );
-    assert_eq!(
-        shown(&failure.done),
-        ["applied ConfigMap/a", "applied ConfigMap/b"]
-    );
+    let mut notes = Notes { stop_after: Some(2), ..Notes::default() };
+    let failure =
+        small.cluster().apply(&master(), &owner("web"), &all, &mut notes).await.unwrap_err();
+    assert_eq!((failure.code, failure.message()), (503, "the store is away"));
+    assert_eq!(shown(&failure.done), ["applied ConfigMap/a", "applied ConfigMap/b"]);
     assert_eq!(small.get(&format!("{MAPS}/c")).await, None);
 }

@@ -9,34 +9,19 @@ use crate::apply::support::{
 };
 
 pub(crate) const TESTS: &[Test] = &[
-    ("deletion_is_in_reverse_order_with_preconditions", || {
-        Box::pin(reverse())
-    }),
-    ("what_holds_others_is_deleted_only_if_asked", || {
-        Box::pin(kept())
-    }),
-    ("nothing_is_deleted_that_was_not_recorded", || {
-        Box::pin(foreign())
-    }),
-    ("an_object_whose_uid_is_not_recorded_stays", || {
-        Box::pin(unknown_uid())
-    }),
+    ("deletion_is_in_reverse_order_with_preconditions", || Box::pin(reverse())),
+    ("what_holds_others_is_deleted_only_if_asked", || Box::pin(kept())),
+    ("nothing_is_deleted_that_was_not_recorded", || Box::pin(foreign())),
+    ("an_object_whose_uid_is_not_recorded_stays", || Box::pin(unknown_uid())),
     ("what_is_gone_is_gone", || Box::pin(gone())),
-    ("another_version_of_a_kind_is_found", || {
-        Box::pin(other_version())
-    }),
+    ("another_version_of_a_kind_is_found", || Box::pin(other_version())),
 ];
 
 /// Applies objects and returns their record.
 async fn applied(small: &Small, values: &[serde_json::Value]) -> Vec<Recorded> {
     let steps = small
         .cluster()
-        .apply(
-            &master(),
-            &owner("web"),
-            &objects(values),
-            &mut Notes::default(),
-        )
+        .apply(&master(), &owner("web"), &objects(values), &mut Notes::default())
         .await
         .unwrap();
     small.asked().await;
@@ -46,10 +31,7 @@ async fn applied(small: &Small, values: &[serde_json::Value]) -> Vec<Recorded> {
 /// Deletes recorded objects and returns the steps.
 async fn deleted(small: &Small, recorded: &[Recorded], prune: Prune) -> Vec<Step> {
     let (cluster, mut notes) = (small.cluster(), Notes::default());
-    cluster
-        .delete(&master(), &owner("web"), recorded, prune, &mut notes)
-        .await
-        .unwrap()
+    cluster.delete(&master(), &owner("web"), recorded, prune, &mut notes).await.unwrap()
 }
 
 async fn reverse() {
@@ -66,17 +48,10 @@ async fn reverse() {
     let steps = deleted(&small, &recorded, Prune::Default).await;
     assert_eq!(
         shown(&steps),
-        [
-            "deleted Deployment/d",
-            "deleted ConfigMap/a",
-            "deleted ServiceAccount/s"
-        ]
+        ["deleted Deployment/d", "deleted ConfigMap/a", "deleted ServiceAccount/s"]
     );
     let asked = small.asked().await;
-    let deletions: Vec<_> = asked
-        .iter()
-        .filter(|entry| entry["method"] == "DELETE")
-        .collect();
+    let deletions: Vec<_> = asked.iter().filter(|entry| entry["method"] == "DELETE").collect();
     assert_eq!(deletions.len(), 3);
     for (deletion, object) in deletions.iter().zip(recorded.iter().rev()) {
         let body = &deletion["body"];
@@ -129,22 +104,13 @@ async fn kept() {
 
 async fn foreign() {
     let small = Small::start().await;
-    let recorded = applied(
-        &small,
-        &[
-            config_map("a", "1"),
-            config_map("b", "1"),
-            config_map("c", "1"),
-        ],
-    )
-    .await;
+    let recorded =
+        applied(&small, &[config_map("a", "1"), config_map("b", "1"), config_map("c", "1")]).await;
     small.create(MAPS, &config_map("d", "1")).await;
     // Another object with the same marks replaces `a`; `b` loses its owner; `c` gets another one.
     let path = format!("{MAPS}/a");
     let marked = small.get(&path).await.unwrap();
-    small
-        .ask("DELETE", &path, "application/json", &json!(null))
-        .await;
+    small.ask("DELETE", &path, "application/json", &json!(null)).await;
     small.create(MAPS, &marked).await;
     for (name, mark) in [("b", json!(null)), ("c", json!("Deployment/default/other"))] {
         let change = json!({"metadata": {"annotations": {"template.krm.dev/owner": mark}}});
@@ -154,11 +120,7 @@ async fn foreign() {
     let steps = deleted(&small, &recorded, Prune::All).await;
     assert_eq!(
         shown(&steps),
-        [
-            "foreign ConfigMap/c",
-            "foreign ConfigMap/b",
-            "foreign ConfigMap/a"
-        ]
+        ["foreign ConfigMap/c", "foreign ConfigMap/b", "foreign ConfigMap/a"]
     );
     assert_eq!(small.changes().await, Vec::<String>::new());
     for name in ["a", "b", "c", "d"] {
@@ -182,43 +144,28 @@ async fn gone() {
     let recorded = applied(&small, &[widgets(), widget, config_map("a", "1")]).await;
     let definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.org";
     for path in [definition, &format!("{MAPS}/a")] {
-        let (code, _) = small
-            .ask("DELETE", path, "application/json", &json!(null))
-            .await;
+        let (code, _) = small.ask("DELETE", path, "application/json", &json!(null)).await;
         assert_eq!(code, 200);
     }
     let steps = deleted(&small, &recorded, Prune::All).await;
     assert_eq!(
         shown(&steps),
-        [
-            "gone Widget/w",
-            "gone ConfigMap/a",
-            "gone CustomResourceDefinition/widgets.example.org"
-        ]
+        ["gone Widget/w", "gone ConfigMap/a", "gone CustomResourceDefinition/widgets.example.org"]
     );
 }
 
 async fn other_version() {
     let small = Small::start().await;
-    let recorded = applied(
-        &small,
-        &[widgets(), object("example.org/v1", "Widget", "w")],
-    )
-    .await;
+    let recorded = applied(&small, &[widgets(), object("example.org/v1", "Widget", "w")]).await;
     let definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.org";
     let versions = json!([{"name": "v2", "served": true, "storage": true}]);
-    small
-        .patch(definition, &json!({"spec": {"versions": versions}}))
-        .await;
+    small.patch(definition, &json!({"spec": {"versions": versions}})).await;
     let path = "/apis/example.org/v2/namespaces/default/widgets/w";
     assert!(small.get(path).await.is_some());
     let steps = deleted(&small, &recorded, Prune::Default).await;
     assert_eq!(
         shown(&steps),
-        [
-            "deleted Widget/w",
-            "kept CustomResourceDefinition/widgets.example.org"
-        ]
+        ["deleted Widget/w", "kept CustomResourceDefinition/widgets.example.org"]
     );
     assert_eq!(small.get(path).await, None);
 }

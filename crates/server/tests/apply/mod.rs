@@ -22,13 +22,7 @@ type Test = (&'static str, fn() -> support::Future);
 pub(crate) fn trials() -> Vec<Trial> {
     let python = Command::new("python3").arg("--version").output();
     let missing = python.is_err().then_some("needs python3");
-    let tests = [
-        applying::TESTS,
-        away::TESTS,
-        deleting::TESTS,
-        order::TESTS,
-        rights::TESTS,
-    ];
+    let tests = [applying::TESTS, away::TESTS, deleting::TESTS, order::TESTS, rights::TESTS];
     let mut trials: Vec<Trial> = tests
         .into_iter()
         .flatten()

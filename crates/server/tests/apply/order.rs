@@ -9,20 +9,10 @@ use crate::apply::support::{
 };
 
 pub(crate) const TESTS: &[Test] = &[
-    ("definitions_and_namespaces_are_waited_for", || {
-        Box::pin(waited())
-    }),
-    (
-        "an_unknown_kind_is_refused_before_anything_is_changed",
-        || Box::pin(unknown()),
-    ),
-    (
-        "an_object_is_in_its_own_namespace_or_that_of_the_request",
-        || Box::pin(namespaces()),
-    ),
-    ("an_object_that_occurs_twice_is_refused", || {
-        Box::pin(twice())
-    }),
+    ("definitions_and_namespaces_are_waited_for", || Box::pin(waited())),
+    ("an_unknown_kind_is_refused_before_anything_is_changed", || Box::pin(unknown())),
+    ("an_object_is_in_its_own_namespace_or_that_of_the_request", || Box::pin(namespaces())),
+    ("an_object_that_occurs_twice_is_refused", || Box::pin(twice())),
 ];
 
 async fn waited() {
@@ -32,18 +22,10 @@ async fn waited() {
     let mut widget = object("example.org/v1", "Widget", "w");
     widget["metadata"]["namespace"] = json!("shop");
     widget["spec"] = json!({"size": 1});
-    let all = objects(&[
-        widget,
-        config_map("a", "1"),
-        widgets(),
-        object("v1", "Namespace", "shop"),
-    ]);
+    let all =
+        objects(&[widget, config_map("a", "1"), widgets(), object("v1", "Namespace", "shop")]);
     let mut notes = Notes::default();
-    let steps = small
-        .cluster()
-        .apply(&master(), &owner("web"), &all, &mut notes)
-        .await
-        .unwrap();
+    let steps = small.cluster().apply(&master(), &owner("web"), &all, &mut notes).await.unwrap();
     assert_eq!(
         shown(&notes.steps),
         [
@@ -64,10 +46,7 @@ async fn waited() {
 
 async fn unknown() {
     let small = Small::start().await;
-    let all = objects(&[
-        config_map("a", "1"),
-        object("example.org/v1", "Widget", "w"),
-    ]);
+    let all = objects(&[config_map("a", "1"), object("example.org/v1", "Widget", "w")]);
     let failure = small
         .cluster()
         .apply(&master(), &owner("web"), &all, &mut Notes::default())
@@ -90,40 +69,23 @@ async fn namespaces() {
     let mut role = object("rbac.authorization.k8s.io/v1", "ClusterRole", "a:b");
     role["metadata"]["namespace"] = json!("shop");
     let all = objects(&[config_map("a", "1"), other, role]);
-    let steps = small
-        .cluster()
-        .apply(&master(), &owner("web"), &all, &mut Notes::default())
-        .await
-        .unwrap();
+    let steps =
+        small.cluster().apply(&master(), &owner("web"), &all, &mut Notes::default()).await.unwrap();
     let namespaces: Vec<(&str, &str)> = steps
         .iter()
         .map(|step| (step.object.name.as_str(), step.object.namespace.as_str()))
         .collect();
-    assert_eq!(
-        namespaces,
-        [("a:b", ""), ("a", "default"), ("b", "kube-system")]
-    );
+    assert_eq!(namespaces, [("a:b", ""), ("a", "default"), ("b", "kube-system")]);
     let path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/a:b";
     assert!(small.get(path).await.is_some());
     let missing = config_map("c", "1");
-    let nowhere = Owner {
-        namespace: "nowhere".to_owned(),
-        ..owner("web")
-    };
+    let nowhere = Owner { namespace: "nowhere".to_owned(), ..owner("web") };
     let failure = small
         .cluster()
-        .apply(
-            &master(),
-            &nowhere,
-            &objects(&[missing]),
-            &mut Notes::default(),
-        )
+        .apply(&master(), &nowhere, &objects(&[missing]), &mut Notes::default())
         .await
         .unwrap_err();
-    assert_eq!(
-        (failure.code, failure.message()),
-        (404, "namespaces \"nowhere\" not found")
-    );
+    assert_eq!((failure.code, failure.message()), (404, "namespaces \"nowhere\" not found"));
 }
 
 async fn twice() {
@@ -136,9 +98,6 @@ async fn twice() {
         .apply(&master(), &owner("web"), &all, &mut Notes::default())
         .await
         .unwrap_err();
-    assert_eq!(
-        (failure.code, failure.message()),
-        (400, "the object occurs twice; remove one")
-    );
+    assert_eq!((failure.code, failure.message()), (400, "the object occurs twice; remove one"));
     assert_eq!(small.get(&format!("{MAPS}/a")).await, None);
 }

@@ -10,21 +10,11 @@ use crate::apply::support::{
 };
 
 pub(crate) const TESTS: &[Test] = &[
-    ("a_forbidden_object_ends_the_change", || {
-        Box::pin(forbidden())
-    }),
-    ("the_cluster_is_told_everything_about_the_caller", || {
-        Box::pin(impersonated())
-    }),
-    ("a_server_that_may_not_impersonate_does_nothing", || {
-        Box::pin(powerless())
-    }),
-    ("a_caller_that_runs_the_cluster_is_refused", || {
-        Box::pin(powerful())
-    }),
-    ("what_the_caller_may_not_delete_stays", || {
-        Box::pin(deletion())
-    }),
+    ("a_forbidden_object_ends_the_change", || Box::pin(forbidden())),
+    ("the_cluster_is_told_everything_about_the_caller", || Box::pin(impersonated())),
+    ("a_server_that_may_not_impersonate_does_nothing", || Box::pin(powerless())),
+    ("a_caller_that_runs_the_cluster_is_refused", || Box::pin(powerful())),
+    ("what_the_caller_may_not_delete_stays", || Box::pin(deletion())),
 ];
 
 async fn forbidden() {
@@ -54,12 +44,7 @@ async fn forbidden() {
     elsewhere["metadata"]["namespace"] = json!("kube-system");
     let failure = small
         .cluster()
-        .apply(
-            &anna(),
-            &owner("web"),
-            &objects(&[elsewhere]),
-            &mut Notes::default(),
-        )
+        .apply(&anna(), &owner("web"), &objects(&[elsewhere]), &mut Notes::default())
         .await
         .unwrap_err();
     assert_eq!((failure.code, failure.done.len()), (403, 0));
@@ -71,33 +56,20 @@ async fn impersonated() {
         name: "änna".to_owned(),
         uid: "7".to_owned(),
         groups: vec!["ops".to_owned(), "system:authenticated".to_owned()],
-        extra: [(
-            "example.org/scopes".to_owned(),
-            vec!["a".to_owned(), "b".to_owned()],
-        )]
-        .into(),
+        extra: [("example.org/scopes".to_owned(), vec!["a".to_owned(), "b".to_owned()])].into(),
     };
     let rules = json!({"rules": [{"resources": ["configmaps"]}]});
     let server = json!({"rules": [{"verbs": ["impersonate"]}]});
-    small
-        .set(json!({"users": {"änna": rules, "server": server}}))
-        .await;
+    small.set(json!({"users": {"änna": rules, "server": server}})).await;
     small.asked().await;
     small
         .cluster()
-        .apply(
-            &caller,
-            &owner("web"),
-            &objects(&[config_map("a", "1")]),
-            &mut Notes::default(),
-        )
+        .apply(&caller, &owner("web"), &objects(&[config_map("a", "1")]), &mut Notes::default())
         .await
         .unwrap();
     let asked = small.asked().await;
-    let of_objects: Vec<_> = asked
-        .iter()
-        .filter(|entry| entry["path"] == format!("{MAPS}/a"))
-        .collect();
+    let of_objects: Vec<_> =
+        asked.iter().filter(|entry| entry["path"] == format!("{MAPS}/a")).collect();
     assert_eq!(of_objects.len(), 2, "get and patch");
     for entry in of_objects {
         assert_eq!(entry["user"], "änna");
@@ -110,10 +82,7 @@ async fn impersonated() {
     for entry in asked.iter().filter(of_server) {
         assert_eq!(entry["method"], "GET");
         let path = entry["path"].as_str().unwrap();
-        assert!(
-            path.split('/').count() <= 4,
-            "{path} is not a path of discovery"
-        );
+        assert!(path.split('/').count() <= 4, "{path} is not a path of discovery");
     }
 }
 
@@ -124,17 +93,10 @@ async fn powerful() {
     for (name, group, what) in [
         ("server", "ops", "its own account \"server\""),
         ("anna", "system:masters", "members of \"system:masters\""),
-        (
-            "system:kube-scheduler",
-            "ops",
-            "the user \"system:kube-scheduler\"",
-        ),
+        ("system:kube-scheduler", "ops", "the user \"system:kube-scheduler\""),
     ] {
-        let caller = User {
-            name: name.to_owned(),
-            groups: vec![group.to_owned()],
-            ..User::default()
-        };
+        let caller =
+            User { name: name.to_owned(), groups: vec![group.to_owned()], ..User::default() };
         let mut notes = Notes::default();
         let apply = cluster.apply(&caller, &web, &all, &mut notes);
         let failure = apply.await.unwrap_err();
@@ -150,19 +112,10 @@ async fn deletion() {
     let web = owner("web");
     let all = objects(&[object("v1", "ServiceAccount", "s"), config_map("a", "1")]);
     let cluster = small.cluster();
-    let steps = cluster
-        .apply(&master(), &web, &all, &mut Notes::default())
-        .await
-        .unwrap();
+    let steps = cluster.apply(&master(), &web, &all, &mut Notes::default()).await.unwrap();
     let recorded = record(&[], &steps);
     let failure = cluster
-        .delete(
-            &anna(),
-            &web,
-            &recorded,
-            Prune::Default,
-            &mut Notes::default(),
-        )
+        .delete(&anna(), &web, &recorded, Prune::Default, &mut Notes::default())
         .await
         .unwrap_err();
     assert_eq!(failure.code, 403);
@@ -173,17 +126,10 @@ async fn deletion() {
 
 async fn powerless() {
     let small = Small::start().await;
-    small
-        .set(json!({"users": {"server": {"rules": [{"resources": ["configmaps"]}]}}}))
-        .await;
+    small.set(json!({"users": {"server": {"rules": [{"resources": ["configmaps"]}]}}})).await;
     let failure = small
         .cluster()
-        .apply(
-            &anna(),
-            &owner("web"),
-            &objects(&[config_map("a", "1")]),
-            &mut Notes::default(),
-        )
+        .apply(&anna(), &owner("web"), &objects(&[config_map("a", "1")]), &mut Notes::default())
         .await
         .unwrap_err();
     assert_eq!(

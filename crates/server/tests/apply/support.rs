@@ -45,9 +45,7 @@ impl Small {
             .spawn()
             .unwrap();
         let mut url = String::new();
-        BufReader::new(process.stdout.take().unwrap())
-            .read_line(&mut url)
-            .unwrap();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut url).unwrap();
         let small = Self {
             process,
             admin: client(url.trim(), "admin").await,
@@ -85,11 +83,7 @@ impl Small {
         kind: &str,
         body: &Value,
     ) -> (u16, Value) {
-        let body = if body.is_null() {
-            Vec::new()
-        } else {
-            body.to_string().into_bytes()
-        };
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         let request = Request::builder()
             .method(method)
             .uri(path)
@@ -103,10 +97,7 @@ impl Small {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Option<Value> {
-        match self
-            .ask("GET", path, "application/json", &Value::Null)
-            .await
-        {
+        match self.ask("GET", path, "application/json", &Value::Null).await {
             (200, value) => Some(value),
             (404, _) => None,
             other => panic!("{path}: {other:?}"),
@@ -122,9 +113,7 @@ impl Small {
     /// Changes an object as another manager.
     pub(crate) async fn patch(&self, path: &str, change: &Value) {
         let path = format!("{path}?fieldManager=hand");
-        let (code, body) = self
-            .ask("PATCH", &path, "application/merge-patch+json", change)
-            .await;
+        let (code, body) = self.ask("PATCH", &path, "application/merge-patch+json", change).await;
         assert_eq!(code, 200, "{body}");
     }
 
@@ -136,9 +125,7 @@ impl Small {
 
     /// Returns the requests since the last call.
     pub(crate) async fn asked(&self) -> Vec<Value> {
-        let (_, asked) = self
-            .ask("GET", "/test", "application/json", &Value::Null)
-            .await;
+        let (_, asked) = self.ask("GET", "/test", "application/json", &Value::Null).await;
         asked.as_array().unwrap().clone()
     }
 
@@ -189,26 +176,16 @@ impl Progress for Notes {
 
 /// Returns a cluster administrator.
 pub(crate) fn master() -> User {
-    User {
-        name: "admin".to_owned(),
-        ..User::default()
-    }
+    User { name: "admin".to_owned(), ..User::default() }
 }
 
 pub(crate) fn anna() -> User {
-    User {
-        name: "anna".to_owned(),
-        ..User::default()
-    }
+    User { name: "anna".to_owned(), ..User::default() }
 }
 
 /// Returns a deployment in the namespace `default`.
 pub(crate) fn owner(name: &str) -> Owner {
-    Owner {
-        kind: "Deployment".to_owned(),
-        namespace: "default".to_owned(),
-        name: name.to_owned(),
-    }
+    Owner { kind: "Deployment".to_owned(), namespace: "default".to_owned(), name: name.to_owned() }
 }
 
 pub(crate) fn object(api_version: &str, kind: &str, name: &str) -> Value {
@@ -250,11 +227,7 @@ pub(crate) fn shown(steps: &[Step]) -> Vec<String> {
 }
 
 fn word(what: What) -> String {
-    serde_json::to_value(what)
-        .unwrap()
-        .as_str()
-        .unwrap()
-        .to_owned()
+    serde_json::to_value(what).unwrap().as_str().unwrap().to_owned()
 }
 
 /// The path where the server asks for its own name.

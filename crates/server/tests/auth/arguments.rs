@@ -19,12 +19,7 @@ fn check(listen: &str, arguments: &str) -> String {
             Ok(()) => String::new(),
             Err(error) => error.to_string(),
         },
-        Err(error) => error
-            .to_string()
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
+        Err(error) => error.to_string().lines().next().unwrap_or_default().to_owned(),
     }
 }
 
@@ -40,50 +35,18 @@ fn refuses_what_does_not_go_together_or_is_not_safe() {
         (near, format!("--auth=none {TLS}"), ""),
         (near, "--auth=tokens=t --rbac=d".to_owned(), ""),
         (far, format!("--auth=tokens=t {TLS}"), ""),
-        (
-            far,
-            format!("--auth=tokens=t --auth=client-certificates=ca {TLS} --rbac=d"),
-            "",
-        ),
-        (
-            far,
-            format!("--auth=front-proxy --auth=token-review {TLS} --kubeconfig=k"),
-            "",
-        ),
+        (far, format!("--auth=tokens=t --auth=client-certificates=ca {TLS} --rbac=d"), ""),
+        (far, format!("--auth=front-proxy --auth=token-review {TLS} --kubeconfig=k"), ""),
         (far, String::new(), "every client may do everything"),
-        (
-            far,
-            format!("--auth=none {TLS}"),
-            "every client may do everything",
-        ),
-        (
-            "[::]:8080",
-            "--auth=none".to_owned(),
-            "every client may do everything",
-        ),
-        (
-            far,
-            "--auth=tokens=t".to_owned(),
-            "set --tls-cert and --tls-key",
-        ),
-        (
-            near,
-            "--auth=none --auth=tokens=t".to_owned(),
-            "cannot be combined",
-        ),
-        (
-            near,
-            "--auth=none --rbac=d".to_owned(),
-            "--rbac needs users",
-        ),
+        (far, format!("--auth=none {TLS}"), "every client may do everything"),
+        ("[::]:8080", "--auth=none".to_owned(), "every client may do everything"),
+        (far, "--auth=tokens=t".to_owned(), "set --tls-cert and --tls-key"),
+        (near, "--auth=none --auth=tokens=t".to_owned(), "cannot be combined"),
+        (near, "--auth=none --rbac=d".to_owned(), "--rbac needs users"),
         (near, "--rbac=d".to_owned(), "--rbac needs users"),
         (near, "--auth=client-certificates=ca".to_owned(), "need TLS"),
         (near, "--auth=front-proxy".to_owned(), "need TLS"),
-        (
-            near,
-            format!("--auth=tokens=t --kubeconfig=k {TLS}"),
-            "--kubeconfig is used by",
-        ),
+        (near, format!("--auth=tokens=t --kubeconfig=k {TLS}"), "--kubeconfig is used by"),
         (
             near,
             format!("--auth=tokens=t --requestheader-client-ca-file=f {TLS}"),
@@ -91,11 +54,7 @@ fn refuses_what_does_not_go_together_or_is_not_safe() {
         ),
         (near, "--tls-cert=c".to_owned(), "required arguments"),
         (near, "--tls-key=k".to_owned(), "required arguments"),
-        (
-            near,
-            "--requestheader-allowed-names=a".to_owned(),
-            "required arguments",
-        ),
+        (near, "--requestheader-allowed-names=a".to_owned(), "required arguments"),
         (near, "--auth=tokens".to_owned(), "invalid value"),
         (near, "--auth=tokens=".to_owned(), "invalid value"),
         (near, "--auth=basic".to_owned(), "invalid value"),
@@ -111,11 +70,7 @@ fn refuses_what_does_not_go_together_or_is_not_safe() {
     ];
     for (listen, arguments, expected) in cases {
         let found = check(listen, &arguments);
-        let fits = if expected.is_empty() {
-            found.is_empty()
-        } else {
-            found.contains(expected)
-        };
+        let fits = if expected.is_empty() { found.is_empty() } else { found.contains(expected) };
         assert!(fits, "{listen} {arguments}: {found}");
     }
 }

@@ -31,20 +31,14 @@ async fn the_subject_is_the_user_and_the_organizations_the_groups() {
     let issued = clients.issue("anna", &["devs", "ops"], For::Client);
     let connected = connect(acceptor, &server, Some(&issued)).await;
     assert_eq!(connected.protocol.as_deref(), Some(b"h2".as_slice()));
-    let user = auth
-        .authenticator
-        .authenticate(&headers(&[]), &connected.peer)
-        .await
-        .unwrap();
+    let user = auth.authenticator.authenticate(&headers(&[]), &connected.peer).await.unwrap();
     assert_eq!(user.name, "anna");
     assert_eq!(user.groups, ["devs", "ops", "system:authenticated"]);
     assert_eq!(auth.warnings.len(), 1, "every user may do everything");
     // The browser sends the certificate for every page.
-    for (origin, is_own) in [
-        ("https://web", true),
-        ("https://evil.example", false),
-        ("null", false),
-    ] {
+    for (origin, is_own) in
+        [("https://web", true), ("https://evil.example", false), ("null", false)]
+    {
         let sent = headers(&[("host", "web"), ("origin", origin)]);
         let user = auth.authenticator.authenticate(&sent, &connected.peer);
         let code = user.await.map_or_else(|status| status.code, |_| 200);
@@ -53,11 +47,7 @@ async fn the_subject_is_the_user_and_the_organizations_the_groups() {
 
     let without = connect(acceptor, &server, None).await.peer;
     for peer in [without, Peer::new(address())] {
-        let status = auth
-            .authenticator
-            .authenticate(&headers(&[]), &peer)
-            .await
-            .unwrap_err();
+        let status = auth.authenticator.authenticate(&headers(&[]), &peer).await.unwrap_err();
         assert_eq!(status.code, 401);
     }
 }
@@ -71,9 +61,7 @@ async fn new_connections_get_the_changed_certificate_and_a_broken_one_changes_no
     let auth = start(&args, address()).await.unwrap();
     let acceptor = auth.tls.as_ref().unwrap();
     let reload = || {
-        auth.files
-            .iter()
-            .for_each(|file| file.reload(std::time::Duration::MAX));
+        auth.files.iter().for_each(|file| file.reload(std::time::Duration::MAX));
     };
     let first = connect(acceptor, &server, None).await.server;
 
@@ -81,20 +69,14 @@ async fn new_connections_get_the_changed_certificate_and_a_broken_one_changes_no
     write(folder.path(), "tls.crt", &next.certificate);
     reload();
     let with_old_key = connect(acceptor, &server, None).await.server;
-    assert_eq!(
-        with_old_key, first,
-        "a certificate without its key is not used"
-    );
+    assert_eq!(with_old_key, first, "a certificate without its key is not used");
 
     write(folder.path(), "tls.key", &next.key);
     reload();
     let second = connect(acceptor, &server, None).await.server;
     assert_eq!(second, der(&next.certificate));
 
-    for broken in [
-        "",
-        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-    ] {
+    for broken in ["", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
         write(folder.path(), "tls.crt", broken);
         reload();
         assert_eq!(connect(acceptor, &server, None).await.server, second);
@@ -107,11 +89,8 @@ async fn new_connections_get_the_changed_certificate_and_a_broken_one_changes_no
 #[tokio::main(flavor = "current_thread")]
 async fn a_changed_authority_counts_on_connections_that_are_open() {
     let folder = tempfile::tempdir().unwrap();
-    let (server, old, new) = (
-        Authority::new("servers"),
-        Authority::new("old"),
-        Authority::new("new"),
-    );
+    let (server, old, new) =
+        (Authority::new("servers"), Authority::new("old"), Authority::new("new"));
     let ca = write(folder.path(), "ca.crt", &old.pem());
     let args = arguments(folder.path(), &server, vec![Way::ClientCertificates(ca)]);
     let auth = start(&args, address()).await.unwrap();
@@ -121,18 +100,10 @@ async fn a_changed_authority_counts_on_connections_that_are_open() {
     let none = headers(&[]);
     assert!(auth.authenticator.authenticate(&none, &peer).await.is_ok());
     write(folder.path(), "ca.crt", &new.pem());
-    auth.files
-        .iter()
-        .for_each(|file| file.reload(std::time::Duration::MAX));
+    auth.files.iter().for_each(|file| file.reload(std::time::Duration::MAX));
     assert!(auth.authenticator.authenticate(&none, &peer).await.is_err());
-    write(
-        folder.path(),
-        "ca.crt",
-        &format!("{}{}", new.pem(), old.pem()),
-    );
-    auth.files
-        .iter()
-        .for_each(|file| file.reload(std::time::Duration::MAX));
+    write(folder.path(), "ca.crt", &format!("{}{}", new.pem(), old.pem()));
+    auth.files.iter().for_each(|file| file.reload(std::time::Duration::MAX));
     assert!(auth.authenticator.authenticate(&none, &peer).await.is_ok());
 }
 
@@ -144,9 +115,7 @@ async fn a_certificate_that_expires_ends_with_its_connection_open() {
     let args = arguments(folder.path(), &server, vec![Way::ClientCertificates(ca)]);
     let auth = start(&args, address()).await.unwrap();
     let issued = clients.issue("anna", &[], For::LeavingClient);
-    let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued))
-        .await
-        .peer;
+    let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued)).await.peer;
     let none = headers(&[]);
     assert!(auth.authenticator.authenticate(&none, &peer).await.is_ok());
     // An open watch asks every ten seconds.

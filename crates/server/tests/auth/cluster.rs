@@ -64,18 +64,10 @@ fn to_token(token: &str) -> (u16, Value, Duration) {
         "bad" => answer(json!({"authenticated": false})),
         "unchecked" => answer(json!({"error": "the webhook is away"})),
         "nameless" => answer(json!({"authenticated": true, "user": {}})),
-        "garbage" => (
-            201,
-            json!({"spec": {"token": token}, "status": [token]}),
-            NOW,
-        ),
+        "garbage" => (201, json!({"spec": {"token": token}, "status": [token]}), NOW),
         "forbidden" => (403, failure(403), NOW),
         "broken" => (500, json!({"message": token}), NOW),
-        _ => (
-            201,
-            token_review(&json!({"authenticated": true})),
-            Duration::from_secs(30),
-        ),
+        _ => (201, token_review(&json!({"authenticated": true})), Duration::from_secs(30)),
     }
 }
 
@@ -97,23 +89,13 @@ async fn tokens_are_reviewed_and_answers_remembered() {
     assert_eq!(fake.asked().len(), 2, "each was asked once");
     assert_eq!(fake.asked()[0].1["spec"], json!({"token": "good"}));
 
-    for token in [
-        "unchecked",
-        "nameless",
-        "garbage",
-        "forbidden",
-        "broken",
-        "slow",
-    ] {
+    for token in ["unchecked", "nameless", "garbage", "forbidden", "broken", "slow"] {
         for _ in 0..2 {
             let error = format!("{:#}", cluster.user(token).await.unwrap_err());
             assert!(token == "forbidden" || !error.contains(token), "{error}");
         }
         let asked = fake.asked();
-        let count = asked
-            .iter()
-            .filter(|(_, body)| body["spec"]["token"] == token)
-            .count();
+        let count = asked.iter().filter(|(_, body)| body["spec"]["token"] == token).count();
         assert!(count >= 2, "{token}: errors are not remembered");
     }
 }
@@ -154,15 +136,7 @@ async fn no_token_is_logged_at_any_level() {
     let guard = tracing::subscriber::set_default(subscriber);
     let auth = start(&args, address()).await.unwrap();
     let peer = Peer::new(address());
-    for token in [
-        "good",
-        "bad",
-        "unchecked",
-        "nameless",
-        "garbage",
-        "forbidden",
-        "broken",
-    ] {
+    for token in ["good", "bad", "unchecked", "nameless", "garbage", "forbidden", "broken"] {
         let sent = headers(&[("authorization", &format!("Bearer canary-{token}"))]);
         let user = auth.authenticator.authenticate(&sent, &peer).await;
         assert_eq!(user.is_ok(), token == "good", "{token}");
@@ -185,12 +159,8 @@ async fn a_token_that_cannot_be_reviewed_is_no_credential() {
     let auth = start(&args, address()).await.unwrap();
     assert!(auth.authorizer.is_delegated());
     let peer = Peer::new(address());
-    for (token, is_known) in [
-        ("good", true),
-        ("bad", false),
-        ("broken", false),
-        ("garbage", false),
-    ] {
+    for (token, is_known) in [("good", true), ("bad", false), ("broken", false), ("garbage", false)]
+    {
         let sent = headers(&[("authorization", &format!("Bearer {token}"))]);
         match auth.authenticator.authenticate(&sent, &peer).await {
             Ok(user) => {
@@ -199,10 +169,7 @@ async fn a_token_that_cannot_be_reviewed_is_no_credential() {
             }
             Err(status) => {
                 assert!(!is_known, "{token}");
-                assert_eq!(
-                    (status.code, status.message.as_str()),
-                    (401, "Unauthorized")
-                );
+                assert_eq!((status.code, status.message.as_str()), (401, "Unauthorized"));
             }
         }
     }
@@ -237,23 +204,11 @@ async fn by_verb() -> Fake {
         let attributes = &body["spec"]["resourceAttributes"];
         match attributes["verb"].as_str() {
             Some("get") | None => (201, access_review(&json!({"allowed": true})), NOW),
-            Some("list") => (
-                201,
-                access_review(&json!({"allowed": false, "reason": "no!"})),
-                NOW,
-            ),
-            Some("patch") => (
-                201,
-                access_review(&json!({"allowed": true, "denied": true})),
-                NOW,
-            ),
+            Some("list") => (201, access_review(&json!({"allowed": false, "reason": "no!"})), NOW),
+            Some("patch") => (201, access_review(&json!({"allowed": true, "denied": true})), NOW),
             Some("update") => (500, failure(500), NOW),
             Some("watch") => (201, json!({}), NOW),
-            Some(_) => (
-                201,
-                access_review(&json!({"allowed": true})),
-                Duration::from_secs(30),
-            ),
+            Some(_) => (201, access_review(&json!({"allowed": true})), Duration::from_secs(30)),
         }
     })
     .await
@@ -277,10 +232,7 @@ async fn access_is_reviewed() {
     ];
     for (verb, refusal) in cases {
         let result = authorizer.authorize(&anna(), &wanted(verb)).await;
-        let message = result
-            .as_ref()
-            .err()
-            .map(|status| (status.code, status.message.clone()));
+        let message = result.as_ref().err().map(|status| (status.code, status.message.clone()));
         let expected = refusal.map(|reason| (403, text.replace("VERB", verb) + reason));
         assert_eq!(message, expected);
     }
@@ -302,18 +254,11 @@ async fn access_is_reviewed() {
             },
         })
     );
-    let path = Attributes {
-        verb: "get",
-        path: Some("/metrics"),
-        ..Attributes::default()
-    };
+    let path = Attributes { verb: "get", path: Some("/metrics"), ..Attributes::default() };
     authorizer.authorize(&anna(), &path).await.unwrap();
     let asked = fake.asked();
     let (_, last) = asked.last().unwrap();
-    assert_eq!(
-        last["spec"]["nonResourceAttributes"],
-        json!({"path": "/metrics", "verb": "get"})
-    );
+    assert_eq!(last["spec"]["nonResourceAttributes"], json!({"path": "/metrics", "verb": "get"}));
     assert_eq!(last["spec"].get("resourceAttributes"), None);
 }
 
@@ -326,40 +271,15 @@ async fn answers_about_access_are_remembered() {
         cluster.decide(&anna(), &wanted(verb)).await.unwrap();
     }
     let count = fake.asked().len();
-    let allowed = Decision {
-        allowed: true,
-        reason: String::new(),
-    };
-    assert_eq!(
-        cluster.decide(&anna(), &wanted("get")).await.unwrap(),
-        allowed
-    );
-    assert!(
-        !cluster
-            .decide(&anna(), &wanted("list"))
-            .await
-            .unwrap()
-            .allowed
-    );
-    let master = User {
-        groups: vec!["system:masters".to_owned()],
-        ..anna()
-    };
-    authorizer
-        .authorize(&master, &wanted("list"))
-        .await
-        .unwrap();
+    let allowed = Decision { allowed: true, reason: String::new() };
+    assert_eq!(cluster.decide(&anna(), &wanted("get")).await.unwrap(), allowed);
+    assert!(!cluster.decide(&anna(), &wanted("list")).await.unwrap().allowed);
+    let master = User { groups: vec!["system:masters".to_owned()], ..anna() };
+    authorizer.authorize(&master, &wanted("list")).await.unwrap();
     assert_eq!(fake.asked().len(), count, "these answers were known");
-    let other = User {
-        uid: "8".to_owned(),
-        ..anna()
-    };
+    let other = User { uid: "8".to_owned(), ..anna() };
     cluster.decide(&other, &wanted("get")).await.unwrap();
-    assert_eq!(
-        fake.asked().len(),
-        count + 1,
-        "another user has answers of their own"
-    );
+    assert_eq!(fake.asked().len(), count + 1, "another user has answers of their own");
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -368,10 +288,7 @@ async fn a_cluster_that_is_away_allows_nothing() {
     let client = kube::Client::try_from(gone).unwrap();
     let cluster = Arc::new(Cluster::new(client, Duration::from_millis(500)));
     let authorizer = Authorizer::Cluster(cluster);
-    let status = authorizer
-        .authorize(&anna(), &wanted("get"))
-        .await
-        .unwrap_err();
+    let status = authorizer.authorize(&anna(), &wanted("get")).await.unwrap_err();
     assert_eq!(status.code, 403);
 }
 
@@ -403,11 +320,8 @@ async fn with_settings(settings: Value, is_there: Arc<AtomicBool>) -> Fake {
 #[tokio::main(flavor = "current_thread")]
 async fn the_front_proxy_is_the_one_of_the_cluster() {
     let folder = tempfile::tempdir().unwrap();
-    let (server, proxy, clients) = (
-        Authority::new("servers"),
-        Authority::new("proxies"),
-        Authority::new("clients"),
-    );
+    let (server, proxy, clients) =
+        (Authority::new("servers"), Authority::new("proxies"), Authority::new("clients"));
     let is_there = Arc::new(AtomicBool::new(false));
     let fake = with_settings(settings(&clients, &proxy), Arc::clone(&is_there)).await;
     let args = Args {
@@ -420,14 +334,7 @@ async fn the_front_proxy_is_the_one_of_the_cluster() {
     let peer = connect(acceptor, &server, Some(&issued)).await.peer;
     let sent = headers(&[("x-remote-user", "eve"), ("x-remote-uid", "7")]);
     assert!(auth.authenticator.ready().is_err());
-    assert_eq!(
-        auth.authenticator
-            .authenticate(&sent, &peer)
-            .await
-            .unwrap_err()
-            .code,
-        401
-    );
+    assert_eq!(auth.authenticator.authenticate(&sent, &peer).await.unwrap_err().code, 401);
 
     is_there.store(true, Ordering::SeqCst);
     let ready = async {
@@ -435,21 +342,12 @@ async fn the_front_proxy_is_the_one_of_the_cluster() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), ready)
-        .await
-        .unwrap();
+    tokio::time::timeout(Duration::from_secs(20), ready).await.unwrap();
     let user = auth.authenticator.authenticate(&sent, &peer).await.unwrap();
-    assert_eq!(
-        (user.name.as_str(), user.uid.as_str()),
-        ("eve", ""),
-        "no header has the uid"
-    );
+    assert_eq!((user.name.as_str(), user.uid.as_str()), ("eve", ""), "no header has the uid");
     let others = [
         (proxy.issue("someone", &[], For::Client), None),
-        (
-            clients.issue("front-proxy-client", &[], For::Client),
-            Some("front-proxy-client"),
-        ),
+        (clients.issue("front-proxy-client", &[], For::Client), Some("front-proxy-client")),
     ];
     for (issued, expected) in others {
         let peer = connect(acceptor, &server, Some(&issued)).await.peer;
@@ -461,11 +359,8 @@ async fn the_front_proxy_is_the_one_of_the_cluster() {
 #[tokio::main(flavor = "current_thread")]
 async fn settings_that_cannot_be_read_count_for_a_while() {
     let folder = tempfile::tempdir().unwrap();
-    let (server, proxy, clients) = (
-        Authority::new("servers"),
-        Authority::new("proxies"),
-        Authority::new("clients"),
-    );
+    let (server, proxy, clients) =
+        (Authority::new("servers"), Authority::new("proxies"), Authority::new("clients"));
     let is_there = Arc::new(AtomicBool::new(true));
     let fake = with_settings(settings(&clients, &proxy), Arc::clone(&is_there)).await;
     let args = Args {
@@ -474,9 +369,7 @@ async fn settings_that_cannot_be_read_count_for_a_while() {
     };
     let auth = start(&args, address()).await.unwrap();
     let issued = proxy.issue("front-proxy-client", &[], For::Client);
-    let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued))
-        .await
-        .peer;
+    let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued)).await.peer;
     let sent = headers(&[("x-remote-user", "eve")]);
     let is_user = async || auth.authenticator.authenticate(&sent, &peer).await.is_ok();
     let until = async |is_ready: bool| {
@@ -485,9 +378,7 @@ async fn settings_that_cannot_be_read_count_for_a_while() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), reached)
-            .await
-            .unwrap();
+        tokio::time::timeout(Duration::from_secs(20), reached).await.unwrap();
     };
     let reload = |grace| auth.files.iter().for_each(|file| file.reload(grace));
     until(true).await;
@@ -507,11 +398,7 @@ async fn settings_that_cannot_be_read_count_for_a_while() {
 #[tokio::main(flavor = "current_thread")]
 async fn a_cluster_whose_clients_are_all_proxies_has_none() {
     let (server, all) = (Authority::new("servers"), Authority::new("all"));
-    for (names, is_proxy) in [
-        ("[]", false),
-        ("", false),
-        ("[\"front-proxy-client\"]", true),
-    ] {
+    for (names, is_proxy) in [("[]", false), ("", false), ("[\"front-proxy-client\"]", true)] {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = settings(&all, &all);
         settings["data"]["requestheader-allowed-names"] = json!(names);
@@ -522,9 +409,7 @@ async fn a_cluster_whose_clients_are_all_proxies_has_none() {
         };
         let auth = start(&args, address()).await.unwrap();
         let issued = all.issue("front-proxy-client", &[], For::Client);
-        let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued))
-            .await
-            .peer;
+        let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued)).await.peer;
         let sent = headers(&[("x-remote-user", "root")]);
         let user = auth.authenticator.authenticate(&sent, &peer).await;
         assert_eq!(user.is_ok(), is_proxy, "{names}");

@@ -2,10 +2,7 @@
 
 use crate::pages::site::{ADMIN, Page, Site, TOKEN};
 
-tests!(
-    an_apply_that_creates_needs_the_verb_create,
-    other_changes_create_nothing
-);
+tests!(an_apply_that_creates_needs_the_verb_create, other_changes_create_nothing);
 
 const TEMPLATES: &str = "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates";
 const TEMPLATE: &str = r#"{"apiVersion":"template.krm.dev/v1alpha1","kind":"Template","metadata":{"name":"web"},"objects":[]}"#;
@@ -33,11 +30,7 @@ async fn send(site: &Site, token: &str, method: &str, query: &str, kind: &str, b
 #[tokio::main(flavor = "current_thread")]
 async fn an_apply_that_creates_needs_the_verb_create() {
     let site = with_verbs("get, patch, update").await;
-    for query in [
-        "?fieldManager=a",
-        "?fieldManager=a&dryRun=All",
-        "?fieldManager=a&force=true",
-    ] {
+    for query in ["?fieldManager=a", "?fieldManager=a&dryRun=All", "?fieldManager=a&force=true"] {
         let page = send(&site, TOKEN, "PATCH", query, APPLY, TEMPLATE).await;
         assert_eq!(page.code, 403, "{query}: {}", page.text);
         assert_eq!(

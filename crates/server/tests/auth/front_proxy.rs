@@ -107,11 +107,7 @@ async fn headers_are_believed_from_the_front_proxy_alone() {
         if has_clients {
             auth.insert(0, Way::ClientCertificates(client_ca.clone()));
         }
-        let names = if any_name {
-            vec![]
-        } else {
-            vec!["front-proxy-client".to_owned()]
-        };
+        let names = if any_name { vec![] } else { vec!["front-proxy-client".to_owned()] };
         let args = Args {
             requestheader_client_ca_file: Some(proxy_ca.clone()),
             requestheader_allowed_names: names,
@@ -123,28 +119,16 @@ async fn headers_are_believed_from_the_front_proxy_alone() {
             for name in NAMES {
                 let issued = authorities.issue(certificate, name);
                 let acceptor = server.tls.as_ref().unwrap();
-                let peer = connect(acceptor, &authorities.server, issued.as_ref())
-                    .await
-                    .peer;
+                let peer = connect(acceptor, &authorities.server, issued.as_ref()).await.peer;
                 for header in [None, Some(""), Some("admin"), Some("system:anonymous")] {
                     for token in [false, true] {
-                        let case = Case {
-                            certificate,
-                            name,
-                            any_name,
-                            has_clients,
-                            header,
-                            token,
-                        };
+                        let case = Case { certificate, name, any_name, has_clients, header, token };
                         let mut sent = vec![("x-remote-group", "system:masters")];
                         sent.extend(header.map(|user| ("x-remote-user", user)));
                         if token {
                             sent.push(("authorization", "Bearer secret"));
                         }
-                        let user = server
-                            .authenticator
-                            .authenticate(&headers(&sent), &peer)
-                            .await;
+                        let user = server.authenticator.authenticate(&headers(&sent), &peer).await;
                         let found = user.as_ref().map(|user| user.name.clone());
                         assert_eq!(found.ok(), expected(case), "{case:?}");
                         if let Err(status) = user {
@@ -170,9 +154,7 @@ async fn takes_groups_uid_and_further_facts() {
     let server = start(&args, address()).await.unwrap();
     let issued = authorities.issue(Certificate::Proxy, "any");
     let acceptor = server.tls.as_ref().unwrap();
-    let peer = connect(acceptor, &authorities.server, issued.as_ref())
-        .await
-        .peer;
+    let peer = connect(acceptor, &authorities.server, issued.as_ref()).await.peer;
     let sent = headers(&[
         ("X-Remote-User", "eve"),
         ("X-Remote-Uid", "7"),
@@ -184,35 +166,21 @@ async fn takes_groups_uid_and_further_facts() {
         ("X-Remote-Extra-Example.com%2fKey", "c"),
         ("X-Remote-Other", "d"),
     ]);
-    let user = server
-        .authenticator
-        .authenticate(&sent, &peer)
-        .await
-        .unwrap();
+    let user = server.authenticator.authenticate(&sent, &peer).await.unwrap();
     assert_eq!((user.name.as_str(), user.uid.as_str()), ("eve", "7"));
-    assert_eq!(
-        user.groups,
-        ["devs", "ops, with a comma", "system:authenticated"]
-    );
+    assert_eq!(user.groups, ["devs", "ops, with a comma", "system:authenticated"]);
     let extra: Vec<(&str, Vec<&str>)> = user
         .extra
         .iter()
         .map(|(key, values)| (key.as_str(), values.iter().map(String::as_str).collect()))
         .collect();
-    assert_eq!(
-        extra,
-        [("example.com/key", vec!["c"]), ("scopes", vec!["a", "b"])]
-    );
+    assert_eq!(extra, [("example.com/key", vec!["c"]), ("scopes", vec!["a", "b"])]);
 
     let anonymous = headers(&[
         ("x-remote-user", "system:anonymous"),
         ("x-remote-group", "system:unauthenticated"),
     ]);
-    let user = server
-        .authenticator
-        .authenticate(&anonymous, &peer)
-        .await
-        .unwrap();
+    let user = server.authenticator.authenticate(&anonymous, &peer).await.unwrap();
     assert_eq!(user.groups, ["system:unauthenticated"]);
 }
 
@@ -220,11 +188,8 @@ async fn takes_groups_uid_and_further_facts() {
 #[tokio::main(flavor = "current_thread")]
 async fn a_proxy_with_any_name_has_an_authority_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
-    let (server, proxy, other) = (
-        Authority::new("server CA"),
-        Authority::new("proxy CA"),
-        Authority::new("other CA"),
-    );
+    let (server, proxy, other) =
+        (Authority::new("server CA"), Authority::new("proxy CA"), Authority::new("other CA"));
     let (above, below) = (Authority::new("above"), proxy.below("below"));
     let middle = above.below("middle");
     let both = format!("{}{}", other.pem(), proxy.pem());
@@ -258,10 +223,7 @@ async fn a_proxy_with_any_name_has_an_authority_of_its_own() {
             Err(error) => {
                 let text = format!("{error:#}");
                 assert!(!is_distinct, "{index}: {text}");
-                for part in [
-                    "--requestheader-client-ca-file: ",
-                    "--requestheader-allowed-names",
-                ] {
+                for part in ["--requestheader-client-ca-file: ", "--requestheader-allowed-names"] {
                     assert!(text.contains(part), "{index}: {text}");
                 }
             }
@@ -274,17 +236,11 @@ async fn a_proxy_with_any_name_has_an_authority_of_its_own() {
     let args = Args {
         requestheader_client_ca_file: Some(write(folder.path(), "proxy.crt", &proxy.pem())),
         rbac: Some(write(folder.path(), "rbac.yaml", "")),
-        ..arguments(
-            folder.path(),
-            &server,
-            vec![Way::FrontProxy, Way::ClientCertificates(clients)],
-        )
+        ..arguments(folder.path(), &server, vec![Way::FrontProxy, Way::ClientCertificates(clients)])
     };
     let auth = start(&args, address()).await.unwrap();
     let issued = proxy.issue("anna", &[], For::Client);
-    let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued))
-        .await
-        .peer;
+    let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued)).await.peer;
     let sent = headers(&[("x-remote-user", "root")]);
     let name = async || {
         let user = auth.authenticator.authenticate(&sent, &peer).await;

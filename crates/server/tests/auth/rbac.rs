@@ -28,16 +28,8 @@ const PATHS: [&str; 4] = ["/m", "/m/n", "/mm", "/"];
 /// A request without patterns.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Wanted {
-    Resource {
-        verb: &'static str,
-        group: &'static str,
-        resource: &'static str,
-        name: &'static str,
-    },
-    Path {
-        verb: &'static str,
-        path: &'static str,
-    },
+    Resource { verb: &'static str, group: &'static str, resource: &'static str, name: &'static str },
+    Path { verb: &'static str, path: &'static str },
 }
 
 fn all_wanted() -> Vec<Wanted> {
@@ -46,12 +38,7 @@ fn all_wanted() -> Vec<Wanted> {
         for group in GROUPS {
             for resource in RESOURCES {
                 for name in NAMES {
-                    all.push(Wanted::Resource {
-                        verb,
-                        group,
-                        resource,
-                        name,
-                    });
+                    all.push(Wanted::Resource { verb, group, resource, name });
                 }
             }
         }
@@ -77,37 +64,24 @@ fn meant(pattern: &str, all: &[&'static str]) -> BTreeSet<&'static str> {
 
 fn texts(rule: &Value, key: &str) -> Vec<String> {
     let list = rule[key].as_array().cloned().unwrap_or_default();
-    list.iter()
-        .map(|text| text.as_str().unwrap().to_owned())
-        .collect()
+    list.iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
 /// Returns all requests that a rule allows, as the product of its fields.
 fn allowed(rule: &Value) -> BTreeSet<Wanted> {
     let every = |key: &str, all: &[&'static str]| -> BTreeSet<&'static str> {
-        texts(rule, key)
-            .iter()
-            .flat_map(|pattern| meant(pattern, all))
-            .collect()
+        texts(rule, key).iter().flat_map(|pattern| meant(pattern, all)).collect()
     };
     let names = match texts(rule, "resourceNames") {
         names if names.is_empty() => BTreeSet::from(NAMES),
-        names => NAMES
-            .into_iter()
-            .filter(|name| names.iter().any(|own| own == name))
-            .collect(),
+        names => NAMES.into_iter().filter(|name| names.iter().any(|own| own == name)).collect(),
     };
     let mut allowed = BTreeSet::new();
     for verb in every("verbs", &VERBS) {
         for group in every("apiGroups", &GROUPS) {
             for resource in every("resources", &RESOURCES) {
                 for name in &names {
-                    allowed.insert(Wanted::Resource {
-                        verb,
-                        group,
-                        resource,
-                        name,
-                    });
+                    allowed.insert(Wanted::Resource { verb, group, resource, name });
                 }
             }
         }
@@ -166,11 +140,7 @@ fn given() -> impl Strategy<Value = Given> {
         (Just(role_in), rules)
     });
     let bindings = prop::collection::vec((0..3_usize, 0..SUBJECTS.len()), 0..3);
-    (role, bindings).prop_map(|((role_in, rules), bindings)| Given {
-        role_in,
-        rules,
-        bindings,
-    })
+    (role, bindings).prop_map(|((role_in, rules), bindings)| Given { role_in, rules, bindings })
 }
 
 fn metadata(namespace: &str, name: &str) -> Value {
@@ -188,15 +158,7 @@ type Rights = (&'static str, usize, Vec<Value>);
 fn objects(given: &[Given]) -> (Vec<Value>, Vec<Rights>) {
     let mut objects = Vec::new();
     let mut rights = Vec::new();
-    for (
-        index,
-        Given {
-            role_in,
-            rules,
-            bindings,
-        },
-    ) in given.iter().enumerate()
-    {
+    for (index, Given { role_in, rules, bindings }) in given.iter().enumerate() {
         let name = format!("role-{index}");
         let kind = if *role_in == 0 { "ClusterRole" } else { "Role" };
         objects.push(json!({"apiVersion": format!("{GROUP}/v1"), "kind": kind,
@@ -210,11 +172,7 @@ fn objects(given: &[Given]) -> (Vec<Value>, Vec<Rights>) {
             if subject_kind == "ServiceAccount" {
                 of["namespace"] = json!("prod");
             }
-            let binding = if place == 0 {
-                "ClusterRoleBinding"
-            } else {
-                "RoleBinding"
-            };
+            let binding = if place == 0 { "ClusterRoleBinding" } else { "RoleBinding" };
             objects.push(json!({"apiVersion": format!("{GROUP}/v1"), "kind": binding,
                 "metadata": metadata(namespace, &format!("{name}-{number}")),
                 "roleRef": {"apiGroup": GROUP, "kind": kind, "name": name},
@@ -227,11 +185,7 @@ fn objects(given: &[Given]) -> (Vec<Value>, Vec<Rights>) {
 
 fn user(name: &str, groups: &[&str]) -> User {
     let groups = groups.iter().map(|&group| group.to_owned()).collect();
-    User {
-        name: name.to_owned(),
-        groups,
-        ..User::default()
-    }
+    User { name: name.to_owned(), groups, ..User::default() }
 }
 
 proptest! {
@@ -273,35 +227,17 @@ proptest! {
 
 fn attributes<'a>(wanted: &Wanted, namespace: &'a str) -> (Attributes<'a>, bool) {
     match *wanted {
-        Wanted::Resource {
-            verb,
-            group,
-            resource,
-            name,
-        } => {
+        Wanted::Resource { verb, group, resource, name } => {
             let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
             let version = "v1";
             let path = None;
-            let attributes = Attributes {
-                verb,
-                group,
-                version,
-                resource,
-                subresource,
-                namespace,
-                name,
-                path,
-            };
+            let attributes =
+                Attributes { verb, group, version, resource, subresource, namespace, name, path };
             (attributes, false)
         }
-        Wanted::Path { verb, path } => (
-            Attributes {
-                verb,
-                path: Some(path),
-                ..Attributes::default()
-            },
-            true,
-        ),
+        Wanted::Path { verb, path } => {
+            (Attributes { verb, path: Some(path), ..Attributes::default() }, true)
+        }
     }
 }
 
@@ -311,24 +247,14 @@ fn policy(text: &str) -> Result<Policy, String> {
     let path = write(folder.path(), "rbac.yaml", text);
     let opened = Policy::open(path).map(|policy| (*policy.get().unwrap()).clone());
     let prefix = format!("{}/", folder.path().display());
-    opened.map_err(|error| {
-        format!("{error:#}")
-            .replace("--rbac: ", "")
-            .replace(&prefix, "")
-    })
+    opened.map_err(|error| format!("{error:#}").replace("--rbac: ", "").replace(&prefix, ""))
 }
 
 fn may(policy: &Policy, user: &User, verb: &str, resource: &str) -> Result<(), String> {
     let group = "template.krm.dev";
     policy.decide(
         user,
-        &Attributes {
-            verb,
-            group,
-            resource,
-            namespace: "shop",
-            ..Attributes::default()
-        },
+        &Attributes { verb, group, resource, namespace: "shop", ..Attributes::default() },
     )
 }
 
@@ -390,10 +316,7 @@ metadata: {name: shop}
 fn aggregates_roles_by_their_labels_also_through_default_roles() {
     let policy = policy(AGGREGATED).unwrap();
     let (anna, bob) = (user("anna", &[]), user("bob", &[]));
-    assert!(
-        may(&policy, &anna, "get", "templates").is_ok(),
-        "view is a part of edit, of admin"
-    );
+    assert!(may(&policy, &anna, "get", "templates").is_ok(), "view is a part of edit, of admin");
     assert!(may(&policy, &anna, "list", "templates").is_err());
     assert!(may(&policy, &bob, "list", "templates").is_ok());
     assert!(
@@ -405,26 +328,11 @@ fn aggregates_roles_by_their_labels_also_through_default_roles() {
 fn users_may_discover_and_ask_about_themselves_as_in_a_cluster() {
     let policy = policy("").unwrap();
     let anna = user("anna", &["system:authenticated"]);
-    let path = |path| Attributes {
-        verb: "get",
-        path: Some(path),
-        ..Attributes::default()
-    };
-    for discovery in [
-        "/api",
-        "/apis",
-        "/apis/template.krm.dev/v1alpha1",
-        "/openapi/v3",
-        "/version",
-    ] {
-        assert!(
-            policy.decide(&anna, &path(discovery)).is_ok(),
-            "{discovery}"
-        );
-        assert!(
-            policy.decide(&user("anna", &[]), &path(discovery)).is_err(),
-            "{discovery}"
-        );
+    let path = |path| Attributes { verb: "get", path: Some(path), ..Attributes::default() };
+    for discovery in ["/api", "/apis", "/apis/template.krm.dev/v1alpha1", "/openapi/v3", "/version"]
+    {
+        assert!(policy.decide(&anna, &path(discovery)).is_ok(), "{discovery}");
+        assert!(policy.decide(&user("anna", &[]), &path(discovery)).is_err(), "{discovery}");
     }
     assert!(policy.decide(&anna, &path("/metrics")).is_err());
     let review = Attributes {
@@ -482,14 +390,8 @@ fn says_where_a_file_is_wrong() {
             rule("  apiGroups: ['']\n  resources: [a]\n  resourceName: [x]\n"),
             "rbac.yaml:9:3: unknown field `resourceName`",
         ),
-        (
-            rule("  apiGroups: ['']\n"),
-            "rbac.yaml:6:3: the rule has no `resources`",
-        ),
-        (
-            rule("  resources: [a]\n"),
-            "rbac.yaml:6:3: the rule has no `apiGroups`",
-        ),
+        (rule("  apiGroups: ['']\n"), "rbac.yaml:6:3: the rule has no `resources`"),
+        (rule("  resources: [a]\n"), "rbac.yaml:6:3: the rule has no `apiGroups`"),
         (
             rule("  apiGroups: ['']\n  resources: a\n"),
             "rbac.yaml:8:14: `resources`: expected a list",
@@ -512,10 +414,7 @@ fn says_where_a_file_is_wrong() {
             format!("{head}kind: Role\nmetadata: {{name: a}}\n"),
             "rbac.yaml:3:11: `namespace` is missing",
         ),
-        (
-            format!("{head}kind: Roles\n"),
-            "rbac.yaml:2:7: unknown kind `Roles`",
-        ),
+        (format!("{head}kind: Roles\n"), "rbac.yaml:2:7: unknown kind `Roles`"),
         (
             format!("apiVersion: {GROUP}/v1beta1\nkind: Role\n"),
             "rbac.yaml:1:13: expected `rbac.authorization.k8s.io/v1`",
@@ -546,10 +445,7 @@ fn says_where_a_file_is_wrong() {
             rule("  nonResourceURLs: [/a]\n---\n") + &rule("  nonResourceURLs: [/a]\n"),
             "rbac.yaml:9:1: a role with this name already exists",
         ),
-        (
-            rule("  nonResourceURLs: [/a]\n  verbs: [list]\n"),
-            "rbac.yaml:8:3",
-        ),
+        (rule("  nonResourceURLs: [/a]\n  verbs: [list]\n"), "rbac.yaml:8:3"),
     ];
     for (text, expected) in cases {
         let error = policy(&text).unwrap_err();

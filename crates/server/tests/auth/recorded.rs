@@ -18,40 +18,16 @@ tests!(
 fn wanted<'a>(method: &str, path: &'a str) -> Attributes<'a> {
     let parts: Vec<&str> = path.split('/').collect();
     match (method, parts.as_slice()) {
-        (
-            _,
-            [
-                "",
-                "apis",
-                group,
-                version,
-                "namespaces",
-                namespace,
-                resource,
-                rest @ ..,
-            ],
-        ) => {
+        (_, ["", "apis", group, version, "namespaces", namespace, resource, rest @ ..]) => {
             let verb = match (method, rest) {
                 ("POST", _) => "create",
                 (_, []) => "list",
                 _ => "get",
             };
             let name = rest.first().copied().unwrap_or_default();
-            Attributes {
-                verb,
-                group,
-                version,
-                resource,
-                namespace,
-                name,
-                ..Attributes::default()
-            }
+            Attributes { verb, group, version, resource, namespace, name, ..Attributes::default() }
         }
-        _ => Attributes {
-            verb: "get",
-            path: Some(path),
-            ..Attributes::default()
-        },
+        _ => Attributes { verb: "get", path: Some(path), ..Attributes::default() },
     }
 }
 
@@ -72,10 +48,7 @@ async fn serve(folder: &Path, server: &Authority, clients: &Authority, proxy: &A
 
 /// Returns our response. Its body is empty if the request is allowed.
 async fn answer(auth: &Auth, peer: &Peer, request: &Value) -> (u16, String) {
-    let (method, path) = (
-        request["method"].as_str().unwrap(),
-        request["path"].as_str().unwrap(),
-    );
+    let (method, path) = (request["method"].as_str().unwrap(), request["path"].as_str().unwrap());
     if is_health(path) {
         return (200, String::new());
     }
@@ -86,11 +59,7 @@ async fn answer(auth: &Auth, peer: &Peer, request: &Value) -> (u16, String) {
         .map(|(name, value)| (name.as_str(), value.as_str().unwrap()))
         .collect();
     let result = match auth.authenticator.authenticate(&headers(&sent), peer).await {
-        Ok(user) => {
-            auth.authorizer
-                .authorize(&user, &wanted(method, path))
-                .await
-        }
+        Ok(user) => auth.authorizer.authorize(&user, &wanted(method, path)).await,
         Err(status) => Err(status),
     };
     result.map_or_else(
@@ -103,11 +72,8 @@ async fn answer(auth: &Auth, peer: &Peer, request: &Value) -> (u16, String) {
 #[expect(clippy::disallowed_methods, reason = "the test reads recorded files")]
 async fn the_answers_are_those_of_a_real_server() {
     let folder = tempfile::tempdir().unwrap();
-    let (server, clients, proxy) = (
-        Authority::new("servers"),
-        Authority::new("clients"),
-        Authority::new("proxies"),
-    );
+    let (server, clients, proxy) =
+        (Authority::new("servers"), Authority::new("clients"), Authority::new("proxies"));
     let auth = serve(folder.path(), &server, &clients, &proxy).await;
     let shared = std::env::var_os("KRM_TEMPLATE_SHARED").unwrap();
     let exchanges = Path::new(&shared).join("corpus/template-api");
@@ -143,19 +109,13 @@ async fn the_answers_are_those_of_a_real_server() {
             "fp" => Some(proxy.issue("fp", &[], For::Client)),
             other => panic!("{name}: unknown user {other}"),
         };
-        let peer = connect(auth.tls.as_ref().unwrap(), &server, issued.as_ref())
-            .await
-            .peer;
+        let peer = connect(auth.tls.as_ref().unwrap(), &server, issued.as_ref()).await.peer;
         let (code, body) = answer(&auth, &peer, request).await;
         if nobody.contains(name) {
             assert_eq!(code, 401, "{name}");
             continue;
         }
-        assert_eq!(
-            u64::from(code),
-            response["status"].as_u64().unwrap(),
-            "{name}"
-        );
+        assert_eq!(u64::from(code), response["status"].as_u64().unwrap(), "{name}");
         if code != 200 {
             assert_eq!(body, response["body"].as_str().unwrap(), "{name}");
         }
@@ -167,43 +127,25 @@ async fn impersonation_is_refused_also_to_those_who_may_do_everything() {
     let auth = start(&Args::default(), address()).await.unwrap();
     let peer = Peer::new(address());
     let host = ("Host", "127.0.0.1:40000");
-    for header in [
-        "Impersonate-User",
-        "Impersonate-Group",
-        "Impersonate-Uid",
-        "Impersonate-Extra-A",
-    ] {
+    for header in
+        ["Impersonate-User", "Impersonate-Group", "Impersonate-Uid", "Impersonate-Extra-A"]
+    {
         let sent = headers(&[host, (header, "eve")]);
-        let status = auth
-            .authenticator
-            .authenticate(&sent, &peer)
-            .await
-            .unwrap_err();
+        let status = auth.authenticator.authenticate(&sent, &peer).await.unwrap_err();
         assert_eq!(status.code, 403, "{header}");
     }
     let sent = headers(&[host, ("Impersonate-User", "eve")]);
-    let status = auth
-        .authenticator
-        .authenticate(&sent, &peer)
-        .await
-        .unwrap_err();
+    let status = auth.authenticator.authenticate(&sent, &peer).await.unwrap_err();
     assert_eq!(
         status.message,
         "users \"eve\" is forbidden: User \"system:anonymous\" cannot impersonate resource \
          \"users\" in API group \"\" at the cluster scope: this server does not support \
          impersonation"
     );
-    let user = auth
-        .authenticator
-        .authenticate(&headers(&[host]), &peer)
-        .await
-        .unwrap();
+    let user = auth.authenticator.authenticate(&headers(&[host]), &peer).await.unwrap();
     assert_eq!(
         (user.name.as_str(), &user.groups[..]),
-        (
-            "system:anonymous",
-            &["system:unauthenticated".to_owned()][..]
-        )
+        ("system:anonymous", &["system:unauthenticated".to_owned()][..])
     );
 }
 

@@ -38,11 +38,7 @@ fn bytes(base64: &str) -> Vec<u8> {
 }
 
 fn anna() -> User {
-    User {
-        name: "anna".to_owned(),
-        groups: vec!["devs".to_owned()],
-        ..User::default()
-    }
+    User { name: "anna".to_owned(), groups: vec!["devs".to_owned()], ..User::default() }
 }
 
 fn rbac(folder: &tempfile::TempDir) -> Authorizer {
@@ -95,20 +91,14 @@ async fn answers_can_i_in_protobuf_and_in_json() {
         (in_json.to_string().into_bytes(), true),
         (without_name.to_string().into_bytes(), false),
         (bytes(CAN_I_PATH), false),
-        (
-            br#"{"spec":{"nonResourceAttributes":{"path":"/apis/a","verb":"get"}}}"#.to_vec(),
-            false,
-        ),
+        (br#"{"spec":{"nonResourceAttributes":{"path":"/apis/a","verb":"get"}}}"#.to_vec(), false),
     ];
     for (body, allowed) in cases {
-        let review = self_subject_access_review(&rbac, &anna(), &body)
-            .await
-            .unwrap();
+        let review = self_subject_access_review(&rbac, &anna(), &body).await.unwrap();
         assert_eq!(review["status"]["allowed"], allowed, "{review}");
     }
-    let review = self_subject_access_review(&Authorizer::Everything, &anna(), &bytes(CAN_I))
-        .await
-        .unwrap();
+    let review =
+        self_subject_access_review(&Authorizer::Everything, &anna(), &bytes(CAN_I)).await.unwrap();
     assert_eq!(
         review.to_string(),
         concat!(
@@ -150,10 +140,7 @@ async fn answers_can_i_list_and_who_am_i() {
         })
     );
     let review = self_subject_review(&anna(), &bytes(WHO_AM_I)).unwrap();
-    assert_eq!(
-        review["status"],
-        json!({"userInfo": {"username": "anna", "groups": ["devs"]}})
-    );
+    assert_eq!(review["status"], json!({"userInfo": {"username": "anna", "groups": ["devs"]}}));
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -182,16 +169,11 @@ async fn refuses_bodies_that_ask_nothing_or_something_else() {
         (b"k8s\0", 415),
     ];
     for (body, code) in cases {
-        let status = self_subject_access_review(&everything, &anna, body)
-            .await
-            .unwrap_err();
+        let status = self_subject_access_review(&everything, &anna, body).await.unwrap_err();
         assert_eq!(status.code, *code, "{body:?}: {status}");
     }
     let status = self_subject_rules_review(&everything, &anna, b"{}").unwrap_err();
-    assert_eq!(
-        (status.code, status.message.as_str()),
-        (400, "no namespace on request")
-    );
+    assert_eq!((status.code, status.message.as_str()), (400, "no namespace on request"));
 }
 
 proptest! {

@@ -59,10 +59,7 @@ impl Authority {
     pub(crate) fn below(&self, name: &str) -> Self {
         let key = KeyPair::generate().unwrap();
         let pem = key.serialize_pem();
-        Self(
-            CertifiedIssuer::signed_by(ca(name), key, &self.0).unwrap(),
-            pem,
-        )
+        Self(CertifiedIssuer::signed_by(ca(name), key, &self.0).unwrap(), pem)
     }
 
     /// Returns another certificate for the same key, in PEM.
@@ -82,10 +79,7 @@ impl Authority {
             params.distinguished_name.push(DnType::CommonName, name);
         }
         // rcgen keeps one name of each type; it takes the custom type for another one.
-        let types = [
-            DnType::OrganizationName,
-            DnType::CustomDnType(vec![2, 5, 4, 10]),
-        ];
+        let types = [DnType::OrganizationName, DnType::CustomDnType(vec![2, 5, 4, 10])];
         for (kind, organization) in types.into_iter().zip(organizations) {
             params.distinguished_name.push(kind, *organization);
         }
@@ -104,10 +98,7 @@ impl Authority {
         }
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.0).unwrap();
-        Issued {
-            certificate: certificate.pem(),
-            key: key.serialize_pem(),
-        }
+        Issued { certificate: certificate.pem(), key: key.serialize_pem() }
     }
 }
 
@@ -134,17 +125,13 @@ pub(crate) async fn connect(
     client: Option<&Issued>,
 ) -> Connected {
     let mut roots = RootCertStore::empty();
-    roots
-        .add(CertificateDer::from_pem_slice(authority.pem().as_bytes()).unwrap())
-        .unwrap();
+    roots.add(CertificateDer::from_pem_slice(authority.pem().as_bytes()).unwrap()).unwrap();
     let builder = ClientConfig::builder().with_root_certificates(roots);
     let mut config = match client {
         Some(Issued { certificate, key }) => {
             let chain = CertificateDer::pem_slice_iter(certificate.as_bytes());
             let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
-            builder
-                .with_client_auth_cert(chain.map(Result::unwrap).collect(), key)
-                .unwrap()
+            builder.with_client_auth_cert(chain.map(Result::unwrap).collect(), key).unwrap()
         }
         None => builder.with_no_client_auth(),
     };
@@ -169,10 +156,7 @@ pub(crate) fn address() -> SocketAddr {
 
 pub(crate) fn headers(list: &[(&str, &str)]) -> HeaderMap {
     let pairs = list.iter().map(|(name, value)| {
-        (
-            name.parse::<HeaderName>().unwrap(),
-            value.parse::<http::HeaderValue>().unwrap(),
-        )
+        (name.parse::<HeaderName>().unwrap(), value.parse::<http::HeaderValue>().unwrap())
     });
     pairs.collect()
 }

@@ -29,60 +29,24 @@ fn reads_the_csv_of_kube_apiserver() {
     let cases: &[(&str, &str, Option<Expected>)] = &[
         ("secret,anna,1\n", "secret", Some(("anna", "1", &[]))),
         ("secret,anna,1", "secret", Some(("anna", "1", &[]))),
-        (
-            "secret,anna,1,\"devs,ops\"\r\n",
-            "secret",
-            Some(("anna", "1", &["devs", "ops"])),
-        ),
-        (
-            "secret,anna,1,devs\n\nother,bob,2\n",
-            "other",
-            Some(("bob", "2", &[])),
-        ),
+        ("secret,anna,1,\"devs,ops\"\r\n", "secret", Some(("anna", "1", &["devs", "ops"]))),
+        ("secret,anna,1,devs\n\nother,bob,2\n", "other", Some(("bob", "2", &[]))),
         ("secret,anna,1,\n", "secret", Some(("anna", "1", &[]))),
-        (
-            "\"se\"\"cret\",\"anna, the first\",\n",
-            "se\"cret",
-            Some(("anna, the first", "", &[])),
-        ),
-        (
-            "secret,anna,1,devs,more\n",
-            "secret",
-            Some(("anna", "1", &["devs"])),
-        ),
-        (
-            "secret,anna,1\nsecret,bob,2\n",
-            "secret",
-            Some(("bob", "2", &[])),
-        ),
+        ("\"se\"\"cret\",\"anna, the first\",\n", "se\"cret", Some(("anna, the first", "", &[]))),
+        ("secret,anna,1,devs,more\n", "secret", Some(("anna", "1", &["devs"]))),
+        ("secret,anna,1\nsecret,bob,2\n", "secret", Some(("bob", "2", &[]))),
         (",anna,1\n", "", None),
         ("secret,anna,1\n", "Secret", None),
         ("secret,anna,1\n", "secre", None),
         ("", "secret", None),
-        (
-            &format!("sha256:{hash},anna,1\n"),
-            "secret",
-            Some(("anna", "1", &[])),
-        ),
-        (
-            &format!("sha256:{},anna,1\n", hash.to_uppercase()),
-            "secret",
-            Some(("anna", "1", &[])),
-        ),
-        (
-            &format!("sha256:{hash},anna,1\n"),
-            &format!("sha256:{hash}"),
-            None,
-        ),
+        (&format!("sha256:{hash},anna,1\n"), "secret", Some(("anna", "1", &[]))),
+        (&format!("sha256:{},anna,1\n", hash.to_uppercase()), "secret", Some(("anna", "1", &[]))),
+        (&format!("sha256:{hash},anna,1\n"), &format!("sha256:{hash}"), None),
         (&format!("sha256:{hash},anna,1\n"), hash, None),
     ];
     for (csv, token, expected) in cases {
         let expected = expected.map(|(name, uid, groups)| {
-            (
-                name.to_owned(),
-                uid.to_owned(),
-                groups.iter().map(|&group| group.into()).collect(),
-            )
+            (name.to_owned(), uid.to_owned(), groups.iter().map(|&group| group.into()).collect())
         });
         assert_eq!(user(csv, token), expected, "{csv}");
     }
@@ -95,10 +59,7 @@ fn says_which_line_is_wrong_and_not_what_is_in_it() {
             "line 2: expected token, user name, uid and maybe groups, found 2 fields",
         ),
         ("secret,,1\n", "line 1: the user name is empty"),
-        (
-            "sha256:secret,anna,1\n",
-            "line 1: expected 64 hexadecimal digits after `sha256:`",
-        ),
+        ("sha256:secret,anna,1\n", "line 1: expected 64 hexadecimal digits after `sha256:`"),
         (
             "secret,anna,1,\"devs\nother,bob,2\n",
             "line 1: a field has a line break or a control character: is a quote missing?",
@@ -115,10 +76,7 @@ fn says_which_line_is_wrong_and_not_what_is_in_it() {
 async fn takes_bearer_tokens_from_the_authorization_header_and_rereads_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), "tokens", "secret,anna,1\n");
-    let args = Args {
-        auth: vec![Way::Tokens(file)],
-        ..Args::default()
-    };
+    let args = Args { auth: vec![Way::Tokens(file)], ..Args::default() };
     let auth = start(&args, address()).await.unwrap();
     let peer = Peer::new(address());
     let cases = [
@@ -138,19 +96,13 @@ async fn takes_bearer_tokens_from_the_authorization_header_and_rereads_the_file(
     }
     let sent = headers(&[("authorization", "Bearer secret")]);
     let reload = || {
-        auth.files
-            .iter()
-            .for_each(|file| file.reload(std::time::Duration::MAX));
+        auth.files.iter().for_each(|file| file.reload(std::time::Duration::MAX));
     };
     write(folder.path(), "tokens", "broken\n");
     reload();
     assert!(auth.authenticator.authenticate(&sent, &peer).await.is_ok());
     write(folder.path(), "tokens", "other,anna,1\n");
     reload();
-    let status = auth
-        .authenticator
-        .authenticate(&sent, &peer)
-        .await
-        .unwrap_err();
+    let status = auth.authenticator.authenticate(&sent, &peer).await.unwrap_err();
     assert_eq!(status.code, 401);
 }

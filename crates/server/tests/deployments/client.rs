@@ -17,10 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("client/errors_are_the_servers_and_exit_with_1", errors),
         trial("client/wrong_arguments_exit_with_2", arguments),
         trial("client/warnings_go_to_standard_error", warnings),
-        trial(
-            "client/an_asynchronous_change_prints_its_operation",
-            at_once,
-        ),
+        trial("client/an_asynchronous_change_prints_its_operation", at_once),
         trial("client/a_namespace_is_part_of_each_command", namespaces),
         trial("client/a_token_and_an_authority_are_used", secured),
         trial("client/the_commands_of_the_documentation_run", documented),
@@ -75,11 +72,7 @@ impl Client {
     fn prints(&self, command: &str) -> String {
         let output = self.run(command);
         let (out, err) = texts(&output);
-        assert_eq!(
-            (output.status.code(), err.as_str()),
-            (Some(0), ""),
-            "{command}"
-        );
+        assert_eq!((output.status.code(), err.as_str()), (Some(0), ""), "{command}");
         out
     }
 
@@ -88,11 +81,7 @@ impl Client {
     fn fails(&self, code: i32, command: &str) -> String {
         let output = self.run(command);
         let (out, err) = texts(&output);
-        assert_eq!(
-            (output.status.code(), out.as_str()),
-            (Some(code), ""),
-            "{command}: {err}"
-        );
+        assert_eq!((output.status.code(), out.as_str()), (Some(code), ""), "{command}: {err}");
         err
     }
 }
@@ -136,17 +125,11 @@ fn lives() {
     );
     assert_eq!(client.prints("types all").lines().count(), 5);
     let first = client.prints("manifest web manifest-0001");
-    assert!(
-        first.starts_with("name: manifest-0001\ndeployment: web\n"),
-        "{first}"
-    );
+    assert!(first.starts_with("name: manifest-0001\ndeployment: web\n"), "{first}");
     assert!(!first.contains("name: web-1"), "{first}");
     let newest = client.prints("manifest web");
     assert!(newest.contains("- name: web-1\n"), "{newest}");
-    assert_eq!(
-        client.prints("delete web"),
-        "deployment web deleted (manifest-0003): deleted\n"
-    );
+    assert_eq!(client.prints("delete web"), "deployment web deleted (manifest-0003): deleted\n");
     assert_eq!(client.prints("list"), "");
     assert_eq!(client.prints("types"), "");
 }
@@ -160,23 +143,14 @@ fn formats() {
     assert_eq!(json("get web -o json"), created);
     assert_eq!(json("list -o json"), program.get("/deployments").json());
     assert_eq!(json("types -o json"), program.get("/types").json());
-    assert_eq!(
-        json("types Pod -o json"),
-        program.get("/types/Pod/instances").json()
-    );
+    assert_eq!(json("types Pod -o json"), program.get("/types/Pod/instances").json());
     let path = "/deployments/web/manifests/manifest-0001";
     assert_eq!(json("manifest web -o json"), program.get(path).json());
     assert_eq!(client.prints("list -o yaml"), "- web\n");
     let yaml = client.prints("get web -o yaml");
-    assert!(
-        yaml.starts_with("name: web\nnamespace: default\nstate: expanded\n"),
-        "{yaml}"
-    );
+    assert!(yaml.starts_with("name: web\nnamespace: default\nstate: expanded\n"), "{yaml}");
     let deleted = json("delete web -o json");
-    assert_eq!(
-        (&deleted["type"], &deleted["state"]),
-        (&"delete".into(), &"done".into())
-    );
+    assert_eq!((&deleted["type"], &deleted["state"]), (&"delete".into(), &"done".into()));
 }
 
 fn errors() {
@@ -189,24 +163,11 @@ fn errors() {
         ("get nothing", r#"deployments "nothing" not found"#),
         ("get nothing -o json", r#"deployments "nothing" not found"#),
         ("delete nothing", r#"deployments "nothing" not found"#),
-        (
-            "manifest web manifest-7",
-            r#"manifests "manifest-7" not found"#,
-        ),
-        (
-            "update nothing --config config.yaml",
-            r#"deployments "nothing" not found"#,
-        ),
-        (
-            "create web --config config.yaml",
-            r#"deployments "web" already exists"#,
-        ),
+        ("manifest web manifest-7", r#"manifests "manifest-7" not found"#),
+        ("update nothing --config config.yaml", r#"deployments "nothing" not found"#),
+        ("create web --config config.yaml", r#"deployments "web" already exists"#),
     ] {
-        assert_eq!(
-            client.fails(1, command),
-            format!("{NAME}{error}\n"),
-            "{command}"
-        );
+        assert_eq!(client.fails(1, command), format!("{NAME}{error}\n"), "{command}");
     }
     // The message of the original, then ours with its position.
     let error = client.fails(1, "create other --config wrong.yaml");
@@ -223,36 +184,21 @@ fn errors() {
     let missing = client.fails(1, "create other --config missing.yaml");
     assert!(missing.contains("missing.yaml"), "{missing}");
     let away = Client::with("http://127.0.0.1:1", &[]).fails(1, "list");
-    assert!(
-        away.starts_with(&format!("{NAME}the server cannot be reached")),
-        "{away}"
-    );
+    assert!(away.starts_with(&format!("{NAME}the server cannot be reached")), "{away}");
 }
 
 fn arguments() {
     let client = Client::with("http://127.0.0.1:1", &[]);
-    for command in [
-        "create web",
-        "get",
-        "list -o xml",
-        "lists",
-        "manifest web 1 2",
-    ] {
+    for command in ["create web", "get", "list -o xml", "lists", "manifest web 1 2"] {
         let error = client.fails(2, command);
-        assert!(
-            error.contains("For more information, try '--help'"),
-            "{command}: {error}"
-        );
+        assert!(error.contains("For more information, try '--help'"), "{command}: {error}");
     }
 }
 
 fn warnings() {
     let program = Program::start(&[]);
     let client = Client::of(&program);
-    client.write(
-        "config.yaml",
-        "resources:\n- {name: web, type: site.jinj.jinja}\n",
-    );
+    client.write("config.yaml", "resources:\n- {name: web, type: site.jinj.jinja}\n");
     let output = client.run("create web --config config.yaml");
     let (out, err) = texts(&output);
     assert!(output.status.success(), "{err}");
@@ -269,10 +215,7 @@ fn at_once() {
     let client = Client::of(&program);
     let operation = client.prints("create web --config config.yaml --async");
     let found = program.get(&format!("/operations/{}", operation.trim_end()));
-    assert_eq!(
-        (found.code, &found.json()["deployment"]),
-        (200, &"web".into())
-    );
+    assert_eq!((found.code, &found.json()["deployment"]), (200, &"web".into()));
 }
 
 fn namespaces() {
@@ -292,11 +235,7 @@ fn documented() {
     let alias = "alias deployments='target/release/krm-template-server deployments'\n";
     let (_, rest) = text.split_once(alias).unwrap();
     let (commands, rest) = rest.split_once("```\n").unwrap();
-    let (instances, _) = rest
-        .strip_prefix(PRINTED)
-        .unwrap()
-        .split_once("```\n")
-        .unwrap();
+    let (instances, _) = rest.strip_prefix(PRINTED).unwrap().split_once("```\n").unwrap();
     let program = Program::start(&[]);
     let client = Client::of(&program);
     for command in commands.lines() {
@@ -327,10 +266,7 @@ fn secured() {
     }
     let authority = folder.path().join("tls.crt").display().to_string();
     let tls = ["--tls-cert", "tls.crt", "--tls-key", "tls.key"];
-    let program = Program::start_in(
-        folder,
-        &[&tls[..], &["--auth", "tokens=tokens.csv"]].concat(),
-    );
+    let program = Program::start_in(folder, &[&tls[..], &["--auth", "tokens=tokens.csv"]].concat());
     let server = format!("https://{}", program.address());
     let trusting = ["--certificate-authority", &authority];
     let client = Client::with(&server, &[&trusting[..], &["--token", "secret"]].concat());
@@ -364,10 +300,7 @@ fn secured() {
     let gone = client.fails(1, "list");
     assert!(gone.contains("it has no context \"gone\""), "{gone}");
     let distrusting = Client::with(&server, &["--token", "secret"]).fails(1, "list");
-    assert!(
-        distrusting.contains("the server cannot be reached"),
-        "{distrusting}"
-    );
+    assert!(distrusting.contains("the server cannot be reached"), "{distrusting}");
     assert!(distrusting.contains("certificate"), "{distrusting}");
 }
 
@@ -382,14 +315,8 @@ fn confined() {
         for command in ["create", "update"] {
             let command = format!("{command} web --config app/config.yaml");
             let said = client.fails(1, &command);
-            assert!(
-                said.contains("the directory of the configuration"),
-                "{said}"
-            );
-            assert!(
-                said.contains("use `--load-restrictor LoadRestrictionsNone`"),
-                "{said}"
-            );
+            assert!(said.contains("the directory of the configuration"), "{said}");
+            assert!(said.contains("use `--load-restrictor LoadRestrictionsNone`"), "{said}");
             let all = format!("{command} --load-restrictor LoadRestrictionsNone");
             let said = client.fails(1, &all);
             assert!(said.contains("the server cannot be reached"), "{said}");

@@ -34,9 +34,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         .output()
         .is_ok_and(|output| output.status.success());
     let what = "KRM_TEMPLATE_SHARED, Landlock, and python3 with PyYAML and six";
-    let folder = shared
-        .unwrap_or_default()
-        .join("corpus/deployment-manager/expand");
+    let folder = shared.unwrap_or_default().join("corpus/deployment-manager/expand");
     let is_there = python && folder.is_dir();
     let cases = Arc::new(folder);
     let run = |name: &str, check: fn(&Path) -> Result<(), Failed>| {
@@ -44,14 +42,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         needs(what, is_there, name, move || check(&cases))
     };
     vec![
-        run(
-            "corpus/expand_answers_what_the_command_line_prints",
-            expanded,
-        ),
-        run(
-            "corpus/manifests_have_what_the_command_line_prints",
-            deployed,
-        ),
+        run("corpus/expand_answers_what_the_command_line_prints", expanded),
+        run("corpus/manifests_have_what_the_command_line_prints", deployed),
         run("corpus/errors_have_the_words_of_the_original", failed),
     ]
 }
@@ -101,18 +93,9 @@ fn printed(input: &serde_json::Value) -> Result<[String; 4], String> {
     let is_empty = expansion.text.as_deref() == Some("");
     let config = expansion.into_config_value();
     let text = |value: &Value<'_>| {
-        if is_empty {
-            String::new()
-        } else {
-            krm_yaml::to_string(value)
-        }
+        if is_empty { String::new() } else { krm_yaml::to_string(value) }
     };
-    Ok([
-        text(&config),
-        text(&original_layout),
-        config.to_json(),
-        layout.to_json(),
-    ])
+    Ok([text(&config), text(&original_layout), config.to_json(), layout.to_json()])
 }
 
 fn server() -> Program {
@@ -157,20 +140,12 @@ fn expanded(folder: &Path) -> Result<(), Failed> {
                 let lines = text.lines().map(|line| format!("  {line}\n"));
                 lines.collect::<String>()
             };
-            format!(
-                "config:\n{}layout:\n{}",
-                indented(&config),
-                indented(&layout)
-            )
+            format!("config:\n{}layout:\n{}", indented(&config), indented(&layout))
         };
         let found = canonical(&read(&both).unwrap(), case.order);
         let wanted = canonical(&read(expected).unwrap(), case.order);
         if found != wanted {
-            failures.push(format!(
-                "{}: {}",
-                case.name,
-                first_difference(&found, &wanted)
-            ));
+            failures.push(format!("{}: {}", case.name, first_difference(&found, &wanted)));
         }
     }
     report(&failures, total, EXPANSIONS)
@@ -198,10 +173,7 @@ fn deployed(folder: &Path) -> Result<(), Failed> {
         let manifest = format!("/deployments/{name}/manifests/manifest-0001");
         let stored = server.get(&manifest);
         let text = String::from_utf8(stored.body.clone()).unwrap();
-        for part in [
-            format!("\"expandedConfig\":{config}"),
-            format!("\"layout\":{layout}"),
-        ] {
+        for part in [format!("\"expandedConfig\":{config}"), format!("\"layout\":{layout}")] {
             if !text.contains(&part) {
                 failures.push(format!("{}: not as on the command line", case.name));
             }

@@ -29,24 +29,15 @@ pub(crate) fn site(name: &str, replicas: usize) -> Vec<u8> {
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("paths/a_deployment_lives_as_the_design_says", lives),
-        trial(
-            "paths/types_and_instances_follow_the_newest_manifests",
-            types,
-        ),
+        trial("paths/types_and_instances_follow_the_newest_manifests", types),
         trial("paths/a_namespace_is_part_of_the_key", namespaces),
         trial("paths/an_answer_at_once_names_the_operation", at_once),
         trial("paths/the_last_twenty_manifests_are_kept", twenty),
         trial("paths/an_update_that_fails_changes_nothing", failed_update),
-        trial(
-            "paths/what_is_not_there_is_404_and_what_is_wrong_400",
-            wrong,
-        ),
+        trial("paths/what_is_not_there_is_404_and_what_is_wrong_400", wrong),
         trial("paths/answers_are_yaml_for_those_who_ask", yaml),
         trial("paths/rights_are_those_of_the_resource", rights),
-        trial(
-            "paths/manifests_need_a_right_of_their_own",
-            manifests_need_a_right_of_their_own,
-        ),
+        trial("paths/manifests_need_a_right_of_their_own", manifests_need_a_right_of_their_own),
         trial("paths/a_change_is_audited_and_counted", observed),
     ]
 }
@@ -69,10 +60,7 @@ fn lives() {
     assert_eq!(created["name"], "web");
     assert_eq!(created["namespace"], "default");
     assert_eq!(created["state"], "expanded");
-    assert_eq!(
-        created["message"],
-        "expanded only: nothing was applied to a cluster"
-    );
+    assert_eq!(created["message"], "expanded only: nothing was applied to a cluster");
     assert_eq!(created["latestManifest"], "manifest-0001");
     let manifest = &created["manifests"]["manifest-0001"];
     assert_eq!(
@@ -104,10 +92,7 @@ fn lives() {
     let updated = program.send("PUT", "/deployments/web", &JSON, &site("web", 1));
     assert_eq!(updated.code, 200);
     assert_eq!(updated.json()["latestManifest"], "manifest-0002");
-    assert_eq!(
-        names(&program, "/deployments/web/manifests"),
-        ["manifest-0001", "manifest-0002"]
-    );
+    assert_eq!(names(&program, "/deployments/web/manifests"), ["manifest-0001", "manifest-0002"]);
     let old = program.get("/deployments/web/manifests/manifest-0001");
     assert_eq!(old.json(), *manifest);
     let deleted = program.send("DELETE", "/deployments/web", &[], b"");
@@ -126,10 +111,7 @@ fn lives() {
 fn types() {
     let program = Program::start(&[]);
     for (name, replicas) in [("a", 1), ("b", 2)] {
-        assert_eq!(
-            post(&program, "/deployments", &site(name, replicas)).code,
-            201
-        );
+        assert_eq!(post(&program, "/deployments", &site(name, replicas)).code, 201);
     }
     let updated = program.send("PUT", "/deployments/b", &JSON, &site("b", 0));
     assert_eq!(updated.code, 200);
@@ -144,10 +126,7 @@ fn types() {
     assert_eq!(all.as_array().unwrap().len(), 5);
     assert_eq!(program.get("/types/None/instances").json(), json!([]));
     let address = "resources:\n- name: x\n  type: https://example.com/a/vm.jinja\n";
-    assert_eq!(
-        post(&program, "/deployments", &body("c", address, &[])).code,
-        201
-    );
+    assert_eq!(post(&program, "/deployments", &body("c", address, &[])).code, 201);
     for path in [
         "/types/https%3A%2F%2Fexample.com%2Fa%2Fvm.jinja/instances",
         "/types/https://example.com/a/vm.jinja/instances",
@@ -158,10 +137,7 @@ fn types() {
 
 fn namespaces() {
     let program = Program::start(&[]);
-    assert_eq!(
-        post(&program, "/deployments?namespace=shop", &site("web", 1)).code,
-        201
-    );
+    assert_eq!(post(&program, "/deployments?namespace=shop", &site("web", 1)).code, 201);
     assert_eq!(post(&program, "/deployments", &site("web", 2)).code, 201);
     assert_eq!(names(&program, "/deployments?namespace=shop"), ["web"]);
     assert_eq!(names(&program, "/deployments?namespace=sho"), [""; 0]);
@@ -180,10 +156,7 @@ fn at_once() {
         post(&program, "/deployments?async=true", &site("a", 1)),
         program.send("POST", "/deployments", &prefer, &site("b", 1)),
     ];
-    assert_eq!(
-        answers[1].header("Preference-Applied"),
-        Some("respond-async")
-    );
+    assert_eq!(answers[1].header("Preference-Applied"), Some("respond-async"));
     for (answer, name) in answers.iter().zip(["a", "b"]) {
         assert_eq!(answer.code, 202, "{answer:?}");
         let path = answer.header("Location").unwrap().to_owned();
@@ -209,10 +182,7 @@ fn at_once() {
     });
     assert_eq!(operation["error"]["code"], 400);
     let error = operation["errors"][0].as_str().unwrap();
-    assert!(
-        error.starts_with("Resource does not have type defined."),
-        "{error}"
-    );
+    assert!(error.starts_with("Resource does not have type defined."), "{error}");
     assert_eq!(program.get("/deployments/c").code, 404);
 }
 
@@ -225,10 +195,7 @@ fn twenty() {
     }
     let kept = names(&program, "/deployments/web/manifests");
     assert_eq!(kept.len(), 20);
-    assert_eq!(
-        (kept[0].as_str(), kept[19].as_str()),
-        ("manifest-0003", "manifest-0022")
-    );
+    assert_eq!((kept[0].as_str(), kept[19].as_str()), ("manifest-0003", "manifest-0022"));
     for (manifest, code) in [("manifest-0002", 404), ("manifest-0003", 200)] {
         let path = format!("/deployments/web/manifests/{manifest}");
         assert_eq!(program.get(&path).code, code, "{path}");
@@ -245,10 +212,7 @@ fn failed_update() {
     let path = updated.header("Location").unwrap();
     assert_eq!(program.get(path).json()["state"], "failed");
     assert_eq!(program.get("/deployments/web").json(), before);
-    assert_eq!(
-        names(&program, "/deployments/web/manifests"),
-        ["manifest-0001"]
-    );
+    assert_eq!(names(&program, "/deployments/web/manifests"), ["manifest-0001"]);
 }
 
 fn wrong() {
@@ -273,19 +237,9 @@ fn wrong() {
         ("POST", "/types", b"{}", 405),
         ("POST", "/deployments", &site("Web_1", 1), 400),
         ("POST", "/deployments", &site("../web", 1), 400),
-        (
-            "POST",
-            "/deployments",
-            b"{\"content\": \"resources: []\"}",
-            400,
-        ),
+        ("POST", "/deployments", b"{\"content\": \"resources: []\"}", 400),
         ("POST", "/deployments", b"{\"name\": \"a\"}", 400),
-        (
-            "POST",
-            "/deployments",
-            b"{\"name\": \"a\", \"configuration\": \"x\"}",
-            400,
-        ),
+        ("POST", "/deployments", b"{\"name\": \"a\", \"configuration\": \"x\"}", 400),
         ("POST", "/deployments", b"not: [json", 400),
         ("POST", "/deployments", b"", 400),
         ("POST", "/expand", b"{\"content\": \"a: b: c\"}", 400),
@@ -303,20 +257,14 @@ fn wrong() {
 
 fn yaml() {
     let program = Program::start(&[]);
-    let headers = [
-        ("Content-Type", "application/yaml"),
-        ("Accept", "application/yaml"),
-    ];
+    let headers = [("Content-Type", "application/yaml"), ("Accept", "application/yaml")];
     let body =
         "name: web\nconfiguration:\n  content: |\n    resources:\n    - {name: a, type: A}\n";
     let created = program.send("POST", "/deployments", &headers, body.as_bytes());
     assert_eq!(created.code, 201, "{created:?}");
     assert_eq!(created.header("Content-Type"), Some("application/yaml"));
     let text = String::from_utf8(created.body).unwrap();
-    assert!(
-        text.starts_with("name: web\nnamespace: default\nstate: expanded\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("name: web\nnamespace: default\nstate: expanded\n"), "{text}");
 }
 
 const RBAC: &str = "
@@ -365,11 +313,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: writer}]
 fn rights() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("rbac.yaml"), RBAC).unwrap();
-    std::fs::write(
-        folder.path().join("tokens"),
-        "r,reader,1\nw,writer,2\no,old,3\n",
-    )
-    .unwrap();
+    std::fs::write(folder.path().join("tokens"), "r,reader,1\nw,writer,2\no,old,3\n").unwrap();
     let arguments = ["--auth", "tokens=tokens", "--rbac", "rbac.yaml"];
     let program = Program::start_in(folder, &arguments);
     let send = |token: &str, method: &str, path: &str, body: &[u8]| {
@@ -403,11 +347,7 @@ fn rights() {
         ("r", "DELETE", "/deployments/web", 403),
         ("w", "DELETE", "/deployments/web", 200),
     ] {
-        assert_eq!(
-            send(token, method, path, &web).code,
-            code,
-            "{token} {method} {path}"
-        );
+        assert_eq!(send(token, method, path, &web).code, code, "{token} {method} {path}");
     }
 }
 
@@ -426,10 +366,7 @@ fn manifests_need_a_right_of_their_own() {
     let created = send("w", "POST", "/deployments");
     let operation = created.header("Location").unwrap().to_owned();
     let whole = send("w", "GET", "/deployments/web").json();
-    assert!(
-        whole["manifests"]["manifest-0001"]["layout"].is_object(),
-        "{whole}"
-    );
+    assert!(whole["manifests"]["manifest-0001"]["layout"].is_object(), "{whole}");
     let mut seen = send("r", "GET", "/deployments/web").json();
     assert_eq!(seen["manifests"], serde_json::Value::Null);
     seen["manifests"] = whole["manifests"].clone();
@@ -440,19 +377,14 @@ fn manifests_need_a_right_of_their_own() {
 
 fn observed() {
     let program = Program::start(&[]);
-    assert_eq!(
-        post(&program, "/deployments?namespace=shop", &site("web", 1)).code,
-        201
-    );
+    assert_eq!(post(&program, "/deployments?namespace=shop", &site("web", 1)).code, 201);
     let metrics = program.get("/metrics");
     let metrics = String::from_utf8(metrics.body).unwrap();
     let expansions =
         "krm_template_expansions_total{dialect=\"deployment-manager\",outcome=\"ok\"} 1";
     assert!(metrics.contains(expansions), "{metrics}");
     let line = "\"verb\":\"post\",\"path\":\"/deployments\"";
-    until("the audit line is there", || {
-        program.output().contains(line).then_some(())
-    });
+    until("the audit line is there", || program.output().contains(line).then_some(()));
     let output = program.output();
     assert!(!output.contains("site.jinja"), "{output}");
 }

@@ -23,10 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         run("replicas/what_one_creates_the_other_changes", shared),
         run("replicas/one_of_two_changes_at_once_gets_409", at_once),
-        run(
-            "replicas/the_operation_of_a_server_that_ended_is_interrupted",
-            taken_over,
-        ),
+        run("replicas/the_operation_of_a_server_that_ended_is_interrupted", taken_over),
     ]
 }
 
@@ -49,36 +46,20 @@ impl Etcd {
         let process = Command::new("etcd")
             .arg("--data-dir")
             .arg(folder.path().join("data"))
-            .args([
-                "--listen-client-urls",
-                &address,
-                "--advertise-client-urls",
-                &address,
-            ])
-            .args([
-                "--listen-peer-urls",
-                &peers,
-                "--initial-advertise-peer-urls",
-                &peers,
-            ])
+            .args(["--listen-client-urls", &address, "--advertise-client-urls", &address])
+            .args(["--listen-peer-urls", &peers, "--initial-advertise-peer-urls", &peers])
             .args(["--initial-cluster", &format!("default={peers}")])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        Self {
-            process,
-            address,
-            _folder: folder,
-        }
+        Self { process, address, _folder: folder }
     }
 
     fn server(&self, more: &[&str]) -> Program {
         let arguments = ["--store", "etcd", "--etcd-endpoints", &self.address];
         let program = Program::start(&[&arguments[..], more].concat());
-        until("the server is ready", || {
-            (program.get("/readyz").code == 200).then_some(())
-        });
+        until("the server is ready", || (program.get("/readyz").code == 200).then_some(()));
         program
     }
 }
@@ -93,18 +74,10 @@ impl Drop for Etcd {
 fn shared() {
     let etcd = Etcd::start();
     let (one, two) = (etcd.server(&[]), etcd.server(&[]));
-    assert_eq!(
-        one.send("POST", "/deployments", &JSON, &site("web", 1))
-            .code,
-        201
-    );
+    assert_eq!(one.send("POST", "/deployments", &JSON, &site("web", 1)).code, 201);
     let updated = two.send("PUT", "/deployments/web", &JSON, &site("web", 2));
     assert_eq!(updated.json()["latestManifest"], "manifest-0002");
-    for path in [
-        "/deployments/web",
-        "/types/all/instances",
-        updated.header("Location").unwrap(),
-    ] {
+    for path in ["/deployments/web", "/types/all/instances", updated.header("Location").unwrap()] {
         assert_eq!(one.get(path).json(), two.get(path).json(), "{path}");
     }
     assert_eq!(two.send("DELETE", "/deployments/web", &[], b"").code, 200);
@@ -143,23 +116,13 @@ fn at_once() {
         both.push(status["message"].as_str().unwrap().to_owned());
     }
     let is_busy = |message: &String| message.contains("is being changed by the operation");
-    assert!(
-        both.iter().any(is_busy),
-        "no two changes were at once: {both:?}"
-    );
+    assert!(both.iter().any(is_busy), "no two changes were at once: {both:?}");
 }
 
 fn taken_over() {
     let etcd = Etcd::start();
-    let (one, two) = (
-        etcd.server(&["--expansion-timeout", "60s"]),
-        etcd.server(&[]),
-    );
-    assert_eq!(
-        one.send("POST", "/deployments", &JSON, &site("web", 1))
-            .code,
-        201
-    );
+    let (one, two) = (etcd.server(&["--expansion-timeout", "60s"]), etcd.server(&[]));
+    assert_eq!(one.send("POST", "/deployments", &JSON, &site("web", 1)).code, 201);
     let sent = slow("web");
     let begun = one.send("PUT", "/deployments/web?async=true", &JSON, &sent);
     assert_eq!(begun.code, 202);

@@ -11,10 +11,7 @@ use crate::http::program::Program;
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("restart/a_file_keeps_everything", file),
-        trial(
-            "restart/an_operation_that_was_interrupted_says_so",
-            interrupted,
-        ),
+        trial("restart/an_operation_that_was_interrupted_says_so", interrupted),
         trial("restart/a_server_ends_when_its_operations_have", graceful),
     ]
 }
@@ -83,19 +80,10 @@ fn left_behind(state: &str) -> String {
         ("/dm/operations/operation-1", operation),
         ("/dm/deployments/default/web", deployment),
         ("/dm/locks/default/web", lock),
-        (
-            "/dm/manifests/default/web/manifest-0001",
-            manifest("manifest-0001"),
-        ),
-        (
-            "/dm/manifests/default/web/manifest-0002",
-            manifest("manifest-0002"),
-        ),
+        ("/dm/manifests/default/web/manifest-0001", manifest("manifest-0001")),
+        ("/dm/manifests/default/web/manifest-0002", manifest("manifest-0002")),
         // A manifest that was written, but did not become the latest one.
-        (
-            "/dm/manifests/default/web/manifest-0003",
-            manifest("manifest-0003"),
-        ),
+        ("/dm/manifests/default/web/manifest-0003", manifest("manifest-0003")),
     ];
     let lines = items
         .iter()
@@ -115,11 +103,7 @@ fn loaded(dump: &str) -> TempDir {
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
-    load.stdin
-        .take()
-        .unwrap()
-        .write_all(dump.as_bytes())
-        .unwrap();
+    load.stdin.take().unwrap().write_all(dump.as_bytes()).unwrap();
     assert!(load.wait().unwrap().success());
     folder
 }
@@ -140,13 +124,8 @@ fn interrupted() {
     // The manifest that never became the latest one is deleted, and its name is free.
     let path = "/deployments/web/manifests";
     assert_eq!(names(&program, path), ["manifest-0001", "manifest-0002"]);
-    assert_eq!(
-        program.get("/deployments/web/manifests/manifest-0003").code,
-        404
-    );
-    let again = program
-        .send("PUT", "/deployments/web", &JSON, &site("web", 1))
-        .json();
+    assert_eq!(program.get("/deployments/web/manifests/manifest-0003").code, 404);
+    let again = program.send("PUT", "/deployments/web", &JSON, &site("web", 1)).json();
     assert_eq!(again["state"], "expanded");
     assert_eq!(again["latestManifest"], "manifest-0003");
     let content = &again["manifests"]["manifest-0003"]["inputConfig"]["content"];
@@ -155,10 +134,7 @@ fn interrupted() {
     let refused = program.send("DELETE", "/deployments/web", &[], b"");
     refused.is_status(409);
     let abandoned = program.send("DELETE", "/deployments/web?abandon=true", &[], b"");
-    assert_eq!(
-        abandoned.json()["message"],
-        "deleted; 2 objects remain in the cluster"
-    );
+    assert_eq!(abandoned.json()["message"], "deleted; 2 objects remain in the cluster");
 
     // A change is done if its last write is in the store.
     let program = start(loaded(&left_behind("applied")));

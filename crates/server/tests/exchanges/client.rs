@@ -40,10 +40,7 @@ impl Answer {
 
     pub(crate) fn header(&self, name: &str) -> Vec<String> {
         let values = self.headers.get_all(name);
-        values
-            .iter()
-            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-            .collect()
+        values.iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
     }
 
     pub(crate) fn json(&self) -> Option<Value> {
@@ -60,11 +57,7 @@ pub(crate) async fn send(address: SocketAddr, sent: Sent) -> Answer {
         Ok(Err(error)) => error.to_string(),
         Err(late) => late.to_string(),
     };
-    Answer {
-        status: 0,
-        headers: HeaderMap::new(),
-        body: error.into_bytes(),
-    }
+    Answer { status: 0, headers: HeaderMap::new(), body: error.into_bytes() }
 }
 
 /// Sends a request and reads the status and headers of the response.
@@ -73,19 +66,13 @@ pub(crate) async fn begin(address: SocketAddr, sent: Sent) -> Result<Response<In
     stream.set_nodelay(true)?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
-    let mut request = Request::builder()
-        .method(sent.method.as_str())
-        .uri(&sent.path);
+    let mut request = Request::builder().method(sent.method.as_str()).uri(&sent.path);
     request = request.header("Host", address.to_string());
     for (name, value) in &sent.headers {
         request = request.header(name, value);
     }
     // Other requests need what these create. Without a type, only those of kubectl are accepted.
-    if !sent
-        .headers
-        .iter()
-        .any(|(name, _)| name.eq_ignore_ascii_case("content-type"))
-    {
+    if !sent.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
         request = request.header("Kubectl-Command", "kubectl create");
     }
     let request = request.body(Full::<Bytes>::from(sent.body.unwrap_or_default()))?;
@@ -96,9 +83,5 @@ pub(crate) async fn begin(address: SocketAddr, sent: Sent) -> Result<Response<In
 pub(crate) async fn finish(response: Response<Incoming>) -> Result<Answer, Error> {
     let (head, body) = response.into_parts();
     let body = body.collect().await?.to_bytes().to_vec();
-    Ok(Answer {
-        status: head.status.as_u16(),
-        headers: head.headers,
-        body,
-    })
+    Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
 }

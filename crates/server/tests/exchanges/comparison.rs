@@ -14,12 +14,8 @@ use crate::words::are_same_error;
 const HEADERS: [&str; 3] = ["Content-Type", "Warning", "Retry-After"];
 const OPENSHIFT: &str = "template.openshift.io";
 /// The resources of OpenShift's group that both servers have.
-const RESOURCES: [&str; 4] = [
-    "processedtemplates",
-    "templateinstances",
-    "templateinstances/status",
-    "templates",
-];
+const RESOURCES: [&str; 4] =
+    ["processedtemplates", "templateinstances", "templateinstances/status", "templates"];
 
 /// Returns the differences between a response and the recorded one, one line each. Learns our
 /// values for the recorded uids, names and revisions.
@@ -30,11 +26,7 @@ pub(crate) fn differences(exchange: &Exchange, ours: &Answer, known: &mut Known)
         found.push(format!("status: {}, not {}", ours.status, recorded.status));
     }
     for name in HEADERS {
-        let theirs = recorded
-            .headers
-            .get(name)
-            .map(Values::to_vec)
-            .unwrap_or_default();
+        let theirs = recorded.headers.get(name).map(Values::to_vec).unwrap_or_default();
         let mut own = ours.header(name);
         if name == "Warning" && is_processing(exchange) {
             // Our server has more warnings about errors in Templates.
@@ -63,23 +55,12 @@ pub(crate) fn faults(method: &str, path: &str, ours: &Answer) -> Vec<String> {
     if ours.status == 0 {
         found.push(format!("no answer: {}", ours.text()));
     } else if ours.status >= 400 && method != "HEAD" && !is_health(ours) && !is_openapi {
-        let status = ours
-            .json()
-            .or_else(|| yaml(&ours.text()).ok())
-            .unwrap_or_default();
+        let status = ours.json().or_else(|| yaml(&ours.text()).ok()).unwrap_or_default();
         let is_failure = status.get("kind").is_some_and(|kind| kind == "Status")
-            && status
-                .get("status")
-                .is_some_and(|status| status == "Failure")
-            && status
-                .get("code")
-                .is_some_and(|code| *code == json!(ours.status));
+            && status.get("status").is_some_and(|status| status == "Failure")
+            && status.get("code").is_some_and(|code| *code == json!(ours.status));
         if !is_failure {
-            found.push(format!(
-                "no Status in the answer {}: {}",
-                ours.status,
-                shown(&ours.text())
-            ));
+            found.push(format!("no Status in the answer {}: {}", ours.status, shown(&ours.text())));
         }
     }
     found
@@ -102,11 +83,7 @@ fn bodies(
     found: &mut Vec<String>,
 ) {
     let text = ours.text();
-    let mut comparer = Comparer {
-        exchange,
-        known,
-        found,
-    };
+    let mut comparer = Comparer { exchange, known, found };
     if comparer.is_yaml() {
         comparer.yamls(body, &text);
     } else if exchange.is_watch() {
@@ -119,9 +96,7 @@ fn bodies(
             comparer.found.push(format!("body: {}", shown(&text)));
         }
     } else if !alike(body, &text) {
-        comparer
-            .found
-            .push(format!("body: {}\n      not {}", shown(&text), shown(body)));
+        comparer.found.push(format!("body: {}\n      not {}", shown(&text), shown(body)));
     }
 }
 
@@ -151,19 +126,14 @@ impl Comparer<'_> {
                 "{} lines, not {}: {}",
                 own.len(),
                 recorded.len(),
-                own.iter()
-                    .map(|line| shown(line))
-                    .collect::<Vec<_>>()
-                    .join(" | ")
+                own.iter().map(|line| shown(line)).collect::<Vec<_>>().join(" | ")
             ));
         }
         for (index, (theirs, ours)) in recorded.iter().zip(&own).enumerate() {
             let theirs: Value = serde_json::from_str(theirs).expect("a recorded line is JSON");
             match serde_json::from_str(ours) {
                 Ok(ours) => self.values(&theirs, &ours, &format!("line[{index}]")),
-                Err(error) => self
-                    .found
-                    .push(format!("line[{index}]: {error}: {}", shown(ours))),
+                Err(error) => self.found.push(format!("line[{index}]: {error}: {}", shown(ours))),
             }
         }
     }
@@ -174,11 +144,7 @@ impl Comparer<'_> {
             return;
         };
         let is_trimmed = self.exchange.response.trimmed.is_some();
-        if is_trimmed
-            && theirs
-                .get("rows")
-                .is_some_and(|_| theirs.get("kind").is_none())
-        {
+        if is_trimmed && theirs.get("rows").is_some_and(|_| theirs.get("kind").is_none()) {
             ours = first_cells(&ours);
         } else if !is_trimmed {
             if body.ends_with('\n') != text.ends_with('\n') {
@@ -188,8 +154,7 @@ impl Comparer<'_> {
                 self.found.push("body: pretty or not".to_owned());
             }
             if !body.contains(['<', '>', '&']) && text.contains(['<', '>', '&']) {
-                self.found
-                    .push("body: `<`, `>` or `&` without an escape".to_owned());
+                self.found.push("body: `<`, `>` or `&` without an escape".to_owned());
             }
         }
         self.leave_out(&mut theirs);
@@ -211,12 +176,7 @@ impl Comparer<'_> {
 
     /// Replaces our random values with the recorded ones, if they have the same length.
     fn random_values(&self, theirs: &Value, ours: &mut Value) {
-        if !self
-            .exchange
-            .volatile
-            .iter()
-            .any(|path| path.contains("generated parameters"))
-        {
+        if !self.exchange.volatile.iter().any(|path| path.contains("generated parameters")) {
             return;
         }
         let values = |of: &Value| -> Vec<String> {
@@ -239,10 +199,8 @@ impl Comparer<'_> {
                 // The recording keeps the first items of a trimmed list.
                 let is_part = self.exchange.response.trimmed.is_some() && theirs.len() < own.len();
                 if theirs.len() != own.len() && !is_part {
-                    self.found
-                        .push(format!("{path}: {} items, not {}", own.len(), theirs.len()));
-                    self.found
-                        .push(format!("{path}: {}", shown(&ours.to_string())));
+                    self.found.push(format!("{path}: {} items, not {}", own.len(), theirs.len()));
+                    self.found.push(format!("{path}: {}", shown(&ours.to_string())));
                 }
                 for (index, (theirs, ours)) in theirs.into_iter().zip(own).enumerate() {
                     self.values(theirs, ours, &format!("{path}[{index}]"));
@@ -275,27 +233,19 @@ impl Comparer<'_> {
                     self.revisions(theirs, ours, &path);
                 }
                 Some(own) => self.values(value, own, &path),
-                None => self.found.push(format!(
-                    "{path}: missing, not {}",
-                    shown(&value.to_string())
-                )),
+                None => {
+                    self.found.push(format!("{path}: missing, not {}", shown(&value.to_string())))
+                }
             }
         }
         let is_part = self.exchange.response.trimmed.is_some();
-        for (key, value) in ours
-            .iter()
-            .filter(|(key, _)| !is_part && !theirs.contains_key(*key))
-        {
-            self.found.push(format!(
-                "{path}.{key}: {}, not missing",
-                shown(&value.to_string())
-            ));
+        for (key, value) in ours.iter().filter(|(key, _)| !is_part && !theirs.contains_key(*key)) {
+            self.found.push(format!("{path}.{key}: {}, not missing", shown(&value.to_string())));
         }
         if theirs.len() == ours.len() && theirs.keys().ne(ours.keys()) && self.has_order(path) {
             let keys = |of: &Map<String, Value>| of.keys().cloned().collect::<Vec<_>>().join(" ");
             if theirs.keys().all(|key| ours.contains_key(key)) {
-                self.found
-                    .push(format!("{path}: keys {}, not {}", keys(ours), keys(theirs)));
+                self.found.push(format!("{path}: keys {}, not {}", keys(ours), keys(theirs)));
             }
         }
     }
@@ -317,13 +267,11 @@ impl Comparer<'_> {
             |of: &Map<String, Value>| of["resourceVersion"].as_str().unwrap_or("").to_owned();
         let (recorded, own) = (text(theirs), text(ours));
         if own.is_empty() || !own.bytes().all(|byte| byte.is_ascii_digit()) {
-            self.found
-                .push(format!("{path}: {own:?} is not a revision"));
+            self.found.push(format!("{path}: {own:?} is not a revision"));
         } else if theirs.contains_key("uid")
             && let Err(before) = self.known.learn_revision(&recorded, &own)
         {
-            self.found
-                .push(format!("{path}: {before} ({recorded} in the recording)"));
+            self.found.push(format!("{path}: {before} ({recorded} in the recording)"));
         }
     }
 
@@ -343,8 +291,7 @@ impl Comparer<'_> {
                 self.found.push(format!("{path}: {own:?} {fault}"));
             }
         } else if let Some(ours) = self.known.id(recorded).filter(|ours| *ours != own) {
-            self.found
-                .push(format!("{path}: {own:?}, which was {ours:?} before"));
+            self.found.push(format!("{path}: {own:?}, which was {ours:?} before"));
         } else if self.known.id(recorded).is_none()
             && !alike(recorded, own)
             && !(is_processing(self.exchange) && is_without_value(recorded, own))
@@ -360,13 +307,8 @@ impl Comparer<'_> {
     }
 
     fn is_volatile(&self, path: &str) -> bool {
-        let ends = [
-            "metadata.uid",
-            "metadata.resourceVersion",
-            "metadata.continue",
-            "Timestamp",
-            ".time",
-        ];
+        let ends =
+            ["metadata.uid", "metadata.resourceVersion", "metadata.continue", "Timestamp", ".time"];
         let is_one_of_them = ends.iter().any(|end| path.ends_with(end));
         // The recording has no paths in YAML, and names the only line of a watch `body`.
         let of_body = path.strip_prefix("line[0].");
@@ -380,11 +322,7 @@ impl Comparer<'_> {
 
     fn differ(&mut self, theirs: &Value, ours: &Value, path: &str) {
         let (ours, theirs) = (ours.to_string(), theirs.to_string());
-        self.found.push(format!(
-            "{path}: {}\n      not {}",
-            shown(&ours),
-            shown(&theirs)
-        ));
+        self.found.push(format!("{path}: {}\n      not {}", shown(&ours), shown(&theirs)));
     }
 }
 
@@ -405,11 +343,7 @@ fn is_without_value(recorded: &str, own: &str) -> bool {
 /// Truncates a text for a report.
 fn shown(text: &str) -> String {
     let start: String = text.chars().take(600).collect();
-    if start.len() < text.len() {
-        format!("{start}… ({} bytes)", text.len())
-    } else {
-        start
-    }
+    if start.len() < text.len() { format!("{start}… ({} bytes)", text.len()) } else { start }
 }
 
 /// Converts YAML to JSON.
@@ -438,12 +372,7 @@ fn only_our_groups(document: &mut Value) {
         "APIResourceList" => keep(document, "/resources", "/name", &RESOURCES),
         "APIGroupDiscoveryList" => {
             keep(document, "/items", "/metadata/name", &[OPENSHIFT]);
-            keep(
-                document,
-                "/items/0/versions/0/resources",
-                "/resource",
-                &RESOURCES,
-            );
+            keep(document, "/items/0/versions/0/resources", "/resource", &RESOURCES);
         }
         _ => {}
     }
@@ -464,9 +393,7 @@ fn replace(value: &mut Value, from: &str, to: &str) {
     match value {
         Value::String(text) => *text = text.replace(from, to),
         Value::Array(items) => items.iter_mut().for_each(|item| replace(item, from, to)),
-        Value::Object(entries) => entries
-            .values_mut()
-            .for_each(|entry| replace(entry, from, to)),
+        Value::Object(entries) => entries.values_mut().for_each(|entry| replace(entry, from, to)),
         _ => {}
     }
 }

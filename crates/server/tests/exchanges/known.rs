@@ -108,9 +108,7 @@ pub(crate) fn is_uid(text: &str) -> bool {
 
 /// Returns `true` if a text is a time in seconds, in UTC.
 pub(crate) fn is_time(text: &str) -> bool {
-    MOMENT
-        .find(text)
-        .is_some_and(|found| found.len() == text.len())
+    MOMENT.find(text).is_some_and(|found| found.len() == text.len())
 }
 
 /// Returns `true` if two texts differ only in uids, times, ages, revisions, parts that our messages

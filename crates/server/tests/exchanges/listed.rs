@@ -36,10 +36,7 @@ pub(crate) fn read(path: &Path) -> Result<Listed, Failed> {
 
 pub(crate) fn parse(text: &str) -> Result<Listed, String> {
     let mut listed = BTreeMap::new();
-    for line in text
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-    {
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [numbers, status, reason] = fields.as_slice() else {
             return Err(format!("not three fields: {line}"));
@@ -54,10 +51,7 @@ pub(crate) fn parse(text: &str) -> Result<Listed, String> {
         };
         for range in numbers.split(' ') {
             let (first, last) = range.split_once('-').unwrap_or((range, range));
-            let bound = |text: &str| {
-                text.parse::<u32>()
-                    .map_err(|_| format!("no number: {line}"))
-            };
+            let bound = |text: &str| text.parse::<u32>().map_err(|_| format!("no number: {line}"));
             for number in bound(first)?..=bound(last)? {
                 if listed.insert(number, status).is_some() {
                     return Err(format!("{number} is listed twice"));
@@ -87,20 +81,11 @@ impl Outcome {
         faults: Vec<String>,
     ) -> Self {
         let recorded = exchange.response.status;
-        Self {
-            file: exchange.file.clone(),
-            recorded,
-            status: Some(status),
-            differences,
-            faults,
-        }
+        Self { file: exchange.file.clone(), recorded, status: Some(status), differences, faults }
     }
 
     pub(crate) fn unsent(exchange: &Exchange) -> Self {
-        Self {
-            status: None,
-            ..Self::new(exchange, 0, Vec::new(), Vec::new())
-        }
+        Self { status: None, ..Self::new(exchange, 0, Vec::new(), Vec::new()) }
     }
 
     /// Returns the errors in the outcome, according to the list.
@@ -136,9 +121,7 @@ pub(crate) fn wrong(outcomes: &[Outcome], listed: &Listed) -> Vec<String> {
         })
         .collect();
     let known = |number| {
-        outcomes
-            .iter()
-            .any(|outcome| crate::exchanges::recording::number(&outcome.file) == number)
+        outcomes.iter().any(|outcome| crate::exchanges::recording::number(&outcome.file) == number)
     };
     texts.extend(
         listed
@@ -153,18 +136,10 @@ pub(crate) fn wrong(outcomes: &[Outcome], listed: &Listed) -> Vec<String> {
 /// Formats all differences, listed or not.
 pub(crate) fn report(outcomes: &[Outcome]) -> String {
     let mut report = String::new();
-    let equal = outcomes
-        .iter()
-        .filter(|outcome| outcome.differences.is_empty())
-        .count();
+    let equal = outcomes.iter().filter(|outcome| outcome.differences.is_empty()).count();
     let _ = writeln!(report, "{equal} of {} equal", outcomes.len());
     for outcome in outcomes {
-        let all: Vec<String> = outcome
-            .faults
-            .iter()
-            .chain(&outcome.differences)
-            .cloned()
-            .collect();
+        let all: Vec<String> = outcome.faults.iter().chain(&outcome.differences).cloned().collect();
         if !all.is_empty() {
             report.push_str(&entry(&outcome.file, &all));
             report.push('\n');

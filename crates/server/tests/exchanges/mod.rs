@@ -40,10 +40,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     );
     let recorded = shared.clone();
     trials.push(
-        Trial::test(
-            "exchanges/recorded_answers_about_instances_are_ours_or_listed",
-            move || exchanges(&recorded.unwrap(), &replay::INSTANCES),
-        )
+        Trial::test("exchanges/recorded_answers_about_instances_are_ours_or_listed", move || {
+            exchanges(&recorded.unwrap(), &replay::INSTANCES)
+        })
         .with_ignored_flag(shared.is_none()),
     );
     trials
@@ -54,16 +53,11 @@ fn exchanges(shared: &Path, corpus: &replay::Corpus) -> Result<(), Failed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let recorded = recording::all(&shared.join(corpus.folder))?;
     let listed = listed::read(&root.join("tests/template-api").join(corpus.differences))?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let server = program::Server::start()?;
     let outcomes = runtime.block_on(replay::run(corpus, &recorded, &listed, server.address()))?;
     drop(server);
-    std::fs::write(
-        root.join("target").join(corpus.report),
-        listed::report(&outcomes),
-    )?;
+    std::fs::write(root.join("target").join(corpus.report), listed::report(&outcomes))?;
     let wrong = listed::wrong(&outcomes, &listed);
     if wrong.is_empty() {
         Ok(())

@@ -130,11 +130,7 @@ impl Server {
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()?;
-        let mut server = Self {
-            process,
-            address,
-            folder,
-        };
+        let mut server = Self { process, address, folder };
         let started = Instant::now();
         while TcpStream::connect(address).is_err() {
             let ended = server.process.try_wait()?;

@@ -117,10 +117,7 @@ impl Request {
     /// Returns the body of the request, if there is one.
     pub(crate) fn body(&self) -> Option<Vec<u8>> {
         if self.body_described {
-            return self
-                .body
-                .as_deref()
-                .map(|text| described(text, &self.path).into_bytes());
+            return self.body.as_deref().map(|text| described(text, &self.path).into_bytes());
         }
         match &self.body_base64 {
             Some(text) => Some(STANDARD.decode(text).expect("the recording has base64")),
@@ -147,20 +144,12 @@ pub(crate) fn described(description: &str, path: &str) -> String {
         )
     };
     match description {
-        "message of 3,145,738 times x" => template(
-            "large",
-            &format!(r#""objects":[],"message":"{}""#, "x".repeat(3_145_738)),
-        ),
+        "message of 3,145,738 times x" => {
+            template("large", &format!(r#""objects":[],"message":"{}""#, "x".repeat(3_145_738)))
+        }
         "message of 1,638,400 times x" => {
-            let name = if path.contains("processed") {
-                "large3"
-            } else {
-                "large2"
-            };
-            template(
-                name,
-                &format!(r#""objects":[],"message":"{}""#, "x".repeat(1_638_400)),
-            )
+            let name = if path.contains("processed") { "large3" } else { "large2" };
+            template(name, &format!(r#""objects":[],"message":"{}""#, "x".repeat(1_638_400)))
         }
         "10,000 times the same ConfigMap with ${A}" => {
             let objects = vec![object("${A}"); 10_000].join(",");
@@ -200,14 +189,8 @@ pub(crate) fn all(folder: &Path) -> Result<Vec<Exchange>, Failed> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
         let path = entry?.path();
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let is_json = path
-            .extension()
-            .is_some_and(|extension| extension == "json");
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_json = path.extension().is_some_and(|extension| extension == "json");
         if is_json && name.starts_with(|first: char| first.is_ascii_digit()) {
             files.push(name);
         }

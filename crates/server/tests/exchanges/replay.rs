@@ -109,18 +109,16 @@ impl Replay<'_> {
         let request = &exchange.request;
         let faults = faults(&request.method, &request.path, &answer);
         self.recorded.extend(exchange.objects());
-        if let (Some(recorded), [own, ..]) = (
-            exchange.response.headers.get("Etag"),
-            answer.header("Etag").as_slice(),
-        ) && let [recorded, ..] = recorded.to_vec().as_slice()
+        if let (Some(recorded), [own, ..]) =
+            (exchange.response.headers.get("Etag"), answer.header("Etag").as_slice())
+            && let [recorded, ..] = recorded.to_vec().as_slice()
         {
             // A second tag for the same document is reported as a difference of the document.
             let _ = self.known.learn_id(recorded, own);
         }
         let json = answer.json();
         let status = answer.status;
-        self.answers
-            .insert(exchange.file.clone(), (answer.headers, json));
+        self.answers.insert(exchange.file.clone(), (answer.headers, json));
         Outcome::new(exchange, status, different, faults)
     }
 
@@ -145,11 +143,7 @@ impl Replay<'_> {
                 *value = ours.to_owned();
             }
         }
-        if let Some(text) = sent
-            .body
-            .as_deref()
-            .and_then(|body| str::from_utf8(body).ok())
-        {
+        if let Some(text) = sent.body.as_deref().and_then(|body| str::from_utf8(body).ok()) {
             sent.body = Some(match self.rebased(exchange, text).await {
                 Some(body) => body.to_string().into_bytes(),
                 None => self.known.fill(text, &current).into_bytes(),
@@ -172,18 +166,12 @@ impl Replay<'_> {
         }
         let path = binding.path.as_deref()?;
         let (_, answer) = self.answers.get(&binding.from)?;
-        let ours = answer
-            .as_ref()?
-            .pointer(&pointer(path))?
-            .as_str()?
-            .to_owned();
+        let ours = answer.as_ref()?.pointer(&pointer(path))?.as_str()?.to_owned();
         if let (Some((_, recorded)), Some((_, hash))) =
             (binding.value.split_once("hash="), ours.split_once("hash="))
         {
             let hash = format!("hash={hash}");
-            self.known
-                .learn_id(&format!("hash={recorded}"), &hash)
-                .ok()?;
+            self.known.learn_id(&format!("hash={recorded}"), &hash).ok()?;
         }
         if path.ends_with("resourceVersion") {
             // The revision of a list can be the known revision of an object.
@@ -206,11 +194,8 @@ impl Replay<'_> {
             }
             None => return None,
         };
-        let (path, _) = exchange
-            .request
-            .path
-            .split_once('?')
-            .unwrap_or((&exchange.request.path, ""));
+        let (path, _) =
+            exchange.request.path.split_once('?').unwrap_or((&exchange.request.path, ""));
         let current = self.as_admin("GET", path, None).await.json()?;
         let uid = current.pointer("/metadata/uid")?.as_str()?;
         let mut before = self.recorded.iter().filter(|((recorded, revision), _)| {
@@ -221,30 +206,18 @@ impl Replay<'_> {
 
     /// Returns our latest revision, or the revision of the object that the request updates.
     async fn current(&self, exchange: &Exchange) -> String {
-        let reads_object = exchange
-            .bindings
-            .iter()
-            .any(|binding| binding.from == THE_OBJECT);
+        let reads_object = exchange.bindings.iter().any(|binding| binding.from == THE_OBJECT);
         if !reads_object && !exchange.is_watch() {
             return "1".to_owned();
         }
         let path = if reads_object {
-            exchange
-                .request
-                .path
-                .split('?')
-                .next()
-                .unwrap_or_default()
-                .to_owned()
+            exchange.request.path.split('?').next().unwrap_or_default().to_owned()
         } else {
             format!("{OPENSHIFT}/{}?limit=1", self.corpus.resource)
         };
         let answer = self.as_admin("GET", &path, None).await;
         let revision = answer.json().and_then(|answer| {
-            answer
-                .pointer("/metadata/resourceVersion")
-                .and_then(Value::as_str)
-                .map(str::to_owned)
+            answer.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned)
         });
         revision.unwrap_or_else(|| "1".to_owned())
     }
@@ -281,13 +254,9 @@ impl Replay<'_> {
         let template = json!({"kind": "Template", "apiVersion": "template.openshift.io/v1",
             "metadata": metadata, "objects": []});
         let path = format!("{OPENSHIFT}/{namespace}/templates");
-        let answer = self
-            .as_admin("POST", &path, Some(("application/json", template)))
-            .await;
+        let answer = self.as_admin("POST", &path, Some(("application/json", template))).await;
         let created = answer.status == 201;
-        created
-            .then_some(())
-            .ok_or_else(|| format!("{name}: {}", answer.text()).into())
+        created.then_some(()).ok_or_else(|| format!("{name}: {}", answer.text()).into())
     }
 
     /// Sends the unrecorded requests before an exchange.
@@ -312,13 +281,11 @@ impl Replay<'_> {
         if number == 483 {
             for index in 1..=12 {
                 let group = if index < 10 { "y" } else { "x" };
-                self.create("shop", &format!("d{index}"), json!({"grp": group}))
-                    .await?;
+                self.create("shop", &format!("d{index}"), json!({"grp": group})).await?;
             }
         } else if number == 657 {
             for index in 0..3 {
-                self.create("prod", &format!("e{index}"), Value::Null)
-                    .await?;
+                self.create("prod", &format!("e{index}"), Value::Null).await?;
             }
         } else if number == 658 {
             for index in 0..5 {
@@ -384,12 +351,7 @@ impl Replay<'_> {
             json!({"metadata": {"labels": {"w": "2"}}}),
             json!({"metadata": {"labels": {"w": "1"}}}),
         ] {
-            self.as_admin(
-                "PATCH",
-                &path,
-                Some(("application/merge-patch+json", patch)),
-            )
-            .await;
+            self.as_admin("PATCH", &path, Some(("application/merge-patch+json", patch))).await;
         }
         self.as_admin("DELETE", &path, None).await;
         Ok(())
@@ -421,10 +383,8 @@ fn changed(before: &Value, body: &Value, ours: &Value) -> Value {
 
 /// Returns the recorded headers, with the default headers and the token of the user.
 fn headers(user: &str, recorded: &BTreeMap<String, String>) -> Vec<(String, String)> {
-    let mut headers: Vec<(String, String)> = recorded
-        .iter()
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let mut headers: Vec<(String, String)> =
+        recorded.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     if !recorded.contains_key("User-Agent") {
         headers.push(("User-Agent".to_owned(), "recorder".to_owned()));
     }

@@ -1,8 +1,5 @@
 //! Tests of the comparison itself.
-#![expect(
-    clippy::unnecessary_wraps,
-    reason = "what a trial calls returns a result"
-)]
+#![expect(clippy::unnecessary_wraps, reason = "what a trial calls returns a result")]
 
 use http::HeaderMap;
 use libtest_mimic::{Failed, Trial};
@@ -49,11 +46,7 @@ fn exchange(path: &str, status: u16, body: &Value, volatile: &[&str]) -> Exchang
 fn answer(status: u16, body: &str) -> Answer {
     let mut headers = HeaderMap::new();
     headers.insert("Content-Type", "application/json".parse().unwrap());
-    Answer {
-        status,
-        headers,
-        body: body.as_bytes().to_vec(),
-    }
+    Answer { status, headers, body: body.as_bytes().to_vec() }
 }
 
 fn found(exchange: &Exchange, ours: &Value) -> Vec<String> {
@@ -72,17 +65,11 @@ fn differences_are_found() -> Result<(), Failed> {
     let recorded = json!({"a": 1, "b": {"c": [1, 2], "d": "x"}, "e": null});
     let rows = [
         (json!({"a": 1, "b": {"c": [1, 2], "d": "x"}, "e": null}), 0),
-        (
-            json!({"a": "1", "b": {"c": [1, 2], "d": "x"}, "e": null}),
-            1,
-        ),
+        (json!({"a": "1", "b": {"c": [1, 2], "d": "x"}, "e": null}), 1),
         (json!({"a": 1, "b": {"c": [2, 1], "d": "x"}, "e": null}), 2),
         (json!({"a": 1, "b": {"c": [1, 2], "d": "y"}, "e": null}), 1),
         (json!({"a": 1, "b": {"c": [1, 2], "d": "x"}}), 1),
-        (
-            json!({"a": 1, "b": {"c": [1, 2], "d": "x", "f": 1}, "e": null}),
-            1,
-        ),
+        (json!({"a": 1, "b": {"c": [1, 2], "d": "x", "f": 1}, "e": null}), 1),
         (json!({"a": 1, "b": {"d": "x", "c": [1, 2]}, "e": null}), 1),
         (json!({"a": 1, "b": {"c": [1, 2], "d": "x"}, "e": []}), 1),
         (json!({"a": 1, "b": {"c": [1, 2], "d": "<"}, "e": null}), 2),
@@ -92,32 +79,18 @@ fn differences_are_found() -> Result<(), Failed> {
         same(&(lines.len(), &lines), &(count, &lines));
     }
     let spelled = exchange("/", 200, &serde_json::from_str("1.0")?, &[]);
-    same(
-        &differences(&spelled, &answer(200, "1\n"), &mut Known::default()).len(),
-        &1,
-    );
+    same(&differences(&spelled, &answer(200, "1\n"), &mut Known::default()).len(), &1);
     let plain = exchange("/", 200, &recorded, &[]);
     let pretty = serde_json::to_string_pretty(&recorded)?;
+    same(&differences(&plain, &answer(200, &pretty), &mut Known::default()).len(), &2);
     same(
-        &differences(&plain, &answer(200, &pretty), &mut Known::default()).len(),
-        &2,
-    );
-    same(
-        &differences(
-            &plain,
-            &answer(201, &format!("{recorded}\n")),
-            &mut Known::default(),
-        )
-        .len(),
+        &differences(&plain, &answer(201, &format!("{recorded}\n")), &mut Known::default()).len(),
         &1,
     );
     let mut typed = answer(200, &format!("{recorded}\n"));
     typed.headers.insert("Warning", "299 - \"w\"".parse()?);
     typed.headers.insert("Content-Type", "text/plain".parse()?);
-    same(
-        &differences(&plain, &typed, &mut Known::default()).len(),
-        &2,
-    );
+    same(&differences(&plain, &typed, &mut Known::default()).len(), &2);
     Ok(())
 }
 
@@ -133,22 +106,15 @@ fn volatile_values() -> Result<(), Failed> {
         json!({"metadata": {"uid": uid, "resourceVersion": revision, "creationTimestamp": time,
             "continue": token}})
     };
-    let recorded = exchange(
-        "/",
-        200,
-        &metadata(UID_A, json!("5"), "2026-11-22T04:37:15Z", "a"),
-        &volatile,
-    );
+    let recorded =
+        exchange("/", 200, &metadata(UID_A, json!("5"), "2026-11-22T04:37:15Z", "a"), &volatile);
     let time = "2027-01-01T00:00:00Z";
     let rows = [
         (metadata(UID_B, json!("77"), time, "b"), 0),
         (metadata("b", json!("77"), time, "b"), 1),
         (metadata(UID_B, json!(77), time, "b"), 1),
         (metadata(UID_B, json!("7x"), time, "b"), 1),
-        (
-            metadata(UID_B, json!("77"), "2027-01-01T00:00:00.5Z", "b"),
-            1,
-        ),
+        (metadata(UID_B, json!("77"), "2027-01-01T00:00:00.5Z", "b"), 1),
         (metadata(UID_B, json!("77"), time, ""), 1),
     ];
     for (ours, count) in rows {
@@ -157,15 +123,9 @@ fn volatile_values() -> Result<(), Failed> {
     }
     let text =
         |uid: &str, revision: u32| json!(format!("UID in record ({uid}), current: {revision}"));
-    same(
-        &found(&exchange("/", 200, &text(UID_A, 5), &[]), &text(UID_B, 900)).len(),
-        &0,
-    );
+    same(&found(&exchange("/", 200, &text(UID_A, 5), &[]), &text(UID_B, 900)).len(), &0);
     let other = json!(format!("UID in the record ({UID_B}), current: 900"));
-    same(
-        &found(&exchange("/", 200, &text(UID_A, 5), &[]), &other).len(),
-        &1,
-    );
+    same(&found(&exchange("/", 200, &text(UID_A, 5), &[]), &other).len(), &1);
     let generated = "body.parameters[*].value of generated parameters and where it is used";
     let template =
         |value: &str| json!({"objects": [{"a": value}], "parameters": [{"value": value}]});
@@ -197,20 +157,11 @@ fn requests_get_our_values() -> Result<(), Failed> {
     known.learn_id(UID_A, UID_B)?;
     known.learn_revision("576", "12")?;
     let rows = [
-        (
-            "/t?resourceVersion=576&limit=576",
-            "/t?resourceVersion=12&limit=576",
-        ),
+        ("/t?resourceVersion=576&limit=576", "/t?resourceVersion=12&limit=576"),
         ("/t?resourceVersion=577", "/t?resourceVersion=99"),
         ("/t?resourceVersion=5", "/t?resourceVersion=5"),
-        (
-            "/t?resourceVersion=999999999",
-            "/t?resourceVersion=999999999",
-        ),
-        (
-            r#"{"resourceVersion": "576", "a": "576"}"#,
-            r#"{"resourceVersion": "12", "a": "576"}"#,
-        ),
+        ("/t?resourceVersion=999999999", "/t?resourceVersion=999999999"),
+        (r#"{"resourceVersion": "576", "a": "576"}"#, r#"{"resourceVersion": "12", "a": "576"}"#),
         ("resourceVersion: \"576\"\n", "resourceVersion: \"12\"\n"),
         (UID_A, UID_B),
         (UID_B, UID_B),
@@ -241,12 +192,7 @@ fn errors_are_statuses() -> Result<(), Failed> {
 fn the_list_must_be_true() -> Result<(), Failed> {
     let recorded = exchange("/", 200, &json!(1), &[]);
     let outcome = |status: u16, count: usize| {
-        Outcome::new(
-            &recorded,
-            status,
-            vec!["differs".to_owned(); count],
-            Vec::new(),
-        )
+        Outcome::new(&recorded, status, vec!["differs".to_owned(); count], Vec::new())
     };
     let rows = [
         ("", 200, 0, 0),
@@ -261,13 +207,7 @@ fn the_list_must_be_true() -> Result<(), Failed> {
     for (list, status, count, wrong) in rows {
         same(&outcome(status, count).verdict(&parse(list)?).len(), &wrong);
     }
-    for bad in [
-        "001\tsame",
-        "001\tsame\t",
-        "x\tsame\twhy",
-        "001\tx\twhy",
-        "1-3 2\tsame\twhy",
-    ] {
+    for bad in ["001\tsame", "001\tsame\t", "x\tsame\twhy", "001\tx\twhy", "1-3 2\tsame\twhy"] {
         assert!(parse(bad).is_err(), "{bad}");
     }
     assert!(parse("# a comment\n\n001-003 7\tunsent\twhy\n")?.is_unsent(7));
@@ -275,10 +215,7 @@ fn the_list_must_be_true() -> Result<(), Failed> {
 }
 
 fn paths_and_bodies_are_made() -> Result<(), Failed> {
-    same(
-        &pointer("metadata.continue"),
-        &"/metadata/continue".to_owned(),
-    );
+    same(&pointer("metadata.continue"), &"/metadata/continue".to_owned());
     same(&pointer(r#"paths["a/b"].c"#), &"/paths/a~1b/c".to_owned());
     let operations: Vec<Value> =
         serde_json::from_str(&described("10,001 times {\"op\":\"test\"}", "/"))?;
@@ -287,18 +224,9 @@ fn paths_and_bodies_are_made() -> Result<(), Failed> {
         "a value of 100,000 x in 300 places",
         "/apis/template.openshift.io/v1",
     ))?;
+    same(&template.pointer("/objects").and_then(Value::as_array).map(Vec::len), &Some(300));
     same(
-        &template
-            .pointer("/objects")
-            .and_then(Value::as_array)
-            .map(Vec::len),
-        &Some(300),
-    );
-    same(
-        &template
-            .pointer("/parameters/0/value")
-            .and_then(Value::as_str)
-            .map(str::len),
+        &template.pointer("/parameters/0/value").and_then(Value::as_str).map(str::len),
         &Some(100_000),
     );
     Ok(())

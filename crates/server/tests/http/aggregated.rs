@@ -85,10 +85,7 @@ impl Cluster {
             }
             let (code, body) = self.answer(path);
             let body = body.to_string();
-            let head = format!(
-                "HTTP/1.1 {code} x\r\nContent-Length: {}\r\n\r\n",
-                body.len()
-            );
+            let head = format!("HTTP/1.1 {code} x\r\nContent-Length: {}\r\n\r\n", body.len());
             if write!(&stream, "{head}{body}").is_err() {
                 return;
             }
@@ -109,10 +106,7 @@ impl Cluster {
             }
             path if path.starts_with(all) => {
                 let name = &path[all.len() + 1..];
-                known
-                    .namespaces
-                    .get(name)
-                    .map(|gone| namespace(name, *gone))
+                known.namespaces.get(name).map(|gone| namespace(name, *gone))
             }
             "/apis/apiregistration.k8s.io/v1/apiservices/v1alpha1.template.krm.dev" => {
                 let spec = known.registered.as_ref();
@@ -127,10 +121,7 @@ impl Cluster {
 
     /// Sends events as they come.
     fn watch(&self, mut stream: TcpStream) {
-        let _ = write!(
-            stream,
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-        );
+        let _ = write!(stream, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
         let mut known = self.0.0.lock().unwrap();
         loop {
             for event in std::mem::take(&mut known.events) {
@@ -185,18 +176,13 @@ async fn templates_are_created_in_namespaces_of_the_cluster_only() {
         let status = page.json();
         assert_eq!(page.code, 403, "{status}");
         assert_eq!(status["details"]["kind"], resource);
-        assert_eq!(
-            status["details"]["causes"][0]["reason"],
-            "NamespaceTerminating"
-        );
+        assert_eq!(status["details"]["causes"][0]["reason"], "NamespaceTerminating");
     }
     // A new namespace, and one that has changed.
     cluster.change(|known| {
         known.namespaces.insert("new", false);
         known.namespaces.insert("shop", true);
-        known
-            .events
-            .push(json!({"type": "MODIFIED", "object": namespace("shop", true)}));
+        known.events.push(json!({"type": "MODIFIED", "object": namespace("shop", true)}));
     });
     assert_eq!(create(&site, "templates", "new").await.code, 201);
     for _ in 0..500 {
@@ -215,10 +201,7 @@ async fn templates_are_created_in_namespaces_of_the_cluster_only() {
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_that_does_not_answer_creates_nothing() {
-    let known = Known {
-        is_away: true,
-        ..Known::default()
-    };
+    let known = Known { is_away: true, ..Known::default() };
     let (_cluster, site) = Cluster::start(known).await;
     let page = create(&site, "templates", "shop").await;
     assert_eq!((page.code, page.header("retry-after")), (503, "1"));
@@ -230,14 +213,10 @@ async fn a_cluster_that_does_not_answer_creates_nothing() {
 async fn a_registration_of_crds_is_reported() {
     let mut local = own();
     local.as_object_mut().unwrap().remove("service");
-    for (registered, words) in [
-        (Some(local), "belongs to CustomResourceDefinitions"),
-        (None, "does not exist"),
-    ] {
-        let known = Known {
-            registered,
-            ..Known::default()
-        };
+    for (registered, words) in
+        [(Some(local), "belongs to CustomResourceDefinitions"), (None, "does not exist")]
+    {
+        let known = Known { registered, ..Known::default() };
         let (_cluster, site) = Cluster::start(known).await;
         let page = site.get("/readyz?verbose").await;
         assert_eq!(page.code, 500);

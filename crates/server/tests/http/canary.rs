@@ -54,36 +54,16 @@ fn requests() -> Vec<(&'static str, String, &'static str, String)> {
     }
     for parameter in [&value, &secret, &number, &from] {
         all.push(("POST", process(), json, ours(parameter)));
-        all.push((
-            "POST",
-            format!("{OPENSHIFT}/processedtemplates"),
-            json,
-            theirs(parameter),
-        ));
+        all.push(("POST", format!("{OPENSHIFT}/processedtemplates"), json, theirs(parameter)));
         all.push(("POST", process(), "application/yaml", ours(parameter)));
     }
     let given = ours("{\"name\":\"P\",\"type\":\"secret\"}");
     let given = given.replacen('{', &format!("{{\"values\":{{\"P\":\"{CANARY}\"}},"), 1);
     all.push(("POST", process(), json, given));
     all.extend([
-        (
-            "POST",
-            process(),
-            json,
-            format!("{{\"parameters\":{CANARY}"),
-        ),
-        (
-            "POST",
-            process(),
-            "application/yaml",
-            format!("parameters: [{CANARY}"),
-        ),
-        (
-            "POST",
-            process(),
-            "application/yaml",
-            format!("a: &x {CANARY}\na: *y"),
-        ),
+        ("POST", process(), json, format!("{{\"parameters\":{CANARY}")),
+        ("POST", process(), "application/yaml", format!("parameters: [{CANARY}")),
+        ("POST", process(), "application/yaml", format!("a: &x {CANARY}\na: *y")),
         ("POST", process(), "text/html", CANARY.to_owned()),
         ("POST", TEMPLATES.to_owned(), json, ours(&value)),
         ("POST", TEMPLATES.to_owned(), json, ours(&value)),
@@ -108,24 +88,9 @@ fn requests() -> Vec<(&'static str, String, &'static str, String)> {
             "application/apply-patch+yaml",
             ours(&value),
         ),
-        (
-            "POST",
-            format!("{stored}/processed"),
-            json,
-            values(&format!("{{\"P\":\"{CANARY}\"}}")),
-        ),
-        (
-            "POST",
-            format!("{stored}/processed"),
-            json,
-            values(&format!("{{\"Q\":\"{CANARY}\"}}")),
-        ),
-        (
-            "POST",
-            format!("{stored}/processed"),
-            json,
-            values(&format!("\"{CANARY}\"")),
-        ),
+        ("POST", format!("{stored}/processed"), json, values(&format!("{{\"P\":\"{CANARY}\"}}"))),
+        ("POST", format!("{stored}/processed"), json, values(&format!("{{\"Q\":\"{CANARY}\"}}"))),
+        ("POST", format!("{stored}/processed"), json, values(&format!("\"{CANARY}\""))),
         (
             "POST",
             format!("{stored}/processed"),
@@ -155,23 +120,9 @@ fn values_and_credentials_are_never_said() {
     let tokens = format!("{CANARY}-token,jane,1,\"system:masters\"\n");
     std::fs::write(folder.path().join("tokens.csv"), tokens).unwrap();
     let certificate = two::certificate(folder.path());
-    let common = [
-        "--log-level",
-        "trace",
-        "--auth",
-        "tokens=tokens.csv",
-        "--shutdown-delay",
-        "0s",
-    ];
+    let common = ["--log-level", "trace", "--auth", "tokens=tokens.csv", "--shutdown-delay", "0s"];
     let plain = Program::start_in(folder, &common);
-    let tls = [
-        "--tls-cert",
-        "tls.crt",
-        "--tls-key",
-        "tls.key",
-        "--log-format",
-        "json",
-    ];
+    let tls = ["--tls-cert", "tls.crt", "--tls-key", "tls.key", "--log-format", "json"];
     let folder = tempfile::tempdir().unwrap();
     for file in ["tokens.csv", "tls.crt", "tls.key"] {
         std::fs::copy(plain.folder().join(file), folder.path().join(file)).unwrap();
@@ -213,13 +164,9 @@ fn values_and_credentials_are_never_said() {
         }
     }
     let wrong = format!("Bearer {CANARY}-wrong");
-    plain
-        .send("GET", "/api", &[("Authorization", &wrong)], b"")
-        .is_status(401);
+    plain.send("GET", "/api", &[("Authorization", &wrong)], b"").is_status(401);
     let basic = format!("Basic {CANARY}");
-    plain
-        .send("GET", "/api", &[("Authorization", &basic)], b"")
-        .is_status(401);
+    plain.send("GET", "/api", &[("Authorization", &basic)], b"").is_status(401);
     Runtime::new().unwrap().block_on(async {
         let two = two::over(TcpStream::connect(plain.address()).await.unwrap()).await;
         let tls = two::over_tls(encrypted.address(), &certificate).await;
@@ -240,10 +187,7 @@ fn values_and_credentials_are_never_said() {
         program.signal("TERM");
         let (status, output) = program.end();
         assert!(status.success());
-        assert!(
-            output.contains("\"verb\":\"get\""),
-            "an audit log: {output}"
-        );
+        assert!(output.contains("\"verb\":\"get\""), "an audit log: {output}");
         said += &output;
     }
     assert!(said.contains("TRACE"), "{said}");

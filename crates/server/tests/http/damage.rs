@@ -72,19 +72,13 @@ fn a_damaged_template_is_named_left_out_and_deleted() {
     let watch = format!("{TEMPLATES}?watch=true&timeoutSeconds=1");
     assert_eq!(program.get(&watch).header("Warning"), Some(warning));
     let page = String::from_utf8(program.get("/ui/").body).unwrap();
-    assert!(
-        page.contains("2 Templates are damaged in the store"),
-        "{page}"
-    );
+    assert!(page.contains("2 Templates are damaged in the store"), "{page}");
     // A precondition that cannot be checked prevents the deletion.
     let options = json!({"preconditions": {"resourceVersion": "3"}}).to_string();
     let refused = program.send("DELETE", &web, &JSON, options.as_bytes());
     refused.is_status(500);
     let deleted = program.send("DELETE", &web, &[], b"");
-    assert_eq!(
-        (deleted.code, &deleted.json()["status"]),
-        (200, &json!("Success"))
-    );
+    assert_eq!((deleted.code, &deleted.json()["status"]), (200, &json!("Success")));
     program.get(&web).is_status(404);
     create(&program, "web");
     assert_eq!(program.get(&web).code, 200);
@@ -101,13 +95,8 @@ fn a_damaged_deployment_is_named_and_abandoned() {
     let one = program.get("/deployments/web");
     one.is_status(500);
     let message = one.json()["message"].to_string();
-    assert!(
-        message.contains("is damaged in the store") && message.contains("web"),
-        "{message}"
-    );
-    program
-        .send("DELETE", "/deployments/web", &[], b"")
-        .is_status(500);
+    assert!(message.contains("is damaged in the store") && message.contains("web"), "{message}");
+    program.send("DELETE", "/deployments/web", &[], b"").is_status(500);
     let deleted = program.send("DELETE", "/deployments/web?abandon=true", &[], b"");
     assert_eq!(deleted.code, 200, "{deleted:?}");
     assert_eq!(program.get("/deployments").json(), json!([]));
@@ -135,19 +124,12 @@ fn the_commands_say_what_is_damaged() {
     assert_eq!(run(folder.path(), &["check", "t.redb"]), (Some(0), whole));
     let program = Program::start_in(folder, &STORE);
     let in_use = run(program.folder(), &["check", "t.redb"]);
-    assert!(
-        in_use.1.contains("t.redb: another process uses the file"),
-        "{}",
-        in_use.1
-    );
+    assert!(in_use.1.contains("t.redb: another process uses the file"), "{}", in_use.1);
     let folder = damage(program, &["canary of web."]);
     let named = "krm-template-server: \"/template.krm.dev/templates/shop/web\" is damaged\n";
     let (code, checked) = run(folder.path(), &["check", "t.redb"]);
     let state = "t.redb: objects whole: 1, damaged: 1\n";
-    assert!(
-        checked.starts_with(&(named.to_owned() + state)),
-        "{checked}"
-    );
+    assert!(checked.starts_with(&(named.to_owned() + state)), "{checked}");
     assert_eq!(code, Some(1));
     let salvaged = "new.redb: objects salvaged: 1, damaged: 1\n";
     assert_eq!(
@@ -159,10 +141,7 @@ fn the_commands_say_what_is_damaged() {
         (Some(1), named.to_owned())
     );
     let (code, compacted) = run(folder.path(), &["compact", "new.redb"]);
-    assert!(
-        compacted.starts_with("new.redb: ") && code == Some(0),
-        "{compacted}"
-    );
+    assert!(compacted.starts_with("new.redb: ") && code == Some(0), "{compacted}");
 }
 
 fn versions_from_the_future_are_expired() {
@@ -173,10 +152,7 @@ fn versions_from_the_future_are_expired() {
     // The body is chunked.
     let (begin, end) = (body.find('{').unwrap(), body.rfind('}').unwrap());
     let event: serde_json::Value = serde_json::from_str(&body[begin..=end]).unwrap();
-    assert_eq!(
-        (&event["type"], &event["object"]["code"]),
-        (&json!("ERROR"), &json!(410))
-    );
+    assert_eq!((&event["type"], &event["object"]["code"]), (&json!("ERROR"), &json!(410)));
     assert_eq!(event["object"]["reason"], "Expired");
     // A list that another state began.
     let other = Program::start(&[]);
@@ -185,9 +161,7 @@ fn versions_from_the_future_are_expired() {
     }
     let first = other.get(&format!("{TEMPLATES}?limit=1")).json();
     let token = first["metadata"]["continue"].as_str().unwrap();
-    program
-        .get(&format!("{TEMPLATES}?limit=1&continue={token}"))
-        .is_status(410);
+    program.get(&format!("{TEMPLATES}?limit=1&continue={token}")).is_status(410);
 }
 
 fn a_removed_file_fails_the_health_check() {
@@ -199,8 +173,6 @@ fn a_removed_file_fails_the_health_check() {
     let reason = String::from_utf8(program.get("/readyz/store").body).unwrap();
     assert!(reason.contains("t.redb: the file was removed"), "{reason}");
     assert_eq!(program.get("/livez").code, 200);
-    program
-        .send("DELETE", &format!("{TEMPLATES}/web"), &[], b"")
-        .is_status(503);
+    program.send("DELETE", &format!("{TEMPLATES}/web"), &[], b"").is_status(503);
     assert_eq!(program.get(&format!("{TEMPLATES}/web")).code, 200);
 }

@@ -44,16 +44,9 @@ async fn release(site: &Site) {
 
 #[tokio::main(flavor = "current_thread")]
 async fn behind_a_cluster_its_garbage_collector_gets_a_finalizer() {
-    let site = Site::with(
-        |_| krm_template_server_core::auth::Args::default(),
-        &[AGGREGATED],
-    )
-    .await;
+    let site = Site::with(|_| krm_template_server_core::auth::Args::default(), &[AGGREGATED]).await;
     for (options, finalizer) in [
-        (
-            json!({"propagationPolicy": "Foreground"}),
-            "foregroundDeletion",
-        ),
+        (json!({"propagationPolicy": "Foreground"}), "foregroundDeletion"),
         (json!({"propagationPolicy": "Orphan"}), "orphan"),
         (json!({"orphanDependents": true}), "orphan"),
     ] {

@@ -12,10 +12,7 @@ use serde_json::{Value, json};
 use crate::deployments::paths::site;
 use crate::http::program::{Program, Response, TEMPLATES, until};
 
-tests!(
-    no_answer_tells_what_exists,
-    no_condition_tells_which_templates_exist
-);
+tests!(no_answer_tells_what_exists, no_condition_tells_which_templates_exist);
 
 /// The name of what exists in the namespace `shop`, and one of the same length that does not.
 const NAMES: [&str; 2] = ["web", "wob"];
@@ -79,26 +76,13 @@ fn send(
         ("Authorization", token.as_str()),
         ("Content-Type", content_type),
         ("Sec-Fetch-Site", "same-origin"),
-        (
-            "Accept",
-            if path.starts_with("/ui") {
-                "text/html"
-            } else {
-                "application/json"
-            },
-        ),
+        ("Accept", if path.starts_with("/ui") { "text/html" } else { "application/json" }),
     ];
     program.send(method, path, &headers, body.as_bytes())
 }
 
 fn create(program: &Program, user: &str, path: &str, object: &Value) -> Response {
-    let created = send(
-        program,
-        user,
-        ("POST", path),
-        "application/json",
-        &object.to_string(),
-    );
+    let created = send(program, user, ("POST", path), "application/json", &object.to_string());
     assert!(matches!(created.code, 200 | 201), "{created:?}");
     created
 }
@@ -123,21 +107,10 @@ fn start() -> (Program, String) {
     create(&program, "root", TEMPLATES, &template(KRM, NAMES[0]));
     let instances = format!("/apis/{KRM}/namespaces/shop/templateinstances");
     let spec = json!({"template": template(KRM, "t")});
-    create(
-        &program,
-        "root",
-        &instances,
-        &instance(KRM, NAMES[0], &spec),
-    );
+    create(&program, "root", &instances, &instance(KRM, NAMES[0], &spec));
     let body = site(NAMES[0], 1);
     let path = "/deployments?namespace=shop";
-    let made = send(
-        &program,
-        "root",
-        ("POST", path),
-        "application/json",
-        &text(&body),
-    );
+    let made = send(&program, "root", ("POST", path), "application/json", &text(&body));
     assert_eq!(made.code, 201, "{made:?}");
     let operation = made.header("Location").unwrap().to_owned();
     (program, operation)
@@ -154,12 +127,8 @@ fn documented(program: &Program) -> Vec<String> {
     let documents = index["paths"].as_object().unwrap().values();
     let urls = documents.map(|one| one["serverRelativeURL"].as_str().unwrap().to_owned());
     let documents: Vec<Value> = urls.map(|url| get(&url)).collect();
-    let paths = documents
-        .iter()
-        .flat_map(|one| one["paths"].as_object().unwrap().keys());
-    paths
-        .map(|path| path.replace("{namespace}", "shop"))
-        .collect()
+    let paths = documents.iter().flat_map(|one| one["paths"].as_object().unwrap().keys());
+    paths.map(|path| path.replace("{namespace}", "shop")).collect()
 }
 
 /// The other paths: those of the proposal, of `v1`, of watches, of deployments, and the pages.
@@ -267,21 +236,13 @@ fn kind(method: &str, target: &str) -> &'static str {
 /// Returns the body of a request for a name, and its type.
 fn body(method: &str, path: &str, name: &str) -> (&'static str, String) {
     const JSON: &str = "application/json";
-    let version = if path.contains(OPENSHIFT) {
-        OPENSHIFT
-    } else {
-        KRM
-    };
+    let version = if path.contains(OPENSHIFT) { OPENSHIFT } else { KRM };
     match method {
         "GET" | "DELETE" => (JSON, String::new()),
-        _ if path.starts_with("/ui/") => (
-            "application/x-www-form-urlencoded",
-            "action=preview".to_owned(),
-        ),
-        "PATCH" => (
-            "application/merge-patch+json",
-            r#"{"message":"x"}"#.to_owned(),
-        ),
+        _ if path.starts_with("/ui/") => {
+            ("application/x-www-form-urlencoded", "action=preview".to_owned())
+        }
+        "PATCH" => ("application/merge-patch+json", r#"{"message":"x"}"#.to_owned()),
         _ if path.contains("templateinstances") => {
             let spec = json!({"template": template(version, "t")});
             (JSON, instance(version, name, &spec).to_string())
@@ -339,45 +300,27 @@ fn no_answer_tells_what_exists() {
                     let target = path.replace("{name}", name);
                     assert!(!target.contains('{'), "{target}");
                     let (content_type, body) = body(method, path, name);
-                    told(
-                        &send(&program, user, (method, &target), content_type, &body),
-                        name,
-                    )
+                    told(&send(&program, user, (method, &target), content_type, &body), name)
                 });
                 assert_eq!(exists, not, "{user}: {method} {path}");
             }
         }
     }
     seen.remove("");
-    assert_eq!(
-        seen,
-        BTreeSet::from(KINDS),
-        "a kind of requests has no path here"
-    );
+    assert_eq!(seen, BTreeSet::from(KINDS), "a kind of requests has no path here");
     // The body is not empty where a request was refused, so something was compared.
-    let refused = send(
-        &program,
-        "nil",
-        ("GET", &format!("{TEMPLATES}/web")),
-        "application/json",
-        "",
-    );
+    let refused =
+        send(&program, "nil", ("GET", &format!("{TEMPLATES}/web")), "application/json", "");
     refused.is_status(403);
     let (start, end) = operation.split_at(operation.len() - 4);
     let other = format!("{start}{}", if end == "0000" { "1111" } else { "0000" });
     let [exists, not] = [&operation, &other].map(|path| {
         let name = path.rsplit('/').next().unwrap();
-        told(
-            &send(&program, "nil", ("GET", path), "application/json", ""),
-            name,
-        )
+        told(&send(&program, "nil", ("GET", path), "application/json", ""), name)
     });
     assert_eq!(exists, not, "operations");
     // Users with the right to read still see the objects.
-    for path in [
-        format!("{TEMPLATES}/web"),
-        "/deployments/web?namespace=shop".to_owned(),
-    ] {
+    for path in [format!("{TEMPLATES}/web"), "/deployments/web?namespace=shop".to_owned()] {
         let found = send(&program, "root", ("GET", &path), "application/json", "");
         assert_eq!(found.code, 200, "{path}");
     }

@@ -26,11 +26,7 @@ fn slow_clients_are_left() {
     let program = Program::start(&["--read-timeout", "1s", "--idle-timeout", "2s"]);
     // An incomplete head, and a client that sends nothing.
     for begun in ["GET /version HTTP/1.1\r\nHost: local", ""] {
-        assert_eq!(
-            exchange(&program, begun.as_bytes(), false),
-            b"",
-            "{begun:?}"
-        );
+        assert_eq!(exchange(&program, begun.as_bytes(), false), b"", "{begun:?}");
     }
     // Single bytes do not extend the timeout.
     let mut stream = program.connect();
@@ -53,19 +49,10 @@ fn wrong_framing_is_refused_or_closed() {
     let program = Program::start(&[]);
     let wrong = [
         ("Content-Length: 100\r\n\r\n".to_owned() + TEMPLATE, true),
-        (
-            "Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}".to_owned(),
-            false,
-        ),
+        ("Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}".to_owned(), false),
         ("Content-Length: -1\r\n\r\n{}".to_owned(), false),
-        (
-            "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n".to_owned(),
-            false,
-        ),
-        (
-            "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n{}".to_owned(),
-            false,
-        ),
+        ("Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n".to_owned(), false),
+        ("Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n{}".to_owned(), false),
         ("Transfer-Encoding: chunked\r\n\r\n5\r\n{}".to_owned(), true),
         ("Transfer-Encoding: rot13\r\n\r\n{}".to_owned(), false),
         ("No colon\r\n\r\n".to_owned(), false),
@@ -76,11 +63,9 @@ fn wrong_framing_is_refused_or_closed() {
             assert_eq!(response(&answer).code, 400, "{rest}");
         }
     }
-    for garbage in [
-        &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"[..],
-        b"\0\0\0\0\r\n\r\n",
-        b"GET\r\n\r\n",
-    ] {
+    for garbage in
+        [&b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"[..], b"\0\0\0\0\r\n\r\n", b"GET\r\n\r\n"]
+    {
         let answer = exchange(&program, garbage, true);
         if !answer.is_empty() {
             assert_eq!(response(&answer).code, 400, "{garbage:?}");
@@ -108,10 +93,7 @@ fn what_is_too_large_is_refused() {
         all
     });
     let request = head("GET", "/version", &[]) + &headers + "\r\n";
-    assert_eq!(
-        response(&exchange(&program, request.as_bytes(), false)).code,
-        431
-    );
+    assert_eq!(response(&exchange(&program, request.as_bytes(), false)).code, 431);
     let lines = |count| "X: y\r\n".repeat(count) + "Connection: close\r\n\r\n";
     for (count, code) in [(254, 200), (255, 431)] {
         let request = head("GET", "/version", &[]) + &lines(count);

@@ -6,10 +6,7 @@ use std::time::{Duration, Instant};
 use crate::http::program::{Program, TEMPLATES, until};
 use crate::http::watches::{CLOSE, frame, shake};
 
-tests!(
-    a_watch_ends_with_its_token_its_groups_and_its_role,
-    what_cannot_be_read_is_told_and_ends
-);
+tests!(a_watch_ends_with_its_token_its_groups_and_its_role, what_cannot_be_read_is_told_and_ends);
 
 /// The period of the checks, and some time for a slow machine.
 const PATIENCE: Duration = Duration::from_secs(25);
@@ -67,10 +64,7 @@ fn a_watch_ends_with_its_token_its_groups_and_its_role() {
             stream.read_exact(&mut head).unwrap();
             (stream, String::from_utf8(head.to_vec()).unwrap())
         };
-        assert!(
-            head.starts_with("HTTP/1.1 101") || head == "HTTP/1.1 200",
-            "{user}: {head}"
-        );
+        assert!(head.starts_with("HTTP/1.1 101") || head == "HTTP/1.1 200", "{user}: {head}");
         stream
     });
     let began = Instant::now();
@@ -113,20 +107,12 @@ fn what_cannot_be_read_is_told_and_ends() {
         let program = start(&["--reload-grace", grace]);
         let tokens = program.folder().join("tokens.csv");
         let get = |path: &str| program.send("GET", path, &ada, b"");
-        assert_eq!(
-            (program.get("/readyz").code, get(TEMPLATES).code),
-            (200, 200)
-        );
+        assert_eq!((program.get("/readyz").code, get(TEMPLATES).code), (200, 200));
         std::fs::rename(&tokens, program.folder().join("former")).unwrap();
         program.signal("HUP");
-        until("the server is not ready", || {
-            (program.get("/readyz").code == 500).then_some(())
-        });
+        until("the server is not ready", || (program.get("/readyz").code == 500).then_some(()));
         let reason = String::from_utf8(program.get("/readyz/files").body).unwrap();
-        assert!(
-            reason.contains("the files of --auth tokens cannot be used"),
-            "{reason}"
-        );
+        assert!(reason.contains("the files of --auth tokens cannot be used"), "{reason}");
         assert_eq!(program.get("/livez").code, 200);
         assert_eq!(get(TEMPLATES).code, code);
         if code == 200 {
@@ -140,16 +126,12 @@ fn what_cannot_be_read_is_told_and_ends() {
         }
         std::fs::rename(program.folder().join("former"), &tokens).unwrap();
         program.signal("HUP");
-        until("the server is ready again", || {
-            (program.get("/readyz").code == 200).then_some(())
-        });
+        until("the server is ready again", || (program.get("/readyz").code == 200).then_some(()));
         assert_eq!(get(TEMPLATES).code, 200);
         // Roles that cannot be parsed.
         std::fs::write(program.folder().join("roles/dan.yaml"), "kind: [").unwrap();
         program.signal("HUP");
-        until("the roles are wrong", || {
-            (program.get("/readyz").code == 500).then_some(())
-        });
+        until("the roles are wrong", || (program.get("/readyz").code == 500).then_some(()));
         let refused = get(TEMPLATES);
         assert_eq!(refused.code, if code == 200 { 200 } else { 403 });
     }

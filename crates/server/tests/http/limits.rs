@@ -37,9 +37,7 @@ fn beyond_the_limit_clients_shall_come_again() {
     assert_eq!(program.get("/version").code, 200);
     first.write_all(back.as_bytes()).unwrap();
     assert_eq!(response(&rest(&mut first)).code, 201);
-    until("the place is free", || {
-        (process(&program).code == 201).then_some(())
-    });
+    until("the place is free", || (process(&program).code == 201).then_some(()));
 }
 
 fn a_further_connection_takes_the_place_of_an_idle_one() {
@@ -87,17 +85,12 @@ fn while_all_connections_are_busy_health_and_metrics_answer() {
         assert_eq!(program.get(path).code, 200, "{path}");
     }
     let refused = program.get("/version");
-    assert_eq!(
-        (refused.code, refused.header("Retry-After")),
-        (429, Some("1"))
-    );
+    assert_eq!((refused.code, refused.header("Retry-After")), (429, Some("1")));
     for mut stream in busy {
         stream.write_all(back.as_bytes()).unwrap();
         assert_eq!(response(&rest(&mut stream)).code, 201);
     }
-    until("a place is free", || {
-        (program.get("/version").code == 200).then_some(())
-    });
+    until("a place is free", || (program.get("/version").code == 200).then_some(()));
 }
 
 fn only_large_answers_are_compressed() {
@@ -124,9 +117,7 @@ fn only_large_answers_are_compressed() {
             assert_eq!(is_gzip, is_large && is_accepted, "{length} {accepted}");
             let mut text = Vec::new();
             if is_gzip {
-                GzDecoder::new(answer.body.as_slice())
-                    .read_to_end(&mut text)
-                    .unwrap();
+                GzDecoder::new(answer.body.as_slice()).read_to_end(&mut text).unwrap();
             } else {
                 text = answer.body;
             }
@@ -146,10 +137,7 @@ fn a_client_that_leaves_is_in_the_audit_log() {
         let output = program.output();
         let line = output.lines().find(|line| line.contains("leaving"))?;
         // In both cases its body ended early.
-        assert!(
-            line.contains("\"code\":499") || line.contains("\"code\":400"),
-            "{line}"
-        );
+        assert!(line.contains("\"code\":499") || line.contains("\"code\":400"), "{line}");
         Some(())
     });
 }
@@ -157,12 +145,7 @@ fn a_client_that_leaves_is_in_the_audit_log() {
 fn the_store_is_measured() {
     let program = Program::start(&[]);
     let path = crate::http::program::TEMPLATES;
-    assert_eq!(
-        program
-            .send("POST", path, &[JSON], TEMPLATE.as_bytes())
-            .code,
-        201
-    );
+    assert_eq!(program.send("POST", path, &[JSON], TEMPLATE.as_bytes()).code, 201);
     let metrics = String::from_utf8(program.get("/metrics").body).unwrap();
     for expected in [
         "krm_template_store_objects{resource=\"templates.template.krm.dev\"} 1\n",

@@ -8,10 +8,7 @@ use serde_json::{Value, json};
 
 use crate::http::program::{Program, Response, TEMPLATES, head, response, rest, until};
 
-tests!(
-    a_large_list_is_sent_in_pages,
-    slow_readers_cost_a_page_and_keep_their_places
-);
+tests!(a_large_list_is_sent_in_pages, slow_readers_cost_a_page_and_keep_their_places);
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 /// The number of Templates, and the size of each one.
@@ -40,9 +37,7 @@ fn stored(count: usize, size: usize) -> Program {
 
 fn names(list: &Value) -> Vec<&str> {
     let items = list["items"].as_array().unwrap().iter();
-    items
-        .map(|item| item["metadata"]["name"].as_str().unwrap())
-        .collect()
+    items.map(|item| item["metadata"]["name"].as_str().unwrap()).collect()
 }
 
 fn a_large_list_is_sent_in_pages() {
@@ -73,9 +68,7 @@ fn a_large_list_is_sent_in_pages() {
     assert_eq!(names(&small.json()), ["web-00"]);
     // The audit log has the bytes of the whole list.
     let bytes = format!("\"bytesOut\":{}", plain.body.len());
-    until("the audit line", || {
-        program.output().contains(&bytes).then_some(())
-    });
+    until("the audit line", || program.output().contains(&bytes).then_some(()));
 }
 
 /// Sends a request, and reads only the beginning of its response.

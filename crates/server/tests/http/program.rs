@@ -59,11 +59,7 @@ impl Program {
     pub(crate) fn start_in(folder: TempDir, arguments: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_krm-template-server"))
             .args(["--listen", "127.0.0.1:0"])
-            .args(if arguments.contains(&"--store") {
-                &[][..]
-            } else {
-                &["--store", "memory"]
-            })
+            .args(if arguments.contains(&"--store") { &[][..] } else { &["--store", "memory"] })
             .args(arguments)
             // The host in the requests of `head`, which has no port.
             .args(if arguments.contains(&"--auth") {
@@ -94,8 +90,7 @@ impl Program {
             let (_, rest) = output.split_once("://127.0.0.1:")?;
             let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
             // The line is complete.
-            rest.contains('\n')
-                .then(|| program.address.set_port(digits.parse().unwrap()))
+            rest.contains('\n').then(|| program.address.set_port(digits.parse().unwrap()))
         });
         program
     }
@@ -132,11 +127,7 @@ impl Program {
         let mut stream = self.connect();
         let body = crlf::sent_body(headers, body);
         let mut head = head(method, path, headers);
-        let _ = write!(
-            head,
-            "Connection: close\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
+        let _ = write!(head, "Connection: close\r\nContent-Length: {}\r\n\r\n", body.len());
         stream.write_all(head.as_bytes()).unwrap();
         stream.write_all(&body).unwrap();
         response(&rest(&mut stream))
@@ -184,9 +175,7 @@ impl Program {
     pub(crate) fn memory(&self) -> u64 {
         let path = format!("/proc/{}/status", self.process.id());
         let status = std::fs::read_to_string(path).unwrap();
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("RssAnon:"));
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
         let number = line.unwrap().split_whitespace().next().unwrap();
         number.parse::<u64>().unwrap() << 10
     }
@@ -279,16 +268,11 @@ pub(crate) fn exchange(program: &Program, bytes: &[u8], is_all: bool) -> Vec<u8>
 /// Parses a response.
 pub(crate) fn response(bytes: &[u8]) -> Response {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
-    let Some(end) = end else {
-        panic!("no answer: {}", String::from_utf8_lossy(bytes))
-    };
+    let Some(end) = end else { panic!("no answer: {}", String::from_utf8_lossy(bytes)) };
     let head = String::from_utf8(bytes.get(..end).unwrap().to_vec()).unwrap();
     let code = head.split(' ').nth(1).unwrap().parse().unwrap();
     let mut body = bytes.get(end + 4..).unwrap().to_vec();
-    if head
-        .to_ascii_lowercase()
-        .contains("\r\ntransfer-encoding: chunked")
-    {
+    if head.to_ascii_lowercase().contains("\r\ntransfer-encoding: chunked") {
         body = joined(&body);
     }
     Response { code, head, body }

@@ -61,27 +61,11 @@ fn an_error_is_one_clear_line() {
             vec!["--listen", &address, "--store", "memory"],
             format!("cannot listen on {address}: Address already in use"),
         ),
+        (vec!["--store", "file:no/such/folder/x.redb"], "no/such/folder/x.redb: ".to_owned()),
+        (vec!["--auth", "tokens=missing.csv"], "missing.csv".to_owned()),
+        (vec!["--log-level", "x=loud"], "--log-level x=loud".to_owned()),
         (
-            vec!["--store", "file:no/such/folder/x.redb"],
-            "no/such/folder/x.redb: ".to_owned(),
-        ),
-        (
-            vec!["--auth", "tokens=missing.csv"],
-            "missing.csv".to_owned(),
-        ),
-        (
-            vec!["--log-level", "x=loud"],
-            "--log-level x=loud".to_owned(),
-        ),
-        (
-            vec![
-                "--listen",
-                "127.0.0.1:0",
-                "--store",
-                "memory",
-                "--audit",
-                "no/folder",
-            ],
+            vec!["--listen", "127.0.0.1:0", "--store", "memory", "--audit", "no/folder"],
             "no/folder".to_owned(),
         ),
     ] {
@@ -89,17 +73,10 @@ fn an_error_is_one_clear_line() {
         let errors = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success(), "{arguments:?}");
         assert_eq!(errors.lines().count(), 1, "{errors}");
-        assert!(
-            errors.starts_with("krm-template-server: error: "),
-            "{errors}"
-        );
+        assert!(errors.starts_with("krm-template-server: error: "), "{errors}");
         assert!(errors.contains(&expected), "{errors}");
     }
-    for arguments in [
-        &["--no-such-option"][..],
-        &["--store", "disk"],
-        &["--max-reads", "0"],
-    ] {
+    for arguments in [&["--no-such-option"][..], &["--store", "disk"], &["--max-reads", "0"]] {
         let output = run(folder.path(), arguments);
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{errors}");
@@ -109,10 +86,7 @@ fn an_error_is_one_clear_line() {
 
 fn a_store_belongs_to_one_process() {
     let first = Program::start(&["--store", "file:t.redb"]);
-    let output = run(
-        first.folder(),
-        &["--listen", "127.0.0.1:0", "--store", "file:t.redb"],
-    );
+    let output = run(first.folder(), &["--listen", "127.0.0.1:0", "--store", "file:t.redb"]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success());
     assert_eq!(errors.lines().count(), 1, "{errors}");
@@ -133,11 +107,7 @@ fn a_dump_into_a_closed_pipe_is_no_error() {
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
-    load.stdin
-        .take()
-        .unwrap()
-        .write_all(lines.as_bytes())
-        .unwrap();
+    load.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     assert!(load.wait().unwrap().success());
     let mut dump = Command::new(env!("CARGO_BIN_EXE_krm-template-server"))
         .args(["store", "dump"])
@@ -149,11 +119,7 @@ fn a_dump_into_a_closed_pipe_is_no_error() {
         .unwrap();
     dump.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
     let mut errors = String::new();
-    dump.stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut errors)
-        .unwrap();
+    dump.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
     assert!(dump.wait().unwrap().success(), "{errors}");
     assert_eq!(errors, "");
 }
@@ -165,9 +131,7 @@ fn files_are_reread_on_sighup() {
     let program = Program::start_in(folder, &["--auth", "tokens=tokens.csv"]);
     let code = |token: &str| {
         let bearer = format!("Bearer {token}");
-        program
-            .send("GET", "/version", &[("Authorization", &bearer)], b"")
-            .code
+        program.send("GET", "/version", &[("Authorization", &bearer)], b"").code
     };
     assert_eq!((code("old"), code("new")), (200, 401));
     std::fs::write(&tokens, "new,jane,1\n").unwrap();
@@ -209,10 +173,7 @@ fn a_running_server_sends_a_dump() {
     let program = Program::start_in(folder, &[&file[..], &users].concat());
     let send = |user: &str, method: &str, path: &str, body: &str| {
         let bearer = format!("Bearer {user}");
-        let headers = [
-            ("Content-Type", "application/json"),
-            ("Authorization", &*bearer),
-        ];
+        let headers = [("Content-Type", "application/json"), ("Authorization", &*bearer)];
         program.send(method, path, &headers, body.as_bytes())
     };
     for number in 0..DUMPED {
@@ -223,19 +184,13 @@ fn a_running_server_sends_a_dump() {
     assert_eq!(send("a", "GET", "/store/dump", "").code, 403);
     assert_eq!(send("b", "POST", "/store/dump", "").code, 403);
     let dump = send("b", "GET", "/store/dump", "");
-    assert_eq!(
-        (dump.code, dump.header("Content-Type")),
-        (200, Some("application/jsonl"))
-    );
+    assert_eq!((dump.code, dump.header("Content-Type")), (200, Some("application/jsonl")));
     let lines = String::from_utf8(dump.body.clone()).unwrap();
     assert_eq!(lines.lines().count(), 1 + DUMPED);
 
     // It is what `store dump` prints, and `store load` takes it.
     let folder = program.stop();
-    let printed = run(
-        folder.path(),
-        &["store", "dump", "--store", "file:store.redb"],
-    );
+    let printed = run(folder.path(), &["store", "dump", "--store", "file:store.redb"]);
     assert_eq!(String::from_utf8(printed.stdout).unwrap(), lines);
     let mut load = Command::new(env!("CARGO_BIN_EXE_krm-template-server"))
         .args(["store", "load", "--store", "file:other.redb"])
@@ -249,19 +204,14 @@ fn a_running_server_sends_a_dump() {
 
 fn the_first_commands_fit_the_server() {
     let plain = Program::start(&[]);
-    until("the commands are printed", || {
-        plain.output().contains("curl 'http://").then_some(())
-    });
+    until("the commands are printed", || plain.output().contains("curl 'http://").then_some(()));
     assert!(!plain.output().contains("--token"), "{}", plain.output());
     let folder = tempfile::tempdir().unwrap();
     certificate(folder.path());
     let encrypted = Program::start_in(folder, &["--tls-cert", "tls.crt", "--tls-key", "tls.key"]);
     until("the commands name the authority and a token", || {
         let output = encrypted.output();
-        let kubectl = output
-            .matches(" --certificate-authority CA --token TOKEN ")
-            .count()
-            == 2;
+        let kubectl = output.matches(" --certificate-authority CA --token TOKEN ").count() == 2;
         let curl = output.contains("curl --cacert CA -H 'Authorization: Bearer TOKEN' 'https://");
         (kubectl && curl).then_some(())
     });

@@ -12,10 +12,7 @@ use krm_template_server_core::ops::measured::Measured;
 use krm_template_server_core::ops::metrics::Metrics;
 use krm_template_server_core::store::{KINDS, Store};
 
-tests!(
-    each_stored_kind_has_a_row_and_each_row_a_test,
-    a_kind_without_a_row_is_not_stored
-);
+tests!(each_stored_kind_has_a_row_and_each_row_a_test, a_kind_without_a_row_is_not_stored);
 
 /// The test of each row: the file, and the name in it.
 const TESTS: [(&str, &str, &str); 19] = [
@@ -30,11 +27,7 @@ const TESTS: [(&str, &str, &str); 19] = [
         "crates/server/tests/instances.rs",
         "the_requester_of_ours_is_who_changed_the_spec",
     ),
-    (
-        "instanceplans",
-        "tests/server/instances",
-        "values_of_others",
-    ),
+    ("instanceplans", "tests/server/instances", "values_of_others"),
     (
         "instancerevisions",
         "crates/server/tests/instances.rs",
@@ -42,11 +35,7 @@ const TESTS: [(&str, &str, &str); 19] = [
     ),
     ("instancedeleters", "tests/server/instances", "deleter"),
     ("leases", "tests/server/instances", "replicas"),
-    (
-        "deployments",
-        "crates/server/tests/apply/rights.rs",
-        "what_the_caller_may_not_delete_stays",
-    ),
+    ("deployments", "crates/server/tests/apply/rights.rs", "what_the_caller_may_not_delete_stays"),
     (
         "manifests",
         "crates/server/tests/pages/deployment_rights.rs",
@@ -57,22 +46,10 @@ const TESTS: [(&str, &str, &str); 19] = [
         "crates/server/tests/deployments/restart.rs",
         "an_operation_that_was_interrupted_says_so",
     ),
-    (
-        "locks",
-        "crates/server/tests/deployments/replicas.rs",
-        "taken_over",
-    ),
-    (
-        "ConfigMaps and Secrets with values",
-        "tests/server/instances",
-        "values_of_others",
-    ),
+    ("locks", "crates/server/tests/deployments/replicas.rs", "taken_over"),
+    ("ConfigMaps and Secrets with values", "tests/server/instances", "values_of_others"),
     ("objects in the cluster", "tests/server/instances", "others"),
-    (
-        "the generated Secret",
-        "tests/server/instances",
-        "values_of_others",
-    ),
+    ("the generated Secret", "tests/server/instances", "values_of_others"),
     (
         "imports and fetched types",
         "crates/server/tests/apply/rights.rs",
@@ -83,11 +60,7 @@ const TESTS: [(&str, &str, &str); 19] = [
         "crates/server/tests/auth/cluster.rs",
         "answers_about_access_are_remembered",
     ),
-    (
-        "sessions",
-        "crates/server-core/src/auth/sessions.rs",
-        "a_session_ends_by_logout_and_by_time",
-    ),
+    ("sessions", "crates/server-core/src/auth/sessions.rs", "a_session_ends_by_logout_and_by_time"),
     (
         "watches",
         "crates/server/tests/http/lasting.rs",
@@ -110,9 +83,7 @@ fn each_stored_kind_has_a_row_and_each_row_a_test() {
     let (_, section) = document.split_once("### Stored now, used later").unwrap();
     let rows = section.lines().skip_while(|line| !line.starts_with("|---"));
     let rows = rows.skip(1).take_while(|line| line.starts_with('|'));
-    let rows: Vec<Vec<&str>> = rows
-        .map(|row| row.split('|').map(str::trim).collect())
-        .collect();
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split('|').map(str::trim).collect()).collect();
     let names: Vec<String> = rows.iter().map(|row| row[1].replace('`', "")).collect();
     for (row, name) in rows.iter().zip(&names) {
         assert!(
@@ -122,30 +93,13 @@ fn each_stored_kind_has_a_row_and_each_row_a_test() {
     }
     let tested: Vec<&str> = TESTS.iter().map(|(row, ..)| *row).collect();
     assert_eq!(names, tested, "the rows, and the rows with a test");
-    let stored: BTreeSet<&str> = rows
-        .iter()
-        .filter_map(|row| row[1].strip_prefix('`'))
-        .collect();
-    let stored: BTreeSet<&str> = stored
-        .iter()
-        .map(|name| name.trim_end_matches('`'))
-        .collect();
-    assert_eq!(
-        stored,
-        BTreeSet::from(KINDS),
-        "the rows, and the kinds of keys"
-    );
+    let stored: BTreeSet<&str> = rows.iter().filter_map(|row| row[1].strip_prefix('`')).collect();
+    let stored: BTreeSet<&str> = stored.iter().map(|name| name.trim_end_matches('`')).collect();
+    assert_eq!(stored, BTreeSet::from(KINDS), "the rows, and the kinds of keys");
     for (row, file, name) in TESTS {
         let text = read(file);
-        let found = [
-            format!("fn {name}("),
-            format!("def {name}("),
-            format!("{name}\""),
-        ];
-        assert!(
-            found.iter().any(|one| text.contains(one)),
-            "{row}: {file} has no test {name}"
-        );
+        let found = [format!("fn {name}("), format!("def {name}("), format!("{name}\"")];
+        assert!(found.iter().any(|one| text.contains(one)), "{row}: {file} has no test {name}");
     }
 }
 
@@ -164,15 +118,7 @@ async fn a_kind_without_a_row_is_not_stored() {
         let key = format!("/template.krm.dev/{kind}/shop/web");
         assert!(store.create(&key, Bytes::from_static(b"{}")).await.is_ok());
     }
-    for key in [
-        "/template.krm.dev/others/shop/web",
-        "/templates/shop",
-        "templates",
-        "",
-    ] {
-        assert!(
-            store.create(key, Bytes::from_static(b"{}")).await.is_err(),
-            "{key}"
-        );
+    for key in ["/template.krm.dev/others/shop/web", "/templates/shop", "templates", ""] {
+        assert!(store.create(key, Bytes::from_static(b"{}")).await.is_err(), "{key}");
     }
 }

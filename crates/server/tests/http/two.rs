@@ -41,9 +41,8 @@ const MAX_WATCHES: usize = 1_000;
 const MEMORY: u64 = 160 << 20;
 
 pub(crate) async fn over(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Sender {
-    let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
-        .await
-        .unwrap();
+    let (sender, connection) =
+        http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     sender
 }
@@ -69,19 +68,12 @@ pub(crate) fn certificate(folder: &Path) -> String {
 /// Opens an HTTP/2 connection over TLS, and checks that the server selects it by ALPN.
 pub(crate) async fn over_tls(address: SocketAddr, certificate: &str) -> Sender {
     let mut roots = RootCertStore::empty();
-    roots
-        .add(CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap())
-        .unwrap();
-    let mut config = ClientConfig::builder()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    roots.add(CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()).unwrap();
+    let mut config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let stream = TcpStream::connect(address).await.unwrap();
     let name = ServerName::try_from("localhost").unwrap();
-    let stream = TlsConnector::from(Arc::new(config))
-        .connect(name, stream)
-        .await
-        .unwrap();
+    let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
     over(stream).await
 }
@@ -114,13 +106,7 @@ fn head_has_no_body() {
     let program = Program::start(&[]);
     Runtime::new().unwrap().block_on(async {
         let mut sender = over(TcpStream::connect(program.address()).await.unwrap()).await;
-        for path in [
-            "/livez",
-            "/version",
-            "/openapi/v2",
-            "/deployments",
-            "/nowhere",
-        ] {
+        for path in ["/livez", "/version", "/openapi/v2", "/deployments", "/nowhere"] {
             let got = get(&mut sender, path, "").await;
             let (head, body) = got.into_parts();
             let expected = body.collect().await.unwrap().to_bytes().len();
@@ -144,9 +130,8 @@ fn a_large_body_without_a_valid_user_gets_its_response() {
     let program = Program::start_in(folder, &["--auth", "tokens=tokens"]);
     Runtime::new().unwrap().block_on(async {
         let stream = TcpStream::connect(program.address()).await.unwrap();
-        let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
-            .await
-            .unwrap();
+        let (mut sender, connection) =
+            http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
         tokio::spawn(connection);
         for bearer in ["Bearer wrong", ""] {
             sender.ready().await.unwrap();

@@ -72,10 +72,7 @@ fn bookmarks_have_the_kind_of_their_objects() {
             let [kind, version] = ["kind", "apiVersion"].map(|key| &event["object"][key]);
             json!([event["type"], version, kind])
         };
-        assert_eq!(
-            first("application/json"),
-            json!(["BOOKMARK", version, kind])
-        );
+        assert_eq!(first("application/json"), json!(["BOOKMARK", version, kind]));
         let expected = json!(["BOOKMARK", "meta.k8s.io/v1", "PartialObjectMetadata"]);
         assert_eq!(first(partial), expected);
     };
@@ -142,10 +139,7 @@ fn a_watch_goes_over_websocket() {
     let head = head.to_ascii_lowercase();
     let accept = format!("sec-websocket-accept: {}\r\n", ACCEPT.to_ascii_lowercase());
     assert!(head.contains(&accept), "{head}");
-    assert!(
-        head.contains("sec-websocket-protocol: base64.binary.k8s.io\r\n"),
-        "{head}"
-    );
+    assert!(head.contains("sec-websocket-protocol: base64.binary.k8s.io\r\n"), "{head}");
     program.until_measured("krm_template_watches 1");
     let json = [("Content-Type", "application/json")];
     let created = program.send("POST", TEMPLATES, &json, TEMPLATE.as_bytes());
@@ -158,12 +152,7 @@ fn a_watch_goes_over_websocket() {
     // A message of the client is ignored: `hi`, with a mask of zeros.
     stream.write_all(b"\x81\x82\0\0\0\0hi").unwrap();
     std::thread::sleep(PAUSE);
-    assert_eq!(
-        program
-            .send("DELETE", &format!("{TEMPLATES}/web"), &[], b"")
-            .code,
-        200
-    );
+    assert_eq!(program.send("DELETE", &format!("{TEMPLATES}/web"), &[], b"").code, 200);
     let (_, content) = frame(&mut stream);
     let event: Value = serde_json::from_slice(&content).unwrap();
     assert_eq!(event["type"], "DELETED");
@@ -175,10 +164,7 @@ fn a_watch_goes_over_websocket() {
     program.until_measured("krm_template_watches 1");
 
     // Requests that do not watch, or are refused, are answered without WebSocket.
-    for (path, code) in [
-        (TEMPLATES, "200"),
-        (&*format!("{watch}&resourceVersion=a"), "400"),
-    ] {
+    for (path, code) in [(TEMPLATES, "200"), (&*format!("{watch}&resourceVersion=a"), "400")] {
         let (_, head) = shake(&program, path, &[]);
         assert!(head.starts_with(&format!("HTTP/1.1 {code} ")), "{head}");
     }

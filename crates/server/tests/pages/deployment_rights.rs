@@ -31,10 +31,7 @@ pub(super) fn rules(rights: &[(&str, &str)]) -> String {
 async fn restricted(rights: &[(&str, &str)]) -> Site {
     let site = Site::with_rights(&rules(rights)).await;
     let admin = admin();
-    let admin = [
-        ("content-type", "application/json"),
-        ("authorization", &*admin),
-    ];
+    let admin = [("content-type", "application/json"), ("authorization", &*admin)];
     for (method, path, count) in [("POST", "/deployments", 1), ("PUT", "/deployments/web", 2)] {
         let page = site.send(method, path, &admin, &web(count)).await;
         assert!(matches!(page.code, 200 | 201), "{}", page.text);
@@ -66,16 +63,7 @@ async fn a_user_without_rights_sees_nothing() {
         let page = seen(&site, path).await;
         assert_eq!(page.code, 403, "{path}");
         has(&page, &["You are not allowed to do this"]);
-        lacks(
-            &page,
-            &[
-                "replicas",
-                "expanded",
-                "just now",
-                "1 deployment",
-                "manifest-000",
-            ],
-        );
+        lacks(&page, &["replicas", "expanded", "just now", "1 deployment", "manifest-000"]);
     }
 }
 
@@ -85,10 +73,7 @@ async fn a_user_who_may_only_list_sees_names() {
     let page = seen(&site, "").await;
     assert_eq!(page.code, 200);
     has(&page, &["web", "You are not allowed to see it."]);
-    lacks(
-        &page,
-        &["manifest-000", "expanded<", "just now", "&#x2f;web"],
-    );
+    lacks(&page, &["manifest-000", "expanded<", "just now", "&#x2f;web"]);
     assert_eq!(seen(&site, "/web").await.code, 403);
 }
 
@@ -140,10 +125,7 @@ const IN_SHOP: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRo
 async fn a_namespace_is_for_users_with_rights_in_it() {
     let site = Site::with_rights(IN_SHOP).await;
     let admin = admin();
-    let admin = [
-        ("content-type", "application/json"),
-        ("authorization", &*admin),
-    ];
+    let admin = [("content-type", "application/json"), ("authorization", &*admin)];
     let mut operations = Vec::new();
     for namespace in ["shop", "prod"] {
         let path = format!("/deployments?namespace={namespace}");
@@ -166,10 +148,7 @@ async fn a_namespace_is_for_users_with_rights_in_it() {
         ("GET", "/ui/deployments"),
         ("GET", "/ui/deployments/web"),
         ("GET", "/ui/deployments/web/manifests/manifest-0001"),
-        (
-            "GET",
-            "/ui/deployments/web/manifests/diff?from=manifest-0001&to=manifest-0001",
-        ),
+        ("GET", "/ui/deployments/web/manifests/diff?from=manifest-0001&to=manifest-0001"),
     ] {
         let and = if path.contains('?') { '&' } else { '?' };
         let of = |namespace| format!("{path}{and}namespace={namespace}");
@@ -190,9 +169,7 @@ async fn a_namespace_is_for_users_with_rights_in_it() {
     assert_eq!(page.code, 200);
     has(&page, &["1 deployment", "shop"]);
     lacks(&page, &["namespace=prod"]);
-    let [own, other] = &operations[..] else {
-        panic!("{operations:?}")
-    };
+    let [own, other] = &operations[..] else { panic!("{operations:?}") };
     assert_eq!(api(&site, "GET", own, "").await.code, 200);
     let page = api(&site, "GET", other, "").await;
     let missing = api(&site, "GET", "/operations/missing", "").await;

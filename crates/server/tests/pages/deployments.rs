@@ -43,10 +43,7 @@ pub(crate) fn web(replicas: usize) -> String {
 
 pub(crate) async fn api(site: &Site, method: &str, path: &str, body: &str) -> Page {
     let bearer = format!("Bearer {TOKEN}");
-    let headers = [
-        ("content-type", "application/json"),
-        ("authorization", bearer.as_str()),
-    ];
+    let headers = [("content-type", "application/json"), ("authorization", bearer.as_str())];
     site.send(method, path, &headers, body).await
 }
 
@@ -104,25 +101,12 @@ async fn an_empty_list_has_the_command_that_creates_a_deployment() {
 async fn the_list_has_the_deployments_of_a_namespace_or_of_all() {
     let site = Site::open().await;
     create(&site, "/deployments", &web(2)).await;
-    create(
-        &site,
-        "/deployments?namespace=shop",
-        &body("shop-db", "resources: []\n", &[]),
-    )
-    .await;
+    create(&site, "/deployments?namespace=shop", &body("shop-db", "resources: []\n", &[])).await;
     update(&site, "/deployments/web", &web(1)).await;
     let all = site.get("/ui/deployments").await;
     has(
         &all,
-        &[
-            "2 deployments",
-            "web",
-            "default",
-            "expanded",
-            "manifest-0002",
-            "just now",
-            "shop-db",
-        ],
+        &["2 deployments", "web", "default", "expanded", "manifest-0002", "just now", "shop-db"],
     );
     let shop = site.get("/ui/deployments?namespace=shop").await;
     has(&shop, &["1 deployment\n", "shop-db", "manifest-0001"]);
@@ -138,16 +122,10 @@ async fn the_list_has_pages() {
         create(&site, "/deployments", &empty(&format!("site-{number:03}"))).await;
     }
     let first = site.get("/ui/deployments?namespace=default").await;
-    has(
-        &first,
-        &["100 deployments, and more on the next page", "site-099"],
-    );
+    has(&first, &["100 deployments, and more on the next page", "site-099"]);
     lacks(&first, &["site-100"]);
     let next = "/ui/deployments?namespace=default&continue=default%2Fsite-099";
-    let escaped = next
-        .replace('/', "&#x2f;")
-        .replace('&', "&amp;")
-        .replace("&amp;#", "&#");
+    let escaped = next.replace('/', "&#x2f;").replace('&', "&amp;").replace("&amp;#", "&#");
     assert!(first.text.contains(&escaped), "{}", first.text);
     let second = site.get(next).await;
     has(&second, &["1 deployment", "site-100"]);
@@ -161,13 +139,7 @@ async fn a_deployment_has_its_manifests_operations_resources_and_outputs() {
     let site = Site::open().await;
     create(&site, "/deployments", &web(2)).await;
     update(&site, "/deployments/web", &web(1)).await;
-    let failed = api(
-        &site,
-        "PUT",
-        "/deployments/web",
-        &body("web", "resources: 1\n", &[]),
-    )
-    .await;
+    let failed = api(&site, "PUT", "/deployments/web", &body("web", "resources: 1\n", &[])).await;
     assert_eq!(failed.code, 400);
     let page = site.get("/ui/deployments/web").await;
     assert_eq!(page.code, 200);
@@ -206,8 +178,7 @@ async fn objects_of_a_cluster_have_their_progress() {
         {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": "b", "what": "failed",
          "message": "forbidden"},
     ]);
-    site.replace(&format!("/dm/operations/{operation}"), &stored)
-        .await;
+    site.replace(&format!("/dm/operations/{operation}"), &stored).await;
     let mut stored = deployment;
     stored["state"] = json!("failed");
     stored["errors"] = json!(["Deployment \"b\" is forbidden"]);
@@ -279,12 +250,7 @@ async fn texts_are_text() {
     );
     let imports = [("site.jinja", template.as_str())];
     create(&site, "/deployments", &body("web", &content, &imports)).await;
-    update(
-        &site,
-        "/deployments/web",
-        &body("web", "resources: []\n", &[]),
-    )
-    .await;
+    update(&site, "/deployments/web", &body("web", "resources: []\n", &[])).await;
     for path in [
         "web",
         "web/manifests/manifest-0001",
@@ -308,10 +274,7 @@ async fn without_a_login_the_page_to_log_in_opens() {
     let site = Site::with_login().await;
     let page = site.get("/ui/deployments/web").await;
     assert_eq!(page.code, 303);
-    assert_eq!(
-        page.header("location"),
-        "/ui/login?next=%2Fui%2Fdeployments%2Fweb"
-    );
+    assert_eq!(page.header("location"), "/ui/login?next=%2Fui%2Fdeployments%2Fweb");
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -319,21 +282,14 @@ async fn pages_link_templates_and_deployments() {
     let site = Site::open().await;
     let page = site.get("/ui/?namespace=shop").await;
     assert!(
-        page.text
-            .contains("href=\"/ui/deployments?namespace=shop\">Deployments</a>"),
+        page.text.contains("href=\"/ui/deployments?namespace=shop\">Deployments</a>"),
         "{}",
         page.text
     );
     let page = site.get("/ui/deployments?namespace=shop").await;
+    assert!(page.text.contains("href=\"/ui/?namespace=shop\">Templates</a>"), "{}", page.text);
     assert!(
-        page.text
-            .contains("href=\"/ui/?namespace=shop\">Templates</a>"),
-        "{}",
-        page.text
-    );
-    assert!(
-        page.text
-            .contains("href=\"/ui/deployments?namespace=shop\" aria-current=\"page\""),
+        page.text.contains("href=\"/ui/deployments?namespace=shop\" aria-current=\"page\""),
         "{}",
         page.text
     );

@@ -73,43 +73,24 @@ async fn the_list_has_each_template_with_a_link_to_its_form() {
     let site = web().await;
     let page = site.get("/ui/").await;
     assert_eq!(page.code, 200);
-    assert!(
-        page.text.contains("4 parameters, 1 required"),
-        "{}",
-        page.text
-    );
+    assert!(page.text.contains("4 parameters, 1 required"), "{}", page.text);
     let href = FORM.replace('/', "&#x2f;");
-    assert!(
-        page.text.contains(&format!("href=\"{href}\"")),
-        "{}",
-        page.text
-    );
-    for (query, count) in [
-        ("q=web", "1 Template"),
-        ("q=nothing", "0 Templates"),
-        ("namespace=b", "0 Templates"),
-    ] {
+    assert!(page.text.contains(&format!("href=\"{href}\"")), "{}", page.text);
+    for (query, count) in
+        [("q=web", "1 Template"), ("q=nothing", "0 Templates"), ("namespace=b", "0 Templates")]
+    {
         let page = site.get(&format!("/ui/?{query}")).await;
-        assert!(
-            page.text.contains(&format!(">{count}<")),
-            "{query}: {}",
-            page.text
-        );
+        assert!(page.text.contains(&format!(">{count}<")), "{query}: {}", page.text);
     }
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn a_browser_at_the_root_is_sent_to_the_list() {
     let site = Site::open().await;
-    let page = site
-        .send("GET", "/", &[("accept", "text/html,*/*")], "")
-        .await;
+    let page = site.send("GET", "/", &[("accept", "text/html,*/*")], "").await;
     assert_eq!((page.code, page.header("location")), (303, "/ui/"));
     let page = site.get("/").await;
-    assert_eq!(
-        (page.code, page.header("content-type")),
-        (200, "application/json")
-    );
+    assert_eq!((page.code, page.header("content-type")), (200, "application/json"));
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -118,10 +99,7 @@ async fn pages_load_nothing_from_elsewhere_and_are_not_kept() {
     for target in ["/ui/", FORM, "/ui/upload", "/ui/shop/template.krm.dev/none"] {
         let page = site.get(target).await;
         let policy = page.header("content-security-policy");
-        assert!(
-            policy.starts_with("default-src 'none'; script-src 'self'"),
-            "{target}"
-        );
+        assert!(policy.starts_with("default-src 'none'; script-src 'self'"), "{target}");
         assert_eq!(page.header("referrer-policy"), "no-referrer", "{target}");
         assert_eq!(page.header("x-content-type-options"), "nosniff", "{target}");
         assert_eq!(page.header("cache-control"), "no-store", "{target}");
@@ -133,17 +111,10 @@ async fn the_addresses_of_styles_and_script_never_change_their_content() {
     let site = Site::open().await;
     let page = site.get("/ui/upload").await;
     let mut found = 0;
-    for part in page
-        .text
-        .split('"')
-        .filter(|part| part.starts_with("/ui/assets/"))
-    {
+    for part in page.text.split('"').filter(|part| part.starts_with("/ui/assets/")) {
         let asset = site.get(part).await;
         assert_eq!(asset.code, 200, "{part}");
-        assert!(
-            asset.header("cache-control").contains("immutable"),
-            "{part}"
-        );
+        assert!(asset.header("cache-control").contains("immutable"), "{part}");
         let (plain, _) = part.split_once('?').unwrap();
         let asset = site.get(&format!("{plain}?v=other")).await;
         assert_eq!(asset.header("cache-control"), "no-store", "{plain}");
@@ -179,22 +150,12 @@ async fn no_secret_is_in_a_form_or_its_result_until_it_is_asked_for() {
 #[tokio::main(flavor = "current_thread")]
 async fn a_typed_secret_is_blank_in_what_is_to_be_copied() {
     let site = web().await;
-    let fields = [
-        ("p.NAME", "it's"),
-        ("p.PASSWORD", "typed-secret"),
-        ("action", "show"),
-    ];
+    let fields = [("p.NAME", "it's"), ("p.PASSWORD", "typed-secret"), ("action", "show")];
     let page = site.post(FORM, &fields).await;
     let (_, uses) = page.text.split_once("id=\"use\"").unwrap();
     assert!(!uses.contains("typed-secret"), "{uses}");
-    assert!(
-        uses.contains("-p &#x27;PASSWORD=&lt;PASSWORD&gt;&#x27;"),
-        "{uses}"
-    );
-    assert!(
-        uses.contains(r"-p &#x27;NAME=it&#x27;\&#x27;&#x27;s&#x27;"),
-        "{uses}"
-    );
+    assert!(uses.contains("-p &#x27;PASSWORD=&lt;PASSWORD&gt;&#x27;"), "{uses}");
+    assert!(uses.contains(r"-p &#x27;NAME=it&#x27;\&#x27;&#x27;s&#x27;"), "{uses}");
     assert!(uses.contains("kind: ParameterValues") && uses.contains("kind: TemplateInstance"));
     assert!(!uses.contains("oc process"));
 }
@@ -206,14 +167,8 @@ async fn each_mistake_is_at_its_field_and_in_the_summary() {
     let page = site.post(FORM, &fields).await;
     assert_eq!(page.code, 422);
     for (name, message) in [
-        (
-            "NAME",
-            "Parameter <code>NAME</code> is required and has no value.",
-        ),
-        (
-            "REPLICAS",
-            "Parameter <code>REPLICAS</code> must be at most 9.",
-        ),
+        ("NAME", "Parameter <code>NAME</code> is required and has no value."),
+        ("REPLICAS", "Parameter <code>REPLICAS</code> must be at most 9."),
     ] {
         let at_field = format!("<p class=\"error\" id=\"error-{name}\">{message}</p>");
         assert!(page.text.contains(&at_field), "{name}: {}", page.text);
@@ -235,15 +190,9 @@ async fn each_mistake_is_at_its_field_and_in_the_summary() {
 #[tokio::main(flavor = "current_thread")]
 async fn the_script_gets_the_result_of_the_page() {
     let site = web().await;
-    let fields = [
-        ("p.NAME", "shop"),
-        ("action", "check"),
-        ("seed", &"07".repeat(32)),
-    ];
+    let fields = [("p.NAME", "shop"), ("action", "check"), ("seed", &"07".repeat(32))];
     let page = site.post(FORM, &fields).await;
-    let answer = site
-        .post_with(FORM, &[("accept", "application/json")], &fields)
-        .await;
+    let answer = site.post_with(FORM, &[("accept", "application/json")], &fields).await;
     assert_eq!(answer.code, 200);
     let answer = answer.json();
     assert_eq!(answer["errors"], serde_json::json!([]));
@@ -256,66 +205,37 @@ async fn the_script_gets_the_result_of_the_page() {
 async fn a_download_has_the_objects_with_the_generated_values_of_the_page() {
     let site = web().await;
     let seed = "0a".repeat(32);
-    let fields = |action| {
-        [
-            ("p.NAME", "shop"),
-            ("seed", seed.as_str()),
-            ("action", action),
-        ]
-    };
+    let fields = |action| [("p.NAME", "shop"), ("seed", seed.as_str()), ("action", action)];
     let file = site.post(FORM, &fields("download")).await;
     assert_eq!(file.header("content-type"), "application/yaml");
-    assert_eq!(
-        file.header("content-disposition"),
-        "attachment; filename=\"web.yaml\""
-    );
+    assert_eq!(file.header("content-disposition"), "attachment; filename=\"web.yaml\"");
     let text = file.text.replace('\r', "");
-    for part in [
-        "password: canary-default # of the database\n",
-        "---\napiVersion: apps/v1\n",
-    ] {
+    for part in ["password: canary-default # of the database\n", "---\napiVersion: apps/v1\n"] {
         assert!(text.contains(part), "{text}");
     }
     let (_, key) = file.text.split_once("key: ").unwrap();
     let key = key.lines().next().unwrap();
     assert_eq!(key.len(), 12);
     let page = site.post(FORM, &fields("reveal")).await;
-    assert!(
-        page.text.contains(&format!(">{key}<")),
-        "{key}: {}",
-        page.text
-    );
+    assert!(page.text.contains(&format!(">{key}<")), "{key}: {}", page.text);
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn values_that_are_as_they_were_at_first_are_not_given() {
     let site = web().await;
-    let fields = [
-        ("p.NAME", "shop"),
-        ("p.REPLICAS", "2"),
-        ("p.KEY", ""),
-        ("action", "show"),
-    ];
+    let fields = [("p.NAME", "shop"), ("p.REPLICAS", "2"), ("p.KEY", ""), ("action", "show")];
     let page = site.post(FORM, &fields).await;
     assert_eq!(page.code, 200, "{}", page.text);
     assert!(!page.text.contains("REPLICAS=2"), "{}", page.text);
-    assert!(
-        page.text.contains("replicas ← REPLICAS (default 2)"),
-        "{}",
-        page.text
-    );
+    assert!(page.text.contains("replicas ← REPLICAS (default 2)"), "{}", page.text);
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn a_template_that_is_gone_is_said_and_what_was_typed_can_be_sent_again() {
     let site = web().await;
-    let page = site
-        .send("DELETE", &format!("{TEMPLATES}/web"), &[], "")
-        .await;
+    let page = site.send("DELETE", &format!("{TEMPLATES}/web"), &[], "").await;
     assert_eq!(page.code, 200);
-    let page = site
-        .post(FORM, &[("p.NAME", "typed"), ("action", "show")])
-        .await;
+    let page = site.post(FORM, &[("p.NAME", "typed"), ("action", "show")]).await;
     assert_eq!(page.code, 404);
     assert!(page.text.contains("not found"), "{}", page.text);
     assert!(page.text.contains("typed</textarea>"), "{}", page.text);
@@ -329,17 +249,12 @@ async fn another_site_cannot_send_a_form() {
         &[],
         &[("origin", "https://elsewhere.example")],
         &[("origin", "null")],
-        &[
-            ("sec-fetch-site", "cross-site"),
-            ("origin", "http://localhost:8080"),
-        ],
+        &[("sec-fetch-site", "cross-site"), ("origin", "http://localhost:8080")],
         &[("sec-fetch-site", "same-site")],
     ];
     for headers in refused {
         for target in [FORM, "/ui/upload", "/ui/login", "/ui/logout"] {
-            let page = site
-                .send("POST", target, &[&[kind], headers].concat(), "p.NAME=a")
-                .await;
+            let page = site.send("POST", target, &[&[kind], headers].concat(), "p.NAME=a").await;
             assert_eq!(page.code, 403, "{target} {headers:?}");
         }
     }
@@ -349,9 +264,7 @@ async fn another_site_cannot_send_a_form() {
         &[("sec-fetch-site", "same-origin"), ("origin", "null")],
     ];
     for headers in taken {
-        let page = site
-            .send("POST", FORM, &[&[kind], headers].concat(), "p.NAME=a")
-            .await;
+        let page = site.send("POST", FORM, &[&[kind], headers].concat(), "p.NAME=a").await;
         assert_eq!(page.code, 200, "{headers:?}");
     }
 }
@@ -373,24 +286,16 @@ async fn texts_of_templates_are_text() {
     let site = Site::open().await;
     site.store(TEMPLATES, &template).await;
     let form = "/ui/shop/template.krm.dev/evil";
-    let fields = [
-        ("p.A", "<script>a</script>"),
-        ("p.B", "<script>b</script>"),
-        ("action", "show"),
-    ];
+    let fields = [("p.A", "<script>a</script>"), ("p.B", "<script>b</script>"), ("action", "show")];
     let pages = [
         site.get("/ui/").await,
-        site.get("/ui/?q=%3Cscript%3E&tag=%3Cscript%3E&namespace=%3Cscript%3E")
-            .await,
+        site.get("/ui/?q=%3Cscript%3E&tag=%3Cscript%3E&namespace=%3Cscript%3E").await,
         site.get(form).await,
         site.post(form, &fields).await,
-        site.post(form, &[("p.A", "<script>a</script>"), ("action", "show")])
-            .await,
+        site.post(form, &[("p.A", "<script>a</script>"), ("action", "show")]).await,
         site.post("/ui/upload", &[("text", &template)]).await,
-        site.post("/ui/upload", &[("text", "<script>a</script>")])
-            .await,
-        site.get("/ui/%3Cscript%3E/template.krm.dev/%3Cscript%3E")
-            .await,
+        site.post("/ui/upload", &[("text", "<script>a</script>")]).await,
+        site.get("/ui/%3Cscript%3E/template.krm.dev/%3Cscript%3E").await,
     ];
     for (index, page) in pages.iter().enumerate() {
         let text = page
@@ -410,27 +315,15 @@ async fn the_page_of_openshifts_group_has_a_line_for_oc() {
     let template = "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata:\n  name: web\n\
                     parameters:\n- name: NAME\n  required: true\nobjects:\n- apiVersion: v1\n  \
                     kind: Service\n  metadata:\n    name: ${NAME}\n";
-    site.store(
-        "/apis/template.openshift.io/v1/namespaces/shop/templates",
-        template,
-    )
-    .await;
+    site.store("/apis/template.openshift.io/v1/namespaces/shop/templates", template).await;
     let form = "/ui/shop/template.openshift.io/web";
-    let page = site
-        .post(form, &[("p.NAME", "a"), ("action", "show")])
-        .await;
+    let page = site.post(form, &[("p.NAME", "a"), ("action", "show")]).await;
     assert_eq!(page.code, 200, "{}", page.text);
-    assert!(
-        page.text
-            .contains("oc process -n shop web \\\n  -p NAME=a</pre>"),
-        "{}",
-        page.text
-    );
+    assert!(page.text.contains("oc process -n shop web \\\n  -p NAME=a</pre>"), "{}", page.text);
     let page = site.post(form, &[("p.NAME", ""), ("action", "show")]).await;
     assert_eq!(page.code, 422);
     assert!(
-        page.text
-            .contains("id=\"error-NAME\">Parameter <code>NAME</code> is required"),
+        page.text.contains("id=\"error-NAME\">Parameter <code>NAME</code> is required"),
         "{}",
         page.text
     );
@@ -447,10 +340,7 @@ async fn many_templates_are_on_several_pages() {
     }
     let page = site.get("/ui/?namespace=shop").await;
     assert_eq!(page.text.matches("class=\"row\"").count(), 100);
-    let (_, next) = page
-        .text
-        .split_once("aria-label=\"Pages\"><a href=\"")
-        .unwrap();
+    let (_, next) = page.text.split_once("aria-label=\"Pages\"><a href=\"").unwrap();
     let next = next.split('"').next().unwrap();
     let next = next.replace("&#x2f;", "/").replace("&amp;", "&");
     let page = site.get(&next).await;
@@ -517,15 +407,9 @@ async fn objects_that_are_too_large_for_a_page_can_be_downloaded() {
     let json = [("accept", "application/json")];
     let answer = site.post_with(FORM, &json, &fields("check")).await.json();
     assert_eq!(answer["form"], serde_json::json!([]));
-    assert!(
-        answer["result"].as_str().unwrap().contains(notice),
-        "{answer}"
-    );
+    assert!(answer["result"].as_str().unwrap().contains(notice), "{answer}");
     let file = site.post(FORM, &fields("download")).await;
-    assert_eq!(
-        (file.code, file.header("content-type")),
-        (200, "application/yaml")
-    );
+    assert_eq!((file.code, file.header("content-type")), (200, "application/yaml"));
     assert_eq!(file.text.matches(&text).count(), 4);
 }
 
@@ -537,11 +421,7 @@ async fn a_file_is_the_value_of_its_parameter() {
                     kind: ConfigMap\n  metadata:\n    name: web\n  binaryData:\n    a: $(DATA)\n";
     site.store(TEMPLATES, template).await;
     let page = site.get(FORM).await;
-    assert!(
-        page.text.contains(" enctype=\"multipart/form-data\""),
-        "{}",
-        page.text
-    );
+    assert!(page.text.contains(" enctype=\"multipart/form-data\""), "{}", page.text);
     for (typed, name, content, expected) in [
         ("", "a.bin", "hello\0\u{1}", "aGVsbG8AAQ=="),
         // The file takes precedence.
@@ -557,9 +437,7 @@ async fn a_file_is_the_value_of_its_parameter() {
         ];
         let file = site.post_parts(FORM, &[], &parts).await;
         assert!(
-            file.text
-                .lines()
-                .any(|line| line.trim() == format!("a: {expected}")),
+            file.text.lines().any(|line| line.trim() == format!("a: {expected}")),
             "{expected}: {}",
             file.text
         );
@@ -567,44 +445,24 @@ async fn a_file_is_the_value_of_its_parameter() {
         let page = site.post_parts(FORM, &[], &parts).await;
         assert_eq!(page.code, 200);
         // The returned form needs no file.
-        let kept = if expected == "ZGVmYXVsdA==" {
-            ""
-        } else {
-            expected
-        };
-        assert!(
-            page.text.contains(&format!(">\n{kept}</textarea>")),
-            "{expected}: {}",
-            page.text
-        );
+        let kept = if expected == "ZGVmYXVsdA==" { "" } else { expected };
+        assert!(page.text.contains(&format!(">\n{kept}</textarea>")), "{expected}: {}", page.text);
     }
     let wrong = [("p.DATA", None, "not base64"), ("f.DATA", Some(""), "")];
-    let page = site
-        .post_parts(FORM, &[("accept", "application/json")], &wrong)
-        .await;
-    assert_eq!(
-        (page.code, &page.json()["errors"][0]["parameter"]),
-        (422, &"DATA".into())
-    );
+    let page = site.post_parts(FORM, &[("accept", "application/json")], &wrong).await;
+    assert_eq!((page.code, &page.json()["errors"][0]["parameter"]), (422, &"DATA".into()));
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn a_page_is_logged_and_counted_as_the_api_is() {
     let site = web().await;
-    site.post(FORM, &[("p.NAME", "a"), ("action", "show")])
-        .await;
+    site.post(FORM, &[("p.NAME", "a"), ("action", "show")]).await;
     let metrics = site.get("/metrics").await.text;
     assert!(
         metrics.contains("resource=\"templates\",subresource=\"processed\",code=\"200\""),
         "{metrics}"
     );
     let log = site.audit();
-    let line = log
-        .lines()
-        .find(|line| line.contains("\"processed\""))
-        .unwrap();
-    assert!(
-        line.contains("\"verb\":\"create\"") && line.contains("\"name\":\"web\""),
-        "{line}"
-    );
+    let line = log.lines().find(|line| line.contains("\"processed\"")).unwrap();
+    assert!(line.contains("\"verb\":\"create\"") && line.contains("\"name\":\"web\""), "{line}");
 }

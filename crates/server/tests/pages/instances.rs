@@ -18,10 +18,7 @@ async fn seen(rights: &[(&str, &str)]) -> Page {
     let spec = json!({"templateRef": {"name": "web"}, "parameters": {"COLOR": "red"}});
     let instance = json!({"apiVersion": version, "kind": "TemplateInstance", "metadata": metadata,
         "spec": spec});
-    let headers = [
-        ("content-type", "application/json"),
-        ("authorization", &*admin()),
-    ];
+    let headers = [("content-type", "application/json"), ("authorization", &*admin())];
     for (resource, body) in [("templates", template), ("templateinstances", instance)] {
         let path = format!("/apis/{version}/namespaces/shop/{resource}");
         let page = site.send("POST", &path, &headers, &body.to_string()).await;

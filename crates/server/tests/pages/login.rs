@@ -26,9 +26,7 @@ const WEB: &str = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetada
                    name: $(NAME)\n";
 
 async fn login(site: &Site) -> String {
-    let page = site
-        .post("/ui/login", &[("token", TOKEN), ("next", FORM)])
-        .await;
+    let page = site.post("/ui/login", &[("token", TOKEN), ("next", FORM)]).await;
     assert_eq!((page.code, page.header("location")), (303, FORM));
     cookie(&page)
 }
@@ -38,28 +36,13 @@ async fn without_a_login_a_page_is_the_one_to_log_in() {
     let site = Site::with_login().await;
     let page = site.get(FORM).await;
     assert_eq!(page.code, 303);
-    assert_eq!(
-        page.header("location"),
-        "/ui/login?next=%2Fui%2Fshop%2Ftemplate.krm.dev%2Fweb"
-    );
+    assert_eq!(page.header("location"), "/ui/login?next=%2Fui%2Fshop%2Ftemplate.krm.dev%2Fweb");
     let page = site.get(page.header("location")).await;
     assert_eq!(page.code, 200);
-    assert!(
-        page.text
-            .contains("name=\"next\" value=\"&#x2f;ui&#x2f;shop"),
-        "{}",
-        page.text
-    );
-    let page = site
-        .send("GET", FORM, &[("accept", "application/json")], "")
-        .await;
+    assert!(page.text.contains("name=\"next\" value=\"&#x2f;ui&#x2f;shop"), "{}", page.text);
+    let page = site.send("GET", FORM, &[("accept", "application/json")], "").await;
     assert_eq!(page.code, 401);
-    assert!(
-        page.json()["login"]
-            .as_str()
-            .unwrap()
-            .starts_with("/ui/login?next=")
-    );
+    assert!(page.json()["login"].as_str().unwrap().starts_with("/ui/login?next="));
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -70,13 +53,8 @@ async fn a_login_is_a_cookie_that_no_script_and_no_other_site_has() {
     let set = page.header("set-cookie");
     // A connection without TLS, from this machine.
     assert!(set.starts_with("krm="), "{set}");
-    assert!(
-        set.ends_with("; Path=/; Max-Age=28800; HttpOnly; SameSite=Strict"),
-        "{set}"
-    );
-    let page = site
-        .send("GET", FORM, &[(COOKIES, &cookie(&page))], "")
-        .await;
+    assert!(set.ends_with("; Path=/; Max-Age=28800; HttpOnly; SameSite=Strict"), "{set}");
+    let page = site.send("GET", FORM, &[(COOKIES, &cookie(&page))], "").await;
     assert_eq!(page.code, 200);
     assert!(page.text.contains("<span>ada</span>"), "{}", page.text);
 }
@@ -99,11 +77,7 @@ async fn a_wrong_token_is_said_and_not_kept() {
         let page = site.post("/ui/login", &[("token", token)]).await;
         assert_eq!(page.code, 401, "{token}");
         assert_eq!(page.header("set-cookie"), "", "{token}");
-        assert!(
-            page.text.contains("This token is not valid"),
-            "{}",
-            page.text
-        );
+        assert!(page.text.contains("This token is not valid"), "{}", page.text);
     }
     assert!(!site.audit().contains("wrong"));
 }
@@ -115,19 +89,13 @@ async fn an_expired_login_keeps_what_was_typed_and_goes_on() {
     let fields = [("p.NAME", "typed"), ("action", "show")];
     let page = site.post(FORM, &fields).await;
     assert_eq!(page.code, 401);
-    assert!(
-        page.text.contains("name=\"p.NAME\" hidden"),
-        "{}",
-        page.text
-    );
+    assert!(page.text.contains("name=\"p.NAME\" hidden"), "{}", page.text);
     assert!(page.text.contains("\ntyped</textarea>"), "{}", page.text);
     let all = [&fields[..], &[("token", TOKEN), ("next", FORM)]].concat();
     let page = site.post("/ui/login", &all).await;
     // The browser sends the same form to its original page.
     assert_eq!((page.code, page.header("location")), (307, FORM));
-    let page = site
-        .post_with(FORM, &[(COOKIES, &cookie(&page))], &all)
-        .await;
+    let page = site.post_with(FORM, &[(COOKIES, &cookie(&page))], &all).await;
     assert_eq!(page.code, 200);
     assert!(page.text.contains(">typed</a>"), "{}", page.text);
     assert!(!page.text.contains(TOKEN));
@@ -136,15 +104,10 @@ async fn an_expired_login_keeps_what_was_typed_and_goes_on() {
 #[tokio::main(flavor = "current_thread")]
 async fn an_expired_login_keeps_the_content_of_files() {
     let site = Site::with_login().await;
-    let template = WEB.replace(
-        "- name: NAME\n",
-        "- name: NAME\n- name: DATA\n  type: base64\n",
-    );
+    let template = WEB.replace("- name: NAME\n", "- name: NAME\n- name: DATA\n  type: base64\n");
     let template = template + "  spec:\n    data: $(DATA)\n    lines: $(LINES)\n";
-    let template = template.replace(
-        "objects:",
-        "- name: LINES\n  value: |\n    a\n    b\nobjects:",
-    );
+    let template =
+        template.replace("objects:", "- name: LINES\n  value: |\n    a\n    b\nobjects:");
     site.store(TEMPLATES, &template).await;
     let parts = [
         ("p.NAME", None, "typed"),
@@ -170,9 +133,7 @@ async fn an_expired_login_keeps_the_content_of_files() {
     assert_eq!((again.code, hidden_texts(&again)), (401, kept.clone()));
     let page = site.post("/ui/login", &login).await;
     assert_eq!((page.code, page.header("location")), (307, FORM));
-    let page = site
-        .post_with(FORM, &[(COOKIES, &cookie(&page))], &login)
-        .await;
+    let page = site.post_with(FORM, &[(COOKIES, &cookie(&page))], &login).await;
     assert_eq!(page.code, 200, "{}", page.text);
     for field in [
         "id=\"p-NAME\" name=\"p.NAME\" aria-describedby=\"error-NAME\" value=\"typed\"",
@@ -195,16 +156,12 @@ async fn an_expired_login_keeps_an_uploaded_template() {
     let page = site.post_parts("/ui/upload", &[], &parts).await;
     assert_eq!(page.code, 401);
     let kept = hidden_texts(&page);
-    let mut login: Vec<(&str, &str)> = kept
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect();
+    let mut login: Vec<(&str, &str)> =
+        kept.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     login.extend([("token", TOKEN), ("next", "/ui/upload")]);
     let page = site.post("/ui/login", &login).await;
     assert_eq!((page.code, page.header("location")), (307, "/ui/upload"));
-    let page = site
-        .post_with("/ui/upload", &[(COOKIES, &cookie(&page))], &login)
-        .await;
+    let page = site.post_with("/ui/upload", &[(COOKIES, &cookie(&page))], &login).await;
     assert_eq!((page.code, page.header("location")), (303, FORM));
 }
 
@@ -212,11 +169,8 @@ async fn an_expired_login_keeps_an_uploaded_template() {
 async fn without_a_login_only_small_forms_are_read() {
     let site = Site::with_login().await;
     let login = "/ui/login?next=%2Fui%2Fupload";
-    for (letter, length, code) in [
-        ("x", 40 << 10, 401),
-        ("x", 60 << 10, 303),
-        ("é", 10 << 10, 303),
-    ] {
+    for (letter, length, code) in [("x", 40 << 10, 401), ("x", 60 << 10, 303), ("é", 10 << 10, 303)]
+    {
         let text = letter.repeat(length);
         let page = site.post("/ui/upload", &[("text", &text)]).await;
         assert_eq!(page.code, code, "{letter} {length}");
@@ -225,15 +179,11 @@ async fn without_a_login_only_small_forms_are_read() {
         }
     }
     let text = "x".repeat(64 << 10);
-    let page = site
-        .post("/ui/login", &[("token", TOKEN), ("text", &text)])
-        .await;
+    let page = site.post("/ui/login", &[("token", TOKEN), ("text", &text)]).await;
     assert_eq!(page.code, 413);
     // A form of a user who is logged in may be larger.
     let cookie = self::login(&site).await;
-    let page = site
-        .post_with("/ui/upload", &[(COOKIES, &cookie)], &[("text", &text)])
-        .await;
+    let page = site.post_with("/ui/upload", &[(COOKIES, &cookie)], &[("text", &text)]).await;
     assert_eq!(page.code, 422, "{}", page.text);
 }
 
@@ -258,14 +208,8 @@ async fn after_a_login_no_other_site_is_opened() {
         "/apis",
         "/ui/\r\nx: y",
     ] {
-        let page = site
-            .post("/ui/login", &[("token", TOKEN), ("next", next)])
-            .await;
-        assert_eq!(
-            (page.code, page.header("location")),
-            (303, "/ui/"),
-            "{next}"
-        );
+        let page = site.post("/ui/login", &[("token", TOKEN), ("next", next)]).await;
+        assert_eq!((page.code, page.header("location")), (303, "/ui/"), "{next}");
     }
 }
 
@@ -282,9 +226,7 @@ async fn logging_out_ends_the_session_and_needs_a_form() {
     let page = site.get("/ui/logout").await;
     assert_eq!(page.header("set-cookie"), "");
     assert_eq!(form_code(&site, &first).await, 200);
-    let page = site
-        .post_with("/ui/logout", &[(COOKIES, &first)], &[])
-        .await;
+    let page = site.post_with("/ui/logout", &[(COOKIES, &first)], &[]).await;
     assert_eq!((page.code, page.header("location")), (303, "/ui/login"));
     assert!(page.header("set-cookie").contains("Max-Age=0"));
     assert_eq!(form_code(&site, &first).await, 303);
@@ -304,9 +246,7 @@ async fn a_session_ends_with_its_token_and_with_the_next_login() {
         assert_eq!(form_code(&site, &format!("krm={other}")).await, 303);
     }
     let token = [("token", TOKEN)];
-    let page = site
-        .post_with("/ui/login", &[(COOKIES, &first)], &token)
-        .await;
+    let page = site.post_with("/ui/login", &[(COOKIES, &first)], &token).await;
     let second = cookie(&page);
     assert_eq!(form_code(&site, &first).await, 303);
     assert_eq!(form_code(&site, &second).await, 200);
@@ -318,11 +258,7 @@ async fn a_session_ends_with_its_token_and_with_the_next_login() {
 async fn without_users_there_is_no_login() {
     let site = Site::open().await;
     let page = site.get("/ui/").await;
-    assert!(
-        !page.text.contains("Log out") && !page.text.contains("login"),
-        "{}",
-        page.text
-    );
+    assert!(!page.text.contains("Log out") && !page.text.contains("login"), "{}", page.text);
     let page = site.get("/ui/login").await;
     assert_eq!((page.code, page.header("location")), (303, "/ui/"));
 }

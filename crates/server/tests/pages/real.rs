@@ -17,10 +17,7 @@ tests!(; shared data: real_templates_open_as_forms_and_give_the_objects_of_proce
 fn processed(text: &str, version: &str, given: &[Assignment]) -> Option<String> {
     let document = Arc::new(Document::parse(&Source::new("Template", text)).ok()?);
     let root = SharedNode::roots(&document).next()?;
-    let reading = Reading {
-        api_version: Some(version),
-        conceals_values: false,
-    };
+    let reading = Reading { api_version: Some(version), conceals_values: false };
     let mut found = Diagnostics::new();
     let template = Template::read_as(&root, reading, &mut found)?;
     let options = Options::new(Generation::Once([7; 32].into()));
@@ -71,9 +68,7 @@ fn given(folder: &Path, name: &str) -> Vec<(String, String)> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let pairs = lines.filter_map(|line| line.split_once('='));
-    pairs
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -102,15 +97,9 @@ async fn real_templates_open_as_forms_and_give_the_objects_of_process() {
             fields.push((format!("p.{name}"), value.clone()));
         }
         let seed = "07".repeat(32);
-        let mut sent: Vec<(&str, &str)> = fields
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-            .collect();
-        sent.extend([
-            ("template", text.as_str()),
-            ("seed", &seed),
-            ("action", "download"),
-        ]);
+        let mut sent: Vec<(&str, &str)> =
+            fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        sent.extend([("template", text.as_str()), ("seed", &seed), ("action", "download")]);
         let page = site.post("/ui/upload", &sent).await;
         let given: Vec<Assignment> = given
             .iter()
@@ -118,11 +107,8 @@ async fn real_templates_open_as_forms_and_give_the_objects_of_process() {
             .map(|(name, value)| Assignment::text(name, value, "the test"))
             .collect();
         let is_ours = text.contains("template.krm.dev/v1alpha1");
-        let version = if is_ours {
-            "template.krm.dev/v1alpha1"
-        } else {
-            "template.openshift.io/v1"
-        };
+        let version =
+            if is_ours { "template.krm.dev/v1alpha1" } else { "template.openshift.io/v1" };
         // The server shows and expands a Template in JSON as YAML.
         let text = readable(&text);
         match processed(text.text(), version, &given) {

@@ -86,10 +86,7 @@ impl Site {
         let args = |folder: &std::path::Path| {
             let tokens = folder.join("tokens.csv");
             std::fs::write(&tokens, format!("{TOKEN},ada,1,\"admins\"\n")).unwrap();
-            Args {
-                auth: vec![Way::Tokens(tokens)],
-                ..Args::default()
-            }
+            Args { auth: vec![Way::Tokens(tokens)], ..Args::default() }
         };
         Self::with(args, options).await
     }
@@ -102,11 +99,7 @@ impl Site {
             std::fs::write(&tokens, users).unwrap();
             let rbac: PathBuf = folder.join("rbac.yaml");
             std::fs::write(&rbac, rights).unwrap();
-            Args {
-                auth: vec![Way::Tokens(tokens)],
-                rbac: Some(rbac),
-                ..Args::default()
-            }
+            Args { auth: vec![Way::Tokens(tokens)], rbac: Some(rbac), ..Args::default() }
         };
         Self::with(args, &[]).await
     }
@@ -119,22 +112,16 @@ impl Site {
         let listen: SocketAddr = "127.0.0.1:8080".parse().unwrap();
         let auth = auth::start(&args(folder.path()), listen).await.unwrap();
         let is_aggregated = options.iter().any(|option| option.starts_with(AGGREGATED));
-        let kubeconfig = options
-            .iter()
-            .find_map(|option| option.strip_prefix("aggregated="));
+        let kubeconfig = options.iter().find_map(|option| option.strip_prefix("aggregated="));
         let aggregation = match kubeconfig {
             Some(path) => Some(Aggregation::start(Some(path.as_ref())).await.unwrap()),
             None => None,
         };
-        let others = options
-            .iter()
-            .filter(|option| !option.starts_with(AGGREGATED));
+        let others = options.iter().filter(|option| !option.starts_with(AGGREGATED));
         let program = Program::parse_from([&"server"].into_iter().chain(others));
         let admission = Admission::new(&program.limits);
         let metrics = Arc::new(Metrics::new(admission.clone(), "0.1.0", ""));
-        let file = audit::Args {
-            audit: Some(folder.path().join("audit.log")),
-        };
+        let file = audit::Args { audit: Some(folder.path().join("audit.log")) };
         let (shutdown, _) = shutdown::listen(program.shutdown).unwrap();
         let store = Arc::new(Measured::new(Store::memory(), Arc::clone(&metrics)));
         let deployments = Arc::new(Deployments::new(Needs {
@@ -142,9 +129,7 @@ impl Site {
             limits: program.limits.clone(),
             admission: admission.clone(),
             metrics: Arc::clone(&metrics),
-            python: program
-                .deployments
-                .interpreters(program.limits.expansion_timeout),
+            python: program.deployments.interpreters(program.limits.expansion_timeout),
             fetcher: None,
             cluster: None,
         }));
@@ -172,9 +157,7 @@ impl Site {
     /// Replaces the file of tokens.
     pub(crate) fn set_tokens(&self, csv: &str) {
         std::fs::write(self.folder.path().join("tokens.csv"), csv).unwrap();
-        self.files
-            .iter()
-            .for_each(|file| file.reload(std::time::Duration::MAX));
+        self.files.iter().for_each(|file| file.reload(std::time::Duration::MAX));
     }
 
     /// Returns the audit log.
@@ -255,10 +238,7 @@ impl Site {
         let store = &self.app.state().store;
         let known = store.get(key).await.unwrap().unwrap();
         let bytes = serde_json::to_vec(value).unwrap();
-        store
-            .update(key, bytes.into(), known.revision)
-            .await
-            .unwrap();
+        store.update(key, bytes.into(), known.revision).await.unwrap();
     }
 
     /// Sends a form with files like a browser.
@@ -281,10 +261,8 @@ impl Site {
 
     /// Stores a Template with the API.
     pub(crate) async fn store(&self, path: &str, yaml: &str) {
-        let headers = [
-            ("content-type", "application/yaml"),
-            ("authorization", &format!("Bearer {TOKEN}")),
-        ];
+        let headers =
+            [("content-type", "application/yaml"), ("authorization", &format!("Bearer {TOKEN}"))];
         let page = self.send("POST", path, &headers, yaml).await;
         assert_eq!(page.code, 201, "{}", page.text);
     }
@@ -299,9 +277,7 @@ fn multipart(parts: &[Part<'_>]) -> String {
             Some(_) => crlf::sent(content),
             None => (*content).into(),
         };
-        let file = file
-            .map(|file| format!("; filename=\"{file}\""))
-            .unwrap_or_default();
+        let file = file.map(|file| format!("; filename=\"{file}\"")).unwrap_or_default();
         format!(
             "--limit\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{content}\r\n"
         )
@@ -341,9 +317,7 @@ pub(crate) fn hidden_texts(page: &Page) -> Vec<(String, String)> {
 
 /// Encodes the fields of a form as a body.
 pub(crate) fn urlencoded(fields: &[(&str, &str)]) -> String {
-    form_urlencoded::Serializer::new(String::new())
-        .extend_pairs(fields)
-        .finish()
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
 /// Returns the cookie that a response sets, as a browser sends it back.

@@ -23,12 +23,7 @@ const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded")
 type Headers<'h> = &'h [(&'h str, &'h str)];
 
 /// Requests that read, expand and change, with their type and body.
-fn requests() -> Vec<(
-    &'static str,
-    &'static str,
-    (&'static str, &'static str),
-    String,
-)> {
+fn requests() -> Vec<(&'static str, &'static str, (&'static str, &'static str), String)> {
     let store = format!("text={OTHER}&namespace=shop&store=1");
     let get = |path| ("GET", path, ("accept", "*/*"), String::new());
     vec![
@@ -68,11 +63,7 @@ async fn check_refused(site: &Site, host: &str, more: Headers<'_>) {
     for (method, path, kind, body) in requests() {
         let headers = [&[("host", host), kind], more].concat();
         let page = site.send(method, path, &headers, &body).await;
-        assert_eq!(
-            page.code, 403,
-            "{method} {path} {host} {more:?}: {}",
-            page.text
-        );
+        assert_eq!(page.code, 403, "{method} {path} {host} {more:?}: {}", page.text);
         if method == "GET" {
             assert!(!page.text.contains("objects"), "{}", page.text);
         }
@@ -91,48 +82,23 @@ async fn without_users_no_other_site_is_served() {
         &[("origin", "http://localhost:9090")],
         &[("origin", "null")],
         &[("sec-fetch-site", "cross-site")],
-        &[
-            ("sec-fetch-site", "same-site"),
-            ("origin", "http://localhost:9090"),
-        ],
-        &[
-            ("sec-fetch-site", "cross-site"),
-            ("origin", "http://evil.example"),
-        ],
+        &[("sec-fetch-site", "same-site"), ("origin", "http://localhost:9090")],
+        &[("sec-fetch-site", "cross-site"), ("origin", "http://evil.example")],
     ] {
         check_refused(&site, "localhost:8080", more).await;
     }
-    assert_eq!(
-        site.send("GET", "/readyz", &[("host", "10.0.0.7:8080")], "")
-            .await
-            .code,
-        200
-    );
+    assert_eq!(site.send("GET", "/readyz", &[("host", "10.0.0.7:8080")], "").await.code, 200);
     for more in [
         &[][..],
         &[("sec-fetch-site", "none")],
-        &[
-            ("sec-fetch-site", "same-origin"),
-            ("origin", "http://localhost:8080"),
-        ],
+        &[("sec-fetch-site", "same-origin"), ("origin", "http://localhost:8080")],
         &[("origin", "http://localhost:8080")],
     ] {
-        for path in [
-            WEB,
-            "/ui/shop/template.krm.dev/web",
-            "/deployments",
-            "/metrics",
-        ] {
-            assert_eq!(
-                site.send("GET", path, more, "").await.code,
-                200,
-                "{path} {more:?}"
-            );
+        for path in [WEB, "/ui/shop/template.krm.dev/web", "/deployments", "/metrics"] {
+            assert_eq!(site.send("GET", path, more, "").await.code, 200, "{path} {more:?}");
         }
         let sent = [&[JSON], more].concat();
-        let page = site
-            .send("POST", "/processedtemplates", &sent, TEMPLATE)
-            .await;
+        let page = site.send("POST", "/processedtemplates", &sent, TEMPLATE).await;
         assert_eq!(page.code, 201, "{more:?}: {}", page.text);
     }
 }
@@ -140,32 +106,19 @@ async fn without_users_no_other_site_is_served() {
 #[tokio::main(flavor = "current_thread")]
 async fn without_users_only_own_and_allowed_hosts_are_served() {
     let site = stored().await;
-    for host in [
-        "evil.example:8080",
-        "evil.example",
-        "localhost:9090",
-        "0.0.0.0:8080",
-    ] {
+    for host in ["evil.example:8080", "evil.example", "localhost:9090", "0.0.0.0:8080"] {
         // For a browser, the page has the same origin.
         let origin = format!("http://{host}");
         check_refused(&site, host, &[("origin", &origin)]).await;
         check_refused(&site, host, &[]).await;
     }
-    let page = site
-        .send("GET", WEB, &[("host", "evil.example:8080")], "")
-        .await;
-    assert!(
-        page.text.contains("--allow-host evil.example:8080"),
-        "{}",
-        page.text
-    );
+    let page = site.send("GET", WEB, &[("host", "evil.example:8080")], "").await;
+    assert!(page.text.contains("--allow-host evil.example:8080"), "{}", page.text);
     // HTTP/2, and an absolute target in HTTP/1.1.
     let target = format!("http://evil.example:8080{WEB}");
     assert_eq!(site.get(&target).await.code, 403);
     let target = format!("http://127.0.0.1:8080{WEB}");
-    let page = site
-        .send("GET", &target, &[("host", "evil.example")], "")
-        .await;
+    let page = site.send("GET", &target, &[("host", "evil.example")], "").await;
     assert_eq!(page.code, 200);
 
     let args = |_: &std::path::Path| Args {
@@ -207,12 +160,7 @@ async fn a_body_needs_a_type_that_no_other_site_can_omit() {
     ];
     let own = ("sec-fetch-site", "same-origin");
     for (method, path, body) in cases {
-        for kind in [
-            None,
-            Some(""),
-            Some("text/plain"),
-            Some("application/x-unknown"),
-        ] {
+        for kind in [None, Some(""), Some("text/plain"), Some("application/x-unknown")] {
             let kind = kind.map(|kind| ("content-type", kind));
             let headers: Vec<_> = kind.into_iter().chain([own]).collect();
             let page = site.send(method, path, &headers, body).await;
@@ -222,10 +170,7 @@ async fn a_body_needs_a_type_that_no_other_site_can_omit() {
     assert_eq!(site.get(WEB).await.code, 200);
     // `kubectl create --raw` sends no type, and `curl -X POST` no body.
     let kubectl = [("kubectl-command", "kubectl create")];
-    assert_eq!(
-        site.send("POST", TEMPLATES, &kubectl, OTHER).await.code,
-        201
-    );
+    assert_eq!(site.send("POST", TEMPLATES, &kubectl, OTHER).await.code, 201);
     assert_ne!(site.send("POST", processed, &[], "").await.code, 415);
     assert_eq!(site.send("DELETE", WEB, &[], "").await.code, 200);
 }
@@ -242,19 +187,12 @@ async fn a_session_counts_for_its_own_site_only() {
         site.send("GET", form, &headers, "").await.code
     };
     assert_eq!(get(&[]).await, 200);
-    assert_eq!(
-        get(&[("sec-fetch-site", "cross-site")]).await,
-        200,
-        "a link"
-    );
+    assert_eq!(get(&[("sec-fetch-site", "cross-site")]).await, 200, "a link");
     assert_eq!(get(&[("origin", "http://localhost:8080")]).await, 200);
     assert_eq!(get(&[("origin", "http://evil.example")]).await, 403);
     // With a token, the sender is known.
     let bearer = format!("Bearer {TOKEN}");
-    let sent = [
-        ("authorization", bearer.as_str()),
-        ("origin", "http://evil.example"),
-    ];
+    let sent = [("authorization", bearer.as_str()), ("origin", "http://evil.example")];
     assert_eq!(site.send("GET", WEB, &sent, "").await.code, 200);
 }
 
@@ -265,8 +203,7 @@ async fn wrong_tokens_are_slowed_down_and_right_ones_are_not() {
     let seconds = || start.elapsed().as_secs();
     let get = async |path: &str, token: &str| -> Page {
         let bearer = format!("Bearer {token}");
-        site.send("GET", path, &[("authorization", &bearer)], "")
-            .await
+        site.send("GET", path, &[("authorization", &bearer)], "").await
     };
     for number in 0..20 {
         let path = if number % 2 == 0 { "/apis" } else { "/ui/" };
@@ -275,10 +212,7 @@ async fn wrong_tokens_are_slowed_down_and_right_ones_are_not() {
     }
     assert_eq!(seconds(), 10);
     for _ in 0..20 {
-        assert_eq!(
-            site.post("/ui/login", &[("token", "guess")]).await.code,
-            401
-        );
+        assert_eq!(site.post("/ui/login", &[("token", "guess")]).await.code, 401);
     }
     assert_eq!(seconds(), 30);
     assert_eq!(site.post("/ui/login", &[("token", TOKEN)]).await.code, 303);

@@ -22,11 +22,7 @@ async fn an_uploaded_template_is_a_form_and_not_stored() {
     let page = site.post_parts("/ui/upload", &[], &parts).await;
     assert_eq!(page.code, 200, "{}", page.text);
     assert!(page.text.contains("name=\"p.NAME\""), "{}", page.text);
-    assert!(
-        page.text.contains("This Template is not stored."),
-        "{}",
-        page.text
-    );
+    assert!(page.text.contains("This Template is not stored."), "{}", page.text);
     let fields = [("template", WEB), ("p.NAME", "a"), ("action", "download")];
     let page = site.post("/ui/upload", &fields).await;
     assert!(page.text.contains("name: a\n"), "{}", page.text);
@@ -38,10 +34,7 @@ async fn a_template_is_stored_if_that_is_asked_for() {
     let site = Site::open().await;
     let fields = [("text", WEB), ("namespace", "shop"), ("store", "1")];
     let page = site.post("/ui/upload", &fields).await;
-    assert_eq!(
-        (page.code, page.header("location")),
-        (303, "/ui/shop/template.krm.dev/web")
-    );
+    assert_eq!((page.code, page.header("location")), (303, "/ui/shop/template.krm.dev/web"));
     assert_eq!(site.get(page.header("location")).await.code, 200);
     let page = site.post("/ui/upload", &fields).await;
     assert_eq!(page.code, 409);
@@ -61,9 +54,7 @@ async fn a_template_of_v1_has_the_group_of_its_dialect() {
         (template, "/ui/default/template.openshift.io/old"),
         (&ours, "/ui/default/template.krm.dev/old"),
     ] {
-        let page = site
-            .post("/ui/upload", &[("text", template), ("store", "1")])
-            .await;
+        let page = site.post("/ui/upload", &[("text", template), ("store", "1")]).await;
         assert_eq!(page.header("location"), address);
         let page = site.get(address).await;
         assert_eq!(page.code, 200, "{}", page.text);
@@ -76,11 +67,7 @@ async fn what_is_no_template_is_said_and_kept() {
     for (text, code, message) in [
         ("", 422, "Choose a file, or enter its text."),
         ("a: [", 422, "cannot be read as YAML or JSON"),
-        (
-            "apiVersion: v2\nkind: Template\n",
-            422,
-            "The <code>apiVersion</code> must be",
-        ),
+        ("apiVersion: v2\nkind: Template\n", 422, "The <code>apiVersion</code> must be"),
         (
             "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nparameters: 1\nobjects: []\n",
             422,
@@ -116,15 +103,9 @@ async fn a_form_that_cannot_be_read_is_refused() {
     for (kind, body, code) in [
         ("text/plain", "a", 415),
         ("multipart/form-data", "a", 400),
-        (
-            "multipart/form-data; boundary=limit",
-            "--limit\r\nbroken",
-            400,
-        ),
+        ("multipart/form-data; boundary=limit", "--limit\r\nbroken", 400),
     ] {
-        let page = site
-            .send("POST", "/ui/upload", &[own, ("content-type", kind)], body)
-            .await;
+        let page = site.send("POST", "/ui/upload", &[own, ("content-type", kind)], body).await;
         assert_eq!(page.code, code, "{kind}: {}", page.text);
     }
     let small = Site::with(
@@ -132,9 +113,7 @@ async fn a_form_that_cannot_be_read_is_refused() {
         &["--max-body-bytes", "10"],
     )
     .await;
-    let page = small
-        .post("/ui/upload", &[("text", "more than ten bytes")])
-        .await;
+    let page = small.post("/ui/upload", &[("text", "more than ten bytes")]).await;
     assert_eq!(page.code, 413);
     assert!(page.text.contains("This is too large"), "{}", page.text);
 }

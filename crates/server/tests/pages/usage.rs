@@ -38,10 +38,8 @@ async fn page(site: &Site, version: &str) -> Page {
         .iter()
         .map(|(name, value)| (format!("p.{name}"), value.replace('\n', "\r\n")))
         .collect();
-    let mut fields: Vec<(&str, &str)> = fields
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect();
+    let mut fields: Vec<(&str, &str)> =
+        fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     fields.extend([("p.MISSING", "there"), ("action", "show")]);
     let group = version.split('/').next().unwrap();
     let page = site.post(&format!("/ui/shop/{group}/web"), &fields).await;
@@ -51,10 +49,7 @@ async fn page(site: &Site, version: &str) -> Page {
 
 /// Returns one of the texts of "Use it".
 fn usage(page: &Page, id: &str) -> String {
-    let (_, rest) = page
-        .text
-        .split_once(&format!("<pre id=\"use-{id}\""))
-        .unwrap();
+    let (_, rest) = page.text.split_once(&format!("<pre id=\"use-{id}\"")).unwrap();
     let (_, rest) = rest.split_once('>').unwrap();
     unescaped(rest.split_once("</pre>").unwrap().0)
 }
@@ -80,15 +75,10 @@ fn arguments(program: &str, line: &str) -> Vec<String> {
 /// Returns the arguments for the values.
 fn expected() -> Vec<String> {
     let values = VALUES.iter().chain(&[("MISSING", "there")]);
-    let mut values: Vec<String> = values
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let mut values: Vec<String> = values.map(|(name, value)| format!("{name}={value}")).collect();
     // Required parameters come first in a form.
     values.rotate_right(1);
-    values
-        .into_iter()
-        .flat_map(|value| ["-p".to_owned(), value])
-        .collect()
+    values.into_iter().flat_map(|value| ["-p".to_owned(), value]).collect()
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -117,9 +107,7 @@ async fn the_files_have_the_values() {
         let text = usage(&page, id);
         let document = Document::parse(&Source::new(id, text.as_str())).unwrap();
         let root = document.roots().next().unwrap();
-        let value = root
-            .value(DuplicateKeys::Refuse, &mut Diagnostics::new())
-            .unwrap();
+        let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new()).unwrap();
         assert_eq!(value.str_at(&["kind"]), Some(kind), "{text}");
         for (name, expected) in VALUES.iter().chain(&[("MISSING", "there")]) {
             let path = [path, &[name]].concat();

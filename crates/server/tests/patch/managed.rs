@@ -30,11 +30,7 @@ tests!(
 const GROUP: Group = Group::Krm;
 
 fn writer(manager: &str) -> Writer<'_> {
-    Writer {
-        manager,
-        time: "2026-11-22T04:41:44Z",
-        subresource: "",
-    }
+    Writer { manager, time: "2026-11-22T04:41:44Z", subresource: "" }
 }
 
 /// Returns a Template with these fields.
@@ -44,10 +40,7 @@ fn template(fields: &str) -> Value {
     for (key, field) in value(fields).as_object().unwrap() {
         match (key.as_str(), field) {
             ("metadata", Value::Object(metadata)) => {
-                object["metadata"]
-                    .as_object_mut()
-                    .unwrap()
-                    .extend(metadata.clone());
+                object["metadata"].as_object_mut().unwrap().extend(metadata.clone());
             }
             _ => object[key] = field.clone(),
         }
@@ -69,14 +62,7 @@ fn updated(manager: &str, before: &Value, change: impl FnOnce(&mut Value)) -> Va
 }
 
 fn applied(manager: &str, before: Option<&Value>, fields: &str) -> Result<Value> {
-    apply(
-        GROUP,
-        Kind::Template,
-        before,
-        &template(fields),
-        &writer(manager),
-        false,
-    )
+    apply(GROUP, Kind::Template, before, &template(fields), &writer(manager), false)
 }
 
 fn updates_of_more_than_ten_managers_are_merged() {
@@ -84,15 +70,8 @@ fn updates_of_more_than_ten_managers_are_merged() {
     for index in 1..14 {
         let before = object.clone();
         object[&"labels"][format!("k{index:02}")] = json!("1");
-        let (manager, time) = (
-            format!("m{index:02}"),
-            format!("2026-11-22T04:41:{index:02}Z"),
-        );
-        let writer = Writer {
-            manager: &manager,
-            time: &time,
-            subresource: "",
-        };
+        let (manager, time) = (format!("m{index:02}"), format!("2026-11-22T04:41:{index:02}Z"));
+        let writer = Writer { manager: &manager, time: &time, subresource: "" };
         track_update(GROUP, Some(&before), &mut object, &writer);
     }
     let listed = managers(&object);
@@ -103,18 +82,11 @@ fn updates_of_more_than_ten_managers_are_merged() {
         r#"ancient-changes Update {"f:labels":{"f:k01":{},"f:k02":{},"f:k03":{},"f:k04":{},"f:k05":{}}}"#
     );
     assert_eq!(listed[9], r#"m00 Update {"f:labels":{".":{},"f:k00":{}}}"#);
-    assert_eq!(
-        object["metadata"]["managedFields"][0]["time"],
-        "2026-11-22T04:41:05Z"
-    );
+    assert_eq!(object["metadata"]["managedFields"][0]["time"], "2026-11-22T04:41:05Z");
 }
 
 fn an_empty_list_or_entry_resets_the_managers_until_the_next_apply() {
-    for reset in [
-        json!([]),
-        json!([{}]),
-        json!([{"manager": "", "time": null}]),
-    ] {
+    for reset in [json!([]), json!([{}]), json!([{"manager": "", "time": null}])] {
         let object = created("ann", r#"{"message":"m"}"#);
         let object = updated("bob", &object, |object| {
             object["metadata"]["managedFields"] = reset;
@@ -125,10 +97,7 @@ fn an_empty_list_or_entry_resets_the_managers_until_the_next_apply() {
         let object = applied("cid", Some(&object), r#"{"message":"n"}"#).unwrap();
         assert_eq!(
             managers(&object),
-            [
-                r#"cid Apply {"f:message":{}}"#,
-                r#"before-first-apply Update {"f:message":{}}"#
-            ]
+            [r#"cid Apply {"f:message":{}}"#, r#"before-first-apply Update {"f:message":{}}"#]
         );
     }
 }
@@ -165,20 +134,13 @@ fn managers_that_cannot_be_read_are_those_of_the_stored_object() {
         let object = updated("bob", &stored, |object| {
             object["metadata"]["managedFields"] = broken.clone();
         });
-        assert_eq!(
-            managers(&object),
-            [r#"ann Update {"f:message":{}}"#],
-            "{broken}"
-        );
+        assert_eq!(managers(&object), [r#"ann Update {"f:message":{}}"#], "{broken}");
     }
     let given = updated("bob", &stored, |object| {
         object["metadata"]["managedFields"] = entry("time", json!("2026-11-22T05:00:00.9+01:00"));
     });
     assert_eq!(managers(&given), [r#"m Update {"f:other":{}}"#]);
-    assert_eq!(
-        given["metadata"]["managedFields"][0]["time"],
-        "2026-11-22T04:00:00Z"
-    );
+    assert_eq!(given["metadata"]["managedFields"][0]["time"], "2026-11-22T04:00:00Z");
 }
 
 fn fields_of_another_version_go() {
@@ -206,16 +168,10 @@ fn lists_by_key_and_sets_have_an_owner_an_item() {
 
 fn the_manager_without_a_name_is_unknown_and_subresources_count() {
     let mut object = template(r#"{"message":"m"}"#);
-    let writer = Writer {
-        subresource: "status",
-        ..writer("")
-    };
+    let writer = Writer { subresource: "status", ..writer("") };
     track_update(GROUP, None, &mut object, &writer);
     assert_eq!(object["metadata"]["managedFields"][0]["manager"], "unknown");
-    assert_eq!(
-        object["metadata"]["managedFields"][0]["subresource"],
-        "status"
-    );
+    assert_eq!(object["metadata"]["managedFields"][0]["subresource"], "status");
     let status = applied("bob", Some(&object), r#"{"message":"n"}"#).unwrap_err();
     assert_eq!(
         status.message,
@@ -229,22 +185,11 @@ fn an_applied_object_keeps_its_order_and_the_digits_of_numbers() {
         r#"{"objects":[{"b":1.0,"a":2}],"kind":"Template","metadata":{"labels":{"b":"1","a":"2"},"name":"t"},"#,
         r#""apiVersion":"template.krm.dev/v1alpha1"}"#
     );
-    let object = apply(
-        GROUP,
-        Kind::Template,
-        None,
-        &value(text),
-        &writer("ann"),
-        false,
-    )
-    .unwrap();
+    let object = apply(GROUP, Kind::Template, None, &value(text), &writer("ann"), false).unwrap();
     let managed = object["metadata"]["managedFields"].to_string();
     assert_eq!(
         object.to_string(),
-        text.replace(
-            r#""name":"t""#,
-            &format!(r#""name":"t","managedFields":{managed}"#)
-        )
+        text.replace(r#""name":"t""#, &format!(r#""name":"t","managedFields":{managed}"#))
     );
 }
 
@@ -274,12 +219,8 @@ fn parameters_are_merged_in_the_applied_order() {
 
 /// As `structured-merge-diff`: a manager of a field of an item does not own the item.
 fn a_parameter_goes_with_its_last_owner() {
-    let object = applied(
-        "ann",
-        None,
-        r#"{"parameters":[{"name":"A","value":"1","from":"x"}]}"#,
-    )
-    .unwrap();
+    let object =
+        applied("ann", None, r#"{"parameters":[{"name":"A","value":"1","from":"x"}]}"#).unwrap();
     let object = updated("bob", &object, |object| {
         object["parameters"][0]["value"] = json!("2");
     });
@@ -302,10 +243,7 @@ fn empty_and_null_values_are_no_conflict() {
     // An empty list owns nothing.
     for (first, second) in [
         (r#"{"parameters":[]}"#, r#"{"parameters":[{"name":"A"}]}"#),
-        (
-            r#"{"metadata":{"finalizers":[]}}"#,
-            r#"{"metadata":{"finalizers":["x/1"]}}"#,
-        ),
+        (r#"{"metadata":{"finalizers":[]}}"#, r#"{"metadata":{"finalizers":["x/1"]}}"#),
         // A null is a value of our Templates, so a map in its place does not add a field.
         (r#"{"values":null}"#, r#"{"values":{"A":1}}"#),
         (r#"{"labels":null}"#, r#"{"labels":{"a":"1"}}"#),
@@ -342,12 +280,8 @@ fn what_nobody_applies_goes_with_its_empty_map() {
 }
 
 fn the_applied_uid_and_resource_version_are_left_to_the_checks_of_an_update() {
-    let mut object = applied(
-        "ann",
-        None,
-        r#"{"metadata":{"uid":"x","resourceVersion":"7"}}"#,
-    )
-    .unwrap();
+    let mut object =
+        applied("ann", None, r#"{"metadata":{"uid":"x","resourceVersion":"7"}}"#).unwrap();
     assert_eq!(object, template("{}"));
     object["metadata"]["uid"] = json!("u");
     object["metadata"]["resourceVersion"] = json!("1");
@@ -364,10 +298,7 @@ fn the_applied_uid_and_resource_version_are_left_to_the_checks_of_an_update() {
 fn lists_and_maps_that_cannot_be_merged_are_refused() {
     for (fields, why) in [
         (r#"{"labels":[]}"#, ".labels: expected map, got array"),
-        (
-            r#"{"parameters":{}}"#,
-            ".parameters: expected list, got object",
-        ),
+        (r#"{"parameters":{}}"#, ".parameters: expected list, got object"),
         (
             r#"{"parameters":[{"name":"A"},{"name":"A"}]}"#,
             r#".parameters: duplicate entries for key [name="A"]"#,
@@ -411,25 +342,14 @@ fn a_value_of_openshift_is_applied_as_text_alone() {
         let text = format!(
             r#"{{"kind":"Template","apiVersion":"template.openshift.io/v1","metadata":{{"name":"t"}},"parameters":[{{"name":"A","value":{given}}}]}}"#
         );
-        let applied = apply(
-            group,
-            Kind::Template,
-            None,
-            &value(&text),
-            &writer("ann"),
-            false,
-        );
+        let applied = apply(group, Kind::Template, None, &value(&text), &writer("ann"), false);
         let expected = why.map(|why| {
             format!(
                 "failed to create typed patch object (/t; template.openshift.io/v1, \
                  Kind=Template): .parameters[0].value: {why}"
             )
         });
-        assert_eq!(
-            applied.err().map(|status| status.message),
-            expected,
-            "{given}"
-        );
+        assert_eq!(applied.err().map(|status| status.message), expected, "{given}");
     }
 }
 
@@ -441,15 +361,8 @@ fn unknown_fields_have_no_owner_and_stay() {
         managers(&object),
         [r#"ann Update {"f:parameters":{".":{},"k:{\"name\":\"A\"}":{".":{},"f:name":{}}}}"#]
     );
-    let object = applied(
-        "bob",
-        Some(&object),
-        r#"{"parameters":[{"name":"A","value":"1"}]}"#,
-    );
+    let object = applied("bob", Some(&object), r#"{"parameters":[{"name":"A","value":"1"}]}"#);
     let object = object.unwrap();
     assert_eq!(object["typo"], 1);
-    assert_eq!(
-        object["parameters"],
-        json!([{"name": "A", "requited": true, "value": "1"}])
-    );
+    assert_eq!(object["parameters"], json!([{"name": "A", "requited": true, "value": "1"}]));
 }

@@ -40,12 +40,7 @@ fn managers(object: &Value) -> Vec<String> {
         .iter()
         .map(|entry| {
             let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
-            format!(
-                "{} {} {}",
-                text("manager"),
-                text("operation"),
-                entry["fieldsV1"]
-            )
+            format!("{} {} {}", text("manager"), text("operation"), entry["fieldsV1"])
         })
         .collect()
 }

@@ -78,19 +78,12 @@ fn difference(before: &Value, after: &Value) -> Value {
     let (Value::Object(old), Value::Object(new)) = (before, after) else {
         return after.clone();
     };
-    let gone = old
-        .keys()
-        .filter(|key| !new.contains_key(*key))
-        .map(|key| (key.clone(), Value::Null));
+    let gone =
+        old.keys().filter(|key| !new.contains_key(*key)).map(|key| (key.clone(), Value::Null));
     let changed = new
         .iter()
         .filter(|(key, value)| old.get(*key) != Some(value))
-        .map(|(key, value)| {
-            (
-                key.clone(),
-                difference(old.get(key).unwrap_or(&Value::Null), value),
-            )
-        });
+        .map(|(key, value)| (key.clone(), difference(old.get(key).unwrap_or(&Value::Null), value)));
     gone.chain(changed).collect()
 }
 
@@ -178,10 +171,7 @@ fn any_template(group: Group) -> impl Strategy<Value = Value> {
                     .map(|(key, value)| (key.to_owned(), value)),
             );
             object.insert("metadata".to_owned(), Value::Object(metadata));
-            let parts = [
-                ("labels", json!(for_all)),
-                ("parameters", json!(parameters)),
-            ];
+            let parts = [("labels", json!(for_all)), ("parameters", json!(parameters))];
             object.extend(
                 parts
                     .into_iter()
@@ -215,18 +205,12 @@ fn leaves(group: Group, object: &Value) -> BTreeMap<Vec<String>, Value> {
     let mut maps = |path: &[&str], value: &Value| match value {
         Value::Object(fields) => {
             for (key, value) in fields {
-                let path = path
-                    .iter()
-                    .map(|step| (*step).to_owned())
-                    .chain([format!("f:{key}")]);
+                let path = path.iter().map(|step| (*step).to_owned()).chain([format!("f:{key}")]);
                 leaves.insert(path.collect(), value.clone());
             }
         }
         value => {
-            leaves.insert(
-                path.iter().map(|step| (*step).to_owned()).collect(),
-                value.clone(),
-            );
+            leaves.insert(path.iter().map(|step| (*step).to_owned()).collect(), value.clone());
         }
     };
     for (key, value) in object.as_object().unwrap() {
@@ -250,10 +234,7 @@ fn leaves(group: Group, object: &Value) -> BTreeMap<Vec<String>, Value> {
             "labels" => maps(&["f:labels"], value),
             "parameters" if group == Group::Krm => {
                 for item in value.as_array().into_iter().flatten() {
-                    maps(
-                        &["f:parameters", &format!("k:{{\"name\":{}}}", item["name"])],
-                        item,
-                    );
+                    maps(&["f:parameters", &format!("k:{{\"name\":{}}}", item["name"])], item);
                 }
             }
             _ => {
@@ -280,9 +261,7 @@ fn owners(object: &Value) -> BTreeMap<(String, String), BTreeSet<Vec<String>>> {
             collect(below, &path, paths);
         }
     }
-    let entries = object["metadata"]
-        .get("managedFields")
-        .and_then(Value::as_array);
+    let entries = object["metadata"].get("managedFields").and_then(Value::as_array);
     entries
         .into_iter()
         .flatten()
@@ -310,11 +289,7 @@ fn conflicts(group: Group, manager: &str, before: &Value, applied: &Value) -> bo
 fn check(group: Group, history: Vec<(&str, Way, Value)>) -> Result<(), TestCaseError> {
     let mut stored: Option<Value> = None;
     for (manager, way, mut template) in history {
-        let writer = Writer {
-            manager,
-            time: "2026-11-22T04:41:44Z",
-            subresource: "",
-        };
+        let writer = Writer { manager, time: "2026-11-22T04:41:44Z", subresource: "" };
         let before = stored.clone();
         let nothing = json!({"metadata": {}});
         let old = before.as_ref().unwrap_or(&nothing);
@@ -322,29 +297,18 @@ fn check(group: Group, history: Vec<(&str, Way, Value)>) -> Result<(), TestCaseE
             managed::track_update(group, before.as_ref(), &mut template, &writer);
             let changed = leaves(group, &template);
             let own = &owners(&template);
-            for (path, _) in changed
-                .iter()
-                .filter(|(path, value)| leaves(group, old).get(*path) != Some(value))
+            for (path, _) in
+                changed.iter().filter(|(path, value)| leaves(group, old).get(*path) != Some(value))
             {
                 let key = (manager.to_owned(), "Update".to_owned());
-                prop_assert!(
-                    own.get(&key).is_some_and(|paths| paths.contains(path)),
-                    "{:?}",
-                    path
-                );
+                prop_assert!(own.get(&key).is_some_and(|paths| paths.contains(path)), "{:?}", path);
             }
             stored = Some(template);
         } else {
             let force = matches!(way, Way::Force);
             let expected = !force && conflicts(group, manager, old, &template);
-            let result = managed::apply(
-                group,
-                Kind::Template,
-                before.as_ref(),
-                &template,
-                &writer,
-                force,
-            );
+            let result =
+                managed::apply(group, Kind::Template, before.as_ref(), &template, &writer, force);
             prop_assert_eq!(
                 result.as_ref().map_err(|status| status.code).err(),
                 expected.then_some(409)
@@ -375,11 +339,7 @@ fn check_applied(
     after: &Value,
     force: bool,
 ) -> Result<(), TestCaseError> {
-    let (old, wanted, new) = (
-        leaves(group, before),
-        leaves(group, applied),
-        leaves(group, after),
-    );
+    let (old, wanted, new) = (leaves(group, before), leaves(group, applied), leaves(group, after));
     for (path, value) in &wanted {
         prop_assert_eq!(new.get(path), Some(value));
     }
@@ -409,18 +369,10 @@ fn check_applied(
         Kind::Template,
         Some(after),
         applied,
-        &Writer {
-            manager,
-            time: "2026-11-22T04:41:59Z",
-            subresource: "",
-        },
+        &Writer { manager, time: "2026-11-22T04:41:59Z", subresource: "" },
         false,
     );
-    prop_assert_eq!(
-        twice.unwrap().to_string(),
-        after.to_string(),
-        "twice is once"
-    );
+    prop_assert_eq!(twice.unwrap().to_string(), after.to_string(), "twice is once");
     Ok(())
 }
 

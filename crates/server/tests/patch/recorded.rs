@@ -53,19 +53,12 @@ impl Exchange {
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .filter(|name| {
-                let number = name
-                    .split('-')
-                    .next()
-                    .and_then(|number| number.parse().ok());
+                let number = name.split('-').next().and_then(|number| number.parse().ok());
                 number.is_some_and(|number: u32| (first..=last).contains(&number))
             })
             .collect();
         files.sort();
-        assert_eq!(
-            files.len(),
-            (first..=last).count(),
-            "recordings are missing"
-        );
+        assert_eq!(files.len(), (first..=last).count(), "recordings are missing");
         files
             .into_iter()
             .map(|file| {
@@ -117,11 +110,7 @@ impl Exchange {
     /// Returns the path of the object.
     fn object_path(&self) -> String {
         if self.method == "POST" {
-            return format!(
-                "{}/{}",
-                self.path,
-                self.answer["metadata"]["name"].as_str().unwrap()
-            );
+            return format!("{}/{}", self.path, self.answer["metadata"]["name"].as_str().unwrap());
         }
         self.path.clone()
     }
@@ -140,11 +129,7 @@ impl Exchange {
         let group = self.group();
         let manager = self.query("fieldManager").unwrap_or("recorder");
         let time = self.time(manager);
-        let writer = Writer {
-            manager,
-            time: &time,
-            subresource: "",
-        };
+        let writer = Writer { manager, time: &time, subresource: "" };
         let body = self.body.as_bytes();
         let mut after = before.cloned().unwrap_or_default();
         match self.kind.split(';').next().unwrap() {
@@ -171,10 +156,7 @@ impl Exchange {
     /// Returns the time of the writer's entry in the response, or a default.
     fn time(&self, manager: &str) -> String {
         let entries = self.object()["metadata"]["managedFields"].as_array();
-        let time = entries
-            .into_iter()
-            .flatten()
-            .find(|entry| entry["manager"] == manager);
+        let time = entries.into_iter().flatten().find(|entry| entry["manager"] == manager);
         let time = time.and_then(|entry| entry["time"].as_str());
         time.unwrap_or("2001-02-03T04:05:06Z").to_owned()
     }
@@ -186,9 +168,7 @@ fn comparable(group: Group, object: &Value) -> Value {
     let fields = object.as_object_mut().unwrap();
     if group == Group::OpenShift {
         // The real server returns null for a missing or empty list.
-        let none = fields
-            .get("objects")
-            .is_none_or(|objects| objects == &json!([]));
+        let none = fields.get("objects").is_none_or(|objects| objects == &json!([]));
         if none {
             fields.insert("objects".to_owned(), Value::Null);
         }
@@ -197,14 +177,8 @@ fn comparable(group: Group, object: &Value) -> Value {
     if metadata.contains_key("generateName") {
         metadata.remove("name");
     }
-    let set = [
-        "uid",
-        "resourceVersion",
-        "generation",
-        "creationTimestamp",
-        "namespace",
-        "selfLink",
-    ];
+    let set =
+        ["uid", "resourceVersion", "generation", "creationTimestamp", "namespace", "selfLink"];
     metadata.retain(|name, value| {
         let empty = value == &json!({}) || value == &json!([]);
         !empty && !set.contains(&name.as_str()) && !name.starts_with("deletion")
@@ -251,11 +225,7 @@ fn check(first: u32, last: u32, expected: usize) {
         if exchange.answer["kind"] == "Table" {
             new = ours;
         } else {
-            assert_eq!(
-                comparable(group, &ours),
-                comparable(group, &exchange.answer),
-                "{file}"
-            );
+            assert_eq!(comparable(group, &ours), comparable(group, &exchange.answer), "{file}");
         }
         if exchange.query("dryRun").is_none() {
             stored.insert(path, new);

@@ -17,11 +17,7 @@ fn maps_are_merged_lists_replaced_and_directives_followed() {
             r#"{"m":2,"l":{"b":{"c":null,"d":1}}}"#,
             r#"{"m":2,"l":{"a":1,"b":{"d":1}}}"#,
         ),
-        (
-            r#"{"a":1,"b":2,"c":3}"#,
-            r#"{"a":null,"x":null}"#,
-            r#"{"b":2,"c":3}"#,
-        ),
+        (r#"{"a":1,"b":2,"c":3}"#, r#"{"a":null,"x":null}"#, r#"{"b":2,"c":3}"#),
         (
             r#"{"parameters":[{"name":"A"}]}"#,
             r#"{"parameters":[{"name":"B"}]}"#,
@@ -37,27 +33,11 @@ fn maps_are_merged_lists_replaced_and_directives_followed() {
             r#"{"objects":[{"$patch":"x","a":null}]}"#,
             r#"{"objects":[{"$patch":"x","a":null}]}"#,
         ),
-        (
-            r#"{"l":{"a":1,"b":2}}"#,
-            r#"{"l":{"$patch":"replace","c":3}}"#,
-            r#"{"l":{"c":3}}"#,
-        ),
-        (
-            r#"{"l":{"a":1,"b":2}}"#,
-            r#"{"l":{"$patch":"delete"}}"#,
-            r#"{"l":{}}"#,
-        ),
-        (
-            r#"{"l":{"a":1}}"#,
-            r#"{"l":{"$patch":"merge","b":2}}"#,
-            r#"{"l":{"a":1,"b":2}}"#,
-        ),
+        (r#"{"l":{"a":1,"b":2}}"#, r#"{"l":{"$patch":"replace","c":3}}"#, r#"{"l":{"c":3}}"#),
+        (r#"{"l":{"a":1,"b":2}}"#, r#"{"l":{"$patch":"delete"}}"#, r#"{"l":{}}"#),
+        (r#"{"l":{"a":1}}"#, r#"{"l":{"$patch":"merge","b":2}}"#, r#"{"l":{"a":1,"b":2}}"#),
         // In place of a text, or of nothing, a map with a directive is nothing.
-        (
-            r#"{"l":{"a":"1","b":"2"}}"#,
-            r#"{"l":{"a":{"$patch":"delete"}}}"#,
-            r#"{"l":{"b":"2"}}"#,
-        ),
+        (r#"{"l":{"a":"1","b":"2"}}"#, r#"{"l":{"a":{"$patch":"delete"}}}"#, r#"{"l":{"b":"2"}}"#),
         (
             r#"{"l":{}}"#,
             r#"{"l":{"m":{"$patch":"replace","c":3},"n":{"a":{"$patch":"delete"},"b":1}}}"#,

@@ -22,9 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("an_expansion_ends_when_the_time_is_up", late),
     ];
     let tests = tests.into_iter();
-    tests
-        .map(|(name, test)| crate::trial(format!("process/bounds/{name}"), test))
-        .collect()
+    tests.map(|(name, test)| crate::trial(format!("process/bounds/{name}"), test)).collect()
 }
 
 const MIB: usize = 1 << 20;
@@ -47,9 +45,7 @@ fn upstream(fields: &str) -> String {
 }
 
 fn list(count: usize, item: impl Fn(usize) -> String) -> String {
-    (0..count)
-        .map(|index| format!("- {}\n", item(index)))
-        .collect()
+    (0..count).map(|index| format!("- {}\n", item(index))).collect()
 }
 
 fn expand(content: &str, imports: &[(&str, &str)]) -> Sent {
@@ -64,10 +60,7 @@ fn expand(content: &str, imports: &[(&str, &str)]) -> Sent {
 /// Properties of a template with this schema.
 fn checked(schema: &str, properties: &str) -> Sent {
     let content = format!("resources: [{{name: a, type: a.jinja, properties: {properties}}}]");
-    expand(
-        &content,
-        &[("a.jinja", "resources: []"), ("a.jinja.schema", schema)],
-    )
+    expand(&content, &[("a.jinja", "resources: []"), ("a.jinja.schema", schema)])
 }
 
 /// Requests with many errors, and with errors that quote long parts of the body.
@@ -77,66 +70,35 @@ fn requests() -> Vec<Sent> {
     let items = vec!["1"; 20_000].join(",");
     let branches = vec!["{type: string}"; 5_000].join(", ");
     let object = "{apiVersion: v1, kind: X, metadata: {name: x}";
-    let names = list(5_000, |index| {
-        format!("{{name: {long_name}{index}}}", long_name = &long[..200])
-    });
+    let names =
+        list(5_000, |index| format!("{{name: {long_name}{index}}}", long_name = &long[..200]));
     let mut all = vec![
         // Values that their schema refuses, whole or in many parts.
         checked(&format!("allOf: [{branches}]"), &format!("{{a: {long}}}")),
-        checked(
-            "properties: {a: {items: {type: string}}}",
-            &format!("{{a: [{items}]}}"),
-        ),
+        checked("properties: {a: {items: {type: string}}}", &format!("{{a: [{items}]}}")),
         checked(
             "properties: {a: {allOf: [{items: {type: string}}, {maxItems: 1}]}}",
             &format!("{{a: [{items}]}}"),
         ),
-        checked(
-            &format!("oneOf: [{}]", vec!["{}"; 9_000].join(",")),
-            &format!("{{a: {long}}}"),
-        ),
-        checked(
-            &format!("required: [{}]", vec!["aaaaaaaaa"; 9_000].join(",")),
-            "{b: 1}",
-        ),
+        checked(&format!("oneOf: [{}]", vec!["{}"; 9_000].join(",")), &format!("{{a: {long}}}")),
+        checked(&format!("required: [{}]", vec!["aaaaaaaaa"; 9_000].join(",")), "{b: 1}"),
         checked(
             "additionalProperties: false",
             &format!(
                 "{{{}}}",
-                (0..20_000)
-                    .map(|at| format!("k{at}: 1"))
-                    .collect::<Vec<_>>()
-                    .join(",")
+                (0..20_000).map(|at| format!("k{at}: 1")).collect::<Vec<_>>().join(",")
             ),
         ),
-        checked(
-            &format!("type: [{}]", vec!["intt"; 9_000].join(",")),
-            "{a: 1}",
-        ),
-        checked(
-            &format!("properties: {{a: {{pattern: '{long}'}}}}"),
-            &format!("{{a: {long}}}"),
-        ),
-        checked(
-            &format!("properties: {{a: {{enum: [{long}]}}}}"),
-            &format!("{{a: [{long}]}}"),
-        ),
-        expand(
-            &format!("resources: [{{type: A, properties: {{a: {long}}}}}]"),
-            &[],
-        ),
-        expand(
-            &format!("resources: [{{name: a, type: '{long}.jinja'}}]"),
-            &[],
-        ),
+        checked(&format!("type: [{}]", vec!["intt"; 9_000].join(",")), "{a: 1}"),
+        checked(&format!("properties: {{a: {{pattern: '{long}'}}}}"), &format!("{{a: {long}}}")),
+        checked(&format!("properties: {{a: {{enum: [{long}]}}}}"), &format!("{{a: [{long}]}}")),
+        expand(&format!("resources: [{{type: A, properties: {{a: {long}}}}}]"), &[]),
+        expand(&format!("resources: [{{name: a, type: '{long}.jinja'}}]"), &[]),
         expand(
             "resources: [{name: a, type: a.jinja}]",
             &[("a.jinja", &format!("{{{{ {long} }}}}"))],
         ),
-        expand(
-            &format!("resources:\n{}", list(5_000, |_| "{type: A}".to_owned())),
-            &[],
-        ),
+        expand(&format!("resources:\n{}", list(5_000, |_| "{type: A}".to_owned())), &[]),
         (
             PROCESSED,
             own(&format!(
@@ -159,10 +121,7 @@ fn requests() -> Vec<Sent> {
                 "parameters: [{{name: A, description: {long}, displayName: {long}, required: true}}]\nobjects: []\n"
             )),
         ),
-        (
-            PROCESSED,
-            own(&format!("objects:\n{}", list(20_000, |_| "5".to_owned()))),
-        ),
+        (PROCESSED, own(&format!("objects:\n{}", list(20_000, |_| "5".to_owned())))),
         (
             PROCESSED,
             own(&format!(
@@ -174,20 +133,14 @@ fn requests() -> Vec<Sent> {
             PROCESSED,
             own(&format!(
                 "objects:\n{}",
-                list(3_000, |_| format!(
-                    "{{kind: X, metadata: {{name: {}}}}}",
-                    &long[..100]
-                ))
+                list(3_000, |_| format!("{{kind: X, metadata: {{name: {}}}}}", &long[..100]))
             )),
         ),
         (
             PROCESSED,
             own(&format!(
                 "objects:\n- {{kind: X, metadata: {{name: {long}}}, {}}}\n",
-                (0..3_000)
-                    .map(|at| format!("a{at}: $((A))"))
-                    .collect::<Vec<_>>()
-                    .join(",")
+                (0..3_000).map(|at| format!("a{at}: $((A))")).collect::<Vec<_>>().join(",")
             )),
         ),
         (
@@ -217,32 +170,19 @@ fn requests() -> Vec<Sent> {
             UPSTREAM,
             upstream(&format!(
                 "parameters:\n{}objects: []\n",
-                list(5_000, |_| {
-                    "{name: A, generate: expression, from: '[z-a]{3}'}".to_owned()
-                })
+                list(5_000, |_| { "{name: A, generate: expression, from: '[z-a]{3}'}".to_owned() })
             )),
         ),
-        (
-            UPSTREAM,
-            upstream(&format!("objects:\n{}", list(9_000, |_| "5".to_owned()))),
-        ),
+        (UPSTREAM, upstream(&format!("objects:\n{}", list(9_000, |_| "5".to_owned())))),
         (
             TEMPLATES,
             own(&format!(
                 "objects: []\n{}",
-                (0..9_000)
-                    .map(|at| format!("f{at}: 1\n"))
-                    .collect::<String>()
+                (0..9_000).map(|at| format!("f{at}: 1\n")).collect::<String>()
             )),
         ),
-        (
-            TEMPLATES,
-            own(&format!("objects: []\n{}", "message: a\n".repeat(9_000))),
-        ),
-        (
-            TEMPLATES,
-            own(&format!("metadata: {{name: {long}}}\nobjects: {long}\n")),
-        ),
+        (TEMPLATES, own(&format!("objects: []\n{}", "message: a\n".repeat(9_000)))),
+        (TEMPLATES, own(&format!("metadata: {{name: {long}}}\nobjects: {long}\n"))),
         (TEMPLATES, format!("apiVersion: {long}\nkind: {long}\n")),
         (
             TEMPLATES,
@@ -263,41 +203,23 @@ fn requests() -> Vec<Sent> {
         ("/ui/upload", long.clone()),
         ("/deployments", format!("{{\"name\": \"{quotes}\"}}")),
     ];
-    let value = own(&format!(
-        "parameters: [{{name: A, value: \"{quotes}\", type: int}}]\nobjects: []\n"
-    ));
+    let value =
+        own(&format!("parameters: [{{name: A, value: \"{quotes}\", type: int}}]\nobjects: []\n"));
     all.extend([(PROCESSED, value.clone()), (TEMPLATES, value)]);
     all
 }
 
 async fn check(site: &Site, (path, body): &Sent) -> u16 {
     let is_json = body.starts_with('{');
-    let kind = if is_json {
-        "application/json"
-    } else {
-        "application/yaml"
-    };
+    let kind = if is_json { "application/json" } else { "application/yaml" };
     let mut code = 0;
     for query in ["", "?fieldValidation=Strict"] {
-        let answer = site
-            .send(
-                "POST",
-                &format!("{path}{query}"),
-                &[("content-type", kind)],
-                body,
-            )
-            .await;
-        let headers = answer
-            .headers
-            .iter()
-            .map(|(name, value)| name.as_str().len() + value.len());
+        let answer =
+            site.send("POST", &format!("{path}{query}"), &[("content-type", kind)], body).await;
+        let headers = answer.headers.iter().map(|(name, value)| name.as_str().len() + value.len());
         let length = answer.text.len() + headers.sum::<usize>();
         let start = &body[..body.floor_char_boundary(300)];
-        assert!(
-            length <= 4 * body.len() + MIB,
-            "{path} {}: {length}\n{start}",
-            body.len()
-        );
+        assert!(length <= 4 * body.len() + MIB, "{path} {}: {length}\n{start}", body.len());
         assert_ne!(answer.code, 500, "{start}");
         code = answer.code;
     }
@@ -358,17 +280,10 @@ fn random() -> impl Strategy<Value = Sent> {
 }
 
 fn random_answers() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let site = runtime.block_on(Site::open());
-    let config = Config {
-        cases: 200,
-        failure_persistence: None,
-        max_shrink_iters: 50,
-        ..Config::default()
-    };
+    let config =
+        Config { cases: 200, failure_persistence: None, max_shrink_iters: 50, ..Config::default() };
     let run = TestRunner::new(config).run(&random(), |sent| {
         runtime.block_on(check(&site, &sent));
         Ok(())
@@ -419,24 +334,14 @@ fn work() -> Vec<(&'static str, usize, String)> {
         (
             "defaults",
             count,
-            own(&format!(
-                "parameters:\n{}objects: []\n",
-                parameters("value: $(P0)a")
-            )),
+            own(&format!("parameters:\n{}objects: []\n", parameters("value: $(P0)a"))),
         ),
         (
             "unknown values",
             count,
-            own(&format!(
-                "parameters: []\nobjects: []\nvalues:\n{}",
-                labels("a")
-            )),
+            own(&format!("parameters: []\nobjects: []\nvalues:\n{}", labels("a"))),
         ),
-        (
-            "labels",
-            count,
-            own(&format!("labels:\n{}objects: [{object}}}]\n", labels("a"))),
-        ),
+        ("labels", count, own(&format!("labels:\n{}objects: [{object}}}]\n", labels("a")))),
         (
             "label merging",
             2 * count,
@@ -445,38 +350,21 @@ fn work() -> Vec<(&'static str, usize, String)> {
                 labels("a")
             )),
         ),
-        (
-            "invalid labels",
-            2 * count,
-            own(&format!("labels:\n{}objects: []\n", labels("'-'"))),
-        ),
+        ("invalid labels", 2 * count, own(&format!("labels:\n{}objects: []\n", labels("'-'")))),
         (
             "messages",
             count,
-            own(&format!(
-                "objects:\n- {object}, a: [{}]}}\n",
-                vec!["'$((A))'"; count].join(",")
-            )),
+            own(&format!("objects:\n- {object}, a: [{}]}}\n", vec!["'$((A))'"; count].join(","))),
         ),
         (
             "equal keys",
             count / 40,
             own(&format!(
                 "parameters: [{{name: A, value: a}}]\nobjects:\n- {object}, b: {{{}}}}}\n",
-                (0..count)
-                    .map(|at| format!("$(A){at}: 1"))
-                    .collect::<Vec<_>>()
-                    .join(",")
+                (0..count).map(|at| format!("$(A){at}: 1")).collect::<Vec<_>>().join(",")
             )),
         ),
-        (
-            "objects",
-            count,
-            own(&format!(
-                "objects:\n{}",
-                list(count, |_| format!("{object}}}"))
-            )),
-        ),
+        ("objects", count, own(&format!("objects:\n{}", list(count, |_| format!("{object}}}"))))),
     ]
 }
 
@@ -484,10 +372,7 @@ fn work() -> Vec<(&'static str, usize, String)> {
 fn asked(body: &str, most: usize) -> (u16, usize) {
     let asked = AtomicUsize::new(0);
     let is_late = || asked.fetch_add(1, Relaxed) >= most;
-    let request = Request {
-        limits: Limits::of_server(&is_late),
-        ..request(Group::Krm)
-    };
+    let request = Request { limits: Limits::of_server(&is_late), ..request(Group::Krm) };
     let code = template(&request, yaml(body)).map_or_else(|status| status.code, |_| 200);
     (code, asked.load(Relaxed))
 }
@@ -505,10 +390,7 @@ fn late() {
             let (code, asked) = asked(&body, most);
             // Little is done after that.
             assert_eq!(code, 504, "{what} after {most}");
-            assert!(
-                asked <= most + 8,
-                "{what}: {asked} questions instead of {most}"
-            );
+            assert!(asked <= most + 8, "{what}: {asked} questions instead of {most}");
         }
     }
 }

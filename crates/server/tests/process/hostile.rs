@@ -21,14 +21,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             values_are_counted_before_memory_is_asked_for,
         ),
         ("objects_are_counted", objects_are_counted),
-        (
-            "time_is_looked_at_once_an_object",
-            time_is_looked_at_once_an_object,
-        ),
-        (
-            "yaml_that_would_grow_is_refused",
-            yaml_that_would_grow_is_refused,
-        ),
+        ("time_is_looked_at_once_an_object", time_is_looked_at_once_an_object),
+        ("yaml_that_would_grow_is_refused", yaml_that_would_grow_is_refused),
         ("no_message_says_a_value", no_message_says_a_value),
         ("no_body_makes_it_panic", no_body_makes_it_panic),
     ];
@@ -39,9 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         }
     };
     let tests = tests.into_iter();
-    tests
-        .map(|(name, test)| Trial::test(format!("process/hostile/{name}"), run(test)))
-        .collect()
+    tests.map(|(name, test)| Trial::test(format!("process/hostile/{name}"), run(test))).collect()
 }
 
 /// Returns the code and the reasons of the causes, or the reason of a `Status` without causes.
@@ -49,11 +41,7 @@ fn reason(result: Result<Processed>) -> (u16, String) {
     let status = result.err().expect("an error");
     let causes = status.details.iter().flat_map(|details| &details.causes);
     let reasons: Vec<&str> = causes.map(|cause| cause.reason).collect();
-    let reasons = if reasons.is_empty() {
-        status.reason.to_owned()
-    } else {
-        reasons.join(",")
-    };
+    let reasons = if reasons.is_empty() { status.reason.to_owned() } else { reasons.join(",") };
     (status.code, reasons)
 }
 
@@ -66,9 +54,7 @@ fn bodies(body: &str) -> [(Group, String); 2] {
 /// Returns the peak memory of the process in KiB.
 fn peak() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().trim_end_matches(" kB").parse().ok()
 }
 
@@ -87,14 +73,8 @@ fn values_are_counted_before_memory_is_asked_for() {
     let places = [
         // In one string, in many, in keys, in names of variables, in labels, in the message.
         object(&format!(r#", "a": "{many}""#)),
-        object(&format!(
-            r#", "a": [{}]"#,
-            vec![r#""$(A)""#; 1_000].join(",")
-        )),
-        object(&format!(
-            r#", "a": [{}]"#,
-            vec![r#""$((A))""#; 1_000].join(",")
-        )),
+        object(&format!(r#", "a": [{}]"#, vec![r#""$(A)""#; 1_000].join(","))),
+        object(&format!(r#", "a": [{}]"#, vec![r#""$((A))""#; 1_000].join(","))),
         object(&format!(r#", "a": {{"{many}": 1}}"#)),
         object(&format!(
             r#", "spec": {{"containers": [{{"env": [{{"name": "{many}", "value": "$(A)"}}]}}]}}"#
@@ -116,11 +96,7 @@ fn values_are_counted_before_memory_is_asked_for() {
                 continue;
             }
             let result = template(&request(group), json(&body));
-            assert_eq!(
-                reason(result),
-                (422, "FieldValueTooLong".to_owned()),
-                "{index} {group:?}"
-            );
+            assert_eq!(reason(result), (422, "FieldValueTooLong".to_owned()), "{index} {group:?}");
         }
     }
     defaults_and_escapes_are_counted();
@@ -142,10 +118,7 @@ fn defaults_and_escapes_are_counted() {
     let result = template(&request(Group::Krm), json(&body));
     assert_eq!(reason(result), (422, "FieldValueTooLong".to_owned()));
     let less = "<".repeat(3 * MIB);
-    let body = format!(
-        r#"{{"objects": [{}]}}"#,
-        object(&format!(r#", "a": "{less}""#))
-    );
+    let body = format!(r#"{{"objects": [{}]}}"#, object(&format!(r#", "a": "{less}""#)));
     let result = template(&request(Group::Krm), json(&body));
     assert_eq!(reason(result), (422, "FieldValueTooLong".to_owned()));
 }
@@ -171,14 +144,8 @@ fn time_is_looked_at_once_an_object() {
     let body = format!(r#"{{"objects": [{}]}}"#, vec![object; 100].join(","));
     let asked = AtomicUsize::new(0);
     let is_late = || asked.fetch_add(1, Relaxed) >= 50;
-    let request = Request {
-        limits: Limits::of_server(&is_late),
-        ..request(Group::Krm)
-    };
-    assert_eq!(
-        reason(template(&request, json(&body))),
-        (504, "Timeout".to_owned())
-    );
+    let request = Request { limits: Limits::of_server(&is_late), ..request(Group::Krm) };
+    assert_eq!(reason(template(&request, json(&body))), (504, "Timeout".to_owned()));
     let asked = asked.load(Relaxed);
     assert!((50..=60).contains(&asked), "{asked}");
 }
@@ -191,10 +158,7 @@ fn yaml_that_would_grow_is_refused() {
              metadata: {{name: x}}\n  a: {open}$(A){close}\n"
         )
     };
-    let request = Request {
-        syntax: Syntax::Yaml,
-        ..request(Group::Krm)
-    };
+    let request = Request { syntax: Syntax::Yaml, ..request(Group::Krm) };
     let lines = format!("{:?}", "a\n".repeat(100_000));
     let result = template(&request, yaml(&deep(&lines)));
     assert_eq!(reason(result), (422, "FieldValueTooLong".to_owned()));
@@ -254,18 +218,11 @@ fn no_message_says_a_value() {
             hear(template(&request(group), yaml(&body)), &body);
         }
         hear(stored(&body.replace(CANARY, "1"), CANARY), &body);
-        hear(
-            stored(&body.replace(CANARY, "1"), &format!("[{CANARY}, .inf]")),
-            &body,
-        );
+        hear(stored(&body.replace(CANARY, "1"), &format!("[{CANARY}, .inf]")), &body);
         let schema =
             on_thread(|| process::schema(Group::Krm, yaml(&body), &Limits::of_server(&|| false)));
         hear(
-            schema.map(|_| Processed {
-                body: String::new(),
-                warnings: Vec::new(),
-                objects: 0,
-            }),
+            schema.map(|_| Processed { body: String::new(), warnings: Vec::new(), objects: 0 }),
             &body,
         );
     }
@@ -339,46 +296,30 @@ fn no_body_makes_it_panic() {
     let text = any::<String>();
     let bodies = prop::strategy::Union::new([pieces.boxed(), text.boxed()]);
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    let mut runner = TestRunner::new(Config {
-        cases: 1_000,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner =
+        TestRunner::new(Config { cases: 1_000, failure_persistence: None, ..Config::default() });
     let case = (bodies.clone(), bodies, switches);
-    let run = runner.run(
-        &case,
-        |(body, parameters, (is_krm, is_yaml, is_list, source_map))| {
-            let group = if is_krm { Group::Krm } else { Group::OpenShift };
-            let syntax = if is_yaml { Syntax::Yaml } else { Syntax::Json };
-            let output = if is_list {
-                Output::List
-            } else {
-                Output::Template
-            };
-            let request = Request {
-                syntax,
-                output,
-                source_map,
-                ..request(group)
-            };
-            let text = |text| Text { text, syntax };
-            on_thread(|| {
-                for done in [
-                    process::template(&request, text(&body)),
-                    process::stored(&request, text(&body), text(&parameters)),
-                ] {
-                    if let Ok(done) = done
-                        && !is_yaml
-                    {
-                        let answer: serde_json::Value =
-                            serde_json::from_str(&done.body).expect("JSON");
-                        assert!(answer.is_object());
-                    }
+    let run = runner.run(&case, |(body, parameters, (is_krm, is_yaml, is_list, source_map))| {
+        let group = if is_krm { Group::Krm } else { Group::OpenShift };
+        let syntax = if is_yaml { Syntax::Yaml } else { Syntax::Json };
+        let output = if is_list { Output::List } else { Output::Template };
+        let request = Request { syntax, output, source_map, ..request(group) };
+        let text = |text| Text { text, syntax };
+        on_thread(|| {
+            for done in [
+                process::template(&request, text(&body)),
+                process::stored(&request, text(&body), text(&parameters)),
+            ] {
+                if let Ok(done) = done
+                    && !is_yaml
+                {
+                    let answer: serde_json::Value = serde_json::from_str(&done.body).expect("JSON");
+                    assert!(answer.is_object());
                 }
-                let _ = process::schema(group, text(&body), &Limits::of_server(&|| false));
-            });
-            Ok(())
-        },
-    );
+            }
+            let _ = process::schema(group, text(&body), &Limits::of_server(&|| false));
+        });
+        Ok(())
+    });
     run.unwrap_or_else(|error| panic!("{error}"));
 }

@@ -13,14 +13,8 @@ mod shared;
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [
-        bounds::trials(),
-        hostile::trials(),
-        own::trials(),
-        recorded::trials(),
-        real::trials(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    [bounds::trials(), hostile::trials(), own::trials(), recorded::trials(), real::trials()]
+        .into_iter()
+        .flatten()
+        .collect()
 }

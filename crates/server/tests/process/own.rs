@@ -16,62 +16,32 @@ use crate::process::shared::{json, on_thread, request, template, yaml};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let tests: [(&str, fn()); 20] = [
-        (
-            "the_answer_keeps_the_order_of_the_template",
-            the_answer_keeps_the_order_of_the_template,
-        ),
+        ("the_answer_keeps_the_order_of_the_template", the_answer_keeps_the_order_of_the_template),
         ("a_list_has_only_the_objects", a_list_has_only_the_objects),
         (
             "labels_and_namespace_of_the_request_are_set",
             labels_and_namespace_of_the_request_are_set,
         ),
-        (
-            "errors_name_the_field_of_the_body",
-            errors_name_the_field_of_the_body,
-        ),
-        (
-            "parameters_are_for_a_stored_template",
-            parameters_are_for_a_stored_template,
-        ),
-        (
-            "mistakes_in_parameters_name_their_field",
-            mistakes_in_parameters_name_their_field,
-        ),
+        ("errors_name_the_field_of_the_body", errors_name_the_field_of_the_body),
+        ("parameters_are_for_a_stored_template", parameters_are_for_a_stored_template),
+        ("mistakes_in_parameters_name_their_field", mistakes_in_parameters_name_their_field),
         ("numbers_in_json_are_finite", numbers_in_json_are_finite),
-        (
-            "openshift_knows_no_fields_of_ours",
-            openshift_knows_no_fields_of_ours,
-        ),
+        ("openshift_knows_no_fields_of_ours", openshift_knows_no_fields_of_ours),
         ("yaml_keeps_its_comments", yaml_keeps_its_comments),
         ("json_becomes_yaml_if_asked", json_becomes_yaml_if_asked),
-        (
-            "generated_values_are_the_same_everywhere",
-            generated_values_are_the_same_everywhere,
-        ),
-        (
-            "a_source_map_has_places_and_no_values",
-            a_source_map_has_places_and_no_values,
-        ),
+        ("generated_values_are_the_same_everywhere", generated_values_are_the_same_everywhere),
+        ("a_source_map_has_places_and_no_values", a_source_map_has_places_and_no_values),
         ("a_schema_shows_no_secret", a_schema_shows_no_secret),
         (
             "a_schema_has_a_limited_number_of_parameters",
             a_schema_has_a_limited_number_of_parameters,
         ),
-        (
-            "a_schema_ends_when_the_time_is_up",
-            a_schema_ends_when_the_time_is_up,
-        ),
+        ("a_schema_ends_when_the_time_is_up", a_schema_ends_when_the_time_is_up),
         ("another_namespace_is_refused", another_namespace_is_refused),
         ("warnings_are_few_and_short", warnings_are_few_and_short),
         ("objects_are_checked_if_asked", objects_are_checked_if_asked),
-        (
-            "too_many_parameters_are_refused",
-            too_many_parameters_are_refused,
-        ),
-        (
-            "values_of_numbers_keep_their_digits",
-            values_of_numbers_keep_their_digits,
-        ),
+        ("too_many_parameters_are_refused", too_many_parameters_are_refused),
+        ("values_of_numbers_keep_their_digits", values_of_numbers_keep_their_digits),
     ];
     let tests = tests.into_iter();
     let run = |test: fn()| {
@@ -80,9 +50,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             Ok(())
         }
     };
-    tests
-        .map(|(name, test)| Trial::test(format!("process/own/{name}"), run(test)))
-        .collect()
+    tests.map(|(name, test)| Trial::test(format!("process/own/{name}"), run(test))).collect()
 }
 
 const WEB: &str = r#"{"kind": "Template", "apiVersion": "template.krm.dev/v1alpha1",
@@ -115,16 +83,11 @@ fn refused(request: &Request<'_>, body: &str) -> Box<Status> {
 fn causes(status: &Status) -> Vec<String> {
     let details = status.details.iter();
     let causes = details.flat_map(|details| &details.causes);
-    causes
-        .map(|one| format!("{} {}: {}", one.reason, one.field, one.message))
-        .collect()
+    causes.map(|one| format!("{} {}: {}", one.reason, one.field, one.message)).collect()
 }
 
 fn the_answer_keeps_the_order_of_the_template() {
-    let done = done(
-        &request(Group::Krm),
-        &web(r#"{"NAME": "shop", "PORT": 8080}"#),
-    );
+    let done = done(&request(Group::Krm), &web(r#"{"NAME": "shop", "PORT": 8080}"#));
     let expected = concat!(
         r#"{"kind":"Template","apiVersion":"template.krm.dev/v1alpha1","#,
         r#""metadata":{"name":"web","namespace":"shop","labels":{"z":"1","a":"2"}},"#,
@@ -141,10 +104,7 @@ fn the_answer_keeps_the_order_of_the_template() {
 }
 
 fn a_list_has_only_the_objects() {
-    let request = Request {
-        output: Output::List,
-        ..request(Group::OpenShift)
-    };
+    let request = Request { output: Output::List, ..request(Group::OpenShift) };
     let body =
         r#"{"objects": [{"kind": "B", "apiVersion": "v1"}, {"kind": "A", "apiVersion": "v1"}]}"#;
     assert_eq!(
@@ -171,10 +131,7 @@ fn labels_and_namespace_of_the_request_are_set() {
     assert_eq!(answer["labels"].to_string(), r#"{"a":"0","b":"2"}"#);
     let metadata = |index: usize| answer["objects"][index]["metadata"].to_string();
     let labels = r#""labels":{"a":"0","b":"2"}"#;
-    assert_eq!(
-        metadata(0),
-        format!(r#"{{{labels},"name":"s","namespace":"prod"}}"#)
-    );
+    assert_eq!(metadata(0), format!(r#"{{{labels},"name":"s","namespace":"prod"}}"#));
     assert_eq!(metadata(1), format!(r#"{{{labels},"name":"n"}}"#));
 }
 
@@ -182,11 +139,7 @@ fn errors_name_the_field_of_the_body() {
     let body = web(r#"{"PORT": "secret-word", "NAMES": "x"}"#);
     let status = refused(&request(Group::Krm), &body);
     assert_eq!((status.code, status.reason), (422, "Invalid"));
-    assert!(
-        status
-            .message
-            .starts_with(r#"Template.template.krm.dev "web" is invalid: ["#)
-    );
+    assert!(status.message.starts_with(r#"Template.template.krm.dev "web" is invalid: ["#));
     assert!(!status.object().to_string().contains("secret-word"));
     assert_eq!(
         causes(&status),
@@ -221,16 +174,10 @@ fn parameters_are_for_a_stored_template() {
         );
         let done = stored(&template, &parameters).unwrap_or_else(|status| panic!("{status}"));
         let answer: Value = serde_json::from_str(&done.body).expect("JSON");
-        assert_eq!(
-            answer["labels"].to_string(),
-            r#"{"team":"all","app":"shop"}"#
-        );
+        assert_eq!(answer["labels"].to_string(), r#"{"team":"all","app":"shop"}"#);
         assert_eq!(answer["metadata"]["namespace"], "shop");
         assert_eq!(answer["objects"][0]["metadata"]["namespace"], "prod");
-        assert_eq!(
-            answer["objects"][0]["spec"]["ports"][0]["port"].to_string(),
-            "8080"
-        );
+        assert_eq!(answer["objects"][0]["spec"]["ports"][0]["port"].to_string(), "8080");
     }
 }
 
@@ -275,10 +222,7 @@ fn mistakes_in_parameters_name_their_field() {
             r#"{"kind": "Secret"}"#,
             "Secret in version \"v1alpha1\" cannot be handled as a Parameters",
         ),
-        (
-            r#"{"apiVersion": "apps/v1"}"#,
-            "the API version in the data (apps/v1) does not match",
-        ),
+        (r#"{"apiVersion": "apps/v1"}"#, "the API version in the data (apps/v1) does not match"),
         ("[]", "the body must be one object of kind Parameters"),
     ] {
         let status = stored(&template, parameters).err().expect("a mistake");
@@ -293,16 +237,11 @@ fn numbers_in_json_are_finite() {
         r#""parameters": [], "metadata": {"annotations": {"a": -.inf}}"#,
     ] {
         let body = format!("{{{fields}, \"objects\": []}}");
-        let status = template(&request(Group::Krm), yaml(&body))
-            .err()
-            .expect("no JSON");
+        let status = template(&request(Group::Krm), yaml(&body)).err().expect("no JSON");
         assert_eq!(status.code, 400, "{body}");
         assert!(status.message.ends_with("not finite"), "{}", status.message);
         // A List has neither metadata nor parameters of the Template.
-        let list = Request {
-            output: Output::List,
-            ..request(Group::Krm)
-        };
+        let list = Request { output: Output::List, ..request(Group::Krm) };
         assert!(template(&list, yaml(&body)).is_ok(), "{body}");
     }
 }
@@ -340,20 +279,13 @@ objects:
 ";
 
 fn yaml_keeps_its_comments() {
-    let mut request = Request {
-        syntax: Syntax::Yaml,
-        ..request(Group::Krm)
-    };
-    let answer = template(&request, yaml(COMMENTED))
-        .expect("no mistake")
-        .body;
+    let mut request = Request { syntax: Syntax::Yaml, ..request(Group::Krm) };
+    let answer = template(&request, yaml(COMMENTED)).expect("no mistake").body;
     let expected = COMMENTED.replace("  uid: \"1\"\n", "  namespace: shop\n");
     let expected = expected.replace("# It listens.\n- api", "- # It listens.\n  api");
     assert_eq!(answer, expected.replace("$(NAME)", "shop"));
     request.output = Output::List;
-    let answer = template(&request, yaml(COMMENTED))
-        .expect("no mistake")
-        .body;
+    let answer = template(&request, yaml(COMMENTED)).expect("no mistake").body;
     assert_eq!(
         answer,
         "apiVersion: v1\nkind: List\nmetadata: {}\nitems:\n- # It listens.\n  apiVersion: v1\n  \
@@ -362,18 +294,13 @@ fn yaml_keeps_its_comments() {
     let anonymous = "objects: []\n";
     request.output = Output::Template;
     assert_eq!(
-        template(&request, yaml(anonymous))
-            .expect("no mistake")
-            .body,
+        template(&request, yaml(anonymous)).expect("no mistake").body,
         "kind: Template\napiVersion: template.krm.dev/v1alpha1\nmetadata:\n  namespace: shop\nobjects: []\n"
     );
 }
 
 fn json_becomes_yaml_if_asked() {
-    let request = Request {
-        syntax: Syntax::Yaml,
-        ..request(Group::OpenShift)
-    };
+    let request = Request { syntax: Syntax::Yaml, ..request(Group::OpenShift) };
     let body = r#"{"parameters": [{"name": "A", "value": "007"}], "objects": []}"#;
     assert_eq!(
         done(&request, body).body,
@@ -385,28 +312,16 @@ fn json_becomes_yaml_if_asked() {
 fn generated_values_are_the_same_everywhere() {
     let body = r#"{"parameters": [{"name": "A", "generate": "expression", "from": "[a-z]{20}"}],
         "objects": [{"kind": "X", "apiVersion": "v1", "metadata": {"name": "${A}"}}]}"#;
-    for (syntax, source_map) in [
-        (Syntax::Json, false),
-        (Syntax::Json, true),
-        (Syntax::Yaml, true),
-    ] {
-        let request = Request {
-            syntax,
-            source_map,
-            ..request(Group::OpenShift)
-        };
+    for (syntax, source_map) in [(Syntax::Json, false), (Syntax::Json, true), (Syntax::Yaml, true)]
+    {
+        let request = Request { syntax, source_map, ..request(Group::OpenShift) };
         let answer = template(&request, yaml(body)).expect("no mistake").body;
         let document = krm_yaml::Document::parse(&krm_yaml::source::Source::new("a", answer));
         let document = document.expect("YAML");
         let root = document.roots().next().expect("a root");
         let at = |path: &str| {
-            let node = root
-                .lookup(&path.parse().expect("a path"))
-                .expect("a field");
-            node.text()
-                .expect("readable")
-                .expect("a scalar")
-                .into_owned()
+            let node = root.lookup(&path.parse().expect("a path")).expect("a field");
+            node.text().expect("readable").expect("a scalar").into_owned()
         };
         let made = at("parameters[0].value");
         assert_eq!((made.len(), at("objects[0].metadata.name")), (20, made));
@@ -414,10 +329,7 @@ fn generated_values_are_the_same_everywhere() {
 }
 
 fn a_source_map_has_places_and_no_values() {
-    let mut request = Request {
-        source_map: true,
-        ..request(Group::Krm)
-    };
+    let mut request = Request { source_map: true, ..request(Group::Krm) };
     request.labels = vec![("team".to_owned(), "all".to_owned())];
     let done = done(&request, &web(r#"{"NAME": "shop"}"#));
     let answer: Value = serde_json::from_str(&done.body).expect("JSON");
@@ -425,12 +337,7 @@ fn a_source_map_has_places_and_no_values() {
     assert_eq!(map["version"], 1);
     assert_eq!(map["objects"][0]["name"], "shop");
     let fields = map["objects"][0]["fields"].as_array().expect("fields");
-    let field = |path: &str| {
-        fields
-            .iter()
-            .find(|field| field["path"] == path)
-            .expect("a field")
-    };
+    let field = |path: &str| fields.iter().find(|field| field["path"] == path).expect("a field");
     let port = field("spec.ports[0].port");
     assert_eq!(port["parameters"].to_string(), r#"["PORT"]"#);
     assert_eq!(
@@ -456,13 +363,9 @@ fn a_schema_ends_when_the_time_is_up() {
 }
 
 fn a_schema_has_a_limited_number_of_parameters() {
-    let parameters: Vec<String> = (0..5_001)
-        .map(|index| format!("{{\"name\": \"P{index}\"}}"))
-        .collect();
-    let body = format!(
-        "{{\"objects\": [], \"parameters\": [{}]}}",
-        parameters.join(",")
-    );
+    let parameters: Vec<String> =
+        (0..5_001).map(|index| format!("{{\"name\": \"P{index}\"}}")).collect();
+    let body = format!("{{\"objects\": [], \"parameters\": [{}]}}", parameters.join(","));
     let schema = process::schema(Group::Krm, json(&body), &Limits::of_server(&|| false));
     let causes = schema.unwrap_err().details.unwrap().causes;
     assert_eq!(causes[0].reason, "FieldValueTooMany");
@@ -484,23 +387,16 @@ fn a_schema_shows_no_secret() {
     assert_eq!(schema["properties"]["A"]["title"], "An A");
     assert_eq!(schema["required"].to_string(), r#"["R"]"#);
     assert!(!schema.to_string().contains("hush"));
-    let status = of(
-        Group::Krm,
-        r#"{"parameters": [{"value": "hush-hush", "type": "map", "name": 5}, {}]}"#,
-    );
+    let status =
+        of(Group::Krm, r#"{"parameters": [{"value": "hush-hush", "type": "map", "name": 5}, {}]}"#);
     let status = status.expect_err("a mistake");
-    assert_eq!(
-        (status.code, status.object().to_string().contains("hush")),
-        (422, false)
-    );
+    assert_eq!((status.code, status.object().to_string().contains("hush")), (422, false));
 }
 
 fn another_namespace_is_refused() {
     for group in Group::ALL {
-        let status = refused(
-            &request(group),
-            r#"{"metadata": {"namespace": "prod"}, "objects": []}"#,
-        );
+        let status =
+            refused(&request(group), r#"{"metadata": {"namespace": "prod"}, "objects": []}"#);
         assert_eq!(
             (status.code, status.message.as_str()),
             (
@@ -508,10 +404,7 @@ fn another_namespace_is_refused() {
                 "the namespace of the provided object does not match the namespace sent on the request"
             )
         );
-        done(
-            &request(group),
-            r#"{"metadata": {"namespace": "shop"}, "objects": []}"#,
-        );
+        done(&request(group), r#"{"metadata": {"namespace": "shop"}, "objects": []}"#);
     }
 }
 
@@ -540,10 +433,7 @@ fn objects_are_checked_if_asked() {
         "parameters": [{"name": "NAME", "value": "web"},
                        {"name": "TYPE", "secret": true, "value": "Nodeport"}]}"#;
     assert_eq!(done(&request(Group::Krm), body).warnings, [""; 0]);
-    let request = Request {
-        checks: true,
-        ..request(Group::Krm)
-    };
+    let request = Request { checks: true, ..request(Group::Krm) };
     assert_eq!(
         done(&request, body).warnings,
         [
@@ -557,13 +447,9 @@ fn objects_are_checked_if_asked() {
 
 fn too_many_parameters_are_refused() {
     let body = |count: usize| {
-        let parameters: Vec<String> = (0..count)
-            .map(|at| format!(r#"{{"name": "P{at}"}}"#))
-            .collect();
-        format!(
-            r#"{{"objects": [], "parameters": [{}]}}"#,
-            parameters.join(",")
-        )
+        let parameters: Vec<String> =
+            (0..count).map(|at| format!(r#"{{"name": "P{at}"}}"#)).collect();
+        format!(r#"{{"objects": [], "parameters": [{}]}}"#, parameters.join(","))
     };
     done(&request(Group::Krm), &body(5_000));
     assert_eq!(
@@ -579,8 +465,5 @@ fn values_of_numbers_keep_their_digits() {
         {{"kind": "X", "apiVersion": "v1", "metadata": {{"name": "x"}}, "a": "$((A))", "b": {number}}}]}}"#
     );
     let answer = done(&request(Group::Krm), &body).body;
-    assert!(
-        answer.contains(&format!(r#""a":{number},"b":{number}"#)),
-        "{answer}"
-    );
+    assert!(answer.contains(&format!(r#""a":{number},"b":{number}"#)), "{answer}");
 }

@@ -18,20 +18,14 @@ pub(crate) fn trials() -> Vec<Trial> {
     let table = read(folder.join("index.tsv"));
     let mut rows = table.lines();
     let head: Vec<&str> = rows.next().expect("a head").split('\t').collect();
-    let column = |name: &str| {
-        head.iter()
-            .position(|head| *head == name)
-            .expect("a column")
-    };
+    let column = |name: &str| head.iter().position(|head| *head == name).expect("a column");
     let (file, refused) = (column("file"), column("oc_rc"));
     let trials: Vec<Trial> = rows
         .map(|row| {
             let cells: Vec<&str> = row.split('\t').collect();
             let (file, refused) = (cells[file].to_owned(), cells[refused] != "0");
             let folder = folder.clone();
-            Trial::test(format!("process/real/{file}"), move || {
-                check(&folder, &file, refused)
-            })
+            Trial::test(format!("process/real/{file}"), move || check(&folder, &file, refused))
         })
         .collect();
     assert_eq!(trials.len(), 579);
@@ -42,11 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn check(folder: &Path, file: &str, refused: bool) -> Result<(), Failed> {
     let text = read(folder.join("templates").join(file));
     let parameters = folder.join("params").join(format!("{file}.env"));
-    let values = if parameters.exists() {
-        values(&read(parameters))
-    } else {
-        BTreeMap::new()
-    };
+    let values = if parameters.exists() { values(&read(parameters)) } else { BTreeMap::new() };
     let request = request(Group::OpenShift);
     if refused {
         // Our server reads a number as a string.
@@ -87,21 +77,16 @@ fn check(folder: &Path, file: &str, refused: bool) -> Result<(), Failed> {
 fn values(text: &str) -> BTreeMap<String, String> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let pairs = lines.filter_map(|line| line.split_once('='));
-    pairs
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// Returns the Template as a client of OpenShift sends it: JSON, with values in its parameters.
 fn with_values(text: &str, mut values: BTreeMap<String, String>) -> String {
     let document = krm_yaml::Document::parse(&Source::new("template", text)).expect("YAML");
     let root = document.roots().next().expect("a root");
-    let mut value = root
-        .value(krm_yaml::DuplicateKeys::LastWins, &mut Diagnostics::new())
-        .expect("a value");
-    let parameters = value
-        .get_mut("parameters")
-        .and_then(krm_yaml::Value::items_mut);
+    let mut value =
+        root.value(krm_yaml::DuplicateKeys::LastWins, &mut Diagnostics::new()).expect("a value");
+    let parameters = value.get_mut("parameters").and_then(krm_yaml::Value::items_mut);
     for parameter in parameters.into_iter().flatten() {
         let name = parameter.str_at(&["name"]).unwrap_or_default().to_owned();
         if let Some(given) = values.remove(&name) {

@@ -22,23 +22,13 @@ pub(crate) fn trials() -> Vec<Trial> {
     let files = std::fs::read_dir(folder).expect("the recorded answers");
     for file in files {
         let path = file.expect("a file").path();
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let number = name
-            .split('-')
-            .next()
-            .and_then(|number| number.parse().ok());
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let number = name.split('-').next().and_then(|number| number.parse().ok());
         if !number.is_some_and(|number| NUMBERS.contains(&number)) {
             continue;
         }
         let exchange: Value = serde_json::from_str(&read(&path)).expect("JSON");
-        if !exchange["request"]["path"]
-            .as_str()
-            .unwrap_or_default()
-            .contains("/processedtemplates")
+        if !exchange["request"]["path"].as_str().unwrap_or_default().contains("/processedtemplates")
         {
             continue;
         }
@@ -51,34 +41,20 @@ pub(crate) fn trials() -> Vec<Trial> {
         }));
     }
     assert!(trials.len() > 100, "{}", trials.len());
-    trials.push(Trial::test(
-        "process/recorded/exceptions_have_reasons",
-        move || {
-            let all = exceptions.as_object().expect("a mapping");
-            let has_reason = |one: &Value| one["elsewhere"].is_string() || one["why"].is_string();
-            if all.values().all(has_reason) {
-                Ok(())
-            } else {
-                Err("no reason".into())
-            }
-        },
-    ));
+    trials.push(Trial::test("process/recorded/exceptions_have_reasons", move || {
+        let all = exceptions.as_object().expect("a mapping");
+        let has_reason = |one: &Value| one["elsewhere"].is_string() || one["why"].is_string();
+        if all.values().all(has_reason) { Ok(()) } else { Err("no reason".into()) }
+    }));
     trials
 }
 
 fn check(exchange: &Value, exception: &Value) -> Result<(), Failed> {
     let sent = &exchange["request"];
     let body = sent["body"].as_str().unwrap_or_default();
-    let is_yaml = |header: &str| {
-        sent["headers"][header]
-            .as_str()
-            .is_some_and(|value| value.contains("yaml"))
-    };
-    let text = if is_yaml("Content-Type") {
-        yaml(body)
-    } else {
-        json(body)
-    };
+    let is_yaml =
+        |header: &str| sent["headers"][header].as_str().is_some_and(|value| value.contains("yaml"));
+    let text = if is_yaml("Content-Type") { yaml(body) } else { json(body) };
     let mut request = request(Group::OpenShift);
     if is_yaml("Accept") {
         request.syntax = Syntax::Yaml;

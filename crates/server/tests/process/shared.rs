@@ -36,17 +36,11 @@ pub(crate) fn request(group: Group) -> Request<'static> {
 }
 
 pub(crate) const fn json(text: &str) -> Text<'_> {
-    Text {
-        text,
-        syntax: Syntax::Json,
-    }
+    Text { text, syntax: Syntax::Json }
 }
 
 pub(crate) const fn yaml(text: &str) -> Text<'_> {
-    Text {
-        text,
-        syntax: Syntax::Yaml,
-    }
+    Text { text, syntax: Syntax::Yaml }
 }
 
 /// Processes a Template on a thread with the stack size of the server.
@@ -56,9 +50,7 @@ pub(crate) fn template(request: &Request<'_>, body: Text<'_>) -> Result<Processe
 
 pub(crate) fn on_thread<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| {
-        let thread = thread::Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, work);
+        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         thread.expect("a thread starts").join().expect("no panic")
     })
 }

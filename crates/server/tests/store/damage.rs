@@ -25,23 +25,11 @@ pub(crate) fn trials() -> Vec<Trial> {
             let sample = runtime().block_on(Sample::new());
             corpus(&sample.unclean, &sample.objects);
         }),
-        waiting(
-            "damage/a_damaged_object_is_named_left_out_and_deleted",
-            a_damaged_object,
-        ),
-        waiting(
-            "damage/salvage_brings_out_what_is_whole",
-            salvage_of_damaged_pages,
-        ),
-        waiting(
-            "damage/a_file_of_the_former_format_is_upgraded",
-            the_former_format,
-        ),
+        waiting("damage/a_damaged_object_is_named_left_out_and_deleted", a_damaged_object),
+        waiting("damage/salvage_brings_out_what_is_whole", salvage_of_damaged_pages),
+        waiting("damage/a_file_of_the_former_format_is_upgraded", the_former_format),
         trial("damage/an_empty_file_is_no_empty_store", an_empty_file),
-        waiting(
-            "damage/a_removed_or_replaced_file_is_noticed",
-            a_removed_file,
-        ),
+        waiting("damage/a_removed_or_replaced_file_is_noticed", a_removed_file),
         waiting("damage/a_compacted_file_is_smaller", a_compacted_file),
     ]
 }
@@ -65,11 +53,7 @@ impl Sample {
         let objects = fill(&store).await;
         let unclean = fs::read(&path).unwrap();
         store.close().await;
-        Self {
-            objects,
-            clean: fs::read(&path).unwrap(),
-            unclean,
-        }
+        Self { objects, clean: fs::read(&path).unwrap(), unclean }
     }
 }
 
@@ -156,10 +140,7 @@ fn corpus(file: &[u8], objects: &Objects) {
         try_one(&damaged, objects, is_checked, &what, &mut counts);
     }
     println!("{counts:?}");
-    assert!(
-        counts.opened > 0 && counts.refused > 0 && counts.damaged > 0,
-        "{counts:?}"
-    );
+    assert!(counts.opened > 0 && counts.refused > 0 && counts.damaged > 0, "{counts:?}");
     assert!(counts.salvaged > 0, "{counts:?}");
 }
 
@@ -167,11 +148,7 @@ fn try_one(file: &[u8], objects: &Objects, is_checked: bool, what: &str, counts:
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.redb");
     fs::write(&path, file).unwrap();
-    let open = if is_checked {
-        Store::file
-    } else {
-        Store::unchecked_file
-    };
+    let open = if is_checked { Store::file } else { Store::unchecked_file };
     match open(&path) {
         Ok(store) => {
             counts.opened += 1;
@@ -181,11 +158,7 @@ fn try_one(file: &[u8], objects: &Objects, is_checked: bool, what: &str, counts:
         Err(Error::Unavailable(why)) => {
             counts.refused += 1;
             assert!(why.contains(path.to_str().unwrap()), "{what}: {why}");
-            assert_eq!(
-                fs::read(&path).unwrap(),
-                file,
-                "{what}: the file has changed"
-            );
+            assert_eq!(fs::read(&path).unwrap(), file, "{what}: the file has changed");
             counts.salvaged += usize::from(rescued(&path, objects, what));
         }
         Err(error) => panic!("{what}: {error}"),
@@ -199,17 +172,9 @@ async fn served(store: &Store, objects: &Objects, what: &str) -> usize {
     let mut keys: Vec<&String> = page.items.iter().map(|item| &item.key).collect();
     keys.extend(&page.damaged);
     keys.sort();
-    assert!(
-        keys.iter().copied().eq(objects.keys()),
-        "{what}: {:?}",
-        page.damaged
-    );
+    assert!(keys.iter().copied().eq(objects.keys()), "{what}: {:?}", page.damaged);
     for key in &page.damaged {
-        let Err(Error::Damaged {
-            key: named,
-            revision,
-        }) = store.get(key).await
-        else {
+        let Err(Error::Damaged { key: named, revision }) = store.get(key).await else {
             panic!("{what}: {key} is served");
         };
         assert_eq!(&named, key);
@@ -258,10 +223,7 @@ async fn with_damaged(folder: &TempDir, key: &str) -> (PathBuf, Objects) {
     let (_, value) = &sample.objects[key];
     let mut file = sample.clean;
     let mut at = 0;
-    while let Some(found) = file[at..]
-        .windows(value.len())
-        .position(|part| part == value)
-    {
+    while let Some(found) = file[at..].windows(value.len()).position(|part| part == value) {
         at += found + value.len();
         file[at - 1] ^= 1;
     }
@@ -276,26 +238,13 @@ async fn a_damaged_object() {
     let (path, objects) = with_damaged(&folder, key).await;
     let damaged = fs::read(&path).unwrap();
     let report = check(&path).unwrap();
-    assert_eq!(
-        (report.objects, report.damaged),
-        (objects.len() - 1, vec![key.to_owned()])
-    );
-    assert_eq!(
-        fs::read(&path).unwrap(),
-        damaged,
-        "the check changes the file"
-    );
+    assert_eq!((report.objects, report.damaged), (objects.len() - 1, vec![key.to_owned()]));
+    assert_eq!(fs::read(&path).unwrap(), damaged, "the check changes the file");
     let store = Store::file(&path).unwrap();
     // The damaged file is kept.
-    assert_eq!(
-        fs::read(path.with_extension("redb.damaged")).unwrap(),
-        damaged
-    );
+    assert_eq!(fs::read(path.with_extension("redb.damaged")).unwrap(), damaged);
     let page = store.list("", None, 0, None).await.unwrap();
-    assert_eq!(
-        (page.items.len(), page.damaged),
-        (objects.len() - 1, vec![key.to_owned()])
-    );
+    assert_eq!((page.items.len(), page.damaged), (objects.len() - 1, vec![key.to_owned()]));
     // Pages count what they leave out, each once.
     let first = store.list("", None, 30, None).await.unwrap();
     let after = first.items.last().map(|item| item.key.as_str());
@@ -305,10 +254,7 @@ async fn a_damaged_object() {
     let Err(Error::Damaged { revision, .. }) = store.get(key).await else {
         panic!("{key} is served");
     };
-    assert_eq!(
-        store.create(key, Bytes::from("1")).await,
-        Err(Error::Exists)
-    );
+    assert_eq!(store.create(key, Bytes::from("1")).await, Err(Error::Exists));
     // The mark lasts.
     store.close().await;
     let store = Store::file(&path).unwrap();
@@ -330,10 +276,7 @@ async fn salvage_of_damaged_pages() {
     fs::write(&from, &file).unwrap();
     assert!(Store::file(&from).is_err());
     let report = salvage(&from, &to).unwrap();
-    assert_eq!(
-        (report.objects, report.damaged),
-        (sample.objects.len(), vec![])
-    );
+    assert_eq!((report.objects, report.damaged), (sample.objects.len(), vec![]));
     assert!(report.index.is_some());
     let store = Store::file(&to).unwrap();
     let page = store.list("", None, 0, None).await.unwrap();
@@ -359,22 +302,10 @@ async fn the_former_format() {
     let database = Database::create(&path).unwrap();
     let transaction = database.begin_write().unwrap();
     let value: &[u8] = b"value";
-    transaction
-        .open_table(objects)
-        .unwrap()
-        .insert("/t/a", (7, value))
-        .unwrap();
-    transaction
-        .open_table(events)
-        .unwrap()
-        .insert(7, (0, "/t/a", true, None))
-        .unwrap();
+    transaction.open_table(objects).unwrap().insert("/t/a", (7, value)).unwrap();
+    transaction.open_table(events).unwrap().insert(7, (0, "/t/a", true, None)).unwrap();
     for (key, number) in [("format", 1), ("revision", 9)] {
-        transaction
-            .open_table(meta)
-            .unwrap()
-            .insert(key, number)
-            .unwrap();
+        transaction.open_table(meta).unwrap().insert(key, number).unwrap();
     }
     transaction.commit().unwrap();
     drop(database);
@@ -383,10 +314,7 @@ async fn the_former_format() {
         let item = store.get("/t/a").await.unwrap().unwrap();
         assert_eq!((item.revision, &item.value[..]), (7, value));
         assert_eq!(store.revision().await, Ok(9));
-        assert_eq!(
-            store.watch("/t/", 8).await.unwrap_err(),
-            Error::Compacted(9)
-        );
+        assert_eq!(store.watch("/t/", 8).await.unwrap_err(), Error::Compacted(9));
         store.close().await;
     }
 }
@@ -438,24 +366,15 @@ async fn a_compacted_file() {
         let value = Bytes::from(vec![index; 900_000]);
         revision = store.update("/t/a", value, revision).await.unwrap();
     }
-    store
-        .update("/t/a", Bytes::from("2"), revision)
-        .await
-        .unwrap();
+    store.update("/t/a", Bytes::from("2"), revision).await.unwrap();
     for index in 0..40 {
-        store
-            .create(&format!("/t/{index}"), Bytes::from("1"))
-            .await
-            .unwrap();
+        store.create(&format!("/t/{index}"), Bytes::from("1")).await.unwrap();
     }
     assert!(compact(&path).is_err(), "a server uses the file");
     store.close().await;
     let (before, after) = compact(&path).unwrap();
     // The events keep up to 32 MiB.
-    assert!(
-        after < before && after < 40 << 20,
-        "{before} bytes, then {after}"
-    );
+    assert!(after < before && after < 40 << 20, "{before} bytes, then {after}");
     let store = Store::file(&path).unwrap();
     let item = store.get("/t/a").await.unwrap().unwrap();
     assert_eq!(item.value, "2");

@@ -10,15 +10,9 @@ use crate::store::waiting;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        waiting(
-            "dump/a_dump_loads_into_another_store",
-            a_dump_loads_into_another_store,
-        ),
+        waiting("dump/a_dump_loads_into_another_store", a_dump_loads_into_another_store),
         waiting("dump/a_dump_is_a_line_per_item", a_dump_is_a_line_per_item),
-        waiting(
-            "dump/a_wrong_line_is_named_and_not_quoted",
-            a_wrong_line_is_named,
-        ),
+        waiting("dump/a_wrong_line_is_named_and_not_quoted", a_wrong_line_is_named),
     ]
 }
 
@@ -26,15 +20,9 @@ async fn a_dump_loads_into_another_store() {
     let memory = Store::memory();
     for index in 0..1_203 {
         let value = Bytes::from(format!("{{\"n\":\"{index} ä\\n\"}}"));
-        memory
-            .create(&format!("/t/{index:04}"), value)
-            .await
-            .unwrap();
+        memory.create(&format!("/t/{index:04}"), value).await.unwrap();
     }
-    memory
-        .create("/u", Bytes::from_static(&[0xff, 0, b'\n']))
-        .await
-        .unwrap();
+    memory.create("/u", Bytes::from_static(&[0xff, 0, b'\n'])).await.unwrap();
     let mut text = vec![];
     assert_eq!(dump(&memory, &mut text).await.unwrap(), [""; 0]);
     assert_eq!(text.split_inclusive(|byte| *byte == b'\n').count(), 1_205);
@@ -47,27 +35,15 @@ async fn a_dump_loads_into_another_store() {
     assert_eq!(expired, Error::Compacted(2 * 1_204));
     let mut again = vec![];
     dump(&file, &mut again).await.unwrap();
-    let items = |dump: Vec<u8>| {
-        String::from_utf8(dump)
-            .unwrap()
-            .split_once('\n')
-            .unwrap()
-            .1
-            .to_owned()
-    };
+    let items =
+        |dump: Vec<u8>| String::from_utf8(dump).unwrap().split_once('\n').unwrap().1.to_owned();
     assert_eq!(items(again), items(text));
 }
 
 async fn a_dump_is_a_line_per_item() {
     let store = Store::memory();
-    store
-        .create("/b", Bytes::from_static(b"{\"a\": 1}\n"))
-        .await
-        .unwrap();
-    store
-        .create("/a", Bytes::from_static(&[0xff]))
-        .await
-        .unwrap();
+    store.create("/b", Bytes::from_static(b"{\"a\": 1}\n")).await.unwrap();
+    store.create("/a", Bytes::from_static(&[0xff])).await.unwrap();
     let mut text = vec![];
     dump(&store, &mut text).await.unwrap();
     let expected = "{\"revision\":2}\n\
@@ -82,24 +58,15 @@ async fn a_wrong_line_is_named() {
         (r#"{"key":"/b","value":{"secret":1}}"#, "line 2: column"),
         (r#"{"key":"/b","secret":"1"}"#, "line 2: column"),
         (r#"{"key":"/b"}"#, "line 2: expected `value` or `base64`"),
-        (
-            r#"{"key":"/b","value":"1","base64":"AA=="}"#,
-            "line 2: expected `value` or `base64`",
-        ),
+        (r#"{"key":"/b","value":"1","base64":"AA=="}"#, "line 2: expected `value` or `base64`"),
         (r#"{"key":"/b","base64":"secret"}"#, "line 2: not base64"),
-        (
-            r#"{"key":"/a","value":"secret"}"#,
-            "line 2: key `/a`: the key exists",
-        ),
+        (r#"{"key":"/a","value":"secret"}"#, "line 2: key `/a`: the key exists"),
         (r#"{"key":"/b","value":"secret"#, "line 2: column"),
     ] {
         let store = Store::memory();
         let text = format!("{good}\n{bad}\n");
         let error = format!("{:#}", load(&store, Cursor::new(text)).await.unwrap_err());
-        assert!(
-            error.starts_with(why) && !error.contains("secret"),
-            "{bad}: {error}"
-        );
+        assert!(error.starts_with(why) && !error.contains("secret"), "{bad}: {error}");
         assert_eq!(store.revision().await, Ok(1));
     }
 }

@@ -30,50 +30,18 @@ pub(crate) fn trials() -> Vec<Trial> {
         }));
     }
     trials.push(trial("etcd/follows_the_model", follows_the_model));
-    trials.push(on(
-        1,
-        "etcd/compacted_revisions_are_said_to_be",
-        compacted_revisions,
-    ));
-    trials.push(on(
-        1,
-        "etcd/a_damaged_value_is_an_error_that_names_it",
-        damaged_value,
-    ));
-    trials.push(on(
-        3,
-        "etcd/without_a_quorum_nothing_is_read",
-        without_a_quorum,
-    ));
-    trials.push(on(
-        1,
-        "etcd/a_restored_backup_ends_watches",
-        a_restored_backup,
-    ));
-    trials.push(on(
-        3,
-        "etcd/replicas_see_each_other",
-        replicas_see_each_other,
-    ));
-    trials.push(trial(
-        "etcd/certificates_are_read_again",
-        certificates_are_read_again,
-    ));
+    trials.push(on(1, "etcd/compacted_revisions_are_said_to_be", compacted_revisions));
+    trials.push(on(1, "etcd/a_damaged_value_is_an_error_that_names_it", damaged_value));
+    trials.push(on(3, "etcd/without_a_quorum_nothing_is_read", without_a_quorum));
+    trials.push(on(1, "etcd/a_restored_backup_ends_watches", a_restored_backup));
+    trials.push(on(3, "etcd/replicas_see_each_other", replicas_see_each_other));
+    trials.push(trial("etcd/certificates_are_read_again", certificates_are_read_again));
     trials.push(waiting("etcd/wrong_options_are_refused", wrong_options));
-    trials.push(trial(
-        "kill/every_write_that_etcd_acknowledged_is_there",
-        killed_writers,
-    ));
-    trials.push(needs_root(trial(
-        "etcd/histories_are_linearizable",
-        histories,
-    )));
+    trials.push(trial("kill/every_write_that_etcd_acknowledged_is_there", killed_writers));
+    trials.push(needs_root(trial("etcd/histories_are_linearizable", histories)));
     let is_absent = Command::new("etcd").arg("--version").output().is_err();
     let ignored = |trial: Trial| trial.with_kind("needs etcd").with_ignored_flag(true);
-    trials
-        .into_iter()
-        .map(|trial| if is_absent { ignored(trial) } else { trial })
-        .collect()
+    trials.into_iter().map(|trial| if is_absent { ignored(trial) } else { trial }).collect()
 }
 
 /// Returns a test with its own cluster.
@@ -95,13 +63,7 @@ pub(crate) async fn store(endpoint: &str) -> Store {
 
 fn tempfile_name() -> String {
     let folder = tempfile::tempdir().unwrap();
-    folder
-        .path()
-        .file_name()
-        .unwrap()
-        .to_str()
-        .unwrap()
-        .to_owned()
+    folder.path().file_name().unwrap().to_str().unwrap().to_owned()
 }
 
 pub(crate) async fn open(endpoints: &[String], prefix: &str) -> Store {
@@ -159,29 +121,17 @@ impl Cluster {
         let id = std::process::id() % 10_000;
         let member = |index: usize| {
             let (peer, client) = match network {
-                Network::Loopback | Network::Tls => (
-                    format!("127.0.0.1:{}", port()),
-                    format!("127.0.0.1:{}", port()),
-                ),
-                Network::Namespaces => (
-                    format!("10.213.9.{}:2380", index + 1),
-                    format!("10.213.{index}.2:2379"),
-                ),
+                Network::Loopback | Network::Tls => {
+                    (format!("127.0.0.1:{}", port()), format!("127.0.0.1:{}", port()))
+                }
+                Network::Namespaces => {
+                    (format!("10.213.9.{}:2380", index + 1), format!("10.213.{index}.2:2379"))
+                }
             };
-            Member {
-                name: format!("m{index}"),
-                peer,
-                client,
-                process: None,
-            }
+            Member { name: format!("m{index}"), peer, client, process: None }
         };
         let members = (0..size).map(member).collect();
-        let mut cluster = Self {
-            folder,
-            network,
-            members,
-            id,
-        };
+        let mut cluster = Self { folder, network, members, id };
         match network {
             Network::Loopback => {}
             Network::Tls => cluster.certify(),
@@ -195,18 +145,11 @@ impl Cluster {
     }
 
     pub(crate) fn endpoints(&self) -> Vec<String> {
-        self.members
-            .iter()
-            .map(|member| format!("{}://{}", self.scheme(), member.client))
-            .collect()
+        self.members.iter().map(|member| format!("{}://{}", self.scheme(), member.client)).collect()
     }
 
     fn scheme(&self) -> &'static str {
-        if self.network == Network::Tls {
-            "https"
-        } else {
-            "http"
-        }
+        if self.network == Network::Tls { "https" } else { "http" }
     }
 
     /// Returns the options of a store in this cluster.
@@ -251,14 +194,10 @@ impl Cluster {
         for index in 0..size {
             let (space, client) = (self.namespace(index), format!("krm{}c{index}", self.id));
             ip(&format!("netns add {space}"));
-            ip(&format!(
-                "link add {client} type veth peer name client netns {space}"
-            ));
+            ip(&format!("link add {client} type veth peer name client netns {space}"));
             ip(&format!("addr add 10.213.{index}.1/24 dev {client}"));
             ip(&format!("link set {client} up"));
-            ip(&format!(
-                "-n {space} addr add 10.213.{index}.2/24 dev client"
-            ));
+            ip(&format!("-n {space} addr add 10.213.{index}.2/24 dev client"));
             ip(&format!("-n {space} link set lo up"));
             ip(&format!("-n {space} link set client up"));
             for other in 0..index {
@@ -277,10 +216,7 @@ impl Cluster {
     /// Disconnects a member from its peers, or reconnects it.
     pub(crate) fn connect_peers(&self, index: usize, state: &str) {
         for other in (0..self.members.len()).filter(|&other| other != index) {
-            ip(&format!(
-                "-n {} link set p{other} {state}",
-                self.namespace(index)
-            ));
+            ip(&format!("-n {} link set p{other} {state}", self.namespace(index)));
         }
     }
 
@@ -322,24 +258,9 @@ impl Cluster {
             .args(["--name", &member.name])
             .arg("--data-dir")
             .arg(self.folder.path().join(&member.name))
-            .args([
-                "--listen-peer-urls",
-                &peer,
-                "--initial-advertise-peer-urls",
-                &peer,
-            ])
-            .args([
-                "--listen-client-urls",
-                &client,
-                "--advertise-client-urls",
-                &client,
-            ])
-            .args([
-                "--initial-cluster",
-                &all.join(","),
-                "--initial-cluster-state",
-                "new",
-            ])
+            .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
+            .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
+            .args(["--initial-cluster", &all.join(","), "--initial-cluster-state", "new"])
             .args(["--heartbeat-interval", "50", "--election-timeout", "500"])
             .stdout(Stdio::null())
             .stderr(log.unwrap())
@@ -388,30 +309,18 @@ impl Drop for Cluster {
 }
 
 fn ip(arguments: &str) {
-    let status = Command::new("ip")
-        .args(arguments.split(' '))
-        .status()
-        .unwrap();
+    let status = Command::new("ip").args(arguments.split(' ')).status().unwrap();
     assert!(status.success(), "ip {arguments}");
 }
 
 fn port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn follows_the_model() {
     let (_alone, endpoint) = alone();
     let runtime = runtime();
-    model::check(
-        24,
-        Past::Kept,
-        || runtime.block_on(store(&endpoint)),
-        |store| store,
-    );
+    model::check(24, Past::Kept, || runtime.block_on(store(&endpoint)), |store| store);
 }
 
 async fn damaged_value(cluster: Cluster) {
@@ -420,9 +329,7 @@ async fn damaged_value(cluster: Cluster) {
     for key in ["/t/a", "/t/b", "/t/moved"] {
         store.create(key, VALUE).await.unwrap();
     }
-    let mut client = etcd_client::Client::connect(cluster.endpoints(), None)
-        .await
-        .unwrap();
+    let mut client = etcd_client::Client::connect(cluster.endpoints(), None).await.unwrap();
     let stored = client.get("/p/t/a", None).await.unwrap();
     let stored = stored.kvs()[0].value().to_vec();
     for bit in 0..stored.len() * 8 {
@@ -432,16 +339,10 @@ async fn damaged_value(cluster: Cluster) {
         match store.get("/t/a").await {
             Err(Error::Damaged { key, .. }) => assert_eq!(key, "/t/a"),
             // In the mark of the format: what is there is no text, so no object.
-            read => assert!(
-                bit < 64 && !read.unwrap().unwrap().value.is_ascii(),
-                "bit {bit}"
-            ),
+            read => assert!(bit < 64 && !read.unwrap().unwrap().value.is_ascii(), "bit {bit}"),
         }
     }
-    client
-        .put("/p/t/moved", stored.clone(), None)
-        .await
-        .unwrap();
+    client.put("/p/t/moved", stored.clone(), None).await.unwrap();
     let listed = store.list("/t/", None, 0, None).await.unwrap();
     assert_eq!(listed.damaged, ["/t/a", "/t/moved"]);
     assert_eq!(listed.items.len(), 1);
@@ -458,57 +359,26 @@ async fn damaged_value(cluster: Cluster) {
         event => panic!("{event:?}"),
     }
     // As former versions stored it.
-    client
-        .put("/p/t/former", VALUE.to_vec(), None)
-        .await
-        .unwrap();
+    client.put("/p/t/former", VALUE.to_vec(), None).await.unwrap();
     let former = store.get("/t/former").await.unwrap().unwrap();
     assert_eq!(former.value, VALUE);
-    store
-        .update("/t/former", VALUE, former.revision)
-        .await
-        .unwrap();
+    store.update("/t/former", VALUE, former.revision).await.unwrap();
     let stored = client.get("/p/t/former", None).await.unwrap();
     assert_ne!(stored.kvs()[0].value(), VALUE);
 }
 
 async fn compacted_revisions(cluster: Cluster) {
     let store = open(&cluster.endpoints(), "/p").await;
-    let first = store
-        .create("/t/a", Bytes::from_static(b"1"))
-        .await
-        .unwrap();
-    let second = store
-        .update("/t/a", Bytes::from_static(b"2"), first)
-        .await
-        .unwrap();
-    let third = store
-        .update("/t/a", Bytes::from_static(b"3"), second)
-        .await
-        .unwrap();
+    let first = store.create("/t/a", Bytes::from_static(b"1")).await.unwrap();
+    let second = store.update("/t/a", Bytes::from_static(b"2"), first).await.unwrap();
+    let third = store.update("/t/a", Bytes::from_static(b"3"), second).await.unwrap();
     let mut endpoint = cluster.endpoints();
-    let mut client = etcd_client::Client::connect([endpoint.remove(0)], None)
-        .await
-        .unwrap();
-    client
-        .compact(i64::try_from(second).unwrap(), None)
-        .await
-        .unwrap();
+    let mut client = etcd_client::Client::connect([endpoint.remove(0)], None).await.unwrap();
+    client.compact(i64::try_from(second).unwrap(), None).await.unwrap();
     let compacted = Error::Compacted(third);
-    assert_eq!(
-        store.list("/t/", None, 0, Some(first)).await,
-        Err(compacted.clone())
-    );
+    assert_eq!(store.list("/t/", None, 0, Some(first)).await, Err(compacted.clone()));
     assert_eq!(store.watch("/t/", first).await.unwrap_err(), compacted);
-    assert_eq!(
-        store
-            .list("/t/", None, 0, Some(second))
-            .await
-            .unwrap()
-            .items
-            .len(),
-        1
-    );
+    assert_eq!(store.list("/t/", None, 0, Some(second)).await.unwrap().items.len(), 1);
     let mut watch = store.watch("/t/", second).await.unwrap();
     let event = watch.next().await.unwrap();
     assert!(matches!(event, Event::Put(item, Some(_)) if item.revision == third));
@@ -520,10 +390,7 @@ async fn a_restored_backup(mut cluster: Cluster) {
     let value = || Bytes::from_static(b"1");
     let old = store.create("/t/a", value()).await.unwrap();
     cluster.kill(0);
-    let (data, backup) = (
-        cluster.folder.path().join("m0"),
-        cluster.folder.path().join("backup"),
-    );
+    let (data, backup) = (cluster.folder.path().join("m0"), cluster.folder.path().join("backup"));
     let copy = |from: &Path, to: &Path| {
         let copied = Command::new("cp").arg("-r").args([from, to]).status();
         assert!(copied.unwrap().success());
@@ -554,32 +421,21 @@ async fn a_restored_backup(mut cluster: Cluster) {
 
 async fn without_a_quorum(mut cluster: Cluster) {
     let store = open(&cluster.endpoints(), "/p").await;
-    let revision = store
-        .create("/t/a", Bytes::from_static(b"1"))
-        .await
-        .unwrap();
+    let revision = store.create("/t/a", Bytes::from_static(b"1")).await.unwrap();
     assert_eq!(store.ready().await, Ok(()));
     cluster.kill(0);
     cluster.kill(1);
     // The remaining member has the item, but must not serve it.
     for _ in 0..2 {
-        assert!(matches!(
-            store.get("/t/a").await,
-            Err(Error::Unavailable(_))
-        ));
+        assert!(matches!(store.get("/t/a").await, Err(Error::Unavailable(_))));
     }
-    let lost = store
-        .update("/t/a", Bytes::from_static(b"2"), revision)
-        .await;
+    let lost = store.update("/t/a", Bytes::from_static(b"2"), revision).await;
     assert!(matches!(lost, Err(Error::Unavailable(_))), "{lost:?}");
     assert!(matches!(store.ready().await, Err(Error::Unavailable(_))));
     cluster.launch(0);
     let begin = Instant::now();
     while store.ready().await.is_err() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(30),
-            "the store does not come back"
-        );
+        assert!(begin.elapsed() < Duration::from_secs(30), "the store does not come back");
         sleep(Duration::from_millis(50)).await;
     }
     let item = store.get("/t/a").await.unwrap().unwrap();
@@ -591,17 +447,11 @@ async fn replicas_see_each_other(cluster: Cluster) {
     let one = open(&endpoints, "/p").await;
     endpoints.rotate_left(1);
     let other = open(&endpoints, "/p").await;
-    let mut watch = other
-        .watch("/t/", other.revision().await.unwrap())
-        .await
-        .unwrap();
+    let mut watch = other.watch("/t/", other.revision().await.unwrap()).await.unwrap();
     for index in 0..20 {
         let key = format!("/t/{index}");
         let revision = one.create(&key, Bytes::from_static(b"1")).await.unwrap();
-        let event = timeout(Duration::from_secs(1), watch.next())
-            .await
-            .expect("not seen")
-            .unwrap();
+        let event = timeout(Duration::from_secs(1), watch.next()).await.expect("not seen").unwrap();
         assert!(matches!(event, Event::Put(item, None) if item.revision == revision));
         assert_eq!(other.get(&key).await.unwrap().unwrap().revision, revision);
     }
@@ -610,13 +460,9 @@ async fn replicas_see_each_other(cluster: Cluster) {
 fn certificates_are_read_again() {
     let mut cluster = Cluster::start(1, Network::Tls);
     let runtime = runtime();
-    let store = runtime
-        .block_on(Store::etcd(cluster.options("/p")))
-        .unwrap();
+    let store = runtime.block_on(Store::etcd(cluster.options("/p"))).unwrap();
     let value = Bytes::from_static(b"1");
-    runtime
-        .block_on(store.create("/t/a", value.clone()))
-        .unwrap();
+    runtime.block_on(store.create("/t/a", value.clone())).unwrap();
     // A new authority: neither side trusts the old certificates.
     cluster.kill(0);
     cluster.certify();
@@ -624,17 +470,10 @@ fn certificates_are_read_again() {
     cluster.wait();
     let begin = Instant::now();
     while runtime.block_on(store.get("/t/a")).is_err() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(30),
-            "the store keeps its old certificates"
-        );
+        assert!(begin.elapsed() < Duration::from_secs(30), "the store keeps its old certificates");
     }
     runtime.block_on(store.create("/t/b", value)).unwrap();
-    let stranger = EtcdOptions {
-        cert_file: None,
-        key_file: None,
-        ..cluster.options("/p")
-    };
+    let stranger = EtcdOptions { cert_file: None, key_file: None, ..cluster.options("/p") };
     let refused = run(async { Store::etcd(stranger).await.unwrap().get("/t/a").await });
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
 }
@@ -647,17 +486,11 @@ async fn wrong_options() {
         cert_file: Some("/nonexistent".into()),
         ..EtcdOptions::default()
     };
-    let no_file = EtcdOptions {
-        endpoints,
-        ca_file: Some("/nonexistent".into()),
-        ..EtcdOptions::default()
-    };
+    let no_file =
+        EtcdOptions { endpoints, ca_file: Some("/nonexistent".into()), ..EtcdOptions::default() };
     for (options, why) in [
         (no_endpoints, "etcd: no endpoints"),
-        (
-            no_key,
-            "etcd: a client certificate needs its key, and the key its certificate",
-        ),
+        (no_key, "etcd: a client certificate needs its key, and the key its certificate"),
         (
             no_file,
             "etcd: https://127.0.0.1:1: /nonexistent: No such file or directory (os error 2)",

@@ -19,18 +19,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         waiting("file/a_new_file_is_for_its_owner_alone", the_mode),
         waiting("file/a_second_store_is_refused", a_second_store_is_refused),
         waiting("file/one_of_several_stores_makes_the_file", one_of_several),
-        trial(
-            "file/other_files_are_refused_and_kept",
-            other_files_are_refused,
-        ),
+        trial("file/other_files_are_refused_and_kept", other_files_are_refused),
         waiting("file/events_are_the_last_ten_thousand", the_last_events),
         waiting("file/large_events_are_bounded_by_their_bytes", large_events),
         waiting("file/a_closed_store_takes_no_writes", a_closed_store),
         waiting("file/writes_that_wait_share_a_commit", commits_in_groups),
-        trial(
-            "file/a_thousand_templates_are_there_after_opening",
-            a_thousand_templates,
-        ),
+        trial("file/a_thousand_templates_are_there_after_opening", a_thousand_templates),
         needs_root(waiting("file/a_full_disk_loses_nothing", a_full_disk)),
     ]
 }
@@ -76,10 +70,7 @@ async fn everything_lasts() {
 
 async fn the_mode() {
     let (folder, store) = new();
-    let mode = fs::metadata(folder.path().join("store.redb"))
-        .unwrap()
-        .permissions()
-        .mode();
+    let mode = fs::metadata(folder.path().join("store.redb")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     store.close().await;
 }
@@ -131,24 +122,14 @@ fn other_files_are_refused() {
         assert!(matches!(Store::file(&path), Err(Error::Unavailable(_))));
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
-    assert!(matches!(
-        Store::file(&folder.path().join("no/folder")),
-        Err(Error::Unavailable(_))
-    ));
-    assert!(matches!(
-        Store::file(folder.path()),
-        Err(Error::Unavailable(_))
-    ));
+    assert!(matches!(Store::file(&folder.path().join("no/folder")), Err(Error::Unavailable(_))));
+    assert!(matches!(Store::file(folder.path()), Err(Error::Unavailable(_))));
     // A store of a later format.
     let path = folder.path().join("later");
     let database = redb::Database::create(&path).unwrap();
     let meta = redb::TableDefinition::<&str, u64>::new("meta");
     let transaction = database.begin_write().unwrap();
-    transaction
-        .open_table(meta)
-        .unwrap()
-        .insert("format", 3)
-        .unwrap();
+    transaction.open_table(meta).unwrap().insert("format", 3).unwrap();
     transaction.commit().unwrap();
     drop(database);
     let why = format!("{}: its format is 3, expected 2", path.display());
@@ -162,10 +143,7 @@ async fn the_last_events() {
         let store = store.clone();
         tasks.push(tokio::spawn(async move {
             for index in 0..100 {
-                store
-                    .create(&format!("/t/{task}/{index}"), bytes("1"))
-                    .await
-                    .unwrap();
+                store.create(&format!("/t/{task}/{index}"), bytes("1")).await.unwrap();
             }
         }));
     }
@@ -173,10 +151,7 @@ async fn the_last_events() {
         task.await.unwrap();
     }
     for store in [store.clone(), reopen(&folder, store).await] {
-        assert_eq!(
-            store.watch("/t/", 99).await.unwrap_err(),
-            Error::Compacted(10_100)
-        );
+        assert_eq!(store.watch("/t/", 99).await.unwrap_err(), Error::Compacted(10_100));
         let mut watch = store.watch("/t/", 100).await.unwrap();
         for revision in 101..=10_100 {
             let event = watch.next().await.unwrap();
@@ -197,9 +172,7 @@ async fn large_events() {
     }
     assert_eq!(slow.next().await, Err(Error::Compacted(revision)));
     assert_eq!(slow.next().await, Err(Error::Compacted(revision)));
-    let size = fs::metadata(folder.path().join("store.redb"))
-        .unwrap()
-        .len();
+    let size = fs::metadata(folder.path().join("store.redb")).unwrap().len();
     assert!(size < 200 << 20, "{size} bytes for one item of a mebibyte");
     let store = reopen(&folder, store).await;
     let mut watch = store.watch("/t/", revision - 5).await.unwrap();
@@ -226,10 +199,7 @@ async fn commits_in_groups() {
     let (_folder, store) = new();
     let alone = Instant::now();
     for index in 0..20 {
-        store
-            .create(&format!("/alone/{index}"), bytes("1"))
-            .await
-            .unwrap();
+        store.create(&format!("/alone/{index}"), bytes("1")).await.unwrap();
     }
     let alone = alone.elapsed() / 20;
     let together = Instant::now();
@@ -238,10 +208,7 @@ async fn commits_in_groups() {
         let store = store.clone();
         tasks.push(tokio::spawn(async move {
             for index in 0..50 {
-                store
-                    .create(&format!("/t/{task}/{index}"), bytes("1"))
-                    .await
-                    .unwrap();
+                store.create(&format!("/t/{task}/{index}"), bytes("1")).await.unwrap();
             }
         }));
     }
@@ -249,10 +216,7 @@ async fn commits_in_groups() {
         task.await.unwrap();
     }
     let together = together.elapsed() / 3_200;
-    assert!(
-        together * 2 < alone,
-        "{together:?} each together, {alone:?} each alone"
-    );
+    assert!(together * 2 < alone, "{together:?} each together, {alone:?} each alone");
 }
 
 fn a_thousand_templates() {
@@ -263,9 +227,9 @@ fn a_thousand_templates() {
         let mut tasks = vec![];
         for index in 0..1_000 {
             let (store, value) = (store.clone(), value.clone());
-            tasks.push(tokio::spawn(async move {
-                store.create(&format!("/t/{index}"), value).await
-            }));
+            tasks.push(tokio::spawn(
+                async move { store.create(&format!("/t/{index}"), value).await },
+            ));
         }
         for task in tasks {
             task.await.unwrap().unwrap();
@@ -284,11 +248,7 @@ impl SmallDisk {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = ["-t", "tmpfs", "-o", "size=6m", "none"];
-        let mounted = Command::new("mount")
-            .args(options)
-            .arg(folder.path())
-            .status()
-            .unwrap();
+        let mounted = Command::new("mount").args(options).arg(folder.path()).status().unwrap();
         assert!(mounted.success());
         Self(folder)
     }
@@ -320,10 +280,7 @@ async fn a_full_disk() {
         }
         assert!(stored.len() < 100, "the disk is never full");
     };
-    assert!(
-        matches!(&error, Error::Unavailable(why) if why.contains("No space left")),
-        "{error}"
-    );
+    assert!(matches!(&error, Error::Unavailable(why) if why.contains("No space left")), "{error}");
     // Reads still succeed; writes still fail.
     let keys = async |store: &Store| -> Vec<String> {
         let page = store.list("/t/", None, 0, None).await.unwrap();
@@ -343,13 +300,7 @@ async fn a_full_disk() {
     let revision = store.create("/t/zzz", value.clone()).await.unwrap();
     stored.push("/t/zzz".to_owned());
     assert_eq!(keys(&store).await, stored);
-    let last = store
-        .watch("/t/", revision - 1)
-        .await
-        .unwrap()
-        .next()
-        .await
-        .unwrap();
+    let last = store.watch("/t/", revision - 1).await.unwrap().next().await.unwrap();
     assert!(matches!(last, Event::Put(item, None) if item.key == "/t/zzz"));
     store.close().await;
     let store = Store::file(&path).unwrap();

@@ -21,20 +21,12 @@ const CHILD: &str = "KRM_TEMPLATE_STORE_CHILD";
 const WRITERS: usize = 8;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![trial(
-        "kill/every_write_that_a_file_acknowledged_is_there",
-        || {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("store.redb");
-            let open = || Store::file(&path).unwrap();
-            rounds(
-                number("KRM_TEMPLATE_KILL_ROUNDS", 8),
-                path.to_str().unwrap(),
-                |_| {},
-                open,
-            );
-        },
-    )]
+    vec![trial("kill/every_write_that_a_file_acknowledged_is_there", || {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.redb");
+        let open = || Store::file(&path).unwrap();
+        rounds(number("KRM_TEMPLATE_KILL_ROUNDS", 8), path.to_str().unwrap(), |_| {}, open);
+    })]
 }
 
 /// Runs as the process to be killed, if the environment says so.
@@ -42,9 +34,8 @@ pub(crate) fn child() -> Option<ExitCode> {
     let name = std::env::var_os(CHILD)?.into_string().ok()?;
     runtime().block_on(async {
         let store = open(&name).await;
-        let tasks: Vec<_> = (0..WRITERS)
-            .map(|writer| tokio::spawn(write_on(store.clone(), writer)))
-            .collect();
+        let tasks: Vec<_> =
+            (0..WRITERS).map(|writer| tokio::spawn(write_on(store.clone(), writer))).collect();
         for task in tasks {
             task.await.unwrap();
         }
@@ -52,10 +43,7 @@ pub(crate) fn child() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
-#[cfg_attr(
-    not(feature = "etcd"),
-    expect(clippy::unused_async, reason = "only etcd waits")
-)]
+#[cfg_attr(not(feature = "etcd"), expect(clippy::unused_async, reason = "only etcd waits"))]
 async fn open(name: &str) -> Store {
     #[cfg(feature = "etcd")]
     if name.starts_with("http://") {
@@ -69,9 +57,7 @@ async fn open(name: &str) -> Store {
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     // The reader may have exited.
-    let _gone = out
-        .write_all(format!("{line}\n").as_bytes())
-        .and_then(|()| out.flush());
+    let _gone = out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush());
 }
 
 /// Writes one key in a loop. Sometimes deletes it, or tries a write that must be refused.
@@ -85,17 +71,13 @@ async fn write_on(store: Store, writer: usize) {
         let value = Bytes::from(format!("{count} {}", "x".repeat(2_000)));
         say(&format!("try {writer} {count}"));
         let answer = match now {
-            None => store
-                .create(&key, value)
-                .await
-                .map(|revision| Some((revision, count))),
+            None => store.create(&key, value).await.map(|revision| Some((revision, count))),
             Some((revision, _)) if count % 7 == 0 => {
                 store.delete(&key, revision).await.map(|_| None)
             }
-            Some((revision, _)) => store
-                .update(&key, value, revision)
-                .await
-                .map(|revision| Some((revision, count))),
+            Some((revision, _)) => {
+                store.update(&key, value, revision).await.map(|revision| Some((revision, count)))
+            }
         };
         now = match answer {
             Ok(now) => now,
@@ -114,12 +96,8 @@ async fn write_on(store: Store, writer: usize) {
             let bad = || Bytes::from_static(b"0 refused");
             let created = store.create(&key, bad()).await;
             let updated = store.update(&key, bad(), revision - 1).await;
-            let refused = |error| {
-                matches!(
-                    error,
-                    Error::Exists | Error::Stale(_) | Error::Unavailable(_)
-                )
-            };
+            let refused =
+                |error| matches!(error, Error::Exists | Error::Stale(_) | Error::Unavailable(_));
             assert!(created.is_err_and(refused) && updated.is_err_and(refused));
         }
     }
@@ -202,9 +180,7 @@ async fn look(store: &Store, known: &mut BTreeMap<usize, Known>) {
         let item = store.get(&format!("/t/{writer}")).await.unwrap();
         let tried = &known.tried;
         let (count, revision) = known.acknowledged.unwrap_or((0, None));
-        let last = item
-            .as_ref()
-            .map(|item| (number_in(&item.value), Some(item.revision)));
+        let last = item.as_ref().map(|item| (number_in(&item.value), Some(item.revision)));
         let is_acknowledged = last.map(|(count, _)| count) == revision.map(|_| count)
             && last.and_then(|(_, revision)| revision) == revision;
         let is_tried = |&found: &u64| found > count && tried.contains(&found);
@@ -212,10 +188,7 @@ async fn look(store: &Store, known: &mut BTreeMap<usize, Known>) {
             Some((found, at)) => is_tried(&found) && at > revision,
             None => tried.iter().any(|found| is_tried(found) && found % 7 == 0),
         };
-        assert!(
-            is_acknowledged || is_next,
-            "writer {writer}: {last:?} is there, {known:?}"
-        );
+        assert!(is_acknowledged || is_next, "writer {writer}: {last:?} is there, {known:?}");
         // From now on, the found write is the acknowledged one.
         if is_next {
             let count = last.map_or(count, |(count, _)| count);
@@ -223,11 +196,7 @@ async fn look(store: &Store, known: &mut BTreeMap<usize, Known>) {
         }
     }
     let list = store.list("/t/", None, 0, None).await.unwrap();
-    assert!(
-        list.items
-            .iter()
-            .all(|item| !item.value.ends_with(b"refused"))
-    );
+    assert!(list.items.iter().all(|item| !item.value.ends_with(b"refused")));
     // A watch returns the last events without gaps.
     let after = list.revision.saturating_sub(50).max(1);
     let mut watch = store.watch("/t/", after).await.unwrap();

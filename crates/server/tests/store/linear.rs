@@ -85,10 +85,7 @@ enum What {
 }
 
 fn seen(item: &Item) -> Seen {
-    (
-        item.revision,
-        std::str::from_utf8(&item.value).unwrap().parse().unwrap(),
-    )
+    (item.revision, std::str::from_utf8(&item.value).unwrap().parse().unwrap())
 }
 
 /// Runs clients on three replicas while `disturb` runs, and checks their histories.
@@ -103,10 +100,8 @@ pub(crate) fn check(endpoints: &[String], disturb: impl FnOnce()) {
     let clock = Arc::new(AtomicUsize::new(1));
     let stop = Arc::new(AtomicBool::new(false));
     let start = runtime.block_on(replicas[0].revision()).unwrap();
-    let watches: Vec<_> = replicas
-        .iter()
-        .map(|store| runtime.spawn(watch(store.clone(), start)))
-        .collect();
+    let watches: Vec<_> =
+        replicas.iter().map(|store| runtime.spawn(watch(store.clone(), start))).collect();
     let clients: Vec<_> = (0..CLIENTS)
         .map(|index| {
             let store = replicas[index % replicas.len()].clone();
@@ -119,29 +114,19 @@ pub(crate) fn check(endpoints: &[String], disturb: impl FnOnce()) {
     for client in clients {
         records.extend(runtime.block_on(client).unwrap());
     }
-    let end = runtime
-        .block_on(replicas[0].create("/t/end", Bytes::from_static(b"0")))
-        .unwrap();
-    let events: Vec<Vec<Event>> = watches
-        .into_iter()
-        .map(|watch| runtime.block_on(watch).unwrap())
-        .collect();
+    let end = runtime.block_on(replicas[0].create("/t/end", Bytes::from_static(b"0"))).unwrap();
+    let events: Vec<Vec<Event>> =
+        watches.into_iter().map(|watch| runtime.block_on(watch).unwrap()).collect();
     // Every replica sees every change once and in order.
     let revisions: Vec<Revision> = events[0].iter().map(|event| item(event).revision).collect();
     assert_eq!(revisions, (start + 1..=end).collect::<Vec<_>>());
     assert!(events.iter().all(|others| *others == events[0]));
-    let known = records
-        .iter()
-        .filter(|record| matches!(record.what, What::Known(_)))
-        .count();
+    let known = records.iter().filter(|record| matches!(record.what, What::Known(_))).count();
     assert!(known > 200, "only {known} answers");
     for (index, key) in KEYS.iter().enumerate() {
         let of_key = records.iter().filter(|record| record.key == index);
         let history = history(of_key, &events[0], key);
-        assert!(
-            WGLChecker::<Key>::is_linearizable(history),
-            "{key} is not linearizable"
-        );
+        assert!(WGLChecker::<Key>::is_linearizable(history), "{key} is not linearizable");
     }
 }
 
@@ -204,12 +189,7 @@ async fn client(
                 What::Known(_) => None,
             };
             last.insert(key, now);
-            records.push(Record {
-                key,
-                begin,
-                end,
-                what,
-            });
+            records.push(Record { key, begin, end, what });
         }
         sleep(Duration::from_millis(15)).await;
     }
@@ -289,9 +269,6 @@ fn history<'a>(
     }
     actions.sort_by_key(|(time, process, _)| (*time, *process));
     History::from_actions(
-        actions
-            .into_iter()
-            .map(|(_, process, action)| (process, action))
-            .collect(),
+        actions.into_iter().map(|(_, process, action)| (process, action)).collect(),
     )
 }

@@ -68,11 +68,7 @@ fn waiting<F: Future<Output = ()>>(
 }
 
 fn runtime() -> Runtime {
-    Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap()
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
 /// Runs a future with a timeout.

@@ -57,11 +57,7 @@ struct Model {
 
 impl Model {
     fn new(base: Revision) -> Self {
-        Self {
-            base,
-            states: vec![BTreeMap::new()],
-            events: vec![],
-        }
+        Self { base, states: vec![BTreeMap::new()], events: vec![] }
     }
 
     fn revision(&self) -> Revision {
@@ -73,15 +69,9 @@ impl Model {
     }
 
     fn put(&mut self, key: &str, value: Bytes) -> Revision {
-        let item = Item {
-            key: key.to_owned(),
-            value,
-            revision: self.revision() + 1,
-        };
+        let item = Item { key: key.to_owned(), value, revision: self.revision() + 1 };
         let mut state = self.now().clone();
-        let before = state
-            .insert(key.to_owned(), item.clone())
-            .map(|item| item.value);
+        let before = state.insert(key.to_owned(), item.clone()).map(|item| item.value);
         self.states.push(state);
         self.events.push(Event::Put(item, before));
         self.revision()
@@ -89,10 +79,7 @@ impl Model {
 
     fn delete(&mut self, key: &str) -> Revision {
         let mut state = self.now().clone();
-        let item = Item {
-            revision: self.revision() + 1,
-            ..state.remove(key).unwrap()
-        };
+        let item = Item { revision: self.revision() + 1, ..state.remove(key).unwrap() };
         self.states.push(state);
         self.events.push(Event::Delete(item));
         self.revision()
@@ -109,10 +96,7 @@ impl Model {
     fn events_after(&self, prefix: &str, after: Revision) -> Vec<Event> {
         let writes = usize::try_from(after - self.base).unwrap();
         let events = self.events[writes..].iter();
-        events
-            .filter(|event| item_of(event).key.starts_with(prefix))
-            .cloned()
-            .collect()
+        events.filter(|event| item_of(event).key.starts_with(prefix)).cloned().collect()
     }
 }
 
@@ -139,10 +123,7 @@ async fn step(store: &Store, model: &mut Model, step: Step, past: Past) {
     match step {
         Step::Restart => {}
         Step::Get(key) => {
-            assert_eq!(
-                store.get(KEYS[key]).await,
-                Ok(model.now().get(KEYS[key]).cloned())
-            );
+            assert_eq!(store.get(KEYS[key]).await, Ok(model.now().get(KEYS[key]).cloned()));
         }
         Step::Create(key, number) => {
             let answer = store.create(KEYS[key], value(number)).await;
@@ -155,10 +136,7 @@ async fn step(store: &Store, model: &mut Model, step: Step, past: Past) {
         Step::Update(key, number, wrong) => {
             let (expected, verdict) = model.expect(KEYS[key], wrong);
             let answer = store.update(KEYS[key], value(number), expected).await;
-            assert_eq!(
-                answer,
-                verdict.map(|()| model.put(KEYS[key], value(number)))
-            );
+            assert_eq!(answer, verdict.map(|()| model.put(KEYS[key], value(number))));
         }
         Step::Delete(key, wrong) => {
             let (expected, verdict) = model.expect(KEYS[key], wrong);
@@ -168,16 +146,7 @@ async fn step(store: &Store, model: &mut Model, step: Step, past: Past) {
         Step::List(prefix, after, limit, ago) => {
             let at = ago.map(|ago| model.revision().saturating_sub(ago).max(model.base));
             let at = at.filter(|&at| at > 0);
-            list(
-                store,
-                model,
-                PREFIXES[prefix],
-                after.map(|key| KEYS[key]),
-                limit,
-                at,
-                past,
-            )
-            .await;
+            list(store, model, PREFIXES[prefix], after.map(|key| KEYS[key]), limit, at, past).await;
         }
         Step::Watch(prefix, ago) => {
             let after = model.revision().saturating_sub(ago).max(model.base);
@@ -212,11 +181,7 @@ async fn list(
         .filter(|item| item.key.starts_with(prefix) && after.is_none_or(|key| *item.key > *key))
         .cloned()
         .collect();
-    let shown = if limit == 0 {
-        following.len()
-    } else {
-        limit.min(following.len())
-    };
+    let shown = if limit == 0 { following.len() } else { limit.min(following.len()) };
     let page = answer.unwrap();
     assert_eq!(page.items, following[..shown]);
     assert_eq!(page.remaining, (following.len() - shown) as u64);
@@ -231,11 +196,7 @@ pub(crate) fn check(
     again: impl Fn(Store) -> Store,
 ) {
     let runtime = runtime();
-    let config = Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     let result = TestRunner::new(config).run(&steps(), |steps| {
         let mut store = make();
         let base = runtime.block_on(store.revision()).unwrap();

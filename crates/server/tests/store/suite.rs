@@ -45,11 +45,7 @@ fn bytes(text: &str) -> Bytes {
 
 async fn next(watch: &mut Watch) -> Event {
     loop {
-        match timeout(Duration::from_secs(20), watch.next())
-            .await
-            .expect("no event")
-            .unwrap()
-        {
+        match timeout(Duration::from_secs(20), watch.next()).await.expect("no event").unwrap() {
             Event::Progress(_) => {}
             event => return event,
         }
@@ -67,19 +63,11 @@ async fn an_item_is_read_back_with_its_revision(store: Store) {
     let revision = store.create("/t/a", bytes("1")).await.unwrap();
     assert!(revision > before);
     assert_eq!(store.revision().await, Ok(revision));
-    let item = Item {
-        key: "/t/a".to_owned(),
-        value: bytes("1"),
-        revision,
-    };
+    let item = Item { key: "/t/a".to_owned(), value: bytes("1"), revision };
     assert_eq!(store.get("/t/a").await, Ok(Some(item.clone())));
     let newer = store.update("/t/a", bytes("2"), revision).await.unwrap();
     assert!(newer > revision);
-    let item = Item {
-        value: bytes("2"),
-        revision: newer,
-        ..item
-    };
+    let item = Item { value: bytes("2"), revision: newer, ..item };
     assert_eq!(store.get("/t/a").await, Ok(Some(item)));
 }
 
@@ -90,17 +78,10 @@ async fn a_key_is_created_once(store: Store) {
 }
 
 async fn an_update_needs_the_revision_of_the_item(store: Store) {
-    assert_eq!(
-        store.update("/t/a", bytes("0"), 1).await,
-        Err(Error::Missing)
-    );
+    assert_eq!(store.update("/t/a", bytes("0"), 1).await, Err(Error::Missing));
     let first = store.create("/t/a", bytes("1")).await.unwrap();
     let second = store.update("/t/a", bytes("2"), first).await.unwrap();
-    let now = Item {
-        key: "/t/a".to_owned(),
-        value: bytes("2"),
-        revision: second,
-    };
+    let now = Item { key: "/t/a".to_owned(), value: bytes("2"), revision: second };
     for wrong in [0, first, second + 1, u64::MAX] {
         let refused = store.update("/t/a", bytes("3"), wrong).await;
         assert_eq!(refused, Err(Error::Stale(now.clone())), "{wrong}");
@@ -111,17 +92,9 @@ async fn an_update_needs_the_revision_of_the_item(store: Store) {
 async fn a_deletion_needs_the_revision_of_the_item(store: Store) {
     assert_eq!(store.delete("/t/a", 1).await, Err(Error::Missing));
     let first = store.create("/t/a", bytes("1")).await.unwrap();
-    let now = Item {
-        key: "/t/a".to_owned(),
-        value: bytes("1"),
-        revision: first,
-    };
+    let now = Item { key: "/t/a".to_owned(), value: bytes("1"), revision: first };
     for wrong in [0, first + 1, u64::MAX] {
-        assert_eq!(
-            store.delete("/t/a", wrong).await,
-            Err(Error::Stale(now.clone())),
-            "{wrong}"
-        );
+        assert_eq!(store.delete("/t/a", wrong).await, Err(Error::Stale(now.clone())), "{wrong}");
     }
     let deleted = store.delete("/t/a", first).await.unwrap();
     assert!(deleted > first);
@@ -133,10 +106,7 @@ async fn a_deletion_needs_the_revision_of_the_item(store: Store) {
 async fn writes_that_are_refused_do_not_count(store: Store) {
     let revision = store.create("/t/a", bytes("1")).await.unwrap();
     store.create("/t/a", bytes("1")).await.unwrap_err();
-    store
-        .update("/t/a", bytes("1"), revision + 7)
-        .await
-        .unwrap_err();
+    store.update("/t/a", bytes("1"), revision + 7).await.unwrap_err();
     store.delete("/t/b", revision).await.unwrap_err();
     assert_eq!(store.revision().await, Ok(revision));
 }
@@ -146,24 +116,15 @@ async fn a_key_that_was_deleted_can_be_created(store: Store) {
     let deleted = store.delete("/t/a", first).await.unwrap();
     let second = store.create("/t/a", bytes("1")).await.unwrap();
     assert!(second > deleted);
-    assert!(matches!(
-        store.update("/t/a", bytes("2"), first).await,
-        Err(Error::Stale(_))
-    ));
+    assert!(matches!(store.update("/t/a", bytes("2"), first).await, Err(Error::Stale(_))));
 }
 
 async fn a_value_has_a_mebibyte_at_most(store: Store) {
     let most = Bytes::from(vec![b'x'; MAX_VALUE_BYTES]);
     let more = Bytes::from(vec![b'x'; MAX_VALUE_BYTES + 1]);
-    assert_eq!(
-        store.create("/t/a", more.clone()).await,
-        Err(Error::TooLarge)
-    );
+    assert_eq!(store.create("/t/a", more.clone()).await, Err(Error::TooLarge));
     let revision = store.create("/t/a", most.clone()).await.unwrap();
-    assert_eq!(
-        store.update("/t/a", more, revision).await,
-        Err(Error::TooLarge)
-    );
+    assert_eq!(store.update("/t/a", more, revision).await, Err(Error::TooLarge));
     let revision = store.update("/t/a", most.clone(), revision).await.unwrap();
     for key in ["/t/b", "/t/c", "/t/d", "/t/e"] {
         store.create(key, most.clone()).await.unwrap();
@@ -179,49 +140,25 @@ async fn a_value_has_a_mebibyte_at_most(store: Store) {
 }
 
 async fn values_are_any_bytes(store: Store) {
-    for (index, value) in [&b""[..], &[0], &[0xff, 0xfe, 0], "ä\n".as_bytes()]
-        .iter()
-        .enumerate()
-    {
+    for (index, value) in [&b""[..], &[0], &[0xff, 0xfe, 0], "ä\n".as_bytes()].iter().enumerate() {
         let key = format!("/t/{index}");
-        store
-            .create(&key, Bytes::copy_from_slice(value))
-            .await
-            .unwrap();
+        store.create(&key, Bytes::copy_from_slice(value)).await.unwrap();
         assert_eq!(store.get(&key).await.unwrap().unwrap().value, value);
     }
 }
 
 async fn lists_are_in_the_order_of_keys(store: Store) {
-    for key in [
-        "/t/b/2",
-        "/t/a/1",
-        "/t/ab/1",
-        "/t/b/10",
-        "/t/b",
-        "/u/x",
-        "/t/\u{fc}",
-    ] {
+    for key in ["/t/b/2", "/t/a/1", "/t/ab/1", "/t/b/10", "/t/b", "/u/x", "/t/\u{fc}"] {
         store.create(key, bytes(key)).await.unwrap();
     }
-    let all = [
-        "/t/a/1",
-        "/t/ab/1",
-        "/t/b",
-        "/t/b/10",
-        "/t/b/2",
-        "/t/\u{fc}",
-    ];
+    let all = ["/t/a/1", "/t/ab/1", "/t/b", "/t/b/10", "/t/b/2", "/t/\u{fc}"];
     assert_eq!(keys(&store, "/t/").await, all);
     assert_eq!(keys(&store, "/t/b/").await, ["/t/b/10", "/t/b/2"]);
     assert_eq!(keys(&store, "/t/a").await, ["/t/a/1", "/t/ab/1"]);
     assert_eq!(keys(&store, "/nothing/").await, Vec::<String>::new());
     let page = store.list("/t/", Some("/t/b"), 2, None).await.unwrap();
     assert_eq!(page.remaining, 1);
-    assert_eq!(
-        page.items.iter().map(|item| &item.key).collect::<Vec<_>>(),
-        ["/t/b/10", "/t/b/2"]
-    );
+    assert_eq!(page.items.iter().map(|item| &item.key).collect::<Vec<_>>(), ["/t/b/10", "/t/b/2"]);
     // The key need not exist or have the prefix.
     let page = store.list("/t/b/", Some("/t/b/1"), 0, None).await.unwrap();
     assert_eq!(page.items.len(), 2);
@@ -233,10 +170,7 @@ async fn lists_are_in_the_order_of_keys(store: Store) {
 
 async fn pages_join_to_the_list_of_the_first_page(store: Store) {
     for index in 0..25 {
-        store
-            .create(&format!("/t/a/{index:02}"), bytes("1"))
-            .await
-            .unwrap();
+        store.create(&format!("/t/a/{index:02}"), bytes("1")).await.unwrap();
     }
     let whole = store.list("/t/a/", None, 0, None).await.unwrap();
     let first = store.list("/t/a/", None, 10, None).await.unwrap();
@@ -246,20 +180,14 @@ async fn pages_join_to_the_list_of_the_first_page(store: Store) {
     store.create("/t/b/1", bytes("1")).await.unwrap();
     let at = Some(first.revision);
     let second = store.list("/t/a/", Some("/t/a/09"), 10, at).await.unwrap();
-    assert_eq!(
-        (second.items.len(), second.remaining, second.revision),
-        (10, 5, first.revision)
-    );
+    assert_eq!((second.items.len(), second.remaining, second.revision), (10, 5, first.revision));
     // After a write under the prefix, the items are the same, or compacted.
     let revision = store.create("/t/a/22a", bytes("1")).await.unwrap();
     let third = match store.list("/t/a/", Some("/t/a/19"), 10, at).await {
         Ok(third) => third,
         Err(error) => return assert_eq!(error, Error::Compacted(revision)),
     };
-    assert_eq!(
-        (third.items.len(), third.remaining, third.revision),
-        (5, 0, first.revision)
-    );
+    assert_eq!((third.items.len(), third.remaining, third.revision), (5, 0, first.revision));
     let joined = [first.items, second.items, third.items].concat();
     assert_eq!(joined, whole.items);
 }
@@ -281,11 +209,8 @@ async fn a_watch_sees_each_change_once_and_in_order(store: Store) {
     let updated = store.update("/t/a", bytes("2"), created).await.unwrap();
     let deleted = store.delete("/t/a", updated).await.unwrap();
     let again = store.create("/t/a", bytes("3")).await.unwrap();
-    let item = |value: &str, revision| Item {
-        key: "/t/a".to_owned(),
-        value: bytes(value),
-        revision,
-    };
+    let item =
+        |value: &str, revision| Item { key: "/t/a".to_owned(), value: bytes(value), revision };
     let events = [
         Event::Put(item("1", created), None),
         Event::Put(item("2", updated), Some(bytes("1"))),
@@ -334,10 +259,7 @@ async fn a_dropped_wait_loses_no_event(store: Store) {
     let mut watch = store.watch("/t/", start).await.unwrap();
     let writer = tokio::spawn(async move {
         for index in 0..200 {
-            store
-                .create(&format!("/t/{index:03}"), bytes("1"))
-                .await
-                .unwrap();
+            store.create(&format!("/t/{index:03}"), bytes("1")).await.unwrap();
         }
     });
     let mut seen = 0;
@@ -359,10 +281,7 @@ async fn a_watch_after_a_list_misses_nothing(store: Store) {
         let store = store.clone();
         tokio::spawn(async move {
             for index in 0..150 {
-                store
-                    .create(&format!("/t/{index:03}"), bytes("1"))
-                    .await
-                    .unwrap();
+                store.create(&format!("/t/{index:03}"), bytes("1")).await.unwrap();
             }
         })
     };
@@ -382,9 +301,7 @@ pub(crate) async fn an_idle_watch_tells_how_far_it_is(store: Store) {
     let mut watch = store.watch("/t/", start).await.unwrap();
     // The watch does not show this key.
     let revision = store.create("/u/a", bytes("1")).await.unwrap();
-    let event = timeout(Duration::from_secs(20), watch.next())
-        .await
-        .expect("no bookmark");
+    let event = timeout(Duration::from_secs(20), watch.next()).await.expect("no bookmark");
     assert_eq!(event, Ok(Event::Progress(revision)));
     assert_eq!(watch.revision(), revision);
 }
@@ -395,10 +312,7 @@ async fn of_many_updates_of_one_revision_one_wins(store: Store) {
     for index in 1..=16 {
         let store = store.clone();
         tasks.push(tokio::spawn(async move {
-            store
-                .update("/t/a", bytes(&index.to_string()), revision)
-                .await
-                .map(|_| index)
+            store.update("/t/a", bytes(&index.to_string()), revision).await.map(|_| index)
         }));
     }
     let mut winners = vec![];
@@ -408,13 +322,8 @@ async fn of_many_updates_of_one_revision_one_wins(store: Store) {
             Err(error) => assert!(matches!(error, Error::Stale(_)), "{error}"),
         }
     }
-    let [winner] = winners.as_slice() else {
-        panic!("{} updates won", winners.len())
-    };
-    assert_eq!(
-        store.get("/t/a").await.unwrap().unwrap().value,
-        bytes(winner)
-    );
+    let [winner] = winners.as_slice() else { panic!("{} updates won", winners.len()) };
+    assert_eq!(store.get("/t/a").await.unwrap().unwrap().value, bytes(winner));
 }
 
 async fn counters_lose_no_increment(store: Store) {

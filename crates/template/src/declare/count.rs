@@ -21,11 +21,9 @@ pub(crate) fn read(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Op
         return Some(number);
     }
     found.push(
-        Diagnostic::error(format!(
-            "`count` must be a whole number from 0 to {MAX_COUNT}"
-        ))
-        .at(count.place())
-        .field(format!("{field}.count")),
+        Diagnostic::error(format!("`count` must be a whole number from 0 to {MAX_COUNT}"))
+            .at(count.place())
+            .field(format!("{field}.count")),
     );
     None
 }

@@ -88,10 +88,7 @@ impl Template {
 
     /// Its display name and description, as OpenShift's catalog has them.
     pub fn title(&self) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
-        (
-            self.annotation("openshift.io/display-name"),
-            self.annotation("description"),
-        )
+        (self.annotation("openshift.io/display-name"), self.annotation("description"))
     }
 }
 

@@ -74,11 +74,7 @@ pub(crate) fn refers(part: Cursor<'_>, names: &[&str], dialect: Dialect) -> bool
     let part = part.cursor();
     let names_one = |text: &str| reference::names(text, dialect).any(|name| names.contains(&name));
     match part.kind() {
-        Kind::Scalar(_) => part
-            .text()
-            .ok()
-            .flatten()
-            .is_some_and(|text| names_one(&text)),
+        Kind::Scalar(_) => part.text().ok().flatten().is_some_and(|text| names_one(&text)),
         _ => part.children().any(|child| {
             child.key().is_ok_and(|key| names_one(&key)) || refers(child, names, dialect)
         }),

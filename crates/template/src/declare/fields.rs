@@ -25,9 +25,7 @@ fn folds_to(key: &str, name: &str) -> bool {
 pub(crate) fn type_field<'d>(node: Cursor<'d>, name: &str) -> Option<Cursor<'d>> {
     node.get(name).or_else(|| {
         let is_meant = |entry: &Cursor<'d>| entry.key().is_ok_and(|key| folds_to(&key, name));
-        node.is_mapping()
-            .then(|| node.children().filter(is_meant).last())
-            .flatten()
+        node.is_mapping().then(|| node.children().filter(is_meant).last()).flatten()
     })
 }
 

@@ -16,11 +16,8 @@ pub(crate) fn diagnostic(
 ) -> Diagnostic {
     let is_raw = spelling.starts_with("${{") || spelling.starts_with("$((");
     let message = format!("`{spelling}` does not refer to parameter `{name}` in this Template");
-    let diagnostic = if is_error {
-        Diagnostic::error(message)
-    } else {
-        Diagnostic::warning(message)
-    };
+    let diagnostic =
+        if is_error { Diagnostic::error(message) } else { Diagnostic::warning(message) };
     let diagnostic = diagnostic.rule(RULE);
     match dialect {
         Dialect::Proposal => diagnostic
@@ -29,9 +26,7 @@ pub(crate) fn diagnostic(
             } else {
                 format!("to insert the value, write `$({name})`")
             })
-            .hint(format!(
-                "to keep the text for a shell or another program, write `${spelling}`"
-            )),
+            .hint(format!("to keep the text for a shell or another program, write `${spelling}`")),
         Dialect::OpenShift if is_raw => {
             diagnostic.hint(format!("to insert the value, write `${{{{{name}}}}}`"))
         }

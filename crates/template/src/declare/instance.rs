@@ -93,15 +93,8 @@ pub struct ObjectSource {
 }
 
 /// The fields that an instance and the whole have in common.
-pub const SHARED_FIELDS: &[&str] = &[
-    "templateRef",
-    "template",
-    "parameters",
-    "parametersFrom",
-    "labels",
-    "namespace",
-    "count",
-];
+pub const SHARED_FIELDS: &[&str] =
+    &["templateRef", "template", "parameters", "parametersFrom", "labels", "namespace", "count"];
 /// The kinds of objects that can provide values.
 pub const VALUE_OBJECTS: &[(&str, &str)] =
     &[("configMapRef", "ConfigMap"), ("secretRef", "Secret")];
@@ -147,13 +140,7 @@ fn read_spec(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Instance> {
     if is_openshift {
         return read_openshift(node, spec, found).into_iter().collect();
     }
-    unknown(
-        spec,
-        &["instances"],
-        "spec.",
-        "the `spec` of a TemplateInstance",
-        found,
-    );
+    unknown(spec, &["instances"], "spec.", "the `spec` of a TemplateInstance", found);
     let shared = Shared::read(spec, "spec", found);
     let Some(list) = spec.get("instances").filter(|list| !list.is_null()) else {
         let name = node.text_at(["metadata", "name"]).unwrap_or_default();
@@ -262,9 +249,7 @@ fn read_openshift(node: Cursor<'_>, spec: Cursor<'_>, found: &mut Diagnostics) -
         template: Shared::template(spec, "spec", found),
         values: values.into_iter().collect(),
         labels: Vec::new(),
-        namespace: node
-            .text_at(["metadata", "namespace"])
-            .map(std::borrow::Cow::into_owned),
+        namespace: node.text_at(["metadata", "namespace"]).map(std::borrow::Cow::into_owned),
         count: None,
     };
     shared.instance(None, spec, found)
@@ -318,9 +303,7 @@ impl Shared {
                     Diagnostic::error("`template` must be a mapping: the whole Template")
                         .at(inline.place())
                         .field(format!("{field}.template"))
-                        .hint(format!(
-                            "to name one, write `templateRef: {{name: {name}}}`"
-                        )),
+                        .hint(format!("to name one, write `templateRef: {{name: {name}}}`")),
                 );
                 None
             }
@@ -457,17 +440,10 @@ fn values_from(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Vec<Va
 fn value_object(entry: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Option<ObjectSource> {
     let keys: Vec<&'static str> = VALUE_OBJECTS.iter().map(|(key, _)| *key).collect();
     if entry.is_mapping() {
-        unknown_fields(
-            entry,
-            &keys,
-            &format!("{field}."),
-            "`parametersFrom`",
-            found,
-        );
+        unknown_fields(entry, &keys, &format!("{field}."), "`parametersFrom`", found);
     }
-    let mut there = VALUE_OBJECTS
-        .iter()
-        .filter_map(|(key, kind)| Some((*key, *kind, entry.get(key)?)));
+    let mut there =
+        VALUE_OBJECTS.iter().filter_map(|(key, kind)| Some((*key, *kind, entry.get(key)?)));
     let (Some((key, kind, object)), None) = (there.next(), there.next()) else {
         found.push(
             Diagnostic::error("an entry of `parametersFrom` must name exactly one object")
@@ -522,11 +498,7 @@ fn labels(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Vec<Label> 
         if let Some(key) = found.take(entry.key())
             && let Ok(Some(Scalar::String(value))) = entry.scalar()
         {
-            list.push(Label {
-                key: key.into_owned(),
-                value: value.into_owned(),
-                scope,
-            });
+            list.push(Label { key: key.into_owned(), value: value.into_owned(), scope });
         }
     }
     list

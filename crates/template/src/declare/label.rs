@@ -19,11 +19,7 @@ pub struct Label {
 /// A label for selectors, pod templates and objects.
 impl From<(String, String)> for Label {
     fn from((key, value): (String, String)) -> Self {
-        Self {
-            key,
-            value,
-            scope: Scope::Selectors,
-        }
+        Self { key, value, scope: Scope::Selectors }
     }
 }
 

@@ -12,10 +12,7 @@ pub(crate) fn strip_namespace(metadata: &mut Value<'_>) {
     if !has_fixed_namespace((&*metadata).into()) {
         return;
     }
-    if metadata
-        .str_at(&["namespace"])
-        .is_some_and(|name| !name.is_empty())
-    {
+    if metadata.str_at(&["namespace"]).is_some_and(|name| !name.is_empty()) {
         metadata.remove("namespace");
     } else {
         metadata.insert(Cow::Borrowed("namespace"), Value::string(""));
@@ -139,10 +136,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "OAuthClientAuthorizationList",
         ],
     ),
-    (
-        "project.openshift.io",
-        &["Project", "ProjectList", "ProjectRequest"],
-    ),
+    ("project.openshift.io", &["Project", "ProjectList", "ProjectRequest"]),
     (
         "quota.openshift.io",
         &[

@@ -284,11 +284,7 @@ fn read_kind<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cow<'d, st
     let kind = type_text(node, "kind").unwrap_or_default();
     if kind != "Template" {
         let place = type_field(node, "kind").map_or_else(|| node.key_place(), Cursor::place);
-        let what = if kind.is_empty() {
-            "no `kind`".to_owned()
-        } else {
-            format!("`kind: {kind}`")
-        };
+        let what = if kind.is_empty() { "no `kind`".to_owned() } else { format!("`kind: {kind}`") };
         let mut wrong = Diagnostic::error(format!("expected `kind: Template`, found {what}"))
             .at(place)
             .field("kind")
@@ -433,11 +429,8 @@ fn read_message<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<
     if matches!(message.scalar(), Ok(Some(Scalar::String(_)))) {
         return Some(message);
     }
-    found.push(
-        Diagnostic::error("`message` must be a string")
-            .at(message.place())
-            .field("message"),
-    );
+    found
+        .push(Diagnostic::error("`message` must be a string").at(message.place()).field("message"));
     None
 }
 
@@ -448,16 +441,10 @@ fn check_keys(node: Cursor<'_>, dialect: Dialect, found: &mut Diagnostics) {
     let metadata = node.get("metadata");
     let annotations = node.at(["metadata", "annotations"]);
     let labels = [node.get("labels"), node.get("objectLabels")];
-    let groups = labels
-        .into_iter()
-        .flatten()
-        .filter(|labels| labels.is_sequence());
+    let groups = labels.into_iter().flatten().filter(|labels| labels.is_sequence());
     let groups = groups.flat_map(Cursor::children);
     let groups = groups.flat_map(|group| [Some(group), group.get("pairs")]);
-    let parameters = node
-        .get("parameters")
-        .into_iter()
-        .flat_map(Cursor::children);
+    let parameters = node.get("parameters").into_iter().flat_map(Cursor::children);
     let mappings = [Some(node), metadata, annotations]
         .into_iter()
         .chain(labels)

@@ -58,17 +58,12 @@ pub fn find<'t, 'n>(
         // Helm's own variables are `{{ $name }}`.
         let is_helms = before.trim_end_matches([' ', '\t', '-']).ends_with("{{");
         let is_escaped = before.ends_with(['$', '\\']) || is_helms;
-        let is_inside = found
-            .last()
-            .is_some_and(|last| at < last.start + last.spelling.len());
+        let is_inside = found.last().is_some_and(|last| at < last.start + last.spelling.len());
         let Some(rest) = text.get(at..).filter(|_| !is_escaped && !is_inside) else {
             continue;
         };
-        let one = if rest.starts_with('$') {
-            dollar(rest, at, closing, dialect)
-        } else {
-            braces(rest)
-        };
+        let one =
+            if rest.starts_with('$') { dollar(rest, at, closing, dialect) } else { braces(rest) };
         let Some((name, length, syntax)) = one else {
             continue;
         };
@@ -77,12 +72,7 @@ pub fn find<'t, 'n>(
             _ => declared(name),
         };
         if let Some((name, spelling)) = name.zip(rest.get(..length)) {
-            found.push(Nearly {
-                name,
-                spelling,
-                start: at,
-                syntax,
-            });
+            found.push(Nearly { name, spelling, start: at, syntax });
         }
     }
     found
@@ -125,9 +115,7 @@ fn dollar(text: &str, at: usize, closing: [Option<usize>; 2], dialect: Dialect) 
     }
     // Half of the brackets is there, or none.
     let half = close.get(1..).filter(|half| !half.is_empty());
-    let rest = half
-        .and_then(|half| rest.strip_prefix(half))
-        .unwrap_or(rest);
+    let rest = half.and_then(|half| rest.strip_prefix(half)).unwrap_or(rest);
     let end = at + length(rest);
     let is_open = last.is_none_or(|last| last < end) && !has_blanks;
     is_open.then_some((name, length(rest), Syntax::Reference))
@@ -216,16 +204,10 @@ impl Nearly<'_, '_> {
     pub(crate) fn diagnostic(&self, is_raw: bool, dialect: Dialect, is_error: bool) -> Diagnostic {
         let Self { name, spelling, .. } = self;
         let message = format!("`{spelling}` does not refer to parameter `{name}`");
-        let diagnostic = if is_error {
-            Diagnostic::error(message)
-        } else {
-            Diagnostic::warning(message)
-        };
-        let reference = if is_raw {
-            dialect.raw_reference(name)
-        } else {
-            dialect.string_reference(name)
-        };
+        let diagnostic =
+            if is_error { Diagnostic::error(message) } else { Diagnostic::warning(message) };
+        let reference =
+            if is_raw { dialect.raw_reference(name) } else { dialect.string_reference(name) };
         let why = match self.syntax {
             Syntax::Reference if spelling.contains(BLANKS) => ", without blanks",
             Syntax::Reference if !is_raw && spelling.starts_with("${{") => {
@@ -234,9 +216,7 @@ impl Nearly<'_, '_> {
             Syntax::Values if spelling.starts_with('{') => ": this is Helm's syntax",
             _ => "",
         };
-        diagnostic
-            .rule(RULE)
-            .hint(format!("to insert the value, write `{reference}`{why}"))
+        diagnostic.rule(RULE).hint(format!("to insert the value, write `{reference}`{why}"))
     }
 }
 
@@ -255,9 +235,7 @@ pub(crate) fn explain_braces(template: &Template, found: &mut Diagnostics) {
         let texts = [line(start.saturating_sub(1)), line(start)];
         let mut texts = texts.into_iter().flatten();
         let text = texts.find(|text| text.starts_with("{{"))?;
-        let name = find(text, template.dialect(), declared)
-            .first()
-            .map(|one| one.name);
+        let name = find(text, template.dialect(), declared).first().map(|one| one.name);
         let reference = template.dialect().string_reference(name.unwrap_or("NAME"));
         Some(format!(
             "`{{{{ … }}}}` is Helm's syntax; to refer to a parameter, write `{reference}`"
@@ -275,10 +253,8 @@ mod tests {
         let names = ["COLOR", "IMAGE_TAG", "N"];
         let declared = |name: &str| names.into_iter().find(|known| *known == name);
         let found = find(text, dialect, declared);
-        let found: Vec<String> = found
-            .iter()
-            .map(|one| format!("{}={}", one.name, one.spelling))
-            .collect();
+        let found: Vec<String> =
+            found.iter().map(|one| format!("{}={}", one.name, one.spelling)).collect();
         assert_eq!(found, expected, "{text}");
     }
 
@@ -301,19 +277,10 @@ mod tests {
                 "{{- .Values.image.tag | quote -}}",
                 &["IMAGE_TAG={{- .Values.image.tag | quote -}}"],
             );
-            check(
-                "x:{{ .Values.imageTag }}",
-                &["IMAGE_TAG={{ .Values.imageTag }}"],
-            );
+            check("x:{{ .Values.imageTag }}", &["IMAGE_TAG={{ .Values.imageTag }}"]);
             check("${schema.spec.color}", &["COLOR=${schema.spec.color}"]);
-            check(
-                "$COLORS $(COLOR x) ${COLOR:-a} $((N + 1)) \\$COLOR $$COLOR $(OTHER",
-                &[],
-            );
-            check(
-                "{{ COLOR.x }} {{.Values}} {{ $N }} {COLOR} {{color}} $color",
-                &[],
-            );
+            check("$COLORS $(COLOR x) ${COLOR:-a} $((N + 1)) \\$COLOR $$COLOR $(OTHER", &[]);
+            check("{{ COLOR.x }} {{.Values}} {{ $N }} {COLOR} {{color}} $color", &[]);
         }
     }
 

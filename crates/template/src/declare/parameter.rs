@@ -84,10 +84,7 @@ impl ParameterType {
 
 /// A parameter as its Template declares it.
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a field of its declaration"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of its declaration")]
 pub struct Parameter {
     /// The name by which references find it.
     pub name: String,
@@ -194,9 +191,8 @@ impl Parameter {
 const SECRET_WORDS: [&str; 5] = ["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN"];
 
 /// Ends of names whose values only lead to a secret or describe it, in upper case.
-const ABOUT_SECRETS: [&str; 8] = [
-    "NAME", "KEY_REF", "URL", "FILE", "PATH", "LENGTH", "TTL", "TOKENS",
-];
+const ABOUT_SECRETS: [&str; 8] =
+    ["NAME", "KEY_REF", "URL", "FILE", "PATH", "LENGTH", "TTL", "TOKENS"];
 
 /// The fields of a parameter that are known.
 pub const PARAMETER_FIELDS: [&str; 18] = [
@@ -224,9 +220,7 @@ pub const PARAMETER_FIELDS: [&str; 18] = [
 pub(crate) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
     let list = node.get("parameters").filter(|list| list.is_sequence());
     let parameters = list.into_iter().flat_map(Cursor::children);
-    parameters
-        .filter_map(|parameter| parameter.text_at(["name"]))
-        .collect()
+    parameters.filter_map(|parameter| parameter.text_at(["name"])).collect()
 }
 
 /// The rules by which parameters are read.
@@ -243,15 +237,8 @@ pub(crate) struct ParameterStyle {
 }
 
 /// The fields of a parameter in OpenShift's API.
-const UPSTREAM_FIELDS: [&str; 7] = [
-    "name",
-    "displayName",
-    "description",
-    "value",
-    "required",
-    "generate",
-    "from",
-];
+const UPSTREAM_FIELDS: [&str; 7] =
+    ["name", "displayName", "description", "value", "required", "generate", "from"];
 
 /// Reads the list `parameters`. Reports duplicates and all that is malformed.
 pub(crate) fn read_parameters(
@@ -312,13 +299,7 @@ fn read_parameter(
         Some(style.dialect),
         found,
     );
-    let mut fields = Fields {
-        node,
-        entries,
-        index,
-        lenient: style.lenient,
-        found,
-    };
+    let mut fields = Fields { node, entries, index, lenient: style.lenient, found };
     let name = fields.name()?;
     let kind = fields.kind();
     let from = fields.from();
@@ -403,10 +384,8 @@ fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
         }
         return;
     }
-    let is_typed = matches!(
-        parameter.kind,
-        ParameterType::Int | ParameterType::Number | ParameterType::Bool
-    );
+    let is_typed =
+        matches!(parameter.kind, ParameterType::Int | ParameterType::Number | ParameterType::Bool);
     if is_typed && is_respelled_alike(&value.text().ok().flatten().unwrap_or_default()) {
         return;
     }
@@ -516,13 +495,9 @@ impl<'d> Fields<'_, 'd> {
     /// `oc` accepts a parameter without a name, to which nothing can refer.
     fn nameless(&mut self, place: Place) {
         let message = "the parameter has no `name`";
-        let diagnostic = if self.lenient {
-            Diagnostic::warning(message)
-        } else {
-            Diagnostic::error(message)
-        };
-        self.found
-            .push(diagnostic.at(place).field(self.path("name")));
+        let diagnostic =
+            if self.lenient { Diagnostic::warning(message) } else { Diagnostic::error(message) };
+        self.found.push(diagnostic.at(place).field(self.path("name")));
     }
 
     fn flag(&mut self, key: &str) -> bool {
@@ -547,11 +522,7 @@ impl<'d> Fields<'_, 'd> {
             Ok(Some(Scalar::Number(digits))) => return Some(digits.into_owned()),
             Ok(Some(Scalar::Null)) => {}
             Ok(Some(Scalar::String(text))) if is_json_number(&text) => {
-                self.wrong(
-                    key,
-                    "a number",
-                    Some(format!("write it without quotes: `{text}`")),
-                );
+                self.wrong(key, "a number", Some(format!("write it without quotes: `{text}`")));
             }
             _ => self.wrong(key, "a number", Some(format!("write it as `{key}: 1`"))),
         }
@@ -562,11 +533,7 @@ impl<'d> Fields<'_, 'd> {
         let digits = self.number(key)?;
         let length = digits.parse().ok();
         if length.is_none() {
-            self.wrong(
-                key,
-                "a number of characters",
-                Some(format!("write it as `{key}: 1`")),
-            );
+            self.wrong(key, "a number of characters", Some(format!("write it as `{key}: 1`")));
         }
         length
     }
@@ -586,11 +553,7 @@ impl<'d> Fields<'_, 'd> {
     }
 
     fn kind(&mut self) -> ParameterType {
-        let key = if self.get("type").is_some() {
-            "type"
-        } else {
-            "parameterType"
-        };
+        let key = if self.get("type").is_some() { "type" } else { "parameterType" };
         let Some(name) = self.text(key) else {
             return ParameterType::String;
         };

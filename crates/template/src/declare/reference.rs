@@ -44,20 +44,12 @@ pub enum Part<'t> {
 
 /// Splits a text at its references.
 pub fn parts(text: &str, dialect: Dialect) -> Parts<'_> {
-    let parts = |text, reference| Parts {
-        text,
-        reference,
-        next: None,
-        has_more: false,
-    };
+    let parts = |text, reference| Parts { text, reference, next: None, has_more: false };
     match dialect {
         Dialect::Proposal => parts(text, proposal_reference),
         Dialect::OpenShift => match whole_raw(text) {
             Some(name) => Parts {
-                next: Some(Part::Raw {
-                    name,
-                    spelling: text,
-                }),
+                next: Some(Part::Raw { name, spelling: text }),
                 ..parts("", openshift_reference)
             },
             None => parts(text, openshift_reference),
@@ -201,15 +193,9 @@ fn proposal_reference(text: &str) -> Option<Part<'_>> {
         let spelling = text.get(..1 + inner.spelling().len())?;
         return match inner {
             Part::String { .. } | Part::Raw { .. } => Some(Part::Escaped { spelling }),
-            Part::Foreign {
-                name,
-                is_escaped: false,
-                ..
-            } => Some(Part::Foreign {
-                name,
-                spelling,
-                is_escaped: true,
-            }),
+            Part::Foreign { name, is_escaped: false, .. } => {
+                Some(Part::Foreign { name, spelling, is_escaped: true })
+            }
             _ => None,
         };
     }
@@ -219,27 +205,17 @@ fn proposal_reference(text: &str) -> Option<Part<'_>> {
     if let Some(inner) = rest.strip_prefix("((") {
         let name = leading_name(inner)?;
         inner.get(name.len()..)?.strip_prefix("))")?;
-        return Some(Part::Raw {
-            name,
-            spelling: text.get(..name.len() + 5)?,
-        });
+        return Some(Part::Raw { name, spelling: text.get(..name.len() + 5)? });
     }
     let inner = rest.strip_prefix('(')?;
     let name = leading_name(inner)?;
     inner.get(name.len()..)?.strip_prefix(')')?;
-    Some(Part::String {
-        name,
-        spelling: text.get(..name.len() + 3)?,
-    })
+    Some(Part::String { name, spelling: text.get(..name.len() + 3)? })
 }
 
 /// The `${NAME}` or `${{NAME}}` that `text` begins with, for a NAME of the proposal's dialect.
 fn foreign_reference(text: &str) -> Option<Part<'_>> {
-    let (open, close) = if text.starts_with("${{") {
-        ("${{", "}}")
-    } else {
-        ("${", "}")
-    };
+    let (open, close) = if text.starts_with("${{") { ("${{", "}}") } else { ("${", "}") };
     let inner = text.strip_prefix(open)?;
     let name = leading_name(inner)?;
     inner.get(name.len()..)?.strip_prefix(close)?;
@@ -268,10 +244,8 @@ fn openshift_reference(text: &str) -> Option<Part<'_>> {
     let inner = text.strip_prefix("${")?;
     let length = inner.bytes().position(|byte| !is_in_openshift_name(byte))?;
     let (name, rest) = inner.split_at_checked(length)?;
-    (!name.is_empty() && rest.starts_with('}')).then_some(Part::String {
-        name,
-        spelling: text.get(..name.len() + 3)?,
-    })
+    (!name.is_empty() && rest.starts_with('}'))
+        .then_some(Part::String { name, spelling: text.get(..name.len() + 3)? })
 }
 
 /// The name in a text that is `${{NAME}}` and nothing else.
@@ -310,11 +284,7 @@ mod tests {
                 super::Part::Text(text) => format!("text {text}"),
                 super::Part::String { name, .. } => format!("string {name}"),
                 super::Part::Raw { name, .. } => format!("raw {name}"),
-                super::Part::Foreign {
-                    name,
-                    is_escaped: false,
-                    ..
-                } => format!("foreign {name}"),
+                super::Part::Foreign { name, is_escaped: false, .. } => format!("foreign {name}"),
                 super::Part::Escaped { spelling } | super::Part::Foreign { spelling, .. } => {
                     format!("escaped {spelling}")
                 }
@@ -329,10 +299,7 @@ mod tests {
         check("plain", &["text plain"]);
         check("$(A)", &["string A"]);
         check("$((A))", &["raw A"]);
-        check(
-            "a-$(B.c-d)_$((E))!",
-            &["text a-", "string B.c-d", "text _", "raw E", "text !"],
-        );
+        check("a-$(B.c-d)_$((E))!", &["text a-", "string B.c-d", "text _", "raw E", "text !"]);
         check("$$(A)", &["escaped $$(A)"]);
         check("$$((A))", &["escaped $$((A))"]);
         check("$$$(A)", &["text $", "escaped $$(A)"]);

@@ -35,10 +35,7 @@ const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";
 const LABEL_SELECTORS: &str = "template.krm.dev/label-selectors";
 
 /// The settings of an expansion besides the Template and its values.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a setting, and they are independent"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting, and they are independent")]
 pub struct Options<'o> {
     /// Labels that win over those of the Template.
     pub labels: Vec<Label>,
@@ -108,11 +105,7 @@ pub struct Object<'d> {
 impl Object<'_> {
     /// The object, to be looked at.
     pub fn look(&self) -> Look<'_> {
-        Look {
-            view: View::from(&self.value),
-            document: self.document,
-            field: &self.field,
-        }
+        Look { view: View::from(&self.value), document: self.document, field: &self.field }
     }
 }
 
@@ -247,9 +240,7 @@ fn prepare<'d, R>(
         require_name: options.require_name,
         removes_namespaces: !options.keep_namespace && template.removes_namespaces(),
         purpose: Purpose::Creating,
-        has_braces: template
-            .objects()
-            .is_some_and(|objects| has_braces(objects.raw())),
+        has_braces: template.objects().is_some_and(|objects| has_braces(objects.raw())),
         inspect: options.inspect,
         budget: Some(budget),
     };
@@ -306,10 +297,7 @@ impl Template {
 }
 
 /// Expands the objects of a Template one by one.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a setting, and they are independent"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting, and they are independent")]
 pub(crate) struct Expansion<'e, 'd> {
     template: &'d Template,
     pub(crate) parameters: &'e Parameters<'d>,
@@ -344,10 +332,7 @@ impl<'d> Expansion<'_, 'd> {
 
     /// The same to check the Template.
     pub(crate) fn for_checking(&self) -> Self {
-        Self {
-            purpose: Purpose::Checking,
-            ..self.without_inspection()
-        }
+        Self { purpose: Purpose::Checking, ..self.without_inspection() }
     }
 
     /// The same without an inspection.
@@ -385,9 +370,7 @@ impl<'d> Expansion<'_, 'd> {
     pub(crate) fn warn(&self, diagnostics: &mut Diagnostics) {
         self.advise(diagnostics);
         let labels = self.labels.as_ref();
-        let labels = labels
-            .map(|labels| labels.all.as_slice())
-            .unwrap_or_default();
+        let labels = labels.map(|labels| labels.all.as_slice()).unwrap_or_default();
         refused::warn(
             self.template,
             self.parameters,
@@ -400,10 +383,7 @@ impl<'d> Expansion<'_, 'd> {
 
     /// The objects of the Template, to be opened.
     pub(crate) fn objects(&self) -> impl Iterator<Item = Cursor<'d>> {
-        self.template
-            .objects()
-            .into_iter()
-            .flat_map(Cursor::children)
+        self.template.objects().into_iter().flat_map(Cursor::children)
     }
 
     /// Expands the object at `index` and passes the result to the sink, also after errors.
@@ -459,9 +439,7 @@ impl<'d> Expansion<'_, 'd> {
         diagnostics: &mut Diagnostics,
     ) {
         let name = metadata.get("namespace");
-        let is_named = name
-            .and_then(View::as_str)
-            .is_some_and(|name| !name.is_empty());
+        let is_named = name.and_then(View::as_str).is_some_and(|name| !name.is_empty());
         if self.namespace.is_some() || !is_named || !legacy::has_fixed_namespace(metadata) {
             return;
         }
@@ -630,9 +608,7 @@ impl<'d> Expansion<'_, 'd> {
         let [kind, metadata] = Ordinary::of(node)?.cursor().get_all(["kind", "metadata"]);
         let (kind, metadata) = (string(kind?)?, metadata.filter(|one| one.is_mapping())?);
         let path = krm_core::pods::pod(&kind).filter(|path| !path.is_empty())?;
-        let pod = path
-            .iter()
-            .try_fold(node, |node, key| mapping_in(node, key))?;
+        let pod = path.iter().try_fold(node, |node, key| mapping_in(node, key))?;
         let own = mapping_in(mapping_in(pod, "metadata")?, "labels")?;
         let mut substitution = self.substitution(node, diagnostics);
         let mut text = |node: Cursor<'_>, text: &str| {
@@ -677,10 +653,8 @@ impl<'d> Expansion<'_, 'd> {
         let Some((missing, owner)) = self.pods().missing(object, &labels.all) else {
             return;
         };
-        let missing: Vec<String> = missing
-            .iter()
-            .map(|(key, value)| format!("`{key}: {value}`"))
-            .collect();
+        let missing: Vec<String> =
+            missing.iter().map(|(key, value)| format!("`{key}: {value}`")).collect();
         let message = format!(
             "{} selects pods with {}, which those of {owner} do not get",
             pods::title(object),
@@ -695,10 +669,7 @@ impl<'d> Expansion<'_, 'd> {
     }
 
     const fn set_of<'l>(&'l self, labels: &'l pods::Labels) -> labels::Set<'l> {
-        labels::Set {
-            labels,
-            budget: self.budget,
-        }
+        labels::Set { labels, budget: self.budget }
     }
 
     /// Inspects an object as the settings say.
@@ -718,9 +689,7 @@ impl<'d> Expansion<'_, 'd> {
         sink: &mut Sink<'_>,
         depth: usize,
     ) {
-        let is_list = value
-            .str_at(&["kind"])
-            .is_some_and(|kind| kind.ends_with("List"));
+        let is_list = value.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List"));
         if is_list && depth < MAX_LISTS && value.get("items").and_then(Value::items).is_some() {
             if let Some(Data::Sequence(items)) = value.remove("items").map(|items| items.data) {
                 for (index, item) in items.into_iter().enumerate() {
@@ -750,14 +719,7 @@ impl<'d> Expansion<'_, 'd> {
         }
         legacy::set_group(&mut value);
         let require_name = self.require_name;
-        if !is_complete(
-            &value,
-            node,
-            &field,
-            self.template,
-            require_name,
-            diagnostics,
-        ) {
+        if !is_complete(&value, node, &field, self.template, require_name, diagnostics) {
             return;
         }
         self.set_labels(&mut value, node, &field, diagnostics);
@@ -766,11 +728,7 @@ impl<'d> Expansion<'_, 'd> {
         {
             scope::set_namespace(&mut value, namespace);
         }
-        let object = Object {
-            value,
-            document: node.document(),
-            field,
-        };
+        let object = Object { value, document: node.document(), field };
         self.inspect(&object.look(), diagnostics);
         sink(object, diagnostics);
     }
@@ -822,9 +780,7 @@ const MAX_LISTS: usize = 16;
 /// kinds without. A value may have them, too.
 fn may_have_pods(object: Cursor<'_>) -> bool {
     let text = object.document().slice(object.start()..object.end());
-    ["emplate", "Pod", "VirtualMachine", "$((", "${{"]
-        .iter()
-        .any(|part| text.contains(part))
+    ["emplate", "Pod", "VirtualMachine", "$((", "${{"].iter().any(|part| text.contains(part))
 }
 
 /// Adds the pods of an object, or of the objects of a list that it is.

@@ -50,11 +50,7 @@ pub(super) fn template_labels(
         own.push(TemplateLabel {
             entry,
             is_replaced: new_key != key,
-            label: Label {
-                key: new_key,
-                value: substitution.text(&value, id, &path),
-                scope,
-            },
+            label: Label { key: new_key, value: substitution.text(&value, id, &path), scope },
         });
     }
     if template.dialect == Dialect::Proposal {
@@ -100,10 +96,7 @@ impl LabelSets {
     pub(crate) fn groups(&self) -> [(Option<&'static str>, Pairs<'_>); 3] {
         [
             (Some("includeSelectors"), self.selectors.iter().collect()),
-            (
-                Some("includeTemplates"),
-                others(&self.templates, &self.selectors),
-            ),
+            (Some("includeTemplates"), others(&self.templates, &self.selectors)),
             (None, others(&self.all, &self.templates)),
         ]
     }
@@ -115,11 +108,7 @@ impl LabelSets {
             labels.collect::<Vec<_>>()
         };
         let with_some = |scope| {
-            if on_selectors {
-                with(scope)
-            } else {
-                Vec::new()
-            }
+            if on_selectors { with(scope) } else { Vec::new() }
         };
         Self {
             all: with(Scope::Objects),

@@ -24,10 +24,7 @@ impl<'l> Set<'l> {
     /// Labels that take from no budget.
     #[must_use]
     pub const fn of(labels: &'l Labels) -> Self {
-        Self {
-            labels,
-            budget: None,
-        }
+        Self { labels, budget: None }
     }
 
     /// Counts the labels, to be set once more. Returns whether there is room for them.
@@ -161,9 +158,7 @@ impl<'l> Selecting<'l> {
             let own = (self.pods)().namespace_of(namespace);
             one.as_str().is_none_or(|one| one != own)
         };
-        let leaves = parent
-            .get("namespaceSelector")
-            .is_some_and(|one| !one.is_null())
+        let leaves = parent.get("namespaceSelector").is_some_and(|one| !one.is_null())
             || others.into_iter().flatten().any(is_other);
         let selector = parent.get(key).filter(|_| !leaves);
         let selector = selector.and_then(LabelSelector::of_workload);
@@ -206,10 +201,7 @@ fn on_other_kind(object: &mut Value<'_>, labels: Selecting<'_>, namespace: &str)
         let is_whole = ["matchLabels", "matchExpressions"].map(|key| selector.get(key).is_some());
         if is_whole == [false, false] {
             set_all(selector, labels.selectors);
-        } else if let Some(own) = selector
-            .get_mut("matchLabels")
-            .filter(|own| has_entries(own))
-        {
+        } else if let Some(own) = selector.get_mut("matchLabels").filter(|own| has_entries(own)) {
             set_all(own, labels.selectors);
         }
     }
@@ -236,13 +228,11 @@ fn selects_own(object: View<'_>, labels: Selecting<'_>, namespace: &str) -> bool
 
 /// The part of an object at a position.
 fn part_mut<'v, 's>(object: &'v mut Value<'s>, position: &[usize]) -> Option<&'v mut Value<'s>> {
-    position
-        .iter()
-        .try_fold(object, |value, index| match &mut value.data {
-            Data::Mapping(entries) => entries.get_mut(*index).map(|(_, value)| value),
-            Data::Sequence(items) => items.get_mut(*index),
-            Data::Scalar(_) => None,
-        })
+    position.iter().try_fold(object, |value, index| match &mut value.data {
+        Data::Mapping(entries) => entries.get_mut(*index).map(|(_, value)| value),
+        Data::Sequence(items) => items.get_mut(*index),
+        Data::Scalar(_) => None,
+    })
 }
 
 fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: Selecting<'_>, namespace: &str) {
@@ -279,9 +269,7 @@ pub fn are_on_selectors(object: &Value<'_>, group: &str, kind: &str, labels: &La
             labels.iter().all(|label| has(label).is_some())
         });
     }
-    branches
-        .iter()
-        .all(|branch| are_on_branch(object, branch, labels))
+    branches.iter().all(|branch| are_on_branch(object, branch, labels))
 }
 
 fn are_on_branch(value: &Value<'_>, branch: &Branch, labels: &Labels) -> bool {
@@ -294,20 +282,14 @@ fn are_on_branch(value: &Value<'_>, branch: &Branch, labels: &Labels) -> bool {
         Create::InSelector => has_entries(value),
         Create::Never => false,
     };
-    let Some(next) = value
-        .get(branch.key)
-        .filter(|next| !creates || !next.is_null())
-    else {
+    let Some(next) = value.get(branch.key).filter(|next| !creates || !next.is_null()) else {
         return !creates;
     };
     if creates && next.entries().is_none() {
         return true;
     }
     are_on_field(next, branch.sets, labels)
-        && branch
-            .children
-            .iter()
-            .all(|inner| are_on_branch(next, inner, labels))
+        && branch.children.iter().all(|inner| are_on_branch(next, inner, labels))
 }
 
 fn are_on_field(value: &Value<'_>, sets: Sets, labels: &Labels) -> bool {
@@ -346,11 +328,7 @@ pub(crate) fn on_selectors_of<'d>(
     }
     let namespace = object.view().str_at(&["metadata", "namespace"]);
     let namespace = namespace.unwrap_or_default().into_owned();
-    let on = OnBranches {
-        labels,
-        lines,
-        namespace: &namespace,
-    };
+    let on = OnBranches { labels, lines, namespace: &namespace };
     let mut branches = branches.iter();
     branches.try_for_each(|branch| on.branch(object, root, branch))
 }

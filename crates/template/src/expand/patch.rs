@@ -19,10 +19,7 @@ impl<'d> Substitution<'_, 'd> {
     }
 
     fn patch(&mut self, object: &mut Patched<'d>, node: Cursor<'d>, spot: Spot<'_>) -> Option<()> {
-        let spot = Spot {
-            node: Some(node.id()),
-            ..spot
-        };
+        let spot = Spot { node: Some(node.id()), ..spot };
         if node.is_mapping() {
             return self.patch_entries(object, node, spot);
         }
@@ -43,10 +40,7 @@ impl<'d> Substitution<'_, 'd> {
         for (index, item) in node.children().enumerate() {
             if !self.is_plain_node(item) {
                 let path = Path::Index(spot.path, index);
-                let inner = Spot {
-                    path: &path,
-                    ..spot
-                };
+                let inner = Spot { path: &path, ..spot };
                 self.patch(object, item, inner)?;
             }
         }
@@ -67,20 +61,15 @@ impl<'d> Substitution<'_, 'd> {
             }
             let key = self.plain_key(entry)?;
             let path = Path::Key(spot.path, &key);
-            let mut inner = Spot {
-                expanding: spot.expanding,
-                ..Spot::new(&path, Some(entry.id()))
-            };
+            let mut inner =
+                Spot { expanding: spot.expanding, ..Spot::new(&path, Some(entry.id())) };
             if is_container && matches!(key.as_ref(), "command" | "args" | "env") {
                 let known = variables.get_or_insert_with(|| self.variables(object.written(node)));
                 if key == "env" {
                     self.patch_env(object, entry, inner, known)?;
                     continue;
                 }
-                inner.expanding = Some(Expanding {
-                    variables: known,
-                    before: usize::MAX,
-                });
+                inner.expanding = Some(Expanding { variables: known, before: usize::MAX });
             }
             match object.changed_mut(entry) {
                 Some(value) => self.patch_value(value, inner)?,
@@ -114,10 +103,7 @@ impl<'d> Substitution<'_, 'd> {
                 let key = self.plain_key(entry)?;
                 let path = Path::Key(&path, &key);
                 let expanding = (key == "value").then_some(Expanding { variables, before });
-                let inner = Spot {
-                    expanding,
-                    ..Spot::new(&path, Some(entry.id()))
-                };
+                let inner = Spot { expanding, ..Spot::new(&path, Some(entry.id())) };
                 self.patch(object, entry, inner)?;
             }
         }

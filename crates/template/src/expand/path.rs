@@ -84,10 +84,8 @@ impl<'p> Path<'p> {
         let Self::Index(list, _) = self else {
             return false;
         };
-        matches!(
-            list.key(),
-            Some("containers" | "initContainers" | "ephemeralContainers")
-        ) && list.parent().and_then(Path::key) == Some("spec")
+        matches!(list.key(), Some("containers" | "initContainers" | "ephemeralContainers"))
+            && list.parent().and_then(Path::key) == Some("spec")
     }
 
     /// Whether a reference that nothing replaces could never be valid here: in what identifies an

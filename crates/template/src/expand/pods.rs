@@ -23,10 +23,7 @@ impl KnownPods {
     /// No pods. `namespace` is that of objects that name none.
     #[must_use]
     pub fn new(namespace: Option<&str>) -> Self {
-        Self {
-            pods: Pods::default(),
-            namespace: namespace.unwrap_or_default().to_owned(),
-        }
+        Self { pods: Pods::default(), namespace: namespace.unwrap_or_default().to_owned() }
     }
 
     /// Adds the pods of an object. `all` are the labels that objects get, of which their pod
@@ -42,8 +39,7 @@ impl KnownPods {
             let labels = if position.is_empty() { all } else { templates };
             let namespace = self.namespace_of(namespace.as_deref().unwrap_or_default());
             let namespace = namespace.to_owned();
-            self.pods
-                .add(&namespace, Self::labels_of(pod, labels), title.clone());
+            self.pods.add(&namespace, Self::labels_of(pod, labels), title.clone());
         }
     }
 
@@ -91,10 +87,8 @@ impl KnownPods {
         let (selector, _) = selector_field(object)?;
         let selector = LabelSelector::of_workload(selector)?;
         let required: BTreeSet<(&str, &str)> = selector.pairs().collect();
-        let labels: Vec<&(String, String)> = labels
-            .iter()
-            .filter(|(key, value)| required.contains(&(key, value)))
-            .collect();
+        let labels: Vec<&(String, String)> =
+            labels.iter().filter(|(key, value)| required.contains(&(key, value))).collect();
         let namespace = object.str_at(&["metadata", "namespace"]);
         let namespace = namespace.unwrap_or_default();
         if labels.is_empty() || self.owner(&namespace, selector.clone()).is_some() {

@@ -56,11 +56,7 @@ pub(crate) fn warn(
                         "the label `{own_key}: {own_value}` becomes a label that Kubernetes rejects"
                     );
                 }
-                let place = if is_key {
-                    entry.key_place()
-                } else {
-                    entry.place()
-                };
+                let place = if is_key { entry.key_place() } else { entry.place() };
                 warning = warning.at(place).field(format!("labels.{own_key}"));
             }
             diagnostics.push(warning);
@@ -69,10 +65,7 @@ pub(crate) fn warn(
 }
 
 fn as_warning(problem: Diagnostic) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Warning,
-        ..problem
-    }
+    Diagnostic { severity: Severity::Warning, ..problem }
 }
 
 /// Whether no parameter that a text refers to is secret.

@@ -35,16 +35,11 @@ pub(super) fn is_complete(
         let is_name = *keys == NAME;
         let generate_name = value.at(&GENERATE_NAME).filter(|_| is_name);
         let origin = value.at(keys).or(generate_name).and_then(|one| one.origin);
-        let place = origin
-            .or(value.origin)
-            .map_or_else(|| node.place(), place_of);
+        let place = origin.or(value.origin).map_or_else(|| node.place(), place_of);
         // As `oc`, which leaves it to the cluster.
         let passes = is_name && !require_name && template.dialect == Dialect::OpenShift;
-        let diagnostic = if passes {
-            Diagnostic::warning(problem)
-        } else {
-            Diagnostic::error(problem)
-        };
+        let diagnostic =
+            if passes { Diagnostic::warning(problem) } else { Diagnostic::error(problem) };
         diagnostics.push(
             diagnostic
                 .at(place)
@@ -72,10 +67,9 @@ fn missing(
         Some(Data::Scalar(Scalar::String(text))) if !text.is_empty() => None,
         // As `oc`: an empty parameter makes an empty name.
         Some(Data::Scalar(Scalar::String(_))) if may_be_empty => None,
-        Some(Data::Scalar(Scalar::String(_))) => Some((
-            format!("`{what}` is empty"),
-            "give a value to the parameter that it comes from",
-        )),
+        Some(Data::Scalar(Scalar::String(_))) => {
+            Some((format!("`{what}` is empty"), "give a value to the parameter that it comes from"))
+        }
         None | Some(Data::Scalar(Scalar::Null)) if generates && may_be_empty => None,
         None | Some(Data::Scalar(Scalar::Null)) => {
             let hint = match keys {
@@ -106,11 +100,7 @@ fn in_other_case(object: &Value<'_>, keys: &[&str]) -> Option<String> {
 
 /// The error for an object that is not a mapping.
 pub(super) fn not_a_mapping(is_null: bool, place: Place, field: String) -> Diagnostic {
-    let what = if is_null {
-        "is empty"
-    } else {
-        "is not a mapping"
-    };
+    let what = if is_null { "is empty" } else { "is not a mapping" };
     Diagnostic::error(format!("the object {what}"))
         .at(place)
         .field(field)

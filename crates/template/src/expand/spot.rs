@@ -50,25 +50,14 @@ impl<'v> Variables<'v> {
         parameters: &'v Parameters<'v>,
         budget: Option<&'v Budget<'v>>,
     ) -> Self {
-        let container = Container {
-            view: container,
-            dialect,
-            parameters,
-            budget,
-        };
-        Self {
-            container: Some(container),
-            known: OnceCell::new(),
-        }
+        let container = Container { view: container, dialect, parameters, budget };
+        Self { container: Some(container), known: OnceCell::new() }
     }
 
     /// The same, apart from the container.
     pub(super) fn found(self) -> Variables<'static> {
         self.known();
-        Variables {
-            container: None,
-            known: self.known,
-        }
+        Variables { container: None, known: self.known }
     }
 
     fn known(&self) -> &Known {
@@ -102,10 +91,7 @@ impl Known {
             by_name.entry(name).or_insert(Variable { index, node });
         }
         let from = view.get("envFrom").and_then(View::items);
-        Self {
-            by_name,
-            more: from.is_some_and(|mut from| from.next().is_some()),
-        }
+        Self { by_name, more: from.is_some_and(|mut from| from.next().is_some()) }
     }
 }
 
@@ -144,12 +130,6 @@ pub(super) struct Spot<'c> {
 
 impl<'c> Spot<'c> {
     pub(super) const fn new(path: &'c Path<'c>, node: Option<NodeId>) -> Self {
-        Self {
-            path,
-            node,
-            expanding: None,
-            needs_replacement: false,
-            is_text: false,
-        }
+        Self { path, node, expanding: None, needs_replacement: false, is_text: false }
     }
 }

@@ -95,10 +95,7 @@ impl Dollars {
             offsets.extend(braces(text).map(|at| node.start() + at));
             offsets.sort_unstable();
         }
-        offsets.map_or(Self::Anywhere, |offsets| Self::At {
-            offsets,
-            gap: Cell::new((1, 0)),
-        })
+        offsets.map_or(Self::Anywhere, |offsets| Self::At { offsets, gap: Cell::new((1, 0)) })
     }
 
     /// Whether there may be one in this part of the document.
@@ -154,8 +151,7 @@ pub(super) enum Nothing {
 impl<'s, 'd> Substitution<'s, 'd> {
     /// Replaces the references in a text outside of objects: a label or the message.
     pub(crate) fn text(&mut self, text: &str, node: Option<NodeId>, path: &Path<'_>) -> String {
-        self.flat(text, Spot::new(path, node))
-            .unwrap_or_else(|| text.to_owned())
+        self.flat(text, Spot::new(path, node)).unwrap_or_else(|| text.to_owned())
     }
 
     /// As [`text`](Self::text); `None` if there are no references.
@@ -197,10 +193,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
     /// As [`text`](Self::text), but reports only texts that look like a reference.
     pub(super) fn advise(&mut self, text: &str, node: NodeId, path: &Path<'_>) {
         if has_dollar(text) || text.contains("{{") {
-            let spot = Spot {
-                is_text: true,
-                ..Spot::new(path, Some(node))
-            };
+            let spot = Spot { is_text: true, ..Spot::new(path, Some(node)) };
             self.nearly(text, spot);
         }
     }
@@ -214,9 +207,8 @@ impl<'s, 'd> Substitution<'s, 'd> {
         let parameters = self.parameters;
         let declared = |name: &str| parameters.declared(name);
         for one in nearly::find(text, self.dialect, declared) {
-            let is_variable = spot
-                .expanding
-                .is_some_and(|those| those.has(one.name) || those.variables.more());
+            let is_variable =
+                spot.expanding.is_some_and(|those| those.has(one.name) || those.variables.more());
             let is_meant = one.is_meant(text, spot.path.is_in_command(), spot.path.is_annotation());
             if !is_meant || is_variable && one.syntax == nearly::Syntax::Shell {
                 continue;
@@ -237,10 +229,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
     /// Reports a number or a bool that a string reference makes a string, where Kubernetes needs
     /// the number or the bool.
     fn quoted(&mut self, text: &str, value: &str, spot: Spot<'_>) {
-        let may_be = matches!(
-            value.as_bytes().first(),
-            Some(b'0'..=b'9' | b'-' | b't' | b'f')
-        );
+        let may_be = matches!(value.as_bytes().first(), Some(b'0'..=b'9' | b'-' | b't' | b'f'));
         if !may_be || spot.expanding.is_some() || self.advice.purpose != Purpose::Creating {
             return;
         }
@@ -268,21 +257,13 @@ impl<'s, 'd> Substitution<'s, 'd> {
             return;
         }
         let may_show = self.parameters.get(name).is_some_and(|one| one.may_show);
-        let shown = if may_show {
-            format!("the string `{value}`")
-        } else {
-            "a string".to_owned()
-        };
+        let shown = if may_show { format!("the string `{value}`") } else { "a string".to_owned() };
         let raw = self.dialect.raw_reference(name);
         let diagnostic = Diagnostic::warning(format!(
             "`{key}` must be {}, found {shown}",
             expected.with_article()
         ))
-        .rule(if is_bool {
-            "bool-expected"
-        } else {
-            "number-expected"
-        })
+        .rule(if is_bool { "bool-expected" } else { "number-expected" })
         .hint(format!("`{raw}` inserts the value as a number or a bool"));
         let diagnostic = self.diagnostic(diagnostic, spot, spelling);
         self.diagnostics.push(diagnostic);
@@ -339,12 +320,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
                         let message = format!(
                             "`{spelling}` as a mapping key must be a string, and the value of `{name}` is not"
                         );
-                        self.error(
-                            spot,
-                            spelling,
-                            message,
-                            Some(format!("write `${{{name}}}`")),
-                        );
+                        self.error(spot, spelling, message, Some(format!("write `${{{name}}}`")));
                         return None;
                     }
                     None => {}
@@ -411,10 +387,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
         }
         // A number, a bool or a structure is meant, and a string is none of them.
         let needs_replacement = spot.expanding.is_none() && raw.is_some();
-        let spot = Spot {
-            needs_replacement,
-            ..spot
-        };
+        let spot = Spot { needs_replacement, ..spot };
         let mut raw = Vec::new();
         let mut only_raw = true;
         let mut all = parts(text, Dialect::Proposal);
@@ -507,11 +480,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
                 let value = self.parameters.get(name);
                 value.is_some_and(|value| !value.may_show)
             });
-            let shown = if secret {
-                "the value".to_owned()
-            } else {
-                format!("`{text}`")
-            };
+            let shown = if secret { "the value".to_owned() } else { format!("`{text}`") };
             let mut diagnostic = Diagnostic::warning(format!(
                 "{shown} is not a JSON number: the field becomes a string"
             ))
@@ -556,11 +525,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
     /// The hint how `$(NAME)` gets to Kubernetes, which expands it.
     fn for_the_variable(&self, name: &str) -> String {
         let mut dollar = "DOLLAR".to_owned();
-        while self
-            .parameters
-            .get(&dollar)
-            .is_some_and(|value| value.text != "$")
-        {
+        while self.parameters.get(&dollar).is_some_and(|value| value.text != "$") {
             dollar.push_str("_SIGN");
         }
         format!(
@@ -571,12 +536,7 @@ impl<'s, 'd> Substitution<'s, 'd> {
     /// The text for `${NAME}` of a declared parameter in the proposal's dialect, where it may be
     /// meant for a shell: there it is written `$${NAME}`, if not for a variable of the container.
     fn braces<'t>(&mut self, part: Part<'t>, spot: Spot<'_>) -> Option<&'t str> {
-        let Part::Foreign {
-            name,
-            spelling,
-            is_escaped,
-        } = part
-        else {
+        let Part::Foreign { name, spelling, is_escaped } = part else {
             return None;
         };
         self.parameters.get(name)?;
@@ -600,9 +560,8 @@ impl<'s, 'd> Substitution<'s, 'd> {
             return;
         }
         for (name, spelling) in references(text, Dialect::Proposal) {
-            let by_kubelet = spot
-                .expanding
-                .is_some_and(|one| one.has(name) || one.variables.more());
+            let by_kubelet =
+                spot.expanding.is_some_and(|one| one.has(name) || one.variables.more());
             if by_kubelet || self.parameters.get(name).is_none() || !self.may_report() {
                 continue;
             }
@@ -635,21 +594,15 @@ impl<'s, 'd> Substitution<'s, 'd> {
         let must_replace = self.dialect == Dialect::Proposal
             && (spot.needs_replacement || spot.path.needs_replacement());
         let error = self.strict || must_replace;
-        let diagnostic = if error {
-            Diagnostic::error(message)
-        } else {
-            Diagnostic::warning(message)
-        };
+        let diagnostic =
+            if error { Diagnostic::error(message) } else { Diagnostic::warning(message) };
         let diagnostic = diagnostic.rule("undeclared-parameter");
         let mut diagnostic = self.diagnostic(diagnostic, spot, spelling).hint(hint);
         if !error && known.is_none() {
             diagnostic.hints.clear();
             let is_raw = spelling.starts_with("$((");
             diagnostic = diagnostic.hint(if spot.expanding.is_some() && !is_raw {
-                format!(
-                    "`{spelling}` stays as it is; {}",
-                    self.for_the_variable(name)
-                )
+                format!("`{spelling}` stays as it is; {}", self.for_the_variable(name))
             } else {
                 format!(
                     "`{spelling}` stays as it is; if that is what you want, write `$${}`",
@@ -707,10 +660,7 @@ pub fn place_of(spelling: &str, node: Cursor<'_>) -> Place {
         let text = text.get(place.range.clone()).unwrap_or_default();
         if let Some(at) = text.find(spelling) {
             let start = place.range.start + at;
-            return Place {
-                source: place.source.clone(),
-                range: start..start + spelling.len(),
-            };
+            return Place { source: place.source.clone(), range: start..start + spelling.len() };
         }
     }
     whole

@@ -33,10 +33,7 @@ impl<'d> Substitution<'_, 'd> {
 
     /// As [`value`](Self::value), for one that is not plain.
     pub(super) fn replace_in(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> Option<Nothing> {
-        let spot = Spot {
-            node: value.origin.or(spot.node),
-            ..spot
-        };
+        let spot = Spot { node: value.origin.or(spot.node), ..spot };
         match &mut value.data {
             Data::Scalar(Scalar::String(text)) if self.is_of_interest(text) => {
                 match self.string(text, spot) {
@@ -62,10 +59,7 @@ impl<'d> Substitution<'_, 'd> {
                         continue;
                     }
                     let path = Path::Index(spot.path, index);
-                    let inner = Spot {
-                        path: &path,
-                        ..spot
-                    };
+                    let inner = Spot { path: &path, ..spot };
                     let nothing = if path.is_item_of_list() {
                         self.object_of_list(item, inner)
                     } else {
@@ -74,10 +68,7 @@ impl<'d> Substitution<'_, 'd> {
                     if nothing == Some(Nothing::Omitted) {
                         omitted.insert(index);
                     } else if nothing.is_some() {
-                        let inner = Spot {
-                            node: item.origin.or(spot.node),
-                            ..inner
-                        };
+                        let inner = Spot { node: item.origin.or(spot.node), ..inner };
                         self.error(
                             inner,
                             "",
@@ -104,10 +95,7 @@ impl<'d> Substitution<'_, 'd> {
         let list = std::mem::replace(&mut self.advice.object, node);
         let field = spot.path.to_string();
         let path = Path::Root(&field);
-        let spot = Spot {
-            path: &path,
-            ..spot
-        };
+        let spot = Spot { path: &path, ..spot };
         let nothing = self.replace_in(item, spot);
         self.advice.object = list;
         nothing
@@ -127,10 +115,7 @@ impl<'d> Substitution<'_, 'd> {
     }
 
     fn mapping(&mut self, value: &mut Value<'d>, spot: Spot<'_>) {
-        let variables = spot
-            .path
-            .is_container()
-            .then(|| self.variables((&*value).into()).found());
+        let variables = spot.path.is_container().then(|| self.variables((&*value).into()).found());
         let Data::Mapping(entries) = &mut value.data else {
             return;
         };
@@ -143,10 +128,9 @@ impl<'d> Substitution<'_, 'd> {
             let node = inner.origin.or(spot.node);
             let path = Path::Key(spot.path, key);
             let expanding = match (&variables, key.as_ref()) {
-                (Some(variables), "command" | "args") => Some(Expanding {
-                    variables,
-                    before: usize::MAX,
-                }),
+                (Some(variables), "command" | "args") => {
+                    Some(Expanding { variables, before: usize::MAX })
+                }
                 (Some(variables), "env") => {
                     if self.env(inner, Spot::new(&path, node), variables).is_some() {
                         nothing.insert(index);
@@ -156,10 +140,7 @@ impl<'d> Substitution<'_, 'd> {
                 (Some(_), _) => None,
                 (None, _) => spot.expanding,
             };
-            let inner_spot = Spot {
-                expanding,
-                ..Spot::new(&path, node)
-            };
+            let inner_spot = Spot { expanding, ..Spot::new(&path, node) };
             if self.replace_in(inner, inner_spot).is_some() {
                 nothing.insert(index);
             }
@@ -217,15 +198,9 @@ impl<'d> Substitution<'_, 'd> {
             remove(entries, &collided);
             entries.retain_mut(|(key, value)| {
                 let path = Path::Key(here.path, key);
-                let expanding = (key == "value").then_some(Expanding {
-                    variables,
-                    before: index,
-                });
+                let expanding = (key == "value").then_some(Expanding { variables, before: index });
                 let node = value.origin.or(here.node);
-                let spot = Spot {
-                    expanding,
-                    ..Spot::new(&path, node)
-                };
+                let spot = Spot { expanding, ..Spot::new(&path, node) };
                 self.value(value, spot).is_none()
             });
         }
@@ -282,8 +257,7 @@ impl<'d> Substitution<'_, 'd> {
                     diagnostic =
                         diagnostic.related(self.document.cursor(node).key_place(), "the other one");
                 }
-                self.diagnostics
-                    .push(diagnostic.hint("rename one of the two"));
+                self.diagnostics.push(diagnostic.hint("rename one of the two"));
             }
         }
     }

@@ -25,12 +25,7 @@ impl Check<'_> {
     fn place(&self) -> Option<Place> {
         match self.given {
             Some(given) => given.place.clone(),
-            None => Some(
-                self.parameter
-                    .value()
-                    .unwrap_or(self.parameter.node())
-                    .place(),
-            ),
+            None => Some(self.parameter.value().unwrap_or(self.parameter.node()).place()),
         }
     }
 
@@ -86,10 +81,7 @@ impl Check<'_> {
             _ if kind == ParameterType::Array => "write it as `[a, b]`",
             _ => "write it as `{key: value}`",
         };
-        let message = format!(
-            "the value of parameter `{name}` is not of the type {}",
-            kind.name()
-        );
+        let message = format!("the value of parameter `{name}` is not of the type {}", kind.name());
         self.error(message, Some(hint.to_owned()));
         None
     }
@@ -118,22 +110,13 @@ impl Check<'_> {
         let is_unknown = |given: &Assignment| matches!(given.value, AssignedValue::Unknown(_));
         let brackets: &[(&str, &str)] = match self.given {
             Some(given) if is_unknown(given) => return,
-            Some(_) => &[
-                ("<", ">"),
-                ("$(", ")"),
-                ("${", "}"),
-                ("{{", "}}"),
-                ("$", ""),
-            ],
+            Some(_) => &[("<", ">"), ("$(", ")"), ("${", "}"), ("{{", "}}"), ("$", "")],
             // Another rule checks references in defaults.
             None => &[("<", ">")],
         };
         let is_placeholder = brackets.iter().any(|(open, close)| {
             let inner = text.strip_prefix(open);
-            inner
-                .and_then(|inner| inner.strip_suffix(close))
-                .map(str::trim)
-                == Some(name)
+            inner.and_then(|inner| inner.strip_suffix(close)).map(str::trim) == Some(name)
         });
         if is_placeholder {
             let message = format!("the value of parameter `{name}` is the placeholder `{text}`");
@@ -147,10 +130,7 @@ impl Check<'_> {
             Some(shown) => format!(" ({shown})"),
             None => String::new(),
         };
-        let message = format!(
-            "parameter `{}`{shown} is required and has no value",
-            parameter.name
-        );
+        let message = format!("parameter `{}`{shown} is required and has no value", parameter.name);
         let mut diagnostic = Diagnostic::error(message)
             .rule("given-value")
             .at(parameter.field("name").place())
@@ -173,19 +153,14 @@ impl Check<'_> {
 
     /// The end of a message that shows the value, unless it is secret or long.
     fn found(&self, text: &str) -> String {
-        if self.may_show && text.len() <= 80 {
-            format!(", found `{text}`")
-        } else {
-            String::new()
-        }
+        if self.may_show && text.len() <= 80 { format!(", found `{text}`") } else { String::new() }
     }
 
     fn kind(&mut self, text: &str) {
         let kind = self.parameter.kind;
         if kind.fits(text) {
-            let is_own = self
-                .given
-                .is_some_and(|given| matches!(given.value, AssignedValue::Bytes(_)));
+            let is_own =
+                self.given.is_some_and(|given| matches!(given.value, AssignedValue::Bytes(_)));
             if kind == ParameterType::Base64 && !is_own && is_base64_by_chance(text) {
                 let message = format!(
                     "the value of parameter `{}` is base64 of bytes that are not text",
@@ -242,10 +217,8 @@ impl Check<'_> {
         match pattern::matches(pattern, text) {
             Ok(true) => {}
             Ok(false) => {
-                let message = format!(
-                    "parameter `{name}` must match `{pattern}`{}",
-                    self.found(text)
-                );
+                let message =
+                    format!("parameter `{name}` must match `{pattern}`{}", self.found(text));
                 self.error(message, None);
             }
             Err(Unmatched::Long) => {
@@ -290,18 +263,13 @@ impl Check<'_> {
         };
         let bound = |bound: &Option<String>| bound.as_ref()?.parse::<f64>().ok();
         let name = &self.parameter.name;
-        let message = match (
-            bound(&self.parameter.minimum),
-            bound(&self.parameter.maximum),
-        ) {
-            (Some(least), _) if number < least => format!(
-                "parameter `{name}` must be at least {least}{}",
-                self.found(text)
-            ),
-            (_, Some(most)) if number > most => format!(
-                "parameter `{name}` must be at most {most}{}",
-                self.found(text)
-            ),
+        let message = match (bound(&self.parameter.minimum), bound(&self.parameter.maximum)) {
+            (Some(least), _) if number < least => {
+                format!("parameter `{name}` must be at least {least}{}", self.found(text))
+            }
+            (_, Some(most)) if number > most => {
+                format!("parameter `{name}` must be at most {most}{}", self.found(text))
+            }
             _ => return,
         };
         self.error(message, None);

@@ -30,18 +30,14 @@ pub fn check(template: &Template, parameter: &Parameter) -> Option<Diagnostic> {
             constant(name),
             "write random characters as `[a-zA-Z0-9]{16}`; for a fixed value, use `value`",
         ),
-        Variety::HasBracket => (
-            format!("`[` in the `from` of parameter `{name}` is literal text"),
-            length,
-        ),
+        Variety::HasBracket => {
+            (format!("`[` in the `from` of parameter `{name}` is literal text"), length)
+        }
     };
     let is_error = variety != Variety::HasBracket
         && (template.dialect == Dialect::Proposal || is_secret(template, parameter));
-    let diagnostic = if is_error {
-        Diagnostic::error(message)
-    } else {
-        Diagnostic::warning(message)
-    };
+    let diagnostic =
+        if is_error { Diagnostic::error(message) } else { Diagnostic::warning(message) };
     Some(
         diagnostic
             .rule(RULE)
@@ -60,14 +56,10 @@ fn constant(name: &str) -> String {
 fn is_secret(template: &Template, parameter: &Parameter) -> bool {
     parameter.secret
         || parameter.is_named_like_secret()
-        || template
-            .objects()
-            .into_iter()
-            .flat_map(Cursor::children)
-            .any(|object| {
-                let object = object.open();
-                let object = object.cursor();
-                object.text_at(["kind"]).as_deref() == Some("Secret")
-                    && refers(object, &[&parameter.name], template.dialect)
-            })
+        || template.objects().into_iter().flat_map(Cursor::children).any(|object| {
+            let object = object.open();
+            let object = object.cursor();
+            object.text_at(["kind"]).as_deref() == Some("Secret")
+                && refers(object, &[&parameter.name], template.dialect)
+        })
 }

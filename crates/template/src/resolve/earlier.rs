@@ -69,14 +69,9 @@ impl<'d> Referring<'d> {
                 by_name.entry(name.to_owned()).or_default().push(object);
             }
         }
-        let elsewhere = [template.labels(), template.message()]
-            .into_iter()
-            .flatten();
+        let elsewhere = [template.labels(), template.message()].into_iter().flatten();
         let elsewhere = elsewhere.flat_map(|node| reference::names(node.raw(), template.dialect));
-        Self {
-            by_name,
-            elsewhere: elsewhere.map(str::to_owned).collect(),
-        }
+        Self { by_name, elsewhere: elsewhere.map(str::to_owned).collect() }
     }
 
     fn to(&self, name: &str) -> impl Iterator<Item = Cursor<'d>> {
@@ -127,12 +122,7 @@ impl Look<'_, '_> {
             let file = identity::reference(old.cursor()).path;
             let file = file.map_or_else(String::new, |file| format!(" in {file}"));
             let mut found = Vec::new();
-            self.values(
-                object.cursor(),
-                old.cursor(),
-                &FieldPath::root(),
-                &mut found,
-            );
+            self.values(object.cursor(), old.cursor(), &FieldPath::root(), &mut found);
             for (text, field) in found {
                 let field = format!("`{field}` of `{identity}`{file}");
                 if !generate::fits(self.from, &text) {
@@ -183,9 +173,7 @@ impl Look<'_, '_> {
         let needs_another = reference::names(text, dialect)
             .any(|name| self.known.get(name).is_none() && is_declared(name));
         (!needs_another).then(|| {
-            reference::with_values(text, dialect, |name| {
-                Some(self.known.get(name)?.text.as_ref())
-            })
+            reference::with_values(text, dialect, |name| Some(self.known.get(name)?.text.as_ref()))
         })
     }
 
@@ -311,9 +299,7 @@ impl Look<'_, '_> {
             let (prefix, suffix) = text.split_once(spelling.as_str())?;
             let (prefix, suffix) = (self.text(prefix)?, self.text(suffix)?);
             let old = old.text().ok()??;
-            let value = old
-                .strip_prefix(prefix.as_str())?
-                .strip_suffix(suffix.as_str())?;
+            let value = old.strip_prefix(prefix.as_str())?.strip_suffix(suffix.as_str())?;
             Some(value.to_owned())
         })
     }

@@ -69,10 +69,7 @@ pub(crate) struct Generated {
 
 impl From<String> for Generated {
     fn from(text: String) -> Self {
-        Self {
-            text,
-            warning: None,
-        }
+        Self { text, warning: None }
     }
 }
 
@@ -104,12 +101,7 @@ impl<'d> Generator<'_, 'd> {
                 let mut random = SeededRandom::new(seed, "", template.name(), "", &parameter.name);
                 generate::expression(from, &mut random)
             }
-            Generation::Reproducible {
-                seed,
-                scope,
-                instance,
-                earlier,
-            } => {
+            Generation::Reproducible { seed, scope, instance, earlier } => {
                 let referring = self.referring.get_or_init(|| Referring::of(template));
                 let look = earlier::Look {
                     template,
@@ -170,11 +162,7 @@ fn check_seed(seed: &[u8]) -> std::result::Result<(), ExpressionError> {
 /// The error for a parameter without a value and a seed. `has_objects` tells whether an earlier run
 /// created objects.
 fn no_value(parameter: &Parameter, has_objects: bool) -> Diagnostic {
-    let missing = if has_objects {
-        ", and no earlier one was found"
-    } else {
-        ""
-    };
+    let missing = if has_objects { ", and no earlier one was found" } else { "" };
     Diagnostic::error(format!("parameter `{}` has no value{missing}, and no random one is generated, because the output must be the same each time", parameter.name))
         .at(parameter.field("name").place())
         .field(format!("parameters[{}].value", parameter.index))

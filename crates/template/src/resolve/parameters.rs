@@ -81,10 +81,7 @@ impl<'d> Parameters<'d> {
         let mut known = KnownSecrets::default();
         for value in self.values.values().filter(|value| !value.may_show) {
             known.add_encoded(&value.text);
-            value
-                .structured
-                .iter()
-                .for_each(|value| known.add_all(value));
+            value.structured.iter().for_each(|value| known.add_all(value));
         }
         known
     }

@@ -80,12 +80,7 @@ pub(crate) fn resolve<'d>(
                 if let Some(warning) = made.warning {
                     resolver.diagnostics.push(warning);
                 }
-                resolver.insert(
-                    &mut effective,
-                    parameter,
-                    made.text.into(),
-                    Origin::Generated,
-                );
+                resolver.insert(&mut effective, parameter, made.text.into(), Origin::Generated);
             }
             Err(diagnostic) => resolver.diagnostics.push(*diagnostic),
         }
@@ -126,23 +121,15 @@ fn given_by_index<'g>(
 /// Where each name is declared, for the first time if it is more than once.
 fn index_by_name(template: &Template) -> BTreeMap<&str, usize> {
     let parameters = template.parameters.iter().rev();
-    parameters
-        .map(|parameter| (parameter.name.as_str(), parameter.index))
-        .collect()
+    parameters.map(|parameter| (parameter.name.as_str(), parameter.index)).collect()
 }
 
 fn unknown_parameter(template: &Template, given: &Assignment, ignore: bool) -> Diagnostic {
     let message = format!("the Template has no parameter `{}`", given.name);
-    let known = template
-        .parameters
-        .iter()
-        .map(|parameter| parameter.name.as_str());
+    let known = template.parameters.iter().map(|parameter| parameter.name.as_str());
     let known = closest(&given.name, known);
     // A value given under a misspelt name may be a secret, too.
-    let meant = template
-        .parameters
-        .iter()
-        .find(|parameter| Some(parameter.name.as_str()) == known);
+    let meant = template.parameters.iter().find(|parameter| Some(parameter.name.as_str()) == known);
     let is_secret = given.secret || meant.is_some_and(|parameter| !parameter.may_show());
     let slip = slip(given);
     let hint = match (slip, known) {
@@ -151,11 +138,7 @@ fn unknown_parameter(template: &Template, given: &Assignment, ignore: bool) -> D
         _ if template.parameters.is_empty() => "it declares no parameters".to_owned(),
         _ => "declare it under `parameters`, or leave the value out".to_owned(),
     };
-    let diagnostic = if ignore {
-        Diagnostic::warning(message)
-    } else {
-        Diagnostic::error(message)
-    };
+    let diagnostic = if ignore { Diagnostic::warning(message) } else { Diagnostic::error(message) };
     let mut diagnostic = diagnostic.rule("undeclared-parameter").conceal(is_secret);
     if !ignore && known.is_none() && slip.is_none() && !template.parameters.is_empty() {
         let advice = "to ignore it, use `--ignore-unknown-parameters`";
@@ -165,11 +148,7 @@ fn unknown_parameter(template: &Template, given: &Assignment, ignore: bool) -> D
         Some(place) => diagnostic.at(place.clone()),
         None => diagnostic.hint(format!("it was given as `{}=…`", given.origin)),
     };
-    if ignore {
-        diagnostic
-    } else {
-        diagnostic.hint(hint)
-    }
+    if ignore { diagnostic } else { diagnostic.hint(hint) }
 }
 
 /// The hint for an option among values, or for the field of an object that has them.
@@ -349,12 +328,7 @@ impl<'d> Resolver<'_, 'd> {
 
     /// The new text of `${NAME}` in a default: an error if it names a parameter and is not escaped.
     fn braces<'t>(&mut self, part: Part<'t>, index: usize, default: Cursor<'_>) -> Option<&'t str> {
-        let Part::Foreign {
-            name,
-            spelling,
-            is_escaped,
-        } = part
-        else {
+        let Part::Foreign { name, spelling, is_escaped } = part else {
             return None;
         };
         let by_name = self.by_name.get_or_init(|| index_by_name(self.template));
@@ -365,11 +339,8 @@ impl<'d> Resolver<'_, 'd> {
             return Some(part.unescaped());
         }
         let diagnostic = foreign::diagnostic(Dialect::Proposal, name, spelling, true);
-        self.diagnostics.push(
-            diagnostic
-                .at(default.place())
-                .field(format!("parameters[{index}].value")),
-        );
+        self.diagnostics
+            .push(diagnostic.at(default.place()).field(format!("parameters[{index}].value")));
         None
     }
 
@@ -377,9 +348,7 @@ impl<'d> Resolver<'_, 'd> {
     fn hides(&self, index: usize) -> bool {
         self.hidden.contains(&index)
             || self.given.get(&index).is_some_and(|given| given.secret)
-            || self
-                .parameter(index)
-                .is_some_and(|parameter| !parameter.may_show())
+            || self.parameter(index).is_some_and(|parameter| !parameter.may_show())
     }
 
     /// Warns of an empty value that is given for a parameter whose value would be generated.
@@ -395,9 +364,8 @@ impl<'d> Resolver<'_, 'd> {
             "the value given for parameter `{}` is empty: none is generated",
             parameter.name
         );
-        let mut diagnostic = Diagnostic::warning(message)
-            .rule("given-value")
-            .hint("to generate a value, give none");
+        let mut diagnostic =
+            Diagnostic::warning(message).rule("given-value").hint("to generate a value, give none");
         match &given.place {
             Some(place) => diagnostic = diagnostic.at(place.clone()),
             None => diagnostic = diagnostic.hint(format!("it was given by `{}`", given.origin)),
@@ -465,17 +433,12 @@ impl<'d> Resolver<'_, 'd> {
         let may_show = !self.hides(parameter.index);
         let structured = match (given.map(|given| &given.value), parameter.value()) {
             (Some(AssignedValue::Structured(value)), _) => Some(value.clone()),
-            (None, Some(default)) if default.is_mapping() || default.is_sequence() => default
-                .value(DuplicateKeys::Refuse, self.diagnostics)
-                .map(Value::without_origin),
+            (None, Some(default)) if default.is_mapping() || default.is_sequence() => {
+                default.value(DuplicateKeys::Refuse, self.diagnostics).map(Value::without_origin)
+            }
             _ => None,
         };
-        let mut check = Check {
-            parameter,
-            given,
-            may_show,
-            diagnostics: self.diagnostics,
-        };
+        let mut check = Check { parameter, given, may_show, diagnostics: self.diagnostics };
         let structured = check.structured(structured, &text);
         let text = match &structured {
             Some(value) => value.to_json().into(),

@@ -13,9 +13,7 @@ use krm_yaml::Value;
 pub fn list(template: &Template) -> Value<'_> {
     let parameters = template.parameters().iter();
     Value::sequence(
-        parameters
-            .map(|parameter| item(parameter, template.default_value(parameter)))
-            .collect(),
+        parameters.map(|parameter| item(parameter, template.default_value(parameter))).collect(),
     )
 }
 
@@ -46,10 +44,7 @@ fn item<'t>(parameter: &'t Parameter, default: DefaultValue<'t>) -> Value<'t> {
         ("valueIsHidden", is_hidden.then(|| true.into())),
         ("generate", from.map(|_| "expression".into())),
         ("from", from.map(Value::from)),
-        (
-            "enum",
-            (!allowed.is_empty()).then(|| Value::sequence(allowed)),
-        ),
+        ("enum", (!allowed.is_empty()).then(|| Value::sequence(allowed))),
         ("pattern", text(&parameter.pattern)),
         ("minimum", number(&parameter.minimum)),
         ("maximum", number(&parameter.maximum)),
@@ -59,8 +54,6 @@ fn item<'t>(parameter: &'t Parameter, default: DefaultValue<'t>) -> Value<'t> {
         ("secret", parameter.secret.then(|| true.into())),
         ("group", text(&parameter.group)),
     ];
-    let there = fields
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.into(), value?)));
+    let there = fields.into_iter().filter_map(|(name, value)| Some((name.into(), value?)));
     Value::mapping(there.collect())
 }

@@ -108,10 +108,7 @@ impl Printer {
     /// Creates a printer without objects.
     #[must_use]
     pub const fn new(format: Format) -> Self {
-        Self {
-            format,
-            pieces: Vec::new(),
-        }
+        Self { format, pieces: Vec::new() }
     }
 
     /// Expands `template` like [`print()`] and prints its objects after the others. Returns its
@@ -329,11 +326,7 @@ impl Writer {
         if position.is_some() && text.is_none() {
             return false;
         }
-        let look = Look {
-            view: object.view(),
-            document: node.document(),
-            field,
-        };
+        let look = Look { view: object.view(), document: node.document(), field };
         debug_assert!(
             self.is_whole(expansion, &look, text.as_deref(), &found),
             "{text:?} with {found:?}"
@@ -396,8 +389,7 @@ impl Writer {
         if depth > 0 {
             self.text.push('\n');
         }
-        self.text
-            .extend(std::iter::repeat_n(' ', depth * JSON_WIDTH));
+        self.text.extend(std::iter::repeat_n(' ', depth * JSON_WIDTH));
         krm_yaml::json(&mut self.text, object, Some(JSON_WIDTH), depth);
         if depth == 0 {
             self.text.push('\n');

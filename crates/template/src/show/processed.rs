@@ -60,11 +60,7 @@ pub fn processed<'d>(
 fn whole(template: &Template, head: &Value<'_>, items: &str) -> Result<String> {
     let document = template.node().document();
     let mut text = krm_yaml::render(document, head, Position::Document)?;
-    text.push_str(if items.is_empty() {
-        "objects: []"
-    } else {
-        "objects:"
-    });
+    text.push_str(if items.is_empty() { "objects: []" } else { "objects:" });
     text.push_str(document.eol());
     text.push_str(items);
     Ok(text)
@@ -120,18 +116,13 @@ fn head<'d>(
 
 fn set_values<'d>(list: &mut Value<'d>, template: &Template, values: &Parameters<'d>) {
     for parameter in &template.parameters {
-        let Some(entry) = list
-            .items_mut()
-            .and_then(|items| items.get_mut(parameter.index))
-        else {
+        let Some(entry) = list.items_mut().and_then(|items| items.get_mut(parameter.index)) else {
             continue;
         };
         let Some(effective) = values.get(&parameter.name) else {
             continue;
         };
-        let has_default = parameter
-            .value()
-            .is_some_and(|value| !Cursor::is_null(value));
+        let has_default = parameter.value().is_some_and(|value| !Cursor::is_null(value));
         if effective.text.is_empty() && !has_default {
             continue;
         }

@@ -136,10 +136,7 @@ fn text_of(value: Option<&Value<'_>>) -> String {
 
 /// Returns `NAME=VALUE` in the first spelling that parses to the same value.
 fn env_line(name: &str, text: &str) -> Option<String> {
-    let escaped = text
-        .replace('\\', r"\\")
-        .replace('\n', r"\n")
-        .replace('\r', r"\r");
+    let escaped = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
     let spellings = [
         format!("{name}={text}"),
         format!("{name}=\"{escaped}\""),
@@ -156,15 +153,9 @@ fn env_line(name: &str, text: &str) -> Option<String> {
 fn comment(out: &mut String, text: &str) {
     // All characters that any YAML parser treats as a line break.
     let breaks = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
-    for line in text
-        .trim_end()
-        .split(breaks)
-        .filter(|_| !text.trim().is_empty())
-    {
-        let line: String = line
-            .chars()
-            .map(|c| if c.is_control() && c != '\t' { '·' } else { c })
-            .collect();
+    for line in text.trim_end().split(breaks).filter(|_| !text.trim().is_empty()) {
+        let line: String =
+            line.chars().map(|c| if c.is_control() && c != '\t' { '·' } else { c }).collect();
         let _ = writeln!(out, "{}", format!("# {line}").trim_end());
     }
 }

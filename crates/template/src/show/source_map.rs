@@ -116,10 +116,7 @@ struct Location {
     column: usize,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde gives it a reference"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives it a reference")]
 const fn is_false(value: &bool) -> bool {
     !*value
 }
@@ -137,15 +134,8 @@ impl SourceMap {
     /// # Errors
     /// If the serialization fails, which is not expected.
     pub fn to_json(&self, is_pretty: bool) -> serde_json::Result<String> {
-        let file = File {
-            version: VERSION,
-            objects: &self.objects,
-        };
-        if is_pretty {
-            serde_json::to_string_pretty(&file)
-        } else {
-            serde_json::to_string(&file)
-        }
+        let file = File { version: VERSION, objects: &self.objects };
+        if is_pretty { serde_json::to_string_pretty(&file) } else { serde_json::to_string(&file) }
     }
 }
 
@@ -161,14 +151,8 @@ fn mapped_object(mapping: &Mapping<'_>, trace: &Trace, object: &Traced) -> Mappe
         instance: mapping.instance.to_owned(),
         output: (mapping.output)(&object.value),
         location: section.map(|section| location(&section.place)),
-        parameters: trace
-            .parameters_of(object.fields.iter())
-            .map(mapped_parameter)
-            .collect(),
-        fields: object
-            .shown()
-            .map(|field| mapped_field(mapping, object, field))
-            .collect(),
+        parameters: trace.parameters_of(object.fields.iter()).map(mapped_parameter).collect(),
+        fields: object.shown().map(|field| mapped_field(mapping, object, field)).collect(),
     }
 }
 
@@ -194,9 +178,5 @@ fn mapped_field(mapping: &Mapping<'_>, object: &Traced, field: &Field) -> Mapped
 
 fn location(place: &Place) -> Location {
     let (line, column) = place.line_column();
-    Location {
-        file: place.source.name().to_owned(),
-        line,
-        column,
-    }
+    Location { file: place.source.name().to_owned(), line, column }
 }

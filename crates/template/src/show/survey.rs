@@ -35,9 +35,7 @@ impl<'t> Survey<'t> {
     pub fn of(template: &'t Template, diagnostics: &mut Diagnostics) -> Self {
         let unknown = unknown(template);
         let mut found = Diagnostics::new();
-        let given = references(template, |parameter| {
-            unknown.contains(parameter.name.as_str())
-        });
+        let given = references(template, |parameter| unknown.contains(parameter.name.as_str()));
         resolve(template, &given, false, &mut found);
         diagnostics.append(found.clone());
         Self::with(template, unknown, wrong(&found), Parameter::may_show)
@@ -99,19 +97,13 @@ impl<'t> Survey<'t> {
             ignore_unknown_parameters: true,
             ..Options::new(Generation::Random)
         };
-        expand(
-            self.template,
-            &self.given,
-            &options,
-            diagnostics,
-            |expansion, found| {
-                let expansion = expansion.for_checking();
-                expansion.advise(found);
-                for (index, object) in expansion.objects().enumerate() {
-                    expansion.object(index, object, found, sink);
-                }
-            },
-        );
+        expand(self.template, &self.given, &options, diagnostics, |expansion, found| {
+            let expansion = expansion.for_checking();
+            expansion.advise(found);
+            for (index, object) in expansion.objects().enumerate() {
+                expansion.object(index, object, found, sink);
+            }
+        });
     }
 }
 
@@ -197,12 +189,5 @@ fn resolve<'d>(
     // Generated values are not known either, so generate nothing.
     let mut generate =
         |_: &'d Parameter, from: &str, _: &Parameters<'d>| Ok(Generated::from(from.to_owned()));
-    resolver::resolve(
-        template,
-        given,
-        ignore_unknown,
-        None,
-        &mut generate,
-        diagnostics,
-    )
+    resolver::resolve(template, given, ignore_unknown, None, &mut generate, diagnostics)
 }

@@ -156,9 +156,7 @@ impl Traced {
     /// Returns the fields, each [`Field::shown`] path once.
     pub fn shown(&self) -> impl Iterator<Item = &Field> {
         let mut last: Option<&FieldPath> = None;
-        self.fields
-            .iter()
-            .filter(move |field| last.replace(&field.shown) != Some(&field.shown))
+        self.fields.iter().filter(move |field| last.replace(&field.shown) != Some(&field.shown))
     }
 }
 
@@ -243,11 +241,7 @@ pub fn trace(
             let effective = expansion.parameters.get(&parameter.name)?;
             Some(traced_parameter(template, parameter, effective))
         });
-        Trace {
-            objects,
-            parameters: parameters.collect(),
-            message: None,
-        }
+        Trace { objects, parameters: parameters.collect(), message: None }
     };
     // The objects were inspected when they were created.
     let unseen = Options {
@@ -274,9 +268,7 @@ fn traced_parameter(
     TracedParameter {
         name: parameter.name.clone(),
         omits: effective.omits,
-        value: effective
-            .may_show
-            .then(|| effective.text.clone().into_owned()),
+        value: effective.may_show.then(|| effective.text.clone().into_owned()),
         origin: effective.origin.clone(),
         place: effective.place.clone(),
         made_from: default.map_or_else(Vec::new, |text| template.names_in(&text)),
@@ -423,11 +415,8 @@ impl<'d> Origins<'_, 'd> {
             references: Vec::new(),
             is_literal: false,
         };
-        let mut traced = Traced {
-            value: value.clone().into_owned(),
-            fields: Vec::new(),
-            sections: Vec::new(),
-        };
+        let mut traced =
+            Traced { value: value.clone().into_owned(), fields: Vec::new(), sections: Vec::new() };
         let path = FieldPath::root();
         self.fields(value, Some(before), path, &origin, false, &mut traced);
         traced
@@ -456,10 +445,9 @@ impl<'d> Origins<'_, 'd> {
             });
             return;
         }
-        traced.sections.extend(origin.node.map(|node| Section {
-            path: origin.shown.clone(),
-            place: node.key_place(),
-        }));
+        traced.sections.extend(
+            origin.node.map(|node| Section { path: origin.shown.clone(), place: node.key_place() }),
+        );
         let mut index = 0;
         while let Some((key, part)) = value.part(index) {
             let path = match key {

@@ -32,9 +32,7 @@ pub fn visit<'d, R>(
             visit_object(expansion, object, &field, found, look);
         }
         let labels = expansion.labels.as_ref();
-        let labels = labels
-            .map(|labels| labels.all.as_slice())
-            .unwrap_or_default();
+        let labels = labels.map(|labels| labels.all.as_slice()).unwrap_or_default();
         end(expansion.parameters, labels)
     };
     expand(template, given, options, diagnostics, run)
@@ -51,11 +49,7 @@ fn visit_object(
     let node = opened.cursor();
     let mut found = Diagnostics::new();
     if let Some(object) = expansion.patched(node, field, &mut found) {
-        let object = Look {
-            view: object.view(),
-            document: node.document(),
-            field,
-        };
+        let object = Look { view: object.view(), document: node.document(), field };
         expansion.inspect(&object, &mut found);
         diagnostics.append(found);
         if !diagnostics.has_errors() {

@@ -42,10 +42,7 @@ struct Counter {
 
 impl Counter {
     const fn new(most: usize) -> Self {
-        Self {
-            left: AtomicUsize::new(most),
-            most,
-        }
+        Self { left: AtomicUsize::new(most), most }
     }
 
     fn take(&self, count: usize) -> bool {
@@ -100,8 +97,7 @@ impl<'b> Budget<'b> {
     pub(crate) fn take_object(&self) -> bool {
         let fits = self.goes_on() && self.objects.take(1);
         if !fits {
-            self.overrun
-                .get_or_init(|| Overrun::Objects(self.objects.most));
+            self.overrun.get_or_init(|| Overrun::Objects(self.objects.most));
         }
         fits
     }
@@ -135,11 +131,11 @@ impl Overrun {
                     .field("objects")
                     .hint("split the Template")
             }
-            Self::Bytes(most) => Diagnostic::error(format!(
-                "the values in the objects take more than {most} bytes"
-            ))
-            .field("objects")
-            .hint("use shorter values, or refer to long ones less often"),
+            Self::Bytes(most) => {
+                Diagnostic::error(format!("the values in the objects take more than {most} bytes"))
+                    .field("objects")
+                    .hint("use shorter values, or refer to long ones less often")
+            }
             Self::Time => Diagnostic::error("the expansion takes too long").field("objects"),
         }
     }

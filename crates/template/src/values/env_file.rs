@@ -65,10 +65,7 @@ pub fn parse(text: &str) -> Result<Vec<Assignment>, Vec<EnvError>> {
                 errors.push(error);
                 // A value that was meant to have several lines is reported once.
                 if let Some(length) = rest.clone().position(|(_, line)| is_end(line))
-                    && rest
-                        .clone()
-                        .take(length)
-                        .all(|(_, line)| !line.contains('='))
+                    && rest.clone().take(length).all(|(_, line)| !line.contains('='))
                 {
                     rest.by_ref().take(length + 1).for_each(drop);
                 }
@@ -76,11 +73,7 @@ pub fn parse(text: &str) -> Result<Vec<Assignment>, Vec<EnvError>> {
             None => {}
         }
     }
-    if errors.is_empty() {
-        Ok(assignments)
-    } else {
-        Err(errors)
-    }
+    if errors.is_empty() { Ok(assignments) } else { Err(errors) }
 }
 
 /// Whether a file has lines `NAME=VALUE`, and is not YAML or JSON: by its first line that is neither
@@ -242,12 +235,7 @@ fn check_name(name: &str, range: Range<usize>) -> Result<(), EnvError> {
         // It may be a line of a value.
         "the text before `=` is not a parameter name".to_owned()
     };
-    Err(EnvError {
-        message,
-        range,
-        hint: Some(NAME_RULE.to_owned()),
-        holds_value: false,
-    })
+    Err(EnvError { message, range, hint: Some(NAME_RULE.to_owned()), holds_value: false })
 }
 
 #[cfg(test)]
@@ -261,10 +249,8 @@ mod tests {
     fn check(text: &str, expected: Result<Pairs, Pairs>) {
         match (parse(text), expected) {
             (Ok(assignments), Ok(expected)) => {
-                let pairs: Vec<_> = assignments
-                    .iter()
-                    .map(|a| (a.name.as_str(), a.value.as_str()))
-                    .collect();
+                let pairs: Vec<_> =
+                    assignments.iter().map(|a| (a.name.as_str(), a.value.as_str())).collect();
                 assert_eq!(pairs, expected);
                 for assignment in &assignments {
                     let name = text.get(assignment.name_range.clone());
@@ -290,12 +276,7 @@ mod tests {
         let found = parse_assignment(argument);
         let found = match &found {
             Ok((name, value)) => Ok((name.as_str(), value.as_str())),
-            Err(EnvError {
-                message,
-                range,
-                hint,
-                ..
-            }) => Err((
+            Err(EnvError { message, range, hint, .. }) => Err((
                 message.as_str(),
                 argument.get(range.clone()).unwrap(),
                 hint.as_deref().unwrap_or_default(),
@@ -348,14 +329,8 @@ mod tests {
             "A=\"un\nB: 'first # one\nX=it's\nC = '\nY=\"a\" b\n",
             Err(&[(&a, "\""), (&b, "'"), (&c, "'")]),
         );
-        check(
-            "A=\"one\ntwo\nthree\"\nB\n",
-            Err(&[(&a, "\""), (NO_SEPARATOR, "B")]),
-        );
-        check(
-            "A='\"un'\nB=\"it's\"\n",
-            Ok(&[("A", "\"un"), ("B", "it's")]),
-        );
+        check("A=\"one\ntwo\nthree\"\nB\n", Err(&[(&a, "\""), (NO_SEPARATOR, "B")]));
+        check("A='\"un'\nB=\"it's\"\n", Ok(&[("A", "\"un"), ("B", "it's")]));
     }
 
     #[test]
@@ -370,18 +345,9 @@ mod tests {
 
     #[test]
     fn oc_refuses_names_with_a_digit_first_with_a_blank_or_empty() {
-        check(
-            "1A=x\n",
-            Err(&[("the text before `=` is not a parameter name", "1A")]),
-        );
-        check(
-            "A B=x\n",
-            Err(&[("the text before `=` is not a parameter name", "A B")]),
-        );
-        check(
-            "=x\n",
-            Err(&[("expected a parameter name before the value", "")]),
-        );
+        check("1A=x\n", Err(&[("the text before `=` is not a parameter name", "1A")]));
+        check("A B=x\n", Err(&[("the text before `=` is not a parameter name", "A B")]));
+        check("=x\n", Err(&[("expected a parameter name before the value", "")]));
         check(
             "fo%(o=bar\nS P A C E S=test\n",
             Err(&[
@@ -456,10 +422,7 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_not_part_of_a_name() {
-        check(
-            "\u{FEFF}Ä=1\n",
-            Err(&[("the text before `=` is not a parameter name", "Ä")]),
-        );
+        check("\u{FEFF}Ä=1\n", Err(&[("the text before `=` is not a parameter name", "Ä")]));
         check("\u{FEFF}A=ä\n", Ok(&[("A", "ä")]));
     }
 
@@ -472,10 +435,7 @@ mod tests {
     fn reports_all_bad_lines() {
         check(
             "A=1\nnope\r\n  2b = x # y\n",
-            Err(&[
-                (NO_SEPARATOR, "nope"),
-                ("the text before `=` is not a parameter name", "2b"),
-            ]),
+            Err(&[(NO_SEPARATOR, "nope"), ("the text before `=` is not a parameter name", "2b")]),
         );
     }
 
@@ -485,10 +445,7 @@ mod tests {
         check_argument("P=", Ok(("P", "")));
         check_argument("P=a=b", Ok(("P", "a=b")));
         check_argument("P=a,Q=b", Ok(("P", "a,Q=b")));
-        check_argument(
-            "MYSQL_PASSWORD=my,1%pa=s",
-            Ok(("MYSQL_PASSWORD", "my,1%pa=s")),
-        );
+        check_argument("MYSQL_PASSWORD=my,1%pa=s", Ok(("MYSQL_PASSWORD", "my,1%pa=s")));
         check_argument("p= \"x\" # y\n", Ok(("p", " \"x\" # y\n")));
     }
 
@@ -512,23 +469,12 @@ mod tests {
         );
         check_argument(
             "1P=a",
-            Err((
-                "the text before `=` is not a parameter name",
-                "1P",
-                NAME_RULE,
-            )),
+            Err(("the text before `=` is not a parameter name", "1P", NAME_RULE)),
         );
-        check_argument(
-            "=a",
-            Err(("expected a parameter name before the value", "", NAME_RULE)),
-        );
+        check_argument("=a", Err(("expected a parameter name before the value", "", NAME_RULE)));
         check_argument(
             " P=a",
-            Err((
-                "the text before `=` is not a parameter name",
-                " P",
-                NAME_RULE,
-            )),
+            Err(("the text before `=` is not a parameter name", " P", NAME_RULE)),
         );
     }
 

@@ -52,11 +52,7 @@ pub struct ExpressionError {
 
 impl ExpressionError {
     fn new(message: impl Into<String>, range: Range<usize>) -> Self {
-        Self {
-            message: message.into(),
-            range,
-            hint: None,
-        }
+        Self { message: message.into(), range, hint: None }
     }
 
     fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -206,12 +202,7 @@ fn next_characters(text: &str) -> Option<Split<'_>> {
         })?;
         let from_length = from_close.strip_prefix("]{")?;
         let (length, from_brace) = split_run(from_length, |c| c.is_ascii_digit())?;
-        Some(Split {
-            before,
-            class,
-            length,
-            after: from_brace.strip_prefix('}')?,
-        })
+        Some(Split { before, class, length, after: from_brace.strip_prefix('}')? })
     })
 }
 
@@ -254,11 +245,9 @@ fn parse_class(class: &str, start: usize) -> Result<Vec<char>, ExpressionError> 
         return Ok(characters);
     }
     let range = start..start + class.len() + "[]".len();
-    Err(
-        ExpressionError::new(format!("malformed class `[{class}]`"), range).hint(
-            "end it with a range, as in `[a-z0-9]`, or begin it with `\\w`, `\\d`, `\\a` or `\\A`",
-        ),
-    )
+    Err(ExpressionError::new(format!("malformed class `[{class}]`"), range).hint(
+        "end it with a range, as in `[a-z0-9]`, or begin it with `\\w`, `\\d`, `\\a` or `\\A`",
+    ))
 }
 
 /// The test that `oc process` puts a class to.
@@ -322,11 +311,8 @@ fn span(first: char, last: char, range: Range<usize>) -> Result<&'static str, Ex
     let from_first = ALPHANUMERIC.trim_start_matches(|c| c != first);
     let characters = from_first.find(last).and_then(|end| from_first.get(..=end));
     characters.ok_or_else(|| {
-        let kinds: [fn(&char) -> bool; 3] = [
-            char::is_ascii_lowercase,
-            char::is_ascii_uppercase,
-            char::is_ascii_digit,
-        ];
+        let kinds: [fn(&char) -> bool; 3] =
+            [char::is_ascii_lowercase, char::is_ascii_uppercase, char::is_ascii_digit];
         let same_kind = kinds.iter().any(|kind| kind(&first) && kind(&last));
         ExpressionError::new(format!("range `{first}-{last}` is reversed"), range).hint(
             if same_kind {
@@ -444,10 +430,7 @@ mod tests {
         check(r"[\d]{10}", Ok("0123456789"));
         check(r"[\a]{62}", Ok(&format!("{LOWER}{UPPER}0123456789")));
         check(r"[\A]{33}", Ok(r#"~!@#$%^&*()-_+={}[]\|<,>.?/"';:`~"#));
-        check(
-            r"[\d\A]{42}",
-            Ok(r#"0123456789~!@#$%^&*()-_+={}[]\|<,>.?/"';:`"#),
-        );
+        check(r"[\d\A]{42}", Ok(r#"0123456789~!@#$%^&*()-_+={}[]\|<,>.?/"';:`"#));
     }
 
     #[test]
@@ -502,29 +485,16 @@ mod tests {
 
     #[test]
     fn a_class_without_escape_first_or_range_last_is_malformed_as_in_oc() {
-        check(
-            "[ABC]{3}",
-            Err(("malformed class `[ABC]`", "[ABC]", MALFORMED)),
-        );
-        check(
-            "ä[0-9abc]{3}",
-            Err(("malformed class `[0-9abc]`", "[0-9abc]", MALFORMED)),
-        );
-        check(
-            r"[a-z]{3}[a-z\d]{3}",
-            Err((r"malformed class `[a-z\d]`", r"[a-z\d]", MALFORMED)),
-        );
+        check("[ABC]{3}", Err(("malformed class `[ABC]`", "[ABC]", MALFORMED)));
+        check("ä[0-9abc]{3}", Err(("malformed class `[0-9abc]`", "[0-9abc]", MALFORMED)));
+        check(r"[a-z]{3}[a-z\d]{3}", Err((r"malformed class `[a-z\d]`", r"[a-z\d]", MALFORMED)));
     }
 
     #[test]
     fn escapes_that_oc_does_not_know_are_errors() {
         check(
             r"[\\w]{10}",
-            Err((
-                r"unknown escape `\\`",
-                r"\\",
-                r"write one `\`: only double quotes need two",
-            )),
+            Err((r"unknown escape `\\`", r"\\", r"write one `\`: only double quotes need two")),
         );
         check(r"[\w\s]{3}", Err((r"unknown escape `\s`", r"\s", ESCAPES)));
         check(r"[a-z\]{3}", Err((r"unknown escape `\`", r"\", ESCAPES)));
@@ -542,40 +512,20 @@ mod tests {
 
     #[test]
     fn a_reversed_range_is_an_error() {
-        check(
-            "[a-zZ-A]{3}",
-            Err(("range `Z-A` is reversed", "Z-A", "write it as `A-Z`")),
-        );
-        check(
-            "[9-0]{3}",
-            Err(("range `9-0` is reversed", "9-0", "write it as `0-9`")),
-        );
+        check("[a-zZ-A]{3}", Err(("range `Z-A` is reversed", "Z-A", "write it as `A-Z`")));
+        check("[9-0]{3}", Err(("range `9-0` is reversed", "9-0", "write it as `0-9`")));
         check("[A-z]{3}", Err(("range `A-z` is reversed", "A-z", ORDER)));
         check("[0-a]{3}", Err(("range `0-a` is reversed", "0-a", ORDER)));
     }
 
     #[test]
     fn a_length_is_from_1_to_255() {
-        check(
-            "[A-Z]{0}",
-            Err(("expected a length from 1 to 255, found `0`", "0", "")),
-        );
-        check(
-            "ä[A-Z]{300}]",
-            Err((
-                "expected a length from 1 to 255, found `300`",
-                "300",
-                LONGER,
-            )),
-        );
+        check("[A-Z]{0}", Err(("expected a length from 1 to 255, found `0`", "0", "")));
+        check("ä[A-Z]{300}]", Err(("expected a length from 1 to 255, found `300`", "300", LONGER)));
         let huge = "9".repeat(40);
         check(
             &format!("[A-Z]{{{huge}}}"),
-            Err((
-                &format!("expected a length from 1 to 255, found `{huge}`"),
-                &huge,
-                LONGER,
-            )),
+            Err((&format!("expected a length from 1 to 255, found `{huge}`"), &huge, LONGER)),
         );
         check("[a-a]{255}", Ok(&"a".repeat(255)));
         check("[a-a]{003}", Ok("aaa"));

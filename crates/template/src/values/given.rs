@@ -182,10 +182,8 @@ pub(crate) fn unquoted(name: &str, value: Cursor<'_>) -> Option<Diagnostic> {
 
 /// Whether kustomize leaves the spelling of a number or a bool as it is.
 pub(crate) fn is_respelled_alike(text: &str) -> bool {
-    let is_integer = |text: &str| {
-        text.parse::<i64>()
-            .is_ok_and(|number| number.to_string() == text)
-    };
+    let is_integer =
+        |text: &str| text.parse::<i64>().is_ok_and(|number| number.to_string() == text);
     matches!(text, "true" | "false") || is_integer(text)
 }
 
@@ -197,10 +195,7 @@ fn entries(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment
                 .conceal(true)
                 .maybe_hint(mapping.space_hint())
                 .hint("write each value as `NAME: value`")
-                .advise(
-                    Way::Arguments,
-                    "to give a file of `NAME=VALUE` lines, use `--param-file`",
-                ),
+                .advise(Way::Arguments, "to give a file of `NAME=VALUE` lines, use `--param-file`"),
         );
         return Vec::new();
     }
@@ -268,9 +263,7 @@ fn assignment(name: String, name_place: Option<Place>, entry: Cursor<'_>) -> Res
                 AssignedValue::Structured(value.without_origin().into_owned())
             } else {
                 let first = found.iter().next().cloned();
-                return Err(first
-                    .unwrap_or_else(|| Diagnostic::error("unreadable value"))
-                    .into());
+                return Err(first.unwrap_or_else(|| Diagnostic::error("unreadable value")).into());
             }
         }
         _ => AssignedValue::Text(entry.text()?.unwrap_or_default().into_owned()),

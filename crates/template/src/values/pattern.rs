@@ -28,9 +28,7 @@ pub(crate) enum Unmatched {
 pub fn check(pattern: &str) -> Result<(), String> {
     let regex = build(pattern, MAX_COMPILED).map_err(|error| error.to_string())?;
     if regex.captures_len() > MAX_GROUPS {
-        return Err(format!(
-            "it has more than {MAX_GROUPS} groups: write `(?:` instead of `(`"
-        ));
+        return Err(format!("it has more than {MAX_GROUPS} groups: write `(?:` instead of `(`"));
     }
     Ok(())
 }
@@ -65,19 +63,12 @@ mod tests {
             ("^(?:a{0,200}){0,20}$", 1_000, "true"),
             ("^(?:a{0,200}){0,20}$", 1 << 20, "long"),
             ("^a{0,999}b", 1 << 18, "long"),
-            (
-                &groups,
-                1,
-                "it has more than 100 groups: write `(?:` instead of `(`",
-            ),
+            (&groups, 1, "it has more than 100 groups: write `(?:` instead of `(`"),
         ] {
             assert_eq!(text(pattern, length), expected, "{pattern} {length}");
         }
         for (pattern, length) in [("(", 1), ("(?:a{9999}){9999}", 1), ("(", 1 << 20)] {
-            assert!(matches!(
-                matches(pattern, &"a".repeat(length)),
-                Err(Unmatched::Wrong(_))
-            ));
+            assert!(matches!(matches(pattern, &"a".repeat(length)), Err(Unmatched::Wrong(_))));
         }
     }
 }

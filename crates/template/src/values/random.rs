@@ -28,12 +28,9 @@ impl SystemRandom {
             let mut bytes = [0; 4 * AT_ONCE];
             getrandom::fill(&mut bytes).map_err(no_randomness)?;
             let (integers, _) = bytes.as_chunks();
-            self.left
-                .extend(integers.iter().copied().map(u32::from_ne_bytes));
+            self.left.extend(integers.iter().copied().map(u32::from_ne_bytes));
         }
-        self.left
-            .pop()
-            .ok_or_else(|| "the system gave none".to_owned())
+        self.left.pop().ok_or_else(|| "the system gave none".to_owned())
     }
 }
 
@@ -120,11 +117,8 @@ impl SeededRandom {
 
     fn fill_block(&mut self) -> Result<(), String> {
         let key = self.key.as_ref().ok_or("the secret seed is empty")?;
-        key.expand_multi_info(
-            &[&self.info, &self.next_block.to_be_bytes()],
-            &mut self.block,
-        )
-        .map_err(|error| format!("the seeded stream ended: {error}"))?;
+        key.expand_multi_info(&[&self.info, &self.next_block.to_be_bytes()], &mut self.block)
+            .map_err(|error| format!("the seeded stream ended: {error}"))?;
         self.next_block += 1;
         self.read = 0;
         Ok(())
@@ -181,45 +175,22 @@ mod tests {
 
     #[test]
     fn a_seed_gives_the_same_value_for_ever() {
-        check_seeded(
-            ["mongodb", "prod", "PASSWORD"],
-            "user-gkwymjk3/5mNRBEU6kHUJbiiMmoQCo5zy",
-        );
-        check_seeded(
-            ["mongodb", "prod", "USER"],
-            "user-vii2ydfw/WrxEBIkRL_fqfq0_gUeI9ffz",
-        );
-        check_seeded(
-            ["mongödb", "", "PASSWORD"],
-            "user-3223rud4/mgo22_NzD6zS5HV1YSa7RqNr",
-        );
+        check_seeded(["mongodb", "prod", "PASSWORD"], "user-gkwymjk3/5mNRBEU6kHUJbiiMmoQCo5zy");
+        check_seeded(["mongodb", "prod", "USER"], "user-vii2ydfw/WrxEBIkRL_fqfq0_gUeI9ffz");
+        check_seeded(["mongödb", "", "PASSWORD"], "user-3223rud4/mgo22_NzD6zS5HV1YSa7RqNr");
     }
 
     #[test]
     fn names_that_join_to_the_same_text_give_different_values() {
-        check_seeded(
-            ["mongodb", "prodP", "ASSWORD"],
-            "user-nrdo5tdz/HT4g8j0c3N_xDBpgoMUod4rI",
-        );
-        check_seeded(
-            ["mongodbp", "rod", "PASSWORD"],
-            "user-5644h8xi/gfgN3sB0goPbG2GkWv8bIpt6",
-        );
+        check_seeded(["mongodb", "prodP", "ASSWORD"], "user-nrdo5tdz/HT4g8j0c3N_xDBpgoMUod4rI");
+        check_seeded(["mongodbp", "rod", "PASSWORD"], "user-5644h8xi/gfgN3sB0goPbG2GkWv8bIpt6");
     }
 
     #[test]
     fn a_scope_gives_other_values_and_joins_with_no_name() {
         let names = ["mongodb", "prod", "PASSWORD"];
-        check_scoped(
-            "team-a/shop",
-            names,
-            "user-skcwn9l1/zoTIbtxc6Wqq0yWNziAVJCEN",
-        );
-        check_scoped(
-            "team-b/shop",
-            names,
-            "user-5jqgnrhc/dAFs1V_lCH04E68hfjKCTWYw",
-        );
+        check_scoped("team-a/shop", names, "user-skcwn9l1/zoTIbtxc6Wqq0yWNziAVJCEN");
+        check_scoped("team-b/shop", names, "user-5jqgnrhc/dAFs1V_lCH04E68hfjKCTWYw");
         check_seeded(
             ["mongodb", "prod", "PASSWORDteam-a/shop"],
             "user-7uevwro3/chW42ka5rDi3vsqXRsPDS_DB",
@@ -229,13 +200,8 @@ mod tests {
     #[test]
     fn a_seeded_number_is_never_cut_to_size_by_bias() {
         let mut random = SeededRandom::new(b"a secret seed", "", "mongodb", "prod", "PASSWORD");
-        let drawn: Vec<_> = (0..4)
-            .map(|_| random.below((1 << 31) + 1).unwrap())
-            .collect();
-        assert_eq!(
-            drawn,
-            [608_337_978, 1_804_901_532, 1_519_602_276, 1_563_481_090]
-        );
+        let drawn: Vec<_> = (0..4).map(|_| random.below((1 << 31) + 1).unwrap()).collect();
+        assert_eq!(drawn, [608_337_978, 1_804_901_532, 1_519_602_276, 1_563_481_090]);
     }
 
     #[test]
@@ -250,10 +216,7 @@ mod tests {
     fn an_empty_seed_gives_no_value() {
         let mut random = SeededRandom::new(b"", "", "t", "i", "P");
         let error = expression("[a-z]{8}", &mut random).unwrap_err();
-        assert_eq!(
-            error.message,
-            "cannot generate a value: the secret seed is empty"
-        );
+        assert_eq!(error.message, "cannot generate a value: the secret seed is empty");
     }
 
     #[test]

@@ -21,11 +21,7 @@ pub(crate) fn read_text(text: &str) -> Option<Value<'static>> {
     let document = Document::parse(&source).ok()?;
     let root = document.roots().next()?;
     let mut ignored = Diagnostics::new();
-    Some(
-        root.value(DuplicateKeys::Refuse, &mut ignored)?
-            .without_origin()
-            .into_owned(),
-    )
+    Some(root.value(DuplicateKeys::Refuse, &mut ignored)?.without_origin().into_owned())
 }
 
 /// Whether a text is digits with an optional sign.
@@ -47,9 +43,7 @@ pub(crate) fn is_json_number(text: &str) -> bool {
 
 pub(crate) fn is_base64(text: &str) -> bool {
     use base64::Engine as _;
-    base64::engine::general_purpose::STANDARD
-        .decode(text)
-        .is_ok()
+    base64::engine::general_purpose::STANDARD.decode(text).is_ok()
 }
 
 /// Whether a text is likely meant as it is, and is base64 by chance: it looks like a word, and its
@@ -79,19 +73,10 @@ mod tests {
         for text in ["", "-", "1.0", "1e3", "0x1F", "1_000", " 1", "１"] {
             assert!(!is_int(text), "{text}");
         }
-        for text in [
-            "0",
-            "-0",
-            "1.50",
-            "1e3",
-            "1E+3",
-            "123456789012345678901234567890",
-        ] {
+        for text in ["0", "-0", "1.50", "1e3", "1E+3", "123456789012345678901234567890"] {
             assert!(is_json_number(text), "{text}");
         }
-        for text in [
-            "", "+1", "007", ".5", "1.", "0x1F", " 7", "7 ", "NaN", "true",
-        ] {
+        for text in ["", "+1", "007", ".5", "1.", "0x1F", " 7", "7 ", "NaN", "true"] {
             assert!(!is_json_number(text), "{text}");
         }
         for text in ["aGk=", "aGkh", "+/==", ""] {

@@ -74,12 +74,7 @@ impl<'d> Editor<'d> {
     pub fn new(node: Cursor<'d>) -> Result<Self> {
         let mut diagnostics = Diagnostics::new();
         match node.value(DuplicateKeys::Refuse, &mut diagnostics) {
-            Some(value) => Ok(Self {
-                node,
-                value,
-                gone: Vec::new(),
-                keys: ItemKeys::NONE,
-            }),
+            Some(value) => Ok(Self { node, value, gone: Vec::new(), keys: ItemKeys::NONE }),
             None => Err(first_error(&diagnostics)),
         }
     }
@@ -277,10 +272,7 @@ impl<'d> Editor<'d> {
         };
         match (index, spot) {
             (Some(index), _) => {
-                entries.insert(
-                    index,
-                    (Cow::Owned(key.clone()), value.into().without_origin()),
-                );
+                entries.insert(index, (Cow::Owned(key.clone()), value.into().without_origin()));
                 Ok(())
             }
             (None, Spot::Before(key) | Spot::After(key)) => Err(self.missing(&parent.key(key))),
@@ -447,10 +439,7 @@ impl<'d> Editor<'d> {
     }
 
     fn not_a(&self, path: &FieldPath, expected: &str) -> Box<Diagnostic> {
-        let found = self
-            .value
-            .lookup(path)
-            .map_or("nothing", |value| name_of(&value.data));
+        let found = self.value.lookup(path).map_or("nothing", |value| name_of(&value.data));
         self.error(path, &format!("is {found}, expected {expected}"))
     }
 
@@ -480,23 +469,16 @@ impl<'d> Editor<'d> {
         let path = step.below(way.clone());
         let error = self.error(&path, "does not exist");
         if self.gone.contains(&path) {
-            return error
-                .hint("an edit before this one removed or renamed it")
-                .into();
+            return error.hint("an edit before this one removed or renamed it").into();
         }
         match (step, &value.data) {
             (Step::Key(key), Data::Mapping(entries)) => {
                 let known = closest(key, entries.iter().map(|(name, _)| name.as_ref()));
-                error
-                    .maybe_hint(known.map(|known| format!("did you mean `{known}`?")))
-                    .into()
+                error.maybe_hint(known.map(|known| format!("did you mean `{known}`?"))).into()
             }
-            (_, Data::Sequence(items)) => error
-                .hint(format!(
-                    "the list has {} items, counted from 0",
-                    items.len()
-                ))
-                .into(),
+            (_, Data::Sequence(items)) => {
+                error.hint(format!("the list has {} items, counted from 0", items.len())).into()
+            }
             _ => error,
         }
     }
@@ -510,11 +492,8 @@ impl<'d> Editor<'d> {
             origin = next.origin.unwrap_or(origin);
             value = next;
         }
-        let name = if path.steps().is_empty() {
-            "the object".to_owned()
-        } else {
-            format!("`{path}`")
-        };
+        let name =
+            if path.steps().is_empty() { "the object".to_owned() } else { format!("`{path}`") };
         Diagnostic::error(format!("{name} {problem}"))
             .at(self.node.document().cursor(origin).place())
             .field(path.to_string())
@@ -528,7 +507,5 @@ fn null() -> Value<'static> {
 
 fn first_error(diagnostics: &Diagnostics) -> Box<Diagnostic> {
     let first = diagnostics.iter().next().cloned();
-    first
-        .unwrap_or_else(|| Diagnostic::error("the text cannot be read"))
-        .into()
+    first.unwrap_or_else(|| Diagnostic::error("the text cannot be read")).into()
 }

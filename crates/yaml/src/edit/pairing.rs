@@ -57,10 +57,7 @@ impl ItemKey {
     /// Two fields together. `default` is the value of the second one where an item does not have it.
     #[must_use]
     pub const fn pair(field: &'static str, other: &'static str, default: &'static str) -> Self {
-        Self {
-            field,
-            other: Some((other, default)),
-        }
+        Self { field, other: Some((other, default)) }
     }
 
     /// The values of this key in an item.
@@ -93,9 +90,8 @@ impl ItemKey {
     /// For each new item, the index of the old item with the same key.
     pub fn pairs(self, new: &[Value<'_>], old: &[Value<'_>]) -> Vec<Option<usize>> {
         let keys = old.iter().enumerate();
-        let old: BTreeMap<_, usize> = keys
-            .filter_map(|(at, item)| Some((self.of(item)?, at)))
-            .collect();
+        let old: BTreeMap<_, usize> =
+            keys.filter_map(|(at, item)| Some((self.of(item)?, at))).collect();
         let find = |item| old.get(&self.of(item)?).copied();
         new.iter().map(find).collect()
     }
@@ -111,10 +107,7 @@ fn text<'v>(item: &'v Value<'_>, key: &str) -> Option<&'v str> {
 
 impl ItemKeys {
     /// Recognizes items by their data and their position alone.
-    pub const NONE: Self = Self {
-        of_lists: &[],
-        of_items: &[],
-    };
+    pub const NONE: Self = Self { of_lists: &[], of_items: &[] };
 
     /// The key that tells apart the items of both lists; `None` if one of them is empty.
     pub fn of_both(&self, one: &[Value<'_>], other: &[Value<'_>]) -> Option<ItemKey> {
@@ -164,12 +157,7 @@ impl<'l, 'n, 'o> Pairing<'l, 'n, 'o> {
                 *taken = true;
             }
         }
-        Self {
-            new,
-            old,
-            pairs,
-            taken,
-        }
+        Self { new, old, pairs, taken }
     }
 
     fn pair(&mut self, new: usize, old: usize) {
@@ -255,9 +243,7 @@ impl<'l, 'n, 'o> Pairing<'l, 'n, 'o> {
             };
             let after = self.pairs.get(at + run).copied().flatten();
             if let Some(start) = start {
-                let olds = (start..self.old.len())
-                    .take_while(|old| self.is_free(*old))
-                    .count();
+                let olds = (start..self.old.len()).take_while(|old| self.is_free(*old)).count();
                 let is_closed = after.unwrap_or(self.old.len()) == start + olds;
                 for offset in (0..run).filter(|_| is_closed && olds == run) {
                     self.pair_if_similar(at + offset, start + offset, names);
@@ -331,9 +317,7 @@ fn similarity(new: &Value<'_>, old: &Value<'_>) -> (usize, usize) {
             let rest = rest.chain(others.iter().skip(shortest));
             let rest = rest.map(|value| (0, scalars(value)));
             let both = items.iter().zip(others);
-            both.map(|(new, old)| similarity(new, old))
-                .chain(rest)
-                .fold((0, 0), add)
+            both.map(|(new, old)| similarity(new, old)).chain(rest).fold((0, 0), add)
         }
         (Data::Scalar(one), Data::Scalar(other)) => (usize::from(one == other), 1),
         _ => (0, scalars(new).max(scalars(old))),
@@ -443,11 +427,7 @@ mod tests {
         check("[{name: b}, {name: a}]", old, &[Some(1), Some(0)]);
         check("[{name: b}]", old, &[Some(1)]);
         let ports = "[{port: 53}, {port: 53, protocol: UDP}]";
-        check(
-            "[{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]",
-            ports,
-            &[Some(1), Some(0)],
-        );
+        check("[{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]", ports, &[Some(1), Some(0)]);
     }
 
     #[test]

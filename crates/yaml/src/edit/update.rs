@@ -39,12 +39,7 @@ use crate::write::rewrite::{Purpose, Rewrite};
 pub fn update(old: Cursor<'_>, mut value: Value<'_>, keys: &ItemKeys) -> Result<Vec<Edit>> {
     match old.value(DuplicateKeys::LastWins, &mut Diagnostics::new()) {
         Some(old) => value.adopt(&old, keys),
-        None => {
-            value = Value {
-                origin: Some(old.id()),
-                ..value.without_origin()
-            }
-        }
+        None => value = Value { origin: Some(old.id()), ..value.without_origin() },
     }
     edits_of(old, value)
 }
@@ -70,11 +65,7 @@ pub fn update(old: Cursor<'_>, mut value: Value<'_>, keys: &ItemKeys) -> Result<
 /// # Errors
 /// As [`update`].
 pub fn update_read(old: Cursor<'_>, value: Value<'_>, keys: &ItemKeys) -> Result<Vec<Edit>> {
-    if value.origin == Some(old.id()) {
-        edits_of(old, value)
-    } else {
-        update(old, value, keys)
-    }
+    if value.origin == Some(old.id()) { edits_of(old, value) } else { update(old, value, keys) }
 }
 
 fn edits_of(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {

@@ -7,10 +7,7 @@ pub(crate) fn block_header(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = skip_blank(text, from);
     while matches!(bytes.get(at), Some(b'&' | b'!')) {
-        while bytes
-            .get(at)
-            .is_some_and(|byte| !byte.is_ascii_whitespace())
-        {
+        while bytes.get(at).is_some_and(|byte| !byte.is_ascii_whitespace()) {
             at += 1;
         }
         at = skip_blank(text, at);

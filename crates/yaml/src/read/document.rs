@@ -129,10 +129,7 @@ impl Document {
     }
 
     pub(crate) fn place(&self, range: Range<usize>) -> Place {
-        Place {
-            source: Arc::clone(&self.source),
-            range,
-        }
+        Place { source: Arc::clone(&self.source), range }
     }
 
     /// Bytes between the start of the line and `offset`.
@@ -157,18 +154,12 @@ impl Document {
 
     /// Length of the byte order mark the text begins with, if any.
     pub(crate) fn bom(&self) -> usize {
-        if self.text().starts_with('\u{feff}') {
-            '\u{feff}'.len_utf8()
-        } else {
-            0
-        }
+        if self.text().starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
     }
 
     /// Whether `offset` is neither in a scalar or key nor in braces.
     pub(crate) fn is_between_tokens(&self, offset: usize) -> bool {
-        let after = self
-            .nodes
-            .partition_point(|node| node.entry as usize <= offset);
+        let after = self.nodes.partition_point(|node| node.entry as usize <= offset);
         let last = after.checked_sub(1).and_then(|last| self.nodes.get(last));
         last.is_none_or(|node| {
             let is_scalar = matches!(node.kind, Kind::Scalar(_));
@@ -189,11 +180,7 @@ impl Document {
     /// The children of `id`, which are its entries or items.
     pub(crate) fn children(&self, id: NodeId) -> Children<'_> {
         let node = self.node(id);
-        Children {
-            document: self,
-            at: id.0.saturating_add(1),
-            end: node.next,
-        }
+        Children { document: self, at: id.0.saturating_add(1), end: node.next }
     }
 }
 

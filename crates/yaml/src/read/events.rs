@@ -26,10 +26,7 @@ struct Anchored {
 }
 
 impl Anchored {
-    const NOTHING: Self = Self {
-        node: NONE,
-        is_key: false,
-    };
+    const NOTHING: Self = Self { node: NONE, is_key: false };
 }
 
 struct Frame {
@@ -60,13 +57,7 @@ struct Start {
 
 impl Start {
     const fn new(kind: Kind, range: Range<usize>, tag: Option<Range<usize>>) -> Self {
-        Self {
-            kind,
-            range,
-            tag,
-            target: NONE,
-            flow: false,
-        }
+        Self { kind, range, tag, target: NONE, flow: false }
     }
 
     /// Whether the text has no value there: the parser reports an empty one.
@@ -94,20 +85,13 @@ impl Frame {
         }
         if self.flow {
             let absent = start.is_absent();
-            let at = if absent {
-                skip_separators(text, self.cursor, true)
-            } else {
-                start.range.start
-            };
+            let at =
+                if absent { skip_separators(text, self.cursor, true) } else { start.range.start };
             return (None, at);
         }
         let dash = skip_blank(text, self.cursor);
         let span = to_span(&(dash..dash + 1));
-        let key = Key {
-            entry: span.start,
-            span,
-            kind: KeyKind::None,
-        };
+        let key = Key { entry: span.start, span, kind: KeyKind::None };
         (Some(key), dash + 1)
     }
 }
@@ -208,10 +192,7 @@ impl Builder<'_> {
     fn alias(&mut self, id: usize, range: Range<usize>, tag: Option<Range<usize>>) {
         let anchored = id.checked_sub(1).and_then(|index| self.anchors.get(index));
         let anchored = anchored.copied().unwrap_or(Anchored::NOTHING);
-        self.node(Start {
-            target: anchored.node,
-            ..Start::new(Kind::Alias, range, tag)
-        });
+        self.node(Start { target: anchored.node, ..Start::new(Kind::Alias, range, tag) });
         if anchored.is_key {
             self.refer_to_key(anchored.node);
         } else if matches!(self.last, Last::Key) {
@@ -253,21 +234,13 @@ impl Builder<'_> {
         } else {
             start.range
         };
-        let entry = if explicit {
-            from
-        } else {
-            start.tag.map_or(range.start, |tag| tag.start)
-        };
+        let entry = if explicit { from } else { start.tag.map_or(range.start, |tag| tag.start) };
         let kind = match start.kind {
             Kind::Scalar(style) => KeyKind::Scalar(style),
             Kind::Alias => KeyKind::Alias,
             Kind::Mapping | Kind::Sequence | Kind::Deferred => KeyKind::Complex,
         };
-        frame.key = Some(Key {
-            entry: to_u32(entry),
-            span: to_span(&range),
-            kind,
-        });
+        frame.key = Some(Key { entry: to_u32(entry), span: to_span(&range), kind });
         frame.cursor = range.end;
         self.last = Last::Key;
         if kind == KeyKind::Complex {
@@ -350,11 +323,7 @@ impl Builder<'_> {
             return;
         };
         node.next = next;
-        let end = if range.is_empty() {
-            frame.cursor
-        } else {
-            range.end
-        };
+        let end = if range.is_empty() { frame.cursor } else { range.end };
         if node.value.is_empty() {
             // Block collections, and `[a: b]`: from the first entry to the end of the last.
             if let Some(first) = first.filter(|_| next as usize > frame.node + 1) {
@@ -398,10 +367,7 @@ impl Builder<'_> {
             }
             Last::Node(index) => {
                 if let Some(slot) = id.checked_sub(1).and_then(|at| self.anchors.get_mut(at)) {
-                    *slot = Anchored {
-                        node: to_u32(index),
-                        is_key: false,
-                    };
+                    *slot = Anchored { node: to_u32(index), is_key: false };
                 }
                 let text_end = range.end;
                 let Some(node) = self.nodes.get_mut(index) else {
@@ -470,10 +436,7 @@ const fn to_u32(offset: usize) -> u32 {
 }
 
 const fn to_span(range: &Range<usize>) -> Span {
-    Span {
-        start: to_u32(range.start),
-        end: to_u32(range.end),
-    }
+    Span { start: to_u32(range.start), end: to_u32(range.end) }
 }
 
 /// Skips the `...` of documents that are not there.

@@ -12,19 +12,10 @@ const TABS: &str = "indent with spaces, not with tabs";
 /// Hints about characters, by a part of the parser's message.
 const SPELLINGS: &[(&str, &str)] = &[
     ("tab", TABS),
-    (
-        "escape",
-        "in double quotes `\\` begins an escape: write `\\\\`, or use single quotes",
-    ),
+    ("escape", "in double quotes `\\` begins an escape: write `\\\\`, or use single quotes"),
     ("anchor", "text that begins with `*` or `&` needs quotes"),
-    (
-        "unexpected character",
-        "text that begins with this character needs quotes",
-    ),
-    (
-        "after single-quoted",
-        "in single quotes, write a quote twice: `'it''s'`",
-    ),
+    ("unexpected character", "text that begins with this character needs quotes"),
+    ("after single-quoted", "in single quotes, write a quote twice: `'it''s'`"),
 ];
 
 /// The same about the order of lines and brackets.
@@ -33,31 +24,19 @@ const SHAPES: &[(&str, &str)] = &[
         "after double-quoted",
         "put the whole text in the quotes (`\\\"` is a quote inside), or a comma between two entries",
     ),
-    (
-        "bracket",
-        "each `[` needs its `]`, each `{` its `}`; text that begins with one needs quotes",
-    ),
+    ("bracket", "each `[` needs its `]`, each `{` its `}`; text that begins with one needs quotes"),
     (
         "flow",
         "in braces and brackets, put commas between the entries, and close each brace and bracket",
     ),
-    (
-        "':' indicator",
-        "close the bracket above it; text that begins with one needs quotes",
-    ),
+    ("':' indicator", "close the bracket above it; text that begins with one needs quotes"),
     ("<document start>", "put a line `---` between two documents"),
     (
         "sequence entries",
         "begin a list on a line of its own; text that begins with `- ` needs quotes",
     ),
-    (
-        "mapping values",
-        "begin all keys of a mapping in one column, with a space after each colon",
-    ),
-    (
-        "block",
-        "begin all keys of a mapping, and all dashes of a list, in one column",
-    ),
+    ("mapping values", "begin all keys of a mapping in one column, with a space after each colon"),
+    ("block", "begin all keys of a mapping, and all dashes of a list, in one column"),
 ];
 
 /// About comments in JSON.
@@ -112,9 +91,7 @@ pub(crate) fn syntax_hint(message: &str, text: &str, at: usize) -> Option<Cow<'s
         let mut hints = hints.iter();
         hints.find_map(|(part, hint)| message.contains(part).then_some(Cow::Borrowed(*hint)))
     };
-    by(SPELLINGS)
-        .or_else(|| line_hint(text, at))
-        .or_else(|| by(SHAPES))
+    by(SPELLINGS).or_else(|| line_hint(text, at)).or_else(|| by(SHAPES))
 }
 
 /// The hint from the line of the error and the line before it.
@@ -127,10 +104,7 @@ fn line_hint(text: &str, at: usize) -> Option<Cow<'static, str>> {
         lines.lines()
     };
     let blank = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
-    let is_tabbed = |line: &str| {
-        line.get(..blank(line))
-            .is_some_and(|blank| blank.contains('\t'))
-    };
+    let is_tabbed = |line: &str| line.get(..blank(line)).is_some_and(|blank| blank.contains('\t'));
     if lines().any(is_tabbed) {
         return Some(TABS.into());
     }

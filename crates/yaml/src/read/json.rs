@@ -97,9 +97,7 @@ impl Scanner<'_> {
         let after = self.at;
         self.skip_white_space();
         let rest = self.bytes.get(after..).unwrap_or_default();
-        let mut below = rest
-            .iter()
-            .skip_while(|byte| !matches!(byte, b'\n' | b'\r'));
+        let mut below = rest.iter().skip_while(|byte| !matches!(byte, b'\n' | b'\r'));
         self.at == self.bytes.len() && !below.any(|byte| *byte == b'\t')
     }
 
@@ -144,11 +142,7 @@ impl Scanner<'_> {
         if self.open.len() >= MAX_DEPTH {
             return None;
         }
-        let kind = if object {
-            Kind::Mapping
-        } else {
-            Kind::Sequence
-        };
+        let kind = if object { Kind::Mapping } else { Kind::Sequence };
         let node = self.table.open(slot, kind, self.at, true);
         self.at += 1;
         self.skip_white_space();
@@ -160,11 +154,7 @@ impl Scanner<'_> {
         let key = slot.key().and_then(|key| self.bytes.get(key.range()));
         let deferred =
             self.defers_items && !object && self.open.len() == 1 && key == Some(b"\"items\"");
-        self.open.push(Open {
-            node,
-            object,
-            deferred,
-        });
+        self.open.push(Open { node, object, deferred });
         Some(true)
     }
 
@@ -179,11 +169,7 @@ impl Scanner<'_> {
                 self.string()?;
                 continue;
             }
-            depth = if self.peek()? == b'{' {
-                depth + 1
-            } else {
-                depth - 1
-            };
+            depth = if self.peek()? == b'{' { depth + 1 } else { depth - 1 };
             self.at += 1;
             if depth == 0 {
                 break;
@@ -235,10 +221,7 @@ impl Scanner<'_> {
     /// A string in quotes. It may hold what YAML refuses: control characters beyond ASCII's first
     /// ones, and half a surrogate pair as an escape. Returns whether it is [spelled as it is
     /// read](crate::table::Flags::TEXT), too.
-    #[expect(
-        clippy::inline_always,
-        reason = "calls take a fourth of the instructions"
-    )]
+    #[expect(clippy::inline_always, reason = "calls take a fourth of the instructions")]
     #[inline(always)]
     fn string(&mut self) -> Option<(Span, bool)> {
         let start = self.at;

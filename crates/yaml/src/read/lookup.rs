@@ -54,11 +54,7 @@ impl<'d> Cursor<'d> {
             let is_new = seen.insert(map.resolved().id);
             is_new.then(|| map.get_beside(key, seen)).flatten()
         };
-        if merge.is_sequence() {
-            merge.children().find_map(get)
-        } else {
-            get(merge)
-        }
+        if merge.is_sequence() { merge.children().find_map(get) } else { get(merge) }
     }
 
     /// The first entry of a mapping that [has this key](Self::has_key).
@@ -141,12 +137,10 @@ impl<'d> Cursor<'d> {
 
     /// The node at `path` from this one; looks through aliases and merge keys.
     pub fn lookup(self, path: &FieldPath) -> Option<Self> {
-        path.steps()
-            .iter()
-            .try_fold(self, |cursor, step| match step {
-                Step::Key(key) => cursor.get(key),
-                Step::Index(index) if cursor.is_sequence() => cursor.children().nth(*index),
-                Step::Index(_) => None,
-            })
+        path.steps().iter().try_fold(self, |cursor, step| match step {
+            Step::Key(key) => cursor.get(key),
+            Step::Index(index) if cursor.is_sequence() => cursor.children().nth(*index),
+            Step::Index(_) => None,
+        })
     }
 }

@@ -33,10 +33,7 @@ pub struct EntryLine {
 }
 
 impl<'d> Parts<'d> {
-    pub(crate) const NONE: Self = Self {
-        values: Vec::new(),
-        added: Vec::new(),
-    };
+    pub(crate) const NONE: Self = Self { values: Vec::new(), added: Vec::new() };
 
     /// The index of the first changed part at or after a node.
     pub(super) fn first(&self, id: NodeId) -> usize {

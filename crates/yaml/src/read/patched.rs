@@ -26,22 +26,13 @@ impl<'d> Patched<'d> {
     pub fn new(root: Ordinary<'d>) -> Self {
         /// The number of parts that suffices for most objects.
         const PARTS: usize = 12;
-        Self {
-            root,
-            parts: Parts {
-                values: Vec::with_capacity(PARTS),
-                ..Parts::NONE
-            },
-        }
+        Self { root, parts: Parts { values: Vec::with_capacity(PARTS), ..Parts::NONE } }
     }
 
     /// As [`new`](Self::new), for a node that may well stay as it is.
     #[must_use]
     pub const fn unchanged(root: Ordinary<'d>) -> Self {
-        Self {
-            root,
-            parts: Parts::NONE,
-        }
+        Self { root, parts: Parts::NONE }
     }
 
     /// The node as it was read, without the changes.
@@ -78,12 +69,7 @@ impl<'d> Patched<'d> {
         }
         let id = mapping.id();
         let range = self.parts.range_added(id..NodeId(id.0.saturating_add(1)));
-        let mut own = self
-            .parts
-            .added
-            .get_mut(range.clone())
-            .unwrap_or_default()
-            .iter_mut();
+        let mut own = self.parts.added.get_mut(range.clone()).unwrap_or_default().iter_mut();
         if let Some(added) = own.find(|added| added.entry.key == entry.key) {
             added.entry = Arc::clone(entry);
             return;

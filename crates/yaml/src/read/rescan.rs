@@ -50,10 +50,7 @@ struct Origin {
 }
 
 impl Origin {
-    const NEW: Self = Self {
-        id: NONE,
-        is_whole: false,
-    };
+    const NEW: Self = Self { id: NONE, is_whole: false };
 }
 
 /// Reads `new`, which has the text of the block mapping `old` after `changes`. The first of these
@@ -100,11 +97,7 @@ pub(crate) fn rescan<'d>(
     let is_root = table.nodes.first()?.kind == Kind::Mapping;
     let count = (node.next - old.id().0) as usize + table.nodes.len();
     let is_deep = node.key.is_empty() && !is_root && count >= MAX_DEPTH;
-    (!is_deep).then_some(Rescanned {
-        old: document,
-        new: Document::new(new, table),
-        origins,
-    })
+    (!is_deep).then_some(Rescanned { old: document, new: Document::new(new, table), origins })
 }
 
 /// The state of reading an edited text.
@@ -169,8 +162,7 @@ impl Rescan<'_> {
     /// Where the first line after a change begins, in the old text and in the new one.
     fn after(&self, change: &EditedRange) -> (usize, usize) {
         let begins_line = |text: &str, at: usize| {
-            at.checked_sub(1)
-                .is_none_or(|before| text.as_bytes().get(before) == Some(&b'\n'))
+            at.checked_sub(1).is_none_or(|before| text.as_bytes().get(before) == Some(&b'\n'))
         };
         let (old, new) = (self.old.text(), self.new);
         let (from, to) = (change.old_end, change.new_end);
@@ -193,9 +185,7 @@ impl Rescan<'_> {
         let before = self.old.text().as_bytes().get(..node.entry as usize)?;
         let spaces = before.iter().rev().take_while(|&&byte| byte == b' ');
         let line = before.len() - spaces.count();
-        let begins_line = line
-            .checked_sub(1)
-            .is_none_or(|last| before.get(last) == Some(&b'\n'));
+        let begins_line = line.checked_sub(1).is_none_or(|last| before.get(last) == Some(&b'\n'));
         let is_in_block = !node.has(Flags::IN_FLOW) && !node.key.is_empty();
         (begins_line && is_in_block).then_some(NodeLine { id, line })
     }
@@ -300,8 +290,7 @@ impl Rescan<'_> {
         if self.from != self.to && nodes.iter().any(|node| has_lines(self.old, node)) {
             return None;
         }
-        self.origins
-            .resize(self.scanner.table.nodes.len(), Origin::NEW);
+        self.origins.resize(self.scanner.table.nodes.len(), Origin::NEW);
         let mut at = start;
         loop {
             while let Some(&last) = self.ancestors.last()

@@ -124,11 +124,7 @@ impl<'d> Cursor<'d> {
             return self.tagged(text, props, self.key_place());
         }
         let is_plain = node.key_kind == KeyKind::Scalar(Style::Plain);
-        Ok(if is_plain {
-            resolve(text, scalar::resolve)
-        } else {
-            Scalar::String(text)
-        })
+        Ok(if is_plain { resolve(text, scalar::resolve) } else { Scalar::String(text) })
     }
 }
 
@@ -176,9 +172,7 @@ impl<'d> Cursor<'d> {
         let Kind::Scalar(style) = node.kind else {
             return Ok(None);
         };
-        resolved
-            .decode(resolved.raw(), style, node.value.start)
-            .map(Some)
+        resolved.decode(resolved.raw(), style, node.value.start).map(Some)
     }
 
     /// The value, if it is a scalar, as Kubernetes reads it.
@@ -228,10 +222,8 @@ impl<'d> Cursor<'d> {
     /// type, others make it a string.
     fn tagged(self, text: Cow<'d, str>, props: Range<usize>, place: Place) -> Result<Scalar<'d>> {
         let props = self.document().slice(props);
-        let tag = props
-            .split_ascii_whitespace()
-            .find(|word| word.starts_with('!'))
-            .unwrap_or_default();
+        let tag =
+            props.split_ascii_whitespace().find(|word| word.starts_with('!')).unwrap_or_default();
         let core = tag
             .strip_prefix("!<tag:yaml.org,2002:")
             .and_then(|rest| rest.strip_suffix('>'))
@@ -280,9 +272,7 @@ impl<'d> Cursor<'d> {
         };
         decoded.map_err(|error| {
             let at = start as usize + error.offset;
-            Diagnostic::error(error.message)
-                .at(self.document.place(at..at + 1))
-                .into()
+            Diagnostic::error(error.message).at(self.document.place(at..at + 1)).into()
         })
     }
 
@@ -310,9 +300,7 @@ impl<'d> Cursor<'d> {
         if !is_plain {
             return Ok(scalar.map(|scalar| self.without_end(scalar)));
         }
-        Ok(self
-            .text()?
-            .map(|text| resolve(text, scalar::resolve_pyyaml)))
+        Ok(self.text()?.map(|text| resolve(text, scalar::resolve_pyyaml)))
     }
 
     /// A block scalar at the end of a text without a line break has none, either.

@@ -35,10 +35,7 @@ impl SharedNode {
     /// The node `id`, which must be of this document.
     #[must_use]
     pub fn new(document: &Arc<Document>, id: NodeId) -> Self {
-        Self {
-            document: Arc::clone(document),
-            id,
-        }
+        Self { document: Arc::clone(document), id }
     }
 
     /// The documents of the stream that are not empty, by their root node.
@@ -67,10 +64,7 @@ impl SharedNode {
     pub fn open(&self) -> Self {
         match self.cursor().open() {
             Opened::Here(_) => self.clone(),
-            Opened::Part(document, id) => Self {
-                id,
-                document: document.into(),
-            },
+            Opened::Part(document, id) => Self { id, document: document.into() },
         }
     }
 }

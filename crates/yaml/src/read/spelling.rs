@@ -52,11 +52,7 @@ impl Respelled {
         let finder = Finder {
             source,
             text,
-            at: if text.starts_with(BYTE_ORDER_MARK) {
-                BYTE_ORDER_MARK.len()
-            } else {
-                0
-            },
+            at: if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 },
             depth: 0,
             parent: None,
             token: None,
@@ -163,10 +159,7 @@ fn token_at(tokens: &[Token], at: usize) -> Option<&Token> {
 fn is_comment(source: &Source, tokens: &[Token], at: usize) -> bool {
     let is_header =
         |token: &Token| token.kind == TokenKind::Block && at < source.line_end(token.range.start);
-    let ends_token = match at
-        .checked_sub(1)
-        .and_then(|before| token_at(tokens, before))
-    {
+    let ends_token = match at.checked_sub(1).and_then(|before| token_at(tokens, before)) {
         None => true,
         Some(token) => {
             (token.kind == TokenKind::Quoted && token.range.end == at) || is_header(token)
@@ -409,10 +402,7 @@ impl Finder<'_> {
 }
 
 fn is_line_start(text: &str, at: usize) -> bool {
-    ends_line(text, at)
-        || text
-            .get(..at)
-            .is_some_and(|before| matches!(before, "" | "\u{feff}"))
+    ends_line(text, at) || text.get(..at).is_some_and(|before| matches!(before, "" | "\u{feff}"))
 }
 
 fn skip_spaces(text: &str, from: usize) -> usize {

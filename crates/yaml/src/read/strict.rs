@@ -46,11 +46,7 @@ pub(crate) fn check_characters(source: &Arc<Source>) -> Result<()> {
         return Ok(());
     };
     let code = u32::from(c);
-    let spelled = if code < 0x100 {
-        format!("\\x{code:02X}")
-    } else {
-        format!("\\u{code:04X}")
-    };
+    let spelled = if code < 0x100 { format!("\\x{code:02X}") } else { format!("\\u{code:04X}") };
     Err(refusal(
         source,
         at..at + c.len_utf8(),
@@ -135,15 +131,9 @@ fn check_key(document: &Document, node: &Node) -> Result<()> {
     check_flow_plain(document, key.clone())?;
     let bytes = document.text().as_bytes();
     let colon = skip_blank(document.text(), key.end);
-    let end = if bytes.get(colon) == Some(&b':') {
-        colon + 1
-    } else {
-        key.end
-    };
+    let end = if bytes.get(colon) == Some(&b':') { colon + 1 } else { key.end };
     let is_tight = bytes.get(end - 1) == Some(&b':')
-        && bytes
-            .get(end)
-            .is_some_and(|byte| !byte.is_ascii_whitespace());
+        && bytes.get(end).is_some_and(|byte| !byte.is_ascii_whitespace());
     if is_tight {
         return Err(refusal(
             &document.source,
@@ -236,13 +226,7 @@ fn begins_document(document: &Document, at: usize) -> bool {
 /// not allow a tab where a key could begin.
 fn check_tabs(document: &Document, scalars: &[Token]) -> Result<()> {
     let length = document.text().len();
-    let mut gaps = Gaps {
-        document,
-        depth: 0,
-        key_may_begin: true,
-        least: None,
-        before: b'\n',
-    };
+    let mut gaps = Gaps { document, depth: 0, key_may_begin: true, least: None, before: b'\n' };
     // Before a brace, tabs do no harm: kubectl reads such a text as JSON.
     let start = document.text().get(document.bom()..).unwrap_or_default();
     let blank = start.len() - start.trim_ascii_start().len();
@@ -322,10 +306,7 @@ impl Gaps<'_> {
     }
 
     fn tab(&self, at: usize) -> Result<()> {
-        let continues = || {
-            self.least
-                .is_some_and(|least| self.document.column(at) >= least)
-        };
+        let continues = || self.least.is_some_and(|least| self.document.column(at) >= least);
         if self.depth > 0 || !self.key_may_begin || continues() {
             return Ok(());
         }
@@ -341,9 +322,6 @@ fn refusal(
     message: impl Into<String>,
     hint: impl Into<String>,
 ) -> Box<Diagnostic> {
-    let place = Place {
-        source: Arc::clone(source),
-        range,
-    };
+    let place = Place { source: Arc::clone(source), range };
     Diagnostic::error(message).at(place).hint(hint).into()
 }

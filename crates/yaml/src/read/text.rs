@@ -12,11 +12,7 @@ use crate::table::Table;
 
 /// The table, if a fast path can read the text.
 pub(crate) fn fast(text: &str, characters: Characters) -> Option<Table> {
-    if is_json(text) {
-        json::scan(text, characters)
-    } else {
-        scan::scan(text, characters)
-    }
+    if is_json(text) { json::scan(text, characters) } else { scan::scan(text, characters) }
 }
 
 /// Whether a text that a fast path reads is JSON.
@@ -41,10 +37,7 @@ pub(crate) fn check_text(source: &Arc<Source>) -> Result<Characters> {
         // JSON strings may have it, and no other control character.
         return Ok(Characters::Any);
     }
-    let place = Place {
-        source: Arc::clone(source),
-        range: at..at + 1,
-    };
+    let place = Place { source: Arc::clone(source), range: at..at + 1 };
     let message = format!("control character U+{byte:04X} is not allowed in YAML");
     Err(Diagnostic::error(message)
         .at(place)

@@ -27,11 +27,7 @@ pub(crate) fn scalars(document: &Document) -> Vec<Token> {
     let mut tokens = Vec::new();
     for node in &document.nodes {
         let is_root = node.key.is_empty() && node.key_kind == KeyKind::None;
-        let least = if is_root {
-            0
-        } else {
-            document.column(node.entry as usize) + 1
-        };
+        let least = if is_root { 0 } else { document.column(node.entry as usize) + 1 };
         let kind = |style| match style {
             Style::Plain => TokenKind::Plain(least),
             Style::SingleQuoted | Style::DoubleQuoted => TokenKind::Quoted,
@@ -49,10 +45,7 @@ pub(crate) fn scalars(document: &Document) -> Vec<Token> {
         };
         for (kind, span) in [(key, node.key), (value, node.value)] {
             if let Some(kind) = kind.filter(|_| !span.is_empty()) {
-                tokens.push(Token {
-                    range: span.range(),
-                    kind,
-                });
+                tokens.push(Token { range: span.range(), kind });
             }
         }
     }

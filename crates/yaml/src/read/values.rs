@@ -174,14 +174,13 @@ impl<'d> Cursor<'d> {
     /// alias and a mapping with a merge key do not.
     pub fn holds(self, value: &Value<'_>) -> bool {
         match (self.node().kind, &value.data) {
-            (Kind::Scalar(_), Data::Scalar(scalar)) => self
-                .scalar()
-                .is_ok_and(|read| read.as_ref() == Some(scalar)),
+            (Kind::Scalar(_), Data::Scalar(scalar)) => {
+                self.scalar().is_ok_and(|read| read.as_ref() == Some(scalar))
+            }
             (Kind::Sequence, Data::Sequence(items)) => {
                 let mut children = self.children();
-                let all = items
-                    .iter()
-                    .all(|item| children.next().is_some_and(|child| child.holds(item)));
+                let all =
+                    items.iter().all(|item| children.next().is_some_and(|child| child.holds(item)));
                 all && children.next().is_none()
             }
             (Kind::Mapping, Data::Mapping(entries)) => {
@@ -193,8 +192,7 @@ impl<'d> Cursor<'d> {
     }
 
     pub(crate) fn has_distinct_keys(self) -> bool {
-        self.few_keys_differ()
-            .unwrap_or_else(|| are_distinct(self.children().map(Self::key)))
+        self.few_keys_differ().unwrap_or_else(|| are_distinct(self.children().map(Self::key)))
     }
 
     /// The key, if it is [spelled as it is read](Flags::KEY_TEXT).
@@ -271,10 +269,9 @@ fn duplicate_key(
     let message = format!("duplicate mapping key `{key}`");
     let (diagnostic, hint) = match duplicates {
         DuplicateKeys::Refuse => (Diagnostic::error(message), "remove one of the two"),
-        DuplicateKeys::LastWins => (
-            Diagnostic::warning(message),
-            "the last one counts; remove the other",
-        ),
+        DuplicateKeys::LastWins => {
+            (Diagnostic::warning(message), "the last one counts; remove the other")
+        }
     };
     let diagnostic = diagnostic.rule("duplicate-key");
     let diagnostic = diagnostic.at(entry.key_place()).hint(hint);
@@ -435,10 +432,7 @@ impl<'d> Reader<'_> {
         let value = self.value(cursor.resolved());
         self.inside.pop();
         let origin = self.inside.is_empty().then(|| cursor.id());
-        Value {
-            origin,
-            data: value.data,
-        }
+        Value { origin, data: value.data }
     }
 
     fn mapping(&mut self, cursor: Cursor<'d>) -> Data<'d> {
@@ -493,8 +487,7 @@ impl<'d> Reader<'_> {
 
     fn duplicate(&mut self, key: &str, entry: Cursor<'d>, first: Option<Cursor<'d>>) {
         self.failed |= self.duplicates == DuplicateKeys::Refuse;
-        self.diagnostics
-            .push(duplicate_key(key, entry, first, self.duplicates));
+        self.diagnostics.push(duplicate_key(key, entry, first, self.duplicates));
     }
 
     /// Puts the entries of merge keys in their places; the mapping's own keys win, then those of the
@@ -582,10 +575,7 @@ const SMALL: usize = 16;
 
 impl<'d> EntryIndex<'d> {
     /// The index of the entry with this key, if there is one already.
-    #[expect(
-        clippy::ptr_arg,
-        reason = "the index keeps a copy, borrowed where the key is"
-    )]
+    #[expect(clippy::ptr_arg, reason = "the index keeps a copy, borrowed where the key is")]
     fn insert(
         &mut self,
         key: &Cow<'d, str>,
@@ -596,9 +586,7 @@ impl<'d> EntryIndex<'d> {
             let may_equal = |name: &str| {
                 name.len() == key.len() && name.as_bytes().first() == key.as_bytes().first()
             };
-            return entries
-                .iter()
-                .position(|(name, _)| may_equal(name) && name == key);
+            return entries.iter().position(|(name, _)| may_equal(name) && name == key);
         }
         if self.tree.is_empty() {
             for (index, (name, _)) in entries.iter().enumerate() {

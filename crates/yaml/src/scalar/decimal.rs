@@ -28,12 +28,7 @@ impl<'a> Decimal<'a> {
         } else if !exponent.is_empty() {
             return None;
         }
-        Some(Self {
-            sign,
-            integer,
-            fraction,
-            exponent,
-        })
+        Some(Self { sign, integer, fraction, exponent })
     }
 
     /// Whether JSON spells the number with these digits, apart from a plus in front.
@@ -66,10 +61,7 @@ impl<'a> Decimal<'a> {
 
 /// The ASCII digits at the start of `text`, and the rest.
 pub(super) fn split_digits(text: &str) -> (&str, &str) {
-    let end = text
-        .bytes()
-        .position(|byte| !byte.is_ascii_digit())
-        .unwrap_or(text.len());
+    let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     text.split_at(end)
 }
 

@@ -85,32 +85,25 @@ fn integer(text: &str) -> Option<Cow<'_, str>> {
 /// The digits of `[0-9][0-9_]*`, without underscores.
 fn decimal(text: &str) -> Option<Cow<'_, str>> {
     let is_number = text.starts_with(|c: char| c.is_ascii_digit())
-        && text
-            .bytes()
-            .all(|byte| byte == b'_' || byte.is_ascii_digit());
+        && text.bytes().all(|byte| byte == b'_' || byte.is_ascii_digit());
     is_number.then(|| plain_digits(text))
 }
 
 fn plain_digits(text: &str) -> Cow<'_, str> {
-    if text.contains('_') {
-        Cow::Owned(text.replace('_', ""))
-    } else {
-        Cow::Borrowed(text)
-    }
+    if text.contains('_') { Cow::Owned(text.replace('_', "")) } else { Cow::Borrowed(text) }
 }
 
 /// The value of `1:30`: `head` sixties and the parts after it, each below 60.
 fn sexagesimal(head: &str, rest: &str) -> Option<i128> {
-    rest.split(':')
-        .try_fold(head.parse().ok()?, |value: i128, part| {
-            let is_part = match part.as_bytes() {
-                [b'0'..=b'9'] => true,
-                [tens, ones] => (b'0'..=b'5').contains(tens) && ones.is_ascii_digit(),
-                _ => false,
-            };
-            let part = part.parse::<i128>().ok().filter(|_| is_part)?;
-            value.checked_mul(60)?.checked_add(part)
-        })
+    rest.split(':').try_fold(head.parse().ok()?, |value: i128, part| {
+        let is_part = match part.as_bytes() {
+            [b'0'..=b'9'] => true,
+            [tens, ones] => (b'0'..=b'5').contains(tens) && ones.is_ascii_digit(),
+            _ => false,
+        };
+        let part = part.parse::<i128>().ok().filter(|_| is_part)?;
+        value.checked_mul(60)?.checked_add(part)
+    })
 }
 
 /// The JSON spelling of a float without its sign.
@@ -136,34 +129,20 @@ fn float(text: &str) -> Option<Cow<'_, str>> {
         return None;
     }
     let fraction = fraction(digits)?;
-    let whole = if whole.is_empty() {
-        Cow::Borrowed("0")
-    } else {
-        decimal(whole)?
-    };
+    let whole = if whole.is_empty() { Cow::Borrowed("0") } else { decimal(whole)? };
     let whole = match whole.trim_start_matches('0') {
         "" => "0",
         digits => digits,
     };
     let spelled = format!("{whole}.{fraction}{exponent}");
-    Some(if spelled == text {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(spelled)
-    })
+    Some(if spelled == text { Cow::Borrowed(text) } else { Cow::Owned(spelled) })
 }
 
 /// The digits after the point, at least one.
 fn fraction(text: &str) -> Option<String> {
     let digits = plain_digits(text);
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| {
-        if digits.is_empty() {
-            "0".to_owned()
-        } else {
-            digits.into_owned()
-        }
-    })
+    is_number.then(|| if digits.is_empty() { "0".to_owned() } else { digits.into_owned() })
 }
 
 #[cfg(test)]

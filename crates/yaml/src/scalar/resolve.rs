@@ -94,24 +94,15 @@ pub fn is_non_finite(plain: &str) -> bool {
 pub(crate) fn is_integer(plain: &str) -> bool {
     let text = plain.replace('_', "");
     let (sign, digits) = split_sign(&text);
-    let largest = if sign.is_empty() {
-        i128::from(u64::MAX)
-    } else {
-        i128::from(i64::MAX)
-    };
+    let largest = if sign.is_empty() { i128::from(u64::MAX) } else { i128::from(i64::MAX) };
     let is_decimal = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
     let decimal = || {
         let value = text.parse::<i128>().ok()?;
-        (i128::from(i64::MIN)..=largest)
-            .contains(&value)
-            .then_some(value)
+        (i128::from(i64::MIN)..=largest).contains(&value).then_some(value)
     };
     let starts_as_number = plain.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
-    let integer = if is_decimal {
-        decimal()
-    } else {
-        radix_integer(&text).or_else(|| signed_binary(&text))
-    };
+    let integer =
+        if is_decimal { decimal() } else { radix_integer(&text).or_else(|| signed_binary(&text)) };
     starts_as_number && integer.is_some()
 }
 
@@ -179,11 +170,7 @@ fn separates_digits(plain: &str) -> bool {
 fn json_spelling(text: &str) -> Option<Cow<'_, str>> {
     let decimal = Decimal::split(text);
     if let Some(decimal) = &decimal {
-        let digits = if decimal.sign == "+" {
-            text.strip_prefix('+')?
-        } else {
-            text
-        };
+        let digits = if decimal.sign == "+" { text.strip_prefix('+')? } else { text };
         if decimal.has_json_digits() {
             return decimal.is_finite(digits).then_some(Cow::Borrowed(digits));
         }
@@ -192,9 +179,7 @@ fn json_spelling(text: &str) -> Option<Cow<'_, str>> {
         return Some(Cow::Owned(integer.to_string()));
     }
     match decimal {
-        Some(decimal) => decimal
-            .is_finite(text)
-            .then(|| Cow::Owned(decimal.to_json())),
+        Some(decimal) => decimal.is_finite(text).then(|| Cow::Owned(decimal.to_json())),
         None => signed_binary(text).map(|integer| Cow::Owned(integer.to_string())),
     }
 }
@@ -215,20 +200,14 @@ fn radix_integer(text: &str) -> Option<i128> {
         Some(b'+') => (value, i128::from(i64::MAX)),
         _ => (value, i128::from(u64::MAX)),
     };
-    (i128::from(i64::MIN)..=largest)
-        .contains(&value)
-        .then_some(value)
+    (i128::from(i64::MIN)..=largest).contains(&value).then_some(value)
 }
 
 /// `0b-101`: go-yaml removes the prefix and reads the rest as a signed binary number.
 fn signed_binary(text: &str) -> Option<i128> {
     let signed = text.strip_prefix("0b")?;
     let value = i128::from(unsigned(signed.strip_prefix(['+', '-'])?, 2)?);
-    let value = if signed.starts_with('-') {
-        -value
-    } else {
-        value
-    };
+    let value = if signed.starts_with('-') { -value } else { value };
     i64::try_from(value).is_ok().then_some(value)
 }
 
@@ -306,10 +285,7 @@ pub(super) mod tests {
         ("685_230.15", "685230.15"),
         ("1e5_0", "1e50"),
         ("12345678901234567890", "12345678901234567890"),
-        (
-            "123456789012345678901234567890",
-            "123456789012345678901234567890",
-        ),
+        ("123456789012345678901234567890", "123456789012345678901234567890"),
         ("0xFFFFFFFFFFFFFFFF", "18446744073709551615"),
         ("0xFFFFFFFFFFFFFFFFF", "text"),
         ("+0xFFFFFFFFFFFFFFFF", "text"),
@@ -421,24 +397,13 @@ pub(super) mod tests {
     #[test]
     fn numbers_that_json_spells_the_same_are_borrowed() {
         for plain in ["1", "-1.50", "+7"] {
-            assert!(
-                matches!(resolve(plain), Scalar::Number(Cow::Borrowed(_))),
-                "`{plain}`"
-            );
+            assert!(matches!(resolve(plain), Scalar::Number(Cow::Borrowed(_))), "`{plain}`");
         }
     }
 
     #[test]
     fn only_infinities_and_nan_are_non_finite() {
-        assert!(
-            [".inf", "+.INF", "-.Inf", ".NaN"]
-                .into_iter()
-                .all(is_non_finite)
-        );
-        assert!(
-            !["inf", "1", "-.nan", "..inf", ".iNF", ""]
-                .into_iter()
-                .any(is_non_finite)
-        );
+        assert!([".inf", "+.INF", "-.Inf", ".NaN"].into_iter().all(is_non_finite));
+        assert!(!["inf", "1", "-.nan", "..inf", ".iNF", ""].into_iter().any(is_non_finite));
     }
 }

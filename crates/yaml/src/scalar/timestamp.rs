@@ -26,11 +26,7 @@ fn parse(text: &str) -> Option<()> {
         Some((fraction, rest)) if !fraction.is_empty() => rest,
         _ => rest,
     };
-    let ends = if has_zone {
-        is_zone(rest)
-    } else {
-        rest.is_empty()
-    };
+    let ends = if has_zone { is_zone(rest) } else { rest.is_empty() };
     ends.then_some(())
 }
 

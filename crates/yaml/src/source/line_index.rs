@@ -22,12 +22,7 @@ struct Block {
     column: usize,
 }
 
-const FIRST: Block = Block {
-    start: 0,
-    end: 0,
-    line: 1,
-    column: 1,
-};
+const FIRST: Block = Block { start: 0, end: 0, line: 1, column: 1 };
 
 impl LineIndex {
     pub(crate) fn new(text: &[u8]) -> Self {
@@ -112,9 +107,7 @@ fn characters(bytes: &[u8]) -> usize {
     const CHUNK: usize = 128;
     let add = |count: u8, byte: &u8| count.wrapping_add(u8::from(byte & 0xC0 != 0x80));
     let chunks = bytes.chunks(CHUNK);
-    chunks
-        .map(|chunk| usize::from(chunk.iter().fold(0, add)))
-        .sum()
+    chunks.map(|chunk| usize::from(chunk.iter().fold(0, add))).sum()
 }
 
 #[cfg(test)]

@@ -116,10 +116,7 @@ impl Place {
     /// The user's file that it comes from, if the text itself is not a file.
     #[doc(hidden)]
     pub fn origin(&self) -> Option<&Origin> {
-        self.source
-            .origins
-            .get()?
-            .get(&(self.range.start, self.range.end))
+        self.source.origins.get()?.get(&(self.range.start, self.range.end))
     }
 
     /// Line and column of the start, both counted from 1; the column counts characters.
@@ -140,8 +137,7 @@ impl Place {
         let (text, at) = (self.source.text(), self.range.start);
         let start = self.source.line_start(at).max(at.saturating_sub(AROUND));
         let end = self.source.line_end(at).min(at.saturating_add(AROUND));
-        text.get(text.floor_char_boundary(start)..text.ceil_char_boundary(end))
-            .unwrap_or_default()
+        text.get(text.floor_char_boundary(start)..text.ceil_char_boundary(end)).unwrap_or_default()
     }
 
     /// The first and the last line that it is on.
@@ -164,10 +160,7 @@ mod tests {
     fn columns_count_characters_not_bytes() {
         let source = Source::new("test", "a: b\nä: ö\n");
         let start = source.text().find('ö').unwrap();
-        let place = Place {
-            source,
-            range: start..start + 2,
-        };
+        let place = Place { source, range: start..start + 2 };
         assert_eq!(place.to_text(), "test:2:4");
     }
 }

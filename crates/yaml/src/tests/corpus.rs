@@ -119,8 +119,5 @@ pub(super) fn printed(text: &str) -> Result<String, String> {
 pub(super) fn documented(line: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/yaml.md");
     let text = read(&path).unwrap();
-    assert!(
-        text.lines().any(|other| other == line),
-        "not in docs/yaml.md:\n{line}"
-    );
+    assert!(text.lines().any(|other| other == line), "not in docs/yaml.md:\n{line}");
 }

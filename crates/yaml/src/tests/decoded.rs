@@ -27,11 +27,7 @@ fn reported(text: &str) -> Option<Vec<String>> {
     for event in Parser::new_from_str_with_options(text, options) {
         if let (Event::Scalar(value, style, ..), span) = event.ok()? {
             let absent = style == ScalarStyle::Plain && span.byte_range().unwrap().is_empty();
-            scalars.push(if absent {
-                String::new()
-            } else {
-                value.into_owned()
-            });
+            scalars.push(if absent { String::new() } else { value.into_owned() });
         }
     }
     Some(scalars)
@@ -84,10 +80,7 @@ fn every_scalar_decodes_to_what_the_parser_reports() {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn scalars_of_shared_texts_decode_to_what_the_parser_reports() {
     all_decode(corpus::shared());
 }

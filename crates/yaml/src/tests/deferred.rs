@@ -23,21 +23,17 @@ type Items = Vec<(Option<Value<'static>>, usize)>;
 
 fn items(document: &Document) -> Items {
     let lists = |root: Cursor<'_>| {
-        [
-            root.get("items"),
-            root.get("objects"),
-            root.at(["functionConfig", "objects"]),
-        ]
-        .into_iter()
-        .flatten()
-        .flat_map(Cursor::children)
-        .map(|item| {
-            let opened = item.open();
-            let item = opened.cursor();
-            let value = item.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
-            (value.map(Value::into_owned), end_with_comments(item))
-        })
-        .collect::<Items>()
+        [root.get("items"), root.get("objects"), root.at(["functionConfig", "objects"])]
+            .into_iter()
+            .flatten()
+            .flat_map(Cursor::children)
+            .map(|item| {
+                let opened = item.open();
+                let item = opened.cursor();
+                let value = item.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
+                (value.map(Value::into_owned), end_with_comments(item))
+            })
+            .collect::<Items>()
     };
     document.roots().flat_map(lists).collect()
 }
@@ -173,10 +169,7 @@ fn every_file_has_the_same_items_either_way() {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn shared_texts_have_the_same_items_either_way() {
     all_have_the_same_items(corpus::shared());
 }
@@ -225,16 +218,10 @@ fn an_item_ends_where_its_text_does() {
         ("items:\n- a: |\n    # x\n\n  # y\n# z\n- b: y\n", 2),
         ("items:\n- a: |\n    # x\n", 1),
         ("items:\n- a: |\n    x", 1),
-        (
-            "items:\n  -   a: x\n      b: y\n\n  # c\n\n  - d\nkind: X\n",
-            2,
-        ),
+        ("items:\n  -   a: x\n      b: y\n\n  # c\n\n  - d\nkind: X\n", 2),
         ("items:\n-\n  a: x\n- # c\n  b: y\n-\n", 3),
         ("objects:\r\n- a: x\r\n\r\n- b: y\r\n", 2),
-        (
-            "functionConfig:\n  objects:\n  - a: x\n  - b\n  # c\n# d\nitems:\n- c: z\n",
-            3,
-        ),
+        ("functionConfig:\n  objects:\n  - a: x\n  - b\n  # c\n# d\nitems:\n- c: z\n", 3),
     ] {
         assert_eq!(check(text), Ok(deferred), "{text}");
     }

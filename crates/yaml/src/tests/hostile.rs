@@ -160,10 +160,7 @@ fn lines() -> impl Strategy<Value = String> {
 /// A valid document: it uses the choices of the list, one after the other.
 fn document() -> impl Strategy<Value = String> {
     prop::collection::vec(any::<u8>(), 0..120).prop_map(|choices| {
-        let mut writer = Writer {
-            choices: choices.into_iter(),
-            out: String::new(),
-        };
+        let mut writer = Writer { choices: choices.into_iter(), out: String::new() };
         writer.collection(0, 0);
         writer.out
     })
@@ -184,17 +181,8 @@ impl Writer {
     }
 
     fn line(&mut self) {
-        let end = self.pick(&[
-            "\n",
-            "\n",
-            "\n",
-            "\n",
-            " # c\n",
-            " \n",
-            "\n\n",
-            "\n # c\n",
-            "\n      \n",
-        ]);
+        let end =
+            self.pick(&["\n", "\n", "\n", "\n", " # c\n", " \n", "\n\n", "\n # c\n", "\n      \n"]);
         self.out.push_str(end);
     }
 
@@ -228,9 +216,8 @@ impl Writer {
     }
 
     fn entry(&mut self, column: usize, depth: usize) {
-        let key = self.pick(&[
-            "a", "b c", "\"d\"", "'e'", "f.g/h", "-i", "j:k", "l ", "\"m\" ", "${N}", "é",
-        ]);
+        let key = self
+            .pick(&["a", "b c", "\"d\"", "'e'", "f.g/h", "-i", "j:k", "l ", "\"m\" ", "${N}", "é"]);
         self.out.push_str(key);
         self.out.push(':');
         if depth < 5 && self.choose(3) == 0 {
@@ -340,9 +327,8 @@ impl Writer {
     }
 
     fn block(&mut self, column: usize) {
-        let header = self.pick(&[
-            " |", " >", " |-", " >+", " |+", " |2", " >-1", " |1+", " | # c", "  >- ",
-        ]);
+        let header =
+            self.pick(&[" |", " >", " |-", " >+", " |+", " |2", " >-1", " |1+", " | # c", "  >- "]);
         self.out.push_str(header);
         self.out.push('\n');
         for _ in 0..self.choose(5) {
@@ -376,13 +362,8 @@ impl Writer {
 
 /// A good document with a token put into it.
 fn damaged() -> impl Strategy<Value = String> {
-    (
-        document(),
-        any::<prop::sample::Index>(),
-        prop::sample::select(TOKENS),
-        0usize..3,
-    )
-        .prop_map(|(text, index, token, length)| {
+    (document(), any::<prop::sample::Index>(), prop::sample::select(TOKENS), 0usize..3).prop_map(
+        |(text, index, token, length)| {
             let mut places = text.char_indices().map(|(at, _)| at).collect::<Vec<_>>();
             places.push(text.len());
             let from = index.index(places.len());
@@ -390,7 +371,8 @@ fn damaged() -> impl Strategy<Value = String> {
             let (before, after) = text.split_at(places[from]);
             let (_, after) = after.split_at(places[to] - places[from]);
             format!("{before}{token}{after}")
-        })
+        },
+    )
 }
 
 fn json() -> impl Strategy<Value = String> {

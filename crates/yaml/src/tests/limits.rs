@@ -68,10 +68,7 @@ fn nesting() {
         assert!(parse(text.clone()).is_ok() && parse_fully(text).is_ok());
     }
     for text in nested(MAX_DEPTH + 1) {
-        for error in [
-            parse(text.clone()).unwrap_err(),
-            parse_fully(text).unwrap_err(),
-        ] {
+        for error in [parse(text.clone()).unwrap_err(), parse_fully(text).unwrap_err()] {
             assert!(error.contains("1000 levels deep"), "{error}");
         }
     }
@@ -104,9 +101,7 @@ fn walk_everywhere(document: &Document, root: Cursor<'_>) {
         let _ = to_string(value);
     }
     let inner = root.children().next().unwrap();
-    let mut new = inner
-        .value(DuplicateKeys::Refuse, &mut diagnostics)
-        .unwrap();
+    let mut new = inner.value(DuplicateKeys::Refuse, &mut diagnostics).unwrap();
     change(&mut new);
     let _ = update(inner, new.without_origin(), &ItemKeys::NONE);
     assert!(root.holds(&value) && !root.holds(&changed));
@@ -133,10 +128,7 @@ fn length() {
     let source = Source::new("test", "a: b\n");
     assert!(check_length(&source, 5).is_ok());
     let error = check_length(&source, 4).unwrap_err().message.clone();
-    assert_eq!(
-        error,
-        "`test` is 5 bytes long, more than the 4 that can be read"
-    );
+    assert_eq!(error, "`test` is 5 bytes long, more than the 4 that can be read");
     // Offsets fit 32 bits, and one value is left for "no node".
     assert!(u32::try_from(MAX_LENGTH).is_ok_and(|length| length < u32::MAX));
 }
@@ -150,28 +142,18 @@ fn aliased_nodes() {
     };
     assert_eq!(read(text(MAX_ALIASED_NODES / 1_001)), Ok(()));
     let error = read(text(MAX_ALIASED_NODES / 1_000)).unwrap_err();
-    assert_eq!(
-        error,
-        format!("aliases expand to more than {MAX_ALIASED_NODES} nodes")
-    );
+    assert_eq!(error, format!("aliases expand to more than {MAX_ALIASED_NODES} nodes"));
 }
 
 #[test]
 fn aliased_bytes() {
     const SIZE: usize = 1 << 20;
     let text = |aliases: usize| {
-        format!(
-            "a: &a {}\nb: [{}]\n",
-            "x".repeat(SIZE),
-            vec!["*a"; aliases].join(", ")
-        )
+        format!("a: &a {}\nb: [{}]\n", "x".repeat(SIZE), vec!["*a"; aliases].join(", "))
     };
     assert_eq!(read(text(MAX_ALIASED_BYTES / SIZE - 1)), Ok(()));
     let error = read(text(MAX_ALIASED_BYTES / SIZE)).unwrap_err();
-    assert_eq!(
-        error,
-        format!("aliases expand to more than {MAX_ALIASED_BYTES} bytes")
-    );
+    assert_eq!(error, format!("aliases expand to more than {MAX_ALIASED_BYTES} bytes"));
 }
 
 /// `m0` holds the key, each of the others merges the one before it.
@@ -237,11 +219,7 @@ fn key_length() {
     assert_eq!(read(format!("{{a: b, ? {explicit} : 1}}\n")), Ok(()));
     // In braces that are not JSON, too.
     let quoted = format!("\"{explicit}\"");
-    for (before, key) in [
-        ("{", &quoted),
-        ("{a: b, ", &explicit),
-        ("a: ['b', ", &quoted),
-    ] {
+    for (before, key) in [("{", &quoted), ("{a: b, ", &explicit), ("a: ['b', ", &quoted)] {
         let text = format!("{before}{key} : 1");
         let error = Document::parse(&Source::new("test", text)).err().unwrap();
         assert_eq!(error.message, "a key is longer than 1024 characters");

@@ -82,10 +82,7 @@ fn keys_that_are_numbers_are_what_kubectl_makes_of_them() {
         "9223372036854775808: a\n",
         "a mapping key must be a string, found a number beyond 63 bits",
     );
-    refuses(
-        "!!int 1.5: a\n",
-        "expected an integer of 64 bits after the tag `!!int`, found `1.5`",
-    );
+    refuses("!!int 1.5: a\n", "expected an integer of 64 bits after the tag `!!int`, found `1.5`");
 }
 
 #[test]
@@ -95,21 +92,12 @@ fn tags_accept_the_values_that_go_yaml_accepts() {
     means("a: !!null\n", r#"{"a":null}"#);
     means("a: !!int '1'\n", r#"{"a":1}"#);
     means("a: !!int 0x10\n", r#"{"a":16}"#);
-    means(
-        "a: !!int 18446744073709551615\n",
-        r#"{"a":18446744073709551615}"#,
-    );
+    means("a: !!int 18446744073709551615\n", r#"{"a":18446744073709551615}"#);
     means("a: !!float 1\n", r#"{"a":1}"#);
-    means(
-        "a: !!float 18446744073709551616\n",
-        r#"{"a":18446744073709551616}"#,
-    );
+    means("a: !!float 18446744073709551616\n", r#"{"a":18446744073709551616}"#);
     means("a: !!bool 'yes'\n", r#"{"a":true}"#);
     means("a: !!timestamp '2001-01-01'\n", r#"{"a":"2001-01-01"}"#);
-    means(
-        "a: !!timestamp 2001-1-1T1:2:3Z\n",
-        r#"{"a":"2001-1-1T1:2:3Z"}"#,
-    );
+    means("a: !!timestamp 2001-1-1T1:2:3Z\n", r#"{"a":"2001-1-1T1:2:3Z"}"#);
     means("a: !!str\n", r#"{"a":""}"#);
     for (value, expected) in [
         ("!!null x", "null"),
@@ -135,10 +123,7 @@ fn tags_accept_the_values_that_go_yaml_accepts() {
             &format!("expected {expected} after the tag `{tag}`, found `{found}`"),
         );
     }
-    refuses(
-        "a: !!timestamp\n",
-        "expected a date after the tag `!!timestamp`, found ``",
-    );
+    refuses("a: !!timestamp\n", "expected a date after the tag `!!timestamp`, found ``");
 }
 
 #[test]
@@ -149,19 +134,13 @@ fn spellings_that_only_go_yaml_allows_are_read() {
     means("a: {b: c}#\nd: e\n", r#"{"a":{"b":"c"},"d":"e"}"#);
     means("a: \"b\"#é {\nd: 'e'#f", r#"{"a":"b","d":"e"}"#);
     means("a: |#c\n  x\nb: |-#c\n  y\n", r#"{"a":"x\n","b":"y"}"#);
-    means(
-        "a:\n- >2#c\n   x\n- \"y\"#z\n- z\n",
-        r#"{"a":[" x\n","y","z"]}"#,
-    );
+    means("a:\n- >2#c\n   x\n- \"y\"#z\n- z\n", r#"{"a":[" x\n","y","z"]}"#);
     means("a: [b,#c\n  d]\n", r#"{"a":["b","d"]}"#);
     means("a: [#c\n  {#c\n  b: c}]\n", r#"{"a":[{"b":"c"}]}"#);
     means("a: [\"b\"#c\n  , d]\n", r#"{"a":["b","d"]}"#);
     means("a: [b#c\n ]#d", r#"{"a":["b#c"]}"#);
     means("a: [-]\n", r#"{"a":["-"]}"#);
-    means(
-        "a: [-, b, -]\nc: {d: -}\n",
-        r#"{"a":["-","b","-"],"c":{"d":"-"}}"#,
-    );
+    means("a: [-, b, -]\nc: {d: -}\n", r#"{"a":["-","b","-"],"c":{"d":"-"}}"#);
     means("[-]", r#"["-"]"#);
     means(
         "a: [1.2.3.4, 2001:db8::]\nb: {ip: fd00::}\n",
@@ -171,16 +150,10 @@ fn spellings_that_only_go_yaml_allows_are_read() {
         "[b:, c :, {d: e:, f: 'g:'}, h: i:, j\n k:]\n",
         r#"["b:","c :",{"d":"e:","f":"g:"},{"h":"i:"},"j k:"]"#,
     );
-    means(
-        "[fd00:: , -:, fd00:::]\n",
-        r#"[{"fd00:":null},"-:","fd00:::"]"#,
-    );
+    means("[fd00:: , -:, fd00:::]\n", r#"[{"fd00:":null},"-:","fd00:::"]"#);
     // Text that looks like it.
     means("a: b]#c, [-]\nd: [e]#f\n", r#"{"a":"b]#c, [-]","d":["e"]}"#);
-    means(
-        "a: |\n  \"b\"#c\nd: [e]#f\n",
-        r##"{"a":"\"b\"#c\n","d":["e"]}"##,
-    );
+    means("a: |\n  \"b\"#c\nd: [e]#f\n", r##"{"a":"\"b\"#c\n","d":["e"]}"##);
     means("a: 'b]#c'\nd: \"[-]\"#f\n", r#"{"a":"b]#c","d":"[-]"}"#);
 }
 

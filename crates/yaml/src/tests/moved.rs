@@ -51,11 +51,7 @@ b: 1
 fn text_that_cannot_move_is_written_as_new_text() {
     let check = |text, order: &[usize], expected: &str| assert_eq!(moved(text, order), expected);
     check("a: [x, 'y', {z: 1}]\n", &[2, 0, 1], "a: [{z: 1}, x, 'y']\n");
-    check(
-        "a:\n- - x # nested\n  - z\n- y\n",
-        &[1, 0],
-        "a:\n- y\n- - x # nested\n  - z\n",
-    );
+    check("a:\n- - x # nested\n  - z\n- y\n", &[1, 0], "a:\n- y\n- - x # nested\n  - z\n");
 }
 
 #[test]
@@ -87,8 +83,5 @@ fn changed_values_with_anchors_move() {
     items[1].remove("k");
     items.reverse();
     let text = render(&document, &value, Position::Document).unwrap();
-    assert_eq!(
-        text,
-        "a:\n- z\n- l: s # kept\n- k:\n  - new\n  l: r # kept\n"
-    );
+    assert_eq!(text, "a:\n- z\n- l: s # kept\n- k:\n  - new\n  l: r # kept\n");
 }

@@ -78,10 +78,7 @@ fn scalars_are_written_in_place_and_read_back_on_their_lines() {
 #[test]
 fn what_takes_several_lines_is_read_back_with_those_around_it() {
     let (text, is_read_back) = with("web", Scalar::String(Cow::Borrowed("a\nb\n")));
-    assert!(
-        text.starts_with("name: | # public\n  a\n  b\nlabels:\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("name: | # public\n  a\n  b\nlabels:\n"), "{text}");
     assert!(!is_read_back);
 }
 
@@ -152,16 +149,10 @@ fn a_part_takes_in_the_changed_ones_in_it() {
     let mut object = Patched::new(Ordinary::of(root).unwrap());
     let tier = root.at(["labels", "tier"]).unwrap();
     object.value_mut(tier).set(Value::string("z").data);
-    assert_eq!(
-        object.view().str_at(&["labels", "tier"]).as_deref(),
-        Some("z")
-    );
+    assert_eq!(object.view().str_at(&["labels", "tier"]).as_deref(), Some("z"));
     let labels = root.get("labels").unwrap();
     assert_eq!(object.value_mut(labels).str_at(&["tier"]), Some("z"));
-    assert_eq!(
-        object.value_mut(root).str_at(&["labels", "tier"]),
-        Some("z")
-    );
+    assert_eq!(object.value_mut(root).str_at(&["labels", "tier"]), Some("z"));
     assert_eq!(object.into_value().str_at(&["labels", "tier"]), Some("z"));
 }
 
@@ -218,19 +209,14 @@ volumes:
     let volume = value.get_mut("volumes").unwrap().items_mut().unwrap();
     let map = volume.first_mut().unwrap().get_mut("map").unwrap();
     map.get_mut("mode").unwrap().origin = None;
-    map.get_mut("size")
-        .unwrap()
-        .set(Value::string("$((SIZE))").data);
+    map.get_mut("size").unwrap().set(Value::string("$((SIZE))").data);
     let (_, is_read_back) = Rewrite::moves(root, &value).unwrap();
     let expected = TEXT
         .replace("    a: '0'\n    b: '1'\n", "")
         .replace("  protocol: TCP\n", "")
         .replace("size: 1", "size: $((SIZE))")
         .replace("0444", "292");
-    assert_eq!(
-        render(&document, &value, Position::Document).unwrap(),
-        expected
-    );
+    assert_eq!(render(&document, &value, Position::Document).unwrap(), expected);
     assert!(is_read_back);
 }
 
@@ -249,9 +235,7 @@ fn a_new_mapping_of_scalars_is_read_back_on_its_lines() {
     let document = document("metadata:\n  labels:\n    app: web\nspec: {}\n");
     let root = root(&document);
     let texts = |entries: &[(&'static str, &'static str)]| {
-        let entries = entries
-            .iter()
-            .map(|(key, text)| ((*key).into(), (*text).into()));
+        let entries = entries.iter().map(|(key, text)| ((*key).into(), (*text).into()));
         Value::mapping(entries.collect())
     };
     let read_back = |added: Value<'static>| {
@@ -260,10 +244,7 @@ fn a_new_mapping_of_scalars_is_read_back_on_its_lines() {
         metadata.insert("annotations".into(), added);
         metadata.insert("name".into(), "web".into());
         let (_, is_read_back) = Rewrite::moves(root, &value).unwrap();
-        (
-            render(&document, &value, Position::Document).unwrap(),
-            is_read_back,
-        )
+        (render(&document, &value, Position::Document).unwrap(), is_read_back)
     };
     let (text, is_read_back) = read_back(texts(&[("owner", "retail"), ("size", "1")]));
     assert_eq!(

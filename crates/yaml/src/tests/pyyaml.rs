@@ -25,10 +25,7 @@ fn means(text: &str, json: &str) {
 #[test]
 fn scalars_are_those_of_yaml_1_1_as_pyyaml_reads_it() {
     means("a: y\nb: yes\nc: 1:30", r#"{"a":"y","b":true,"c":90}"#);
-    means(
-        "a: 1e3\nb: 08\nc: 0o17",
-        r#"{"a":"1e3","b":"08","c":"0o17"}"#,
-    );
+    means("a: 1e3\nb: 08\nc: 0o17", r#"{"a":"1e3","b":"08","c":"0o17"}"#);
     means("a: 0644\nb: 1_000\nc: 1.", r#"{"a":420,"b":1000,"c":1.0}"#);
     means("a: 2020-01-01", r#"{"a":"2020-01-01"}"#);
     means("a: 'yes'\nb: \"1\"", r#"{"a":"yes","b":"1"}"#);
@@ -38,23 +35,14 @@ fn scalars_are_those_of_yaml_1_1_as_pyyaml_reads_it() {
 
 #[test]
 fn keys_are_the_text_of_what_they_mean() {
-    means(
-        "1: a\nyes: b\n~: c\ny: d",
-        r#"{"1":"a","true":"b","null":"c","y":"d"}"#,
-    );
-    means(
-        "0x10: a\n1:30: b\n'0x10': c",
-        r#"{"16":"a","90":"b","0x10":"c"}"#,
-    );
+    means("1: a\nyes: b\n~: c\ny: d", r#"{"1":"a","true":"b","null":"c","y":"d"}"#);
+    means("0x10: a\n1:30: b\n'0x10': c", r#"{"16":"a","90":"b","0x10":"c"}"#);
 }
 
 #[test]
 fn merge_keys_and_aliases_are_copies() {
     means("a: &a {x: 1}\nb: *a", r#"{"a":{"x":1},"b":{"x":1}}"#);
-    means(
-        "a: &a {x: 1, y: 1}\nb:\n  <<: *a\n  y: 2",
-        r#"{"a":{"x":1,"y":1},"b":{"x":1,"y":2}}"#,
-    );
+    means("a: &a {x: 1, y: 1}\nb:\n  <<: *a\n  y: 2", r#"{"a":{"x":1,"y":1},"b":{"x":1,"y":2}}"#);
     means("<<: [{a: 1}, {a: 2, b: 3}]", r#"{"a":1,"b":3}"#);
     means("a: &x yes\nb: *x", r#"{"a":true,"b":true}"#);
 }

@@ -45,28 +45,13 @@ fn lines_may_begin_in_any_column() {
         r#"{"data":{"a":"one\ntwothree","b":1}}"#,
     );
     check("- 'one\n- two'\n- x\n", r#"["one - two","x"]"#);
-    check(
-        "a:\n- - 'one\nb: two' # c\n  - z\n",
-        r#"{"a":[["one b: two","z"]]}"#,
-    );
-    check(
-        "a: &x 'one\ntwo'\nb: *x\n",
-        r#"{"a":"one two","b":"one two"}"#,
-    );
+    check("a:\n- - 'one\nb: two' # c\n  - z\n", r#"{"a":[["one b: two","z"]]}"#);
+    check("a: &x 'one\ntwo'\nb: *x\n", r#"{"a":"one two","b":"one two"}"#);
     check("a: !!str 'one\ntwo'\n", r#"{"a":"one two"}"#);
     check("a: \"one\nit\\'s\"#c\n", r#"{"a":"one it's"}"#);
-    check(
-        "a: 'one\r\n# two'\r\nb: 1\r\n",
-        r##"{"a":"one # two","b":1}"##,
-    );
-    check(
-        "? 'one\ntwo'\n: 'three\nfour'\n",
-        r#"{"one two":"three four"}"#,
-    );
-    check(
-        "a:\n  'one\ntwo'\nb: 'it''s\n...x'\n",
-        r#"{"a":"one two","b":"it's ...x"}"#,
-    );
+    check("a: 'one\r\n# two'\r\nb: 1\r\n", r##"{"a":"one # two","b":1}"##);
+    check("? 'one\ntwo'\n: 'three\nfour'\n", r#"{"one two":"three four"}"#);
+    check("a:\n  'one\ntwo'\nb: 'it''s\n...x'\n", r#"{"a":"one two","b":"it's ...x"}"#);
     check("\u{feff}a: 'one\ntwo'", r#"{"a":"one two"}"#);
 }
 
@@ -109,14 +94,8 @@ e: >-
         "- k: |\n    'a\n  l: 'b\nc'\n- |\n 'd\n- 'e\nf'\n",
         r#"[{"k":"'a\n","l":"b c"},"'d\n","e f"]"#,
     );
-    check(
-        "%YAML 1.1\n--- # it's\n&a x: |\n 'y\nz: 'one\ntwo'\n",
-        r#"{"x":"'y\n","z":"one two"}"#,
-    );
-    check(
-        "a: [b\n  'c, d]\ne: 'one\ntwo'\n",
-        r#"{"a":["b 'c","d"],"e":"one two"}"#,
-    );
+    check("%YAML 1.1\n--- # it's\n&a x: |\n 'y\nz: 'one\ntwo'\n", r#"{"x":"'y\n","z":"one two"}"#);
+    check("a: [b\n  'c, d]\ne: 'one\ntwo'\n", r#"{"a":["b 'c","d"],"e":"one two"}"#);
 }
 
 #[test]
@@ -210,10 +189,7 @@ fn indented(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut from = 0;
     for range in scalars {
-        let (before, raw) = (
-            document.slice(from..range.start),
-            document.slice(range.clone()),
-        );
+        let (before, raw) = (document.slice(from..range.start), document.slice(range.clone()));
         from = range.end;
         out.push_str(before);
         if raw.starts_with(['\'', '"']) {

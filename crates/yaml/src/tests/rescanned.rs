@@ -75,11 +75,7 @@ fn both_ways(text: &str, edits: &[(usize, usize, &str)], column: Option<usize>) 
     for (from, length, new) in given {
         let (from, to) = (from.max(at), (from.max(at) + length).min(end));
         if from <= to && text.is_char_boundary(from) && text.is_char_boundary(to) {
-            sorted.push(Edit {
-                start: from,
-                end: to,
-                text: new.to_owned(),
-            });
+            sorted.push(Edit { start: from, end: to, text: new.to_owned() });
             at = to;
         }
     }
@@ -103,10 +99,7 @@ fn only_changed_lines_are_read() {
         (nested, vec![("x #", 1, "new")]),
         (nested, vec![("  d:", 9, ""), ("- k", 0, "- new\n")]),
         (nested, vec![("b:\n", 1, "'b b'"), ("m\n", 1, "new")]),
-        (
-            deep,
-            vec![("d: 1", 4, "d: 2\n      new: 3"), ("q\n", 1, "r")],
-        ),
+        (deep, vec![("d: 1", 4, "d: 2\n      new: 3"), ("q\n", 1, "r")]),
         (deep, vec![("      e: 2\n    f: 3\n", 20, "")]),
         (deep, vec![("g:\n", 2, "g:\n    new: 1")]),
         (deep, vec![("k: l", 4, "k: x"), ("  - o", 0, "  - new\n")]),

@@ -208,9 +208,7 @@ fn keys_are_as_long_as_all_readers_let_them_be() {
         }
     }
     let long = "word ".repeat(1_000);
-    takes(&format!(
-        "- {long}\n- '{long}'\n- [{long}, {long}]\n- {{a: {long}}}\n- |\n  {long}\n"
-    ));
+    takes(&format!("- {long}\n- '{long}'\n- [{long}, {long}]\n- {{a: {long}}}\n- |\n  {long}\n"));
     takes(&format!("a:\n  {long}\nb:\n  \"{long}\"\nc:\n  [{long}]\n"));
 }
 
@@ -218,11 +216,7 @@ fn keys_are_as_long_as_all_readers_let_them_be() {
 fn nesting_is_as_deep_as_on_the_full_path() {
     for depth in [MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1] {
         let taken = depth <= MAX_DEPTH;
-        assert_eq!(
-            compare(&format!("{}a\n", "- ".repeat(depth))),
-            Ok(taken),
-            "{depth}"
-        );
+        assert_eq!(compare(&format!("{}a\n", "- ".repeat(depth))), Ok(taken), "{depth}");
         let (open, close) = ("[".repeat(depth), "]".repeat(depth));
         assert_eq!(compare(&format!("{open}{close}")), Ok(taken), "{depth}");
         let text = format!("{}1{}", "{\"a\": ".repeat(depth), "}".repeat(depth));

@@ -13,9 +13,7 @@ use crate::table::{Flags, KeyKind, Kind, Span};
 /// table.
 const EXCEPTIONS: &[(&[&str], &str)] = &[
     (
-        &[
-            "2JQS", "6M2F", "CFD4", "NHX8", "NKF9", "S3PD", "SM9W/01", "UKK6/00",
-        ],
+        &["2JQS", "6M2F", "CFD4", "NHX8", "NKF9", "S3PD", "SM9W/01", "UKK6/00"],
         "refused: go-yaml does not allow a colon without a key before it",
     ),
     (
@@ -31,9 +29,7 @@ const EXCEPTIONS: &[(&[&str], &str)] = &[
         "refused: in braces and brackets, go-yaml does not read a `?` anywhere, or a `:` at the start, as text",
     ),
     (
-        &[
-            "6BCT", "A2M4", "DK95/00", "DK95/03", "DK95/04", "DK95/07", "Y79Y/010",
-        ],
+        &["6BCT", "A2M4", "DK95/00", "DK95/03", "DK95/04", "DK95/07", "Y79Y/010"],
         "refused: go-yaml does not allow a tab where a key could begin",
     ),
     (
@@ -44,10 +40,7 @@ const EXCEPTIONS: &[(&[&str], &str)] = &[
         &["DK3J", "FP8R", "M7A3", "W4TN"],
         "refused: go-yaml does not read text that is not indented as part of a block scalar",
     ),
-    (
-        &["WZ62"],
-        "refused: go-yaml reads a tag up to the next white space",
-    ),
+    (&["WZ62"], "refused: go-yaml reads a tag up to the next white space"),
     (
         &["9JBA", "CVW2", "SU5Z", "X4QW"],
         "read, though not valid: go-yaml allows a comment directly after a quote, bracket, comma or `>`",
@@ -56,14 +49,8 @@ const EXCEPTIONS: &[(&[&str], &str)] = &[
         &["G5U8", "YJV2"],
         "read, though not valid: in brackets, go-yaml reads a dash before a comma or bracket as text",
     ),
-    (
-        &["HRE5"],
-        "read, though not valid: go-yaml allows the escape `\\'`",
-    ),
-    (
-        &["9C9N"],
-        "read, though not valid: go-yaml reads lines in brackets that are not indented",
-    ),
+    (&["HRE5"], "read, though not valid: go-yaml allows the escape `\\'`"),
+    (&["9C9N"], "read, though not valid: go-yaml reads lines in brackets that are not indented"),
     (
         &["DK95/01", "QB6E"],
         "read, though not valid: go-yaml reads lines of quoted text that are not indented, or indented with a tab",
@@ -232,10 +219,7 @@ impl Tags {
     fn props(&self, text: &str) -> String {
         let (mut anchor, mut tag) = (String::new(), String::new());
         for line in text.lines() {
-            for word in line
-                .split_whitespace()
-                .take_while(|word| !word.starts_with('#'))
-            {
+            for word in line.split_whitespace().take_while(|word| !word.starts_with('#')) {
                 if word.starts_with('&') {
                     anchor = format!(" {word}");
                 } else if word.starts_with('!') {
@@ -251,10 +235,7 @@ impl Tags {
         if let Some(verbatim) = tag.strip_prefix("!<") {
             return verbatim.trim_end_matches('>').to_owned();
         }
-        let end = tag
-            .get(1..)
-            .and_then(|rest| rest.find('!'))
-            .map_or(1, |at| at + 2);
+        let end = tag.get(1..).and_then(|rest| rest.find('!')).map_or(1, |at| at + 2);
         let (handle, suffix) = tag.split_at(end);
         let declared = self.0.iter().find(|(name, _)| name == handle);
         let prefix = match declared {
@@ -310,10 +291,7 @@ fn expected(file: &str) -> Vec<String> {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn the_suite_comes_out_as_it_says() {
     let cases = cases(&shared_folder().join("yaml/test-suite"));
     assert!(cases.len() > 400, "only {} cases", cases.len());

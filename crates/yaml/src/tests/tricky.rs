@@ -13,10 +13,7 @@ const READ: &[(&str, &str)] = &[
         "f09-yaml-1.2-directive.yaml",
         "go-yaml refuses only the version number: the text means the same",
     ),
-    (
-        "g01-json.yaml",
-        "JSON allows surrogate pairs in escapes, and kubectl reads the file as JSON",
-    ),
+    ("g01-json.yaml", "JSON allows surrogate pairs in escapes, and kubectl reads the file as JSON"),
     (
         "g04-json-lone-surrogate.yaml",
         "JSON allows half a surrogate pair in escapes, which kubectl reads as U+FFFD",
@@ -30,19 +27,10 @@ const READ: &[(&str, &str)] = &[
 /// Files that go-yaml v3 reads into nodes and we do not, with the reason.
 const REFUSED: &[(&str, &str)] = &[
     ("c07-utf16le.yaml", "UTF-16, which a clear error names"),
-    (
-        "d06-alias-self.yaml",
-        "an alias of itself has no value: sigs.k8s.io/yaml refuses it",
-    ),
-    (
-        "d09-billion-laughs.yaml",
-        "beyond the limits of aliases; go-yaml refuses to decode it",
-    ),
+    ("d06-alias-self.yaml", "an alias of itself has no value: sigs.k8s.io/yaml refuses it"),
+    ("d09-billion-laughs.yaml", "beyond the limits of aliases; go-yaml refuses to decode it"),
     ("d10-quadratic-alias.yaml", "beyond the limits of aliases"),
-    (
-        "e05-nonstring-keys.yaml",
-        "an object cannot have null as a key: sigs.k8s.io/yaml refuses it",
-    ),
+    ("e05-nonstring-keys.yaml", "an object cannot have null as a key: sigs.k8s.io/yaml refuses it"),
     (
         "h12-flow-adjacent.yaml",
         "go-yaml reads the colon of `{b:}` as part of the key, YAML does not",
@@ -96,9 +84,7 @@ fn bytes(path: &Path) -> Vec<u8> {
 }
 
 fn is_yaml(name: &str) -> bool {
-    Path::new(name)
-        .extension()
-        .is_some_and(|extension| extension == "yaml")
+    Path::new(name).extension().is_some_and(|extension| extension == "yaml")
 }
 
 /// The rows of the table with the result of go-yaml for each file.
@@ -113,10 +99,7 @@ fn judgements(folder: &Path) -> Vec<(PathBuf, bool)> {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn tricky_files_are_read_or_refused_as_go_yaml_does() {
     let files = judgements(&shared_folder().join("yaml/tricky"));
     assert!(files.len() > 120, "only {} files", files.len());
@@ -165,10 +148,7 @@ fn refusal(text: &str) -> String {
 fn refused(hint: &str, texts: &[&str]) {
     for text in texts {
         let refusal = refusal(text);
-        assert!(
-            refusal.contains(hint) || refusal.contains("BOM"),
-            "{text:?}: {refusal}"
-        );
+        assert!(refusal.contains(hint) || refusal.contains("BOM"), "{text:?}: {refusal}");
     }
 }
 
@@ -177,31 +157,11 @@ fn texts_that_go_yaml_reads_differently_are_refused_with_a_hint() {
     for (hint, texts) in [
         (
             "put it in quotes",
-            &[
-                "a: [?x]\n",
-                "a: {k: :x}\n",
-                "a: {k?: 1}\n",
-                "[x?, y]\n",
-                "[http://x/?q]\n",
-            ][..],
+            &["a: [?x]\n", "a: {k: :x}\n", "a: {k?: 1}\n", "[x?, y]\n", "[http://x/?q]\n"][..],
         ),
-        (
-            "space after the colon",
-            &[
-                "a: {b:}\n",
-                "a: {b:, c: d}\n",
-                "{a :}\n",
-                "[fd00::, {b:}]\n",
-            ],
-        ),
-        (
-            "write `\"\":`",
-            &[": a\n", "a: b\n: c\n", "[: a]\n", "{: a}\n", "- :\n"],
-        ),
-        (
-            "letters, digits",
-            &["a: &x.y b\n", "&é a\n", "a: &x/y b\n", "[&x[]]\n"],
-        ),
+        ("space after the colon", &["a: {b:}\n", "a: {b:, c: d}\n", "{a :}\n", "[fd00::, {b:}]\n"]),
+        ("write `\"\":`", &[": a\n", "a: b\n: c\n", "[: a]\n", "{: a}\n", "- :\n"]),
+        ("letters, digits", &["a: &x.y b\n", "&é a\n", "a: &x/y b\n", "[&x[]]\n"]),
         ("space after it", &["a: !t#c\n", "[!a, b]\n"]),
         (
             "indent with spaces",
@@ -224,16 +184,10 @@ fn texts_that_go_yaml_reads_differently_are_refused_with_a_hint() {
 #[test]
 fn characters_that_go_yaml_reads_differently_are_refused_with_a_hint() {
     for (hint, texts) in [
-        (
-            "`\\N`",
-            &["a: b\u{85}c\n", "# a\u{85}b: c\n", "a: | # b\u{85}\n  c\n"][..],
-        ),
+        ("`\\N`", &["a: b\u{85}c\n", "# a\u{85}b: c\n", "a: | # b\u{85}\n  c\n"][..]),
         ("`\\L`", &["a: b\u{2028}\n", "a:\u{2028} b\n"]),
         ("`\\P`", &["a: [b\u{2029}c]\n", "b\u{2029}c: a\n"]),
-        (
-            "`\\x9F`",
-            &["a: \u{9f}\n", "{\"a\": \"\u{9f}\", b: c}\n", "# \u{9f}\n"],
-        ),
+        ("`\\x9F`", &["a: \u{9f}\n", "{\"a\": \"\u{9f}\", b: c}\n", "# \u{9f}\n"]),
         ("`\\uFFFE`", &["a: \"\u{fffe}\"\n"]),
         ("`\\uFFFF`", &["a: '\u{ffff}'\n"]),
         ("`\\x7F`", &["a: \u{7f}\n"]),
@@ -275,9 +229,7 @@ fn lone_returns_are_line_breaks() {
     let source = crate::source::Source::new("test", "# c\ra: |\r  b\r  c\rd:\r- e # f\r- g\r");
     let document = Document::parse(&source).unwrap();
     let value = document.roots().next().unwrap();
-    let value = value
-        .value(DuplicateKeys::Refuse, &mut Diagnostics::new())
-        .unwrap();
+    let value = value.value(DuplicateKeys::Refuse, &mut Diagnostics::new()).unwrap();
     assert_eq!(value.str_at(&["a"]), Some("b\nc\n"));
     assert_eq!(document.column(document.text().find("- g").unwrap()), 0);
     assert_eq!(printed(source.text()).as_deref(), Ok(source.text()));

@@ -12,11 +12,7 @@ fn update_first(text: &str, json: &str) -> Result<String> {
     let document = Document::parse(&Source::new("test", text))?;
     let list = document.roots().next().unwrap();
     let json: serde_json::Value = serde_json::from_str(json).unwrap();
-    let edits = update(
-        list.children().next().unwrap(),
-        Value::from(json),
-        &testing::ITEM_KEYS,
-    )?;
+    let edits = update(list.children().next().unwrap(), Value::from(json), &testing::ITEM_KEYS)?;
     Ok(Edited::new(&document, edits)?.to_string())
 }
 

@@ -32,9 +32,7 @@ impl Rewrite<'_> {
     fn has_lost_alias(&self, cursor: Cursor<'_>) -> bool {
         let top = self.top.0..self.document.node(self.top).next;
         let nodes = self.document.nodes.iter();
-        let within = nodes
-            .take(cursor.node().next as usize)
-            .skip(cursor.id().0 as usize);
+        let within = nodes.take(cursor.node().next as usize).skip(cursor.id().0 as usize);
         within
             .filter(|node| node.kind == Kind::Alias && top.contains(&node.target))
             .any(|node| !self.kept.contains(&NodeId(node.target)))
@@ -50,9 +48,7 @@ impl Rewrite<'_> {
         let props = self.document.slice(base..node.value.start as usize);
         let Some(at) = props.find('&') else { return };
         let rest = props.get(at..).unwrap_or_default();
-        let length = rest
-            .find(|c: char| c.is_ascii_whitespace())
-            .unwrap_or(rest.len());
+        let length = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
         let (start, end) = (base + at, base + at + length);
         let after = self.document.slice(end..self.document.text().len());
         let follows = after.trim_start_matches([' ', '\t']);
@@ -150,12 +146,8 @@ fn keep_key_anchor(entry: Cursor<'_>, key: &str, kept: &mut BTreeSet<NodeId>) {
 pub(super) fn check_aliases(node: Cursor<'_>, kept: &BTreeSet<NodeId>) -> Result<()> {
     let document = node.document();
     let own = node.id().0..node.node().next;
-    let start = document
-        .referred
-        .partition_point(|(target, _)| *target < own.start);
-    let end = document
-        .referred
-        .partition_point(|(target, _)| *target < own.end);
+    let start = document.referred.partition_point(|(target, _)| *target < own.start);
+    let end = document.referred.partition_point(|(target, _)| *target < own.end);
     let inside = document.referred.get(start..end).unwrap_or_default().iter();
     let lost =
         inside.filter(|(target, alias)| !own.contains(alias) && !kept.contains(&NodeId(*target)));
@@ -163,10 +155,7 @@ pub(super) fn check_aliases(node: Cursor<'_>, kept: &BTreeSet<NodeId>) -> Result
         return Ok(());
     };
     let (changed, alias) = (NodeId(*changed), document.cursor(NodeId(*alias)));
-    let alias = if alias
-        .key_target()
-        .is_some_and(|target| target.id() == changed)
-    {
+    let alias = if alias.key_target().is_some_and(|target| target.id() == changed) {
         alias.key_place()
     } else {
         alias.place()

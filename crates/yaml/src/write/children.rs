@@ -65,11 +65,7 @@ impl<'d> Rewrite<'d> {
                 None => inserts.push((side, index)),
             }
         }
-        let kept = Kept {
-            children,
-            pairs,
-            inserts,
-        };
+        let kept = Kept { children, pairs, inserts };
         self.remove_others(&kept);
         Some(kept)
     }
@@ -81,21 +77,12 @@ impl<'d> Rewrite<'d> {
         let mut at = 0;
         while let Some(rest) = children.get(at..).filter(|rest| !rest.is_empty()) {
             let stay = rest.iter().take_while(|child| kept(child)).count();
-            let run = rest
-                .iter()
-                .skip(stay)
-                .take_while(|child| !kept(child))
-                .count();
+            let run = rest.iter().skip(stay).take_while(|child| !kept(child)).count();
             let first = rest.get(stay).copied();
-            let last = (stay + run)
-                .checked_sub(1)
-                .and_then(|index| rest.get(index))
-                .copied();
+            let last = (stay + run).checked_sub(1).and_then(|index| rest.get(index)).copied();
             if let (Some(first), Some(last), true) = (first, last, run > 0) {
-                let before = (at + stay)
-                    .checked_sub(1)
-                    .and_then(|index| children.get(index))
-                    .copied();
+                let before =
+                    (at + stay).checked_sub(1).and_then(|index| children.get(index)).copied();
                 let after = rest.get(stay + run).copied();
                 self.remove(all, before, first, last, after);
             }
@@ -156,9 +143,7 @@ impl<'d> Rewrite<'d> {
     }
 
     fn take_out(&mut self, start: usize, end: usize) {
-        let at = self
-            .removed
-            .partition_point(|removed| removed.start < start);
+        let at = self.removed.partition_point(|removed| removed.start < start);
         self.removed.insert(at, start..end);
         self.edit(start, end, "");
     }
@@ -268,11 +253,7 @@ impl<'d> Rewrite<'d> {
                 first.is_some_and(|item| item.holds(value))
             })
         };
-        let text = if layout.quoted {
-            None
-        } else {
-            self.item_text(item, value, column)
-        };
+        let text = if layout.quoted { None } else { self.item_text(item, value, column) };
         let text = text.map(|text| around(&text)).filter(stays);
         text.or_else(|| {
             let mut text = "-".to_owned();
@@ -314,10 +295,7 @@ impl<'d> Rewrite<'d> {
                 self.takes_in(end, column, value)
             }
         };
-        Layout {
-            quoted,
-            ..self.layout
-        }
+        Layout { quoted, ..self.layout }
     }
 
     /// Whether a block scalar at the end of `value`, in an entry at `column` that ends at `at`,
@@ -333,14 +311,9 @@ impl<'d> Rewrite<'d> {
             let content = line.trim_start_matches([' ', '\t']);
             line.len() - content.len() > column && content.starts_with('#')
         });
-        let mut blank = self
-            .lines_left(at)
-            .take_while(|line| line.trim().is_empty());
+        let mut blank = self.lines_left(at).take_while(|line| line.trim().is_empty());
         let has_spaces = blank.any(|line| line.starts_with([' ', '\t']));
-        let blank_follows = self
-            .lines_left(at)
-            .next()
-            .is_none_or(|line| line.trim().is_empty());
+        let blank_follows = self.lines_left(at).next().is_none_or(|line| line.trim().is_empty());
         let keeps = last.ends_with("\n\n") || last == "\n";
         let is_open = self.is_open_end(at) && last.ends_with('\n');
         let removes = !self.removed.is_empty();
@@ -396,9 +369,7 @@ impl<'d> Rewrite<'d> {
                 if starts_line(&first) && kept.children.first().is_none_or(starts_line) {
                     let indentation = self.indentation(at);
                     let eol = self.layout.eol;
-                    let lines = texts
-                        .iter()
-                        .map(|text| format!("{indentation}{text},{eol}"));
+                    let lines = texts.iter().map(|text| format!("{indentation}{text},{eol}"));
                     let at = head(self.document, first);
                     self.edit(at, at, lines.collect::<String>());
                 } else {

@@ -9,11 +9,7 @@ use crate::words::after_spaces;
 
 /// After the line on which an entry ends.
 pub(super) fn end_of_entry(document: &Document, end: usize) -> usize {
-    if ends_line(document.text(), end) {
-        end
-    } else {
-        document.next_line(end)
-    }
+    if ends_line(document.text(), end) { end } else { document.next_line(end) }
 }
 
 /// After the blank rest of the line on which a value ends; `None` if there is a comment.
@@ -40,9 +36,7 @@ pub(crate) fn lead_comments(text: &str, line: usize, column: usize, floor: usize
         let from = from.map_or(0, |newline| newline + 1);
         let content = above.get(from..).unwrap_or_default();
         let spaces = content.len() - content.trim_start_matches([' ', '\t']).len();
-        let is_comment = content
-            .get(spaces..)
-            .is_some_and(|rest| rest.starts_with('#'));
+        let is_comment = content.get(spaces..).is_some_and(|rest| rest.starts_with('#'));
         if spaces != column || !is_comment || from < floor {
             break;
         }
@@ -203,11 +197,8 @@ pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
     }
     if !node.has(Flags::IN_FLOW) {
         let between = document.slice(node.key.end as usize..node.props as usize);
-        comments.extend(
-            lines(between)
-                .map(without_indentation)
-                .filter(|line| line.starts_with('#')),
-        );
+        comments
+            .extend(lines(between).map(without_indentation).filter(|line| line.starts_with('#')));
     }
     comments
 }
@@ -216,16 +207,10 @@ pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
 /// is directly above it if they must be `apart`.
 pub fn paragraphs_above(root: Cursor<'_>, apart: bool) -> Vec<String> {
     let document = root.document();
-    let end = if apart {
-        head(document, root.id())
-    } else {
-        document.line_start(root.start())
-    };
+    let end = if apart { head(document, root.id()) } else { document.line_start(root.start()) };
     let before = root.id().0.checked_sub(1).map(NodeId);
     let before = before.map(|before| document.node(before));
-    let start = before.map_or(document.bom(), |node| {
-        node.value.end.max(node.key.end) as usize
-    });
+    let start = before.map_or(document.bom(), |node| node.value.end.max(node.key.end) as usize);
     let mut paragraphs: Vec<String> = Vec::new();
     let mut goes_on = false;
     for line in lines(document.slice(start.min(end)..end)) {
@@ -253,9 +238,7 @@ pub fn comments_below(root: Cursor<'_>) -> Vec<String> {
     let lines = lines(rest).map(str::trim_end);
     let near = lines.take_while(|line| line.is_empty() || line.trim_start().starts_with('#'));
     let comments = near.filter(|line| !line.is_empty());
-    comments
-        .map(|line| without_indentation(line).to_owned())
-        .collect()
+    comments.map(|line| without_indentation(line).to_owned()).collect()
 }
 
 /// A comment line without its indentation, with the spaces at its end.

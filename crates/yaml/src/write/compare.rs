@@ -124,10 +124,7 @@ impl<'d> Rewrite<'d> {
                 let content = text.get(line..end).unwrap_or_default();
                 let rest = content.trim_start_matches([' ', '\t']);
                 let blank = content.len() - rest.len();
-                if content
-                    .get(..blank)
-                    .is_some_and(|blank| blank.contains('\t'))
-                {
+                if content.get(..blank).is_some_and(|blank| blank.contains('\t')) {
                     blanks.insert(line, (blank, rest.is_empty()));
                 }
                 if !rest.is_empty() {
@@ -170,11 +167,7 @@ impl<'d> Rewrite<'d> {
             return Ok(());
         };
         if node.has(Flags::ANCHOR) {
-            let first = self
-                .document
-                .children(id)
-                .next()
-                .map(|child| (child.id(), 0));
+            let first = self.document.children(id).next().map(|child| (child.id(), 0));
             self.drop_anchor(node, first.as_ref() == kept.pairs.first());
         }
         for &(child, index) in &kept.pairs {
@@ -357,8 +350,6 @@ fn is_slice_of(scalar: &Scalar<'_>, raw: &str, style: Style) -> bool {
         return false;
     };
     let quotes = usize::from(matches!(style, Style::SingleQuoted | Style::DoubleQuoted));
-    let inner = raw
-        .get(quotes..raw.len().saturating_sub(quotes))
-        .unwrap_or_default();
+    let inner = raw.get(quotes..raw.len().saturating_sub(quotes)).unwrap_or_default();
     std::ptr::eq(*text, inner)
 }

@@ -34,11 +34,7 @@ impl Edit {
     /// Puts `text` at an offset.
     #[must_use]
     pub const fn insert(at: usize, text: String) -> Self {
-        Self {
-            start: at,
-            end: at,
-            text,
-        }
+        Self { start: at, end: at, text }
     }
 }
 
@@ -79,19 +75,14 @@ impl Edited {
     pub(crate) fn unchecked(document: &Document, mut edits: Vec<Edit>) -> Result<Self> {
         edits.sort_by_key(|edit| (edit.start, edit.end));
         let ends = edits.iter().map(|edit| edit.end);
-        let overlap = ends
-            .zip(edits.iter().skip(1))
-            .find(|(end, next)| next.start < *end);
+        let overlap = ends.zip(edits.iter().skip(1)).find(|(end, next)| next.start < *end);
         if let Some((end, next)) = overlap {
             return Err(Diagnostic::error("internal error: two edits overlap")
                 .at(document.place(next.start..end))
                 .hint("please report this: nothing was written")
                 .into());
         }
-        Ok(Self {
-            source: Arc::clone(&document.source),
-            edits,
-        })
+        Ok(Self { source: Arc::clone(&document.source), edits })
     }
 
     /// Whether there are any edits.
@@ -104,9 +95,7 @@ impl Edited {
         let text = self.source.text();
         let starts = std::iter::once(0).chain(self.edits.iter().map(|edit| edit.end));
         let ends = self.edits.iter().map(|edit| edit.start).chain([text.len()]);
-        let gaps = starts
-            .zip(ends)
-            .map(|(start, end)| text.get(start..end).unwrap_or_default());
+        let gaps = starts.zip(ends).map(|(start, end)| text.get(start..end).unwrap_or_default());
         let texts = self.edits.iter().map(|edit| edit.text.as_str()).chain([""]);
         gaps.zip(texts).flat_map(|(gap, text)| [gap, text])
     }
@@ -137,19 +126,12 @@ pub(crate) fn apply(text: &str, range: Range<usize>, edits: &mut [Edit]) -> Stri
 pub(crate) fn space_comments(document: &Document, edits: &mut [Edit]) {
     let text = document.text();
     for edit in edits {
-        if !text
-            .get(edit.end..)
-            .is_some_and(|rest| rest.starts_with('#'))
-        {
+        if !text.get(edit.end..).is_some_and(|rest| rest.starts_with('#')) {
             continue;
         }
         let line = document.line_start(edit.start);
         let before = text.get(line..edit.start).unwrap_or_default();
-        let before = if edit.text.is_empty() {
-            before
-        } else {
-            edit.text.as_str()
-        };
+        let before = if edit.text.is_empty() { before } else { edit.text.as_str() };
         if !before.is_empty() && !before.ends_with(|c: char| c.is_ascii_whitespace()) {
             edit.text.push(' ');
         }

@@ -25,12 +25,7 @@ pub(crate) struct Layout {
 impl Default for Layout {
     /// As kubectl, kustomize and kpt print: two columns, dashes below their key.
     fn default() -> Self {
-        Self {
-            unit: 2,
-            sequence: 0,
-            eol: "\n",
-            quoted: false,
-        }
+        Self { unit: 2, sequence: 0, eol: "\n", quoted: false }
     }
 }
 
@@ -93,11 +88,7 @@ impl Layout {
     fn keep(self, scalar: &Scalar<'_>, keep: Option<Style>) -> Option<Style> {
         let has_lines = matches!(scalar, Scalar::String(text) if text.contains('\n'));
         let is_block = matches!(keep, Some(Style::Literal | Style::Folded));
-        if self.quoted && (has_lines || is_block) {
-            Some(Style::DoubleQuoted)
-        } else {
-            keep
-        }
+        if self.quoted && (has_lines || is_block) { Some(Style::DoubleQuoted) } else { keep }
     }
 
     fn open(self, out: &mut String, column: usize, slot: Slot, below: usize) -> usize {

@@ -42,10 +42,7 @@ impl<'d> Enclosing<'d> {
         let is_block = node.kind == Kind::Sequence && !node.has(Flags::FLOW);
         let mapping = parent(document, list).filter(|_| is_block)?;
         let is_mapping = document.node(mapping).kind == Kind::Mapping;
-        is_mapping.then(|| Self {
-            mapping: document.cursor(mapping),
-            list: document.cursor(list),
-        })
+        is_mapping.then(|| Self { mapping: document.cursor(mapping), list: document.cursor(list) })
     }
 
     /// The comments of the mapping above `item`, the first of its list.

@@ -79,11 +79,7 @@ impl Rewrite<'_> {
         } else {
             between == ":"
         };
-        if is_tight {
-            Flow::TightJson
-        } else {
-            Flow::Json
-        }
+        if is_tight { Flow::TightJson } else { Flow::Json }
     }
 
     /// Whether the edited node is JSON.
@@ -125,9 +121,7 @@ impl Rewrite<'_> {
     /// How much deeper than the line of its parent a child is indented, in JSON on several lines.
     pub(super) fn json_width(&self, child: NodeId, indentation: usize) -> usize {
         let parents = self.document.nodes.iter().take(child.0 as usize).rev();
-        let parent = parents
-            .zip((0..child.0).rev())
-            .find(|(node, _)| node.next > child.0);
+        let parent = parents.zip((0..child.0).rev()).find(|(node, _)| node.next > child.0);
         let outer = parent.map_or(0, |(node, _)| self.indentation(node.entry as usize).len());
         match indentation.saturating_sub(outer) {
             0 => 2,
@@ -163,24 +157,18 @@ impl Rewrite<'_> {
         let is_last = kept.pairs.last().is_some_and(|(last, _)| *last == after)
             && kept.children.last() != Some(&after);
         if has_comma && rest_is_blank(text, next + 1) && !is_last {
-            let lines = texts
-                .iter()
-                .map(|text| format!("{indentation}{text},{eol}"));
+            let lines = texts.iter().map(|text| format!("{indentation}{text},{eol}"));
             let at = self.document.next_line(next);
             self.edit(at, at, lines.collect::<String>());
         } else if !has_comma && rest_is_blank(text, end) {
             // A comment on the line stays where it is.
-            let lines: Vec<String> = texts
-                .iter()
-                .map(|text| format!("{eol}{indentation}{text}"))
-                .collect();
+            let lines: Vec<String> =
+                texts.iter().map(|text| format!("{eol}{indentation}{text}")).collect();
             let at = self.document.line_end(end);
             self.edit(end, end, format!("{},", self.gap(node)));
             self.edit(at, at, lines.join(","));
         } else {
-            let lines = texts
-                .iter()
-                .map(|text| format!(",{eol}{indentation}{text}"));
+            let lines = texts.iter().map(|text| format!(",{eol}{indentation}{text}"));
             let gap = self.gap(node);
             self.edit(end, end, format!("{gap}{}", lines.collect::<String>()));
         }
@@ -205,11 +193,7 @@ impl Rewrite<'_> {
     /// line break, it would begin an item or end a key.
     fn needs_comma(&self, child: NodeId) -> bool {
         let last = self.last_in(self.document.node(child));
-        let part = if last.value.is_empty() {
-            last.key
-        } else {
-            last.value
-        };
+        let part = if last.value.is_empty() { last.key } else { last.value };
         let text = self.document.slice(part.range());
         part.end == last.value.end && (text == "-" || text.ends_with(':'))
     }
@@ -239,11 +223,7 @@ impl Rewrite<'_> {
         if let (Data::Scalar(Scalar::String(text)), true) = (&value.data, self.document.is_json) {
             scalar::write_json_string(&mut out, text);
         } else if let Data::Scalar(scalar) = &value.data {
-            let keep = if is_json {
-                Some(Style::DoubleQuoted)
-            } else {
-                keep
-            };
+            let keep = if is_json { Some(Style::DoubleQuoted) } else { keep };
             let eol = self.layout.eol;
             scalar::write_scalar(&mut out, scalar, Context::FlowValue, keep, 0, eol);
         } else {

@@ -29,10 +29,7 @@ pub(crate) fn wrong(source: &Arc<Source>, what: &str) -> Box<Diagnostic> {
 pub(crate) fn difference(read: Cursor<'_>, value: &Value<'_>) -> Option<String> {
     let mut diagnostics = Diagnostics::new();
     let Some(other) = read.value(DuplicateKeys::Refuse, &mut diagnostics) else {
-        return diagnostics
-            .iter()
-            .next()
-            .map(|diagnostic| diagnostic.message.clone());
+        return diagnostics.iter().next().map(|diagnostic| diagnostic.message.clone());
     };
     first_difference(&other, value, &mut String::new())
 }
@@ -54,31 +51,26 @@ fn first_difference(read: &Value<'_>, meant: &Value<'_>, path: &mut String) -> O
                 found
             })
         }
-        (Data::Sequence(a), Data::Sequence(b)) if a.len() == b.len() => a
-            .iter()
-            .zip(b)
-            .enumerate()
-            .find_map(|(index, (read, meant))| {
+        (Data::Sequence(a), Data::Sequence(b)) if a.len() == b.len() => {
+            a.iter().zip(b).enumerate().find_map(|(index, (read, meant))| {
                 let length = path.len();
                 let _ = write_index(path, index);
                 let found = first_difference(read, meant, path);
                 path.truncate(length);
                 found
-            }),
-        (Data::Mapping(a), Data::Mapping(_)) => a
-            .iter()
-            .find(|(key, _)| meant.get(key).is_none())
-            .map(|(key, _)| {
+            })
+        }
+        (Data::Mapping(a), Data::Mapping(_)) => {
+            a.iter().find(|(key, _)| meant.get(key).is_none()).map(|(key, _)| {
                 let mut path = path.clone();
                 let is_first = path.is_empty();
                 let _ = write_key(&mut path, key, is_first);
                 format!("unexpected `{path}`")
-            }),
-        _ => Some(format!(
-            "`{path}` is {}, expected {}",
-            name_of(&read.data),
-            name_of(&meant.data)
-        )),
+            })
+        }
+        _ => {
+            Some(format!("`{path}` is {}, expected {}", name_of(&read.data), name_of(&meant.data)))
+        }
     }
 }
 

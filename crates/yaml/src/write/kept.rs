@@ -16,9 +16,7 @@ pub(super) struct Kept {
 impl Kept {
     pub(super) fn keeps(&self, child: NodeId) -> bool {
         let pairs = &self.pairs;
-        pairs
-            .binary_search_by_key(&child, |(kept, _)| *kept)
-            .is_ok()
+        pairs.binary_search_by_key(&child, |(kept, _)| *kept).is_ok()
     }
 
     /// The new values, those for the same place together.
@@ -60,11 +58,7 @@ pub(super) fn keep_in_order(pairs: &mut Vec<(NodeId, usize)>) {
     let index_at = |at: usize| pairs.get(at).map(|(_, index)| *index);
     for (at, (_, index)) in pairs.iter().enumerate() {
         let length = ends.partition_point(|end| index_at(*end) < Some(*index));
-        before.push(
-            length
-                .checked_sub(1)
-                .and_then(|last| ends.get(last).copied()),
-        );
+        before.push(length.checked_sub(1).and_then(|last| ends.get(last).copied()));
         match ends.get_mut(length) {
             Some(end) => *end = at,
             None => ends.push(at),

@@ -67,9 +67,7 @@ impl Rewrite<'_> {
     /// entries or items of the collection stay.
     pub(super) fn read_back_removal(&mut self, start: usize, end: usize) {
         let text = self.document.text();
-        let is_whole = text
-            .get(..start)
-            .is_some_and(|before| before.ends_with('\n'))
+        let is_whole = text.get(..start).is_some_and(|before| before.ends_with('\n'))
             && text.get(..end).is_some_and(|until| until.ends_with('\n'));
         self.unread -= usize::from(self.reads_back && is_whole);
     }

@@ -12,11 +12,8 @@ pub fn remove_items(list: Cursor<'_>, is_gone: impl Fn(NodeId) -> bool) -> Vec<E
     let children: Vec<NodeId> = list.children().map(Cursor::id).collect();
     if list.is_flow() {
         let stay = children.iter().filter(|child| !is_gone(**child));
-        let kept = Kept {
-            pairs: stay.map(|&child| (child, 0)).collect(),
-            children,
-            inserts: Vec::new(),
-        };
+        let kept =
+            Kept { pairs: stay.map(|&child| (child, 0)).collect(), children, inserts: Vec::new() };
         let mut rewrite = Rewrite::new(list, Purpose::Stay);
         rewrite.remove_others(&kept);
         return rewrite.edits;
@@ -42,11 +39,7 @@ pub fn lines_of_items(list: Cursor<'_>) -> Option<(usize, usize)> {
 fn removal(list: Cursor<'_>, before: Option<Cursor<'_>>, item: Cursor<'_>) -> Edit {
     // Blank lines that stay could become part of a block scalar above.
     let end = skip_blank_lines(list.document().text(), extent(item));
-    Edit {
-        start: head_of(list, before, item),
-        end,
-        text: String::new(),
-    }
+    Edit { start: head_of(list, before, item), end, text: String::new() }
 }
 
 /// Where an item's own comments above it begin. The range of a deferred item includes the comments

@@ -210,9 +210,7 @@ fn can_move(node: Cursor<'_>) -> bool {
     let document = node.document();
     let has_lone_return = || {
         let start = node.node().value.start as usize;
-        let text = document
-            .slice(start..comments::end_with_comments(node))
-            .as_bytes();
+        let text = document.slice(start..comments::end_with_comments(node)).as_bytes();
         memchr::memchr_iter(b'\r', text).any(|at| text.get(at + 1) != Some(&b'\n'))
     };
     let is_at_margin = || document.column(node.node().value.start as usize) == 0;
@@ -248,12 +246,7 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
     let from = document.column(start);
     let added: usize = edits.iter().map(|edit| edit.text.len()).sum();
     let mut head = String::with_capacity(end - start + added + SPARE);
-    begin(
-        &mut head,
-        &comments::head_comments(node),
-        position,
-        document.eol(),
-    );
+    begin(&mut head, &comments::head_comments(node), position, document.eol());
     let mut lines = Shifted::new(head, from, position.column());
     let mut changes = lines.edited(document.text(), start..end, &edits);
     let (mut text, may_have_markers) = lines.finish();

@@ -35,14 +35,10 @@ struct NewText<'t> {
 impl<'t> NewText<'t> {
     fn of(text: &'t str) -> Self {
         match text.split_once('\n') {
-            Some((inline, below)) => Self {
-                inline: inline.trim_end_matches('\r'),
-                below: Some(below),
-            },
-            None => Self {
-                inline: text,
-                below: None,
-            },
+            Some((inline, below)) => {
+                Self { inline: inline.trim_end_matches('\r'), below: Some(below) }
+            }
+            None => Self { inline: text, below: None },
         }
     }
 }
@@ -77,11 +73,7 @@ impl<'d> Rewrite<'d> {
             KeyKind::Scalar(style @ (Style::SingleQuoted | Style::DoubleQuoted)) => Some(style),
             _ => None,
         };
-        let context = if node.has(Flags::IN_FLOW) {
-            Context::FlowKey
-        } else {
-            Context::Key
-        };
+        let context = if node.has(Flags::IN_FLOW) { Context::FlowKey } else { Context::Key };
         let entry = node.entry as usize;
         let start = node.key.start as usize;
         let mut properties = entry..start;
@@ -116,10 +108,7 @@ impl<'d> Rewrite<'d> {
         let before = self.document.slice(entry..end);
         let is_blank = |c: char| c.is_ascii_whitespace();
         let is_start = |&(at, _): &(usize, &str)| {
-            at == 0
-                || before
-                    .get(..at)
-                    .is_some_and(|text| text.ends_with(is_blank))
+            at == 0 || before.get(..at).is_some_and(|text| text.ends_with(is_blank))
         };
         let (at, _) = before.match_indices('!').find(is_start)?;
         let tag = before.get(at..)?;
@@ -158,11 +147,7 @@ impl<'d> Rewrite<'d> {
         };
         let between = self.comments_between(id, old.column);
         let text = self.text_in_place(&old, value, keep, !between.is_empty());
-        let after_key = if is_item {
-            Some(node.key.end as usize)
-        } else {
-            self.after_colon(node)
-        };
+        let after_key = if is_item { Some(node.key.end as usize) } else { self.after_colon(node) };
         let Some(after_key) = after_key else {
             return self.add_colon(node, old.column, &text);
         };
@@ -184,9 +169,7 @@ impl<'d> Rewrite<'d> {
             return false;
         };
         let is_item = node.key_kind == KeyKind::None && !node.key.is_empty();
-        let between = self
-            .document
-            .slice(node.key.end as usize..node.props as usize);
+        let between = self.document.slice(node.key.end as usize..node.props as usize);
         let is_beside = (node.value_text().is_some() || self.is_word(node))
             && (is_item || node.key_text().is_some())
             && !between.bytes().any(|byte| byte == b'\n');
@@ -222,10 +205,7 @@ impl<'d> Rewrite<'d> {
         let text = self.document.text();
         let node = self.document.node(id);
         let (entry, end) = (node.entry as usize, node.value.end as usize);
-        let (start, next) = (
-            self.document.line_start(entry),
-            self.document.next_line(end),
-        );
+        let (start, next) = (self.document.line_start(entry), self.document.next_line(end));
         let is_kept = |line: Option<&str>| {
             let line = line.unwrap_or_default().trim_ascii_start();
             line.is_empty() || line.starts_with('#')
@@ -386,10 +366,8 @@ impl<'d> Rewrite<'d> {
         }
         let after = end_of_entry(self.document, end);
         let rest_end = after_blank(text, end);
-        let layout = Layout {
-            quoted: self.takes_in(after, 0, value) || rest_end.is_none(),
-            ..self.layout
-        };
+        let layout =
+            Layout { quoted: self.takes_in(after, 0, value) || rest_end.is_none(), ..self.layout };
         let end = rest_end.unwrap_or(end);
         let marker = document.slice(document.line_start(props)..props);
         let is_block = match &value.data {

@@ -47,10 +47,7 @@ pub(crate) struct Rewrite<'d> {
 
 impl<'d> Rewrite<'d> {
     pub(super) fn new(node: Cursor<'d>, purpose: Purpose) -> Self {
-        Self {
-            layout: layout_of(node),
-            ..Self::of_lines(node, purpose)
-        }
+        Self { layout: layout_of(node), ..Self::of_lines(node, purpose) }
     }
 
     /// As [`new`](Self::new), to write only scalars and entries on one line, for which the layout of
@@ -61,10 +58,7 @@ impl<'d> Rewrite<'d> {
         let document = node.document();
         Self {
             document,
-            layout: Layout {
-                eol: document.eol(),
-                ..Layout::default()
-            },
+            layout: Layout { eol: document.eol(), ..Layout::default() },
             purpose,
             column: document.column(node.node().value.start as usize),
             top: node.id(),
@@ -80,11 +74,7 @@ impl<'d> Rewrite<'d> {
 
     pub(super) fn edit(&mut self, start: usize, end: usize, text: impl Into<String>) {
         self.unread += 1;
-        self.edits.push(Edit {
-            start,
-            end,
-            text: text.into(),
-        });
+        self.edits.push(Edit { start, end, text: text.into() });
     }
 
     pub(super) fn is_on_own_line(&self, at: usize) -> bool {
@@ -105,10 +95,7 @@ impl<'d> Rewrite<'d> {
 /// How the text of `node` is laid out: from the first nested mapping and sequence found in it.
 fn layout_of(node: Cursor<'_>) -> Layout {
     let document = node.document();
-    let mut layout = Layout {
-        eol: document.eol(),
-        ..Layout::default()
-    };
+    let mut layout = Layout { eol: document.eol(), ..Layout::default() };
     let last = node.node().next;
     let (mut unit, mut sequence) = (None, None);
     let mut at = node.id().0;

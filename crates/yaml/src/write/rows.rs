@@ -62,17 +62,10 @@ impl<const N: usize> Rows<N> {
         let mut both = keys.iter().zip(&heads);
         let are_clear = both.all(|(key, head)| {
             let key = Scalar::String(Cow::Borrowed(key));
-            let head = head
-                .strip_prefix(LINE)
-                .and_then(|head| head.strip_suffix(": "));
+            let head = head.strip_prefix(LINE).and_then(|head| head.strip_suffix(": "));
             head.is_some_and(|head| is_clearly(head, &key))
         });
-        Self {
-            keys,
-            heads,
-            are_clear,
-            text: String::new(),
-        }
+        Self { keys, heads, are_clear, text: String::new() }
     }
 
     /// Adds a mapping with a value for each key that it has.
@@ -145,14 +138,11 @@ mod tests {
     #[test]
     fn mappings_are_items_of_a_list() {
         let mut rows = Rows::new(&["name", "value", "required"]);
-        rows.push(&[Some(Text("A")), Some(Text("a: b")), Some(True)])
-            .unwrap();
+        rows.push(&[Some(Text("A")), Some(Text("a: b")), Some(True)]).unwrap();
         rows.push(&[Some(Text("B")), None, None]).unwrap();
-        rows.push(&[None, Some(Text("a\n\nb\n\n")), Some(True)])
-            .unwrap();
+        rows.push(&[None, Some(Text("a\n\nb\n\n")), Some(True)]).unwrap();
         rows.push(&[None, None, None]).unwrap();
-        rows.push(&[Some(Text("1")), Some(Text("")), Some(Number("1.10"))])
-            .unwrap();
+        rows.push(&[Some(Text("1")), Some(Text("")), Some(Number("1.10"))]).unwrap();
         let expected = "\
 - name: A
   value: 'a: b'
@@ -175,8 +165,7 @@ mod tests {
     #[test]
     fn keys_are_quoted_as_elsewhere() {
         let mut rows = Rows::new(&["on", "a: b", "c\nd"]);
-        rows.push(&[Some(Text("A")), Some(Text("B")), Some(Text("C"))])
-            .unwrap();
+        rows.push(&[Some(Text("A")), Some(Text("B")), Some(Text("C"))]).unwrap();
         assert_eq!(rows.as_str(), "- \"on\": A\n  'a: b': B\n  \"c\\nd\": C\n");
     }
 

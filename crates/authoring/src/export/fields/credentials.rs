@@ -3,16 +3,8 @@
 use std::ops::Range;
 
 /// Words for secrets, as whole words of a name.
-const WORDS: &[&str] = &[
-    "cred",
-    "credential",
-    "credentials",
-    "creds",
-    "pass",
-    "secret",
-    "secrets",
-    "token",
-];
+const WORDS: &[&str] =
+    &["cred", "credential", "credentials", "creds", "pass", "secret", "secrets", "token"];
 /// Words for secrets, also as parts of a word: `PGPASSWORD`.
 const PARTS: &[&str] = &["apikey", "passphrase", "passwd", "password"];
 /// Words for secrets, if another word is before them: `DB_PWD`.
@@ -99,10 +91,7 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
             || (is_one_of(word, KEYS)
                 && previous.is_none_or(|previous| !is_one_of(previous, OTHER_KEYS)))
     });
-    is_secret
-        && words(name)
-            .last()
-            .is_some_and(|last| !is_one_of(last, ABOUT))
+    is_secret && words(name).last().is_some_and(|last| !is_one_of(last, ABOUT))
 }
 
 /// The words of a name: `apiKey`, `API_KEY` and `api-key` have two.
@@ -193,10 +182,7 @@ fn in_urls(text: &str) -> Vec<Credential> {
         let (name, password) = user.split_once(':')?;
         let start = start + name.len() + 1;
         let range = start..start + password.len();
-        may_be_credential(password).then(|| Credential {
-            range,
-            name: "password".to_owned(),
-        })
+        may_be_credential(password).then(|| Credential { range, name: "password".to_owned() })
     });
     passwords.collect()
 }
@@ -315,10 +301,7 @@ mod tests {
     #[test]
     fn credentials_in_texts_are_found() {
         check("--token=abc", &[("token", "abc")]);
-        check(
-            "postgres://u:p:w@db:5432/x?sslmode=on",
-            &[("password", "p:w")],
-        );
+        check("postgres://u:p:w@db:5432/x?sslmode=on", &[("password", "p:w")]);
         check("https://user@host/a:b@c", &[]);
         check("run --db-password 'a b' --x", &[("db-password", "a")]);
         check("export DB_PASSWORD=x; run", &[("DB_PASSWORD", "x")]);
@@ -327,10 +310,7 @@ mod tests {
             "a: 1\ndb.password = x\ndb.password: y\n",
             &[("db.password", "x"), ("db.password", "y")],
         );
-        check(
-            "Authorization: Bearer abcdefgh.ij",
-            &[("authorization", "abcdefgh.ij")],
-        );
+        check("Authorization: Bearer abcdefgh.ij", &[("authorization", "abcdefgh.ij")]);
         check("Basic things", &[]);
         for text in [
             "--token=$(TOKEN)",

@@ -78,31 +78,13 @@ use When::{
 /// Annotations that controllers set, by kind.
 pub(crate) const ANNOTATIONS: &[(&str, &str)] = &[
     ("PersistentVolumeClaim", "pv.kubernetes.io/bind-completed"),
-    (
-        "PersistentVolumeClaim",
-        "pv.kubernetes.io/bound-by-controller",
-    ),
-    (
-        "PersistentVolumeClaim",
-        "volume.kubernetes.io/storage-provisioner",
-    ),
-    (
-        "PersistentVolumeClaim",
-        "volume.beta.kubernetes.io/storage-provisioner",
-    ),
-    (
-        "PersistentVolumeClaim",
-        "volume.kubernetes.io/selected-node",
-    ),
+    ("PersistentVolumeClaim", "pv.kubernetes.io/bound-by-controller"),
+    ("PersistentVolumeClaim", "volume.kubernetes.io/storage-provisioner"),
+    ("PersistentVolumeClaim", "volume.beta.kubernetes.io/storage-provisioner"),
+    ("PersistentVolumeClaim", "volume.kubernetes.io/selected-node"),
     ("Secret", "kubernetes.io/service-account.uid"),
-    (
-        "HorizontalPodAutoscaler",
-        "autoscaling.alpha.kubernetes.io/*",
-    ),
-    (
-        "ServiceAccount",
-        "openshift.io/internal-registry-pull-secret-ref",
-    ),
+    ("HorizontalPodAutoscaler", "autoscaling.alpha.kubernetes.io/*"),
+    ("ServiceAccount", "openshift.io/internal-registry-pull-secret-ref"),
 ];
 
 /// The annotations by which a controller is asked to fill in `caBundle`.
@@ -114,17 +96,9 @@ pub(crate) const INJECTIONS: &[&str] = &[
     "service.alpha.openshift.io/inject-cabundle",
 ];
 
-const WEBHOOKS: &[&str] = &[
-    "MutatingWebhookConfiguration",
-    "ValidatingWebhookConfiguration",
-];
-const SCALED: &[&str] = &[
-    "Deployment",
-    "StatefulSet",
-    "ReplicaSet",
-    "ReplicationController",
-    "DeploymentConfig",
-];
+const WEBHOOKS: &[&str] = &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+const SCALED: &[&str] =
+    &["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DeploymentConfig"];
 
 /// Fields that the cluster sets, by the kinds that have them.
 #[rustfmt::skip]

@@ -41,11 +41,7 @@ const fn row(
     condition: Condition,
     reason: &'static str,
 ) -> LeftOut {
-    LeftOut {
-        kinds,
-        condition,
-        reason,
-    }
+    LeftOut { kinds, condition, reason }
 }
 
 use Condition::{
@@ -81,10 +77,5 @@ pub(crate) const LEFT_OUT: &[LeftOut] = &[
 ];
 
 /// Names that no parameter may change: they are made of other fields, or known outside.
-pub(crate) const FIXED_NAMES: &[&str] = &[
-    "APIService",
-    "CSIDriver",
-    "CustomResourceDefinition",
-    "Namespace",
-    "Project",
-];
+pub(crate) const FIXED_NAMES: &[&str] =
+    &["APIService", "CSIDriver", "CustomResourceDefinition", "Namespace", "Project"];

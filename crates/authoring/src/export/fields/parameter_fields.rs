@@ -49,32 +49,17 @@ const fn row(
     path: &'static str,
     (field, form, title): (&'static str, Form, &'static str),
 ) -> ParameterField {
-    ParameterField {
-        group,
-        kinds,
-        path,
-        field,
-        form,
-        title,
-    }
+    ParameterField { group, kinds, path, field, form, title }
 }
 
 /// The pattern of a quantity.
 pub(crate) const QUANTITY: &str = "^[0-9]+([.][0-9]+)?([munkMGTPE]|[KMGTPE]i|[eE][0-9]+)?$";
 
 const WEBHOOK: &str = "[a-zA-Z0-9]{40}";
-const SCALED: &[&str] = &[
-    "Deployment",
-    "StatefulSet",
-    "ReplicaSet",
-    "ReplicationController",
-    "DeploymentConfig",
-];
+const SCALED: &[&str] =
+    &["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DeploymentConfig"];
 const BINDINGS: &[&str] = &["RoleBinding", "ClusterRoleBinding"];
-const WEBHOOKS: &[&str] = &[
-    "MutatingWebhookConfiguration",
-    "ValidatingWebhookConfiguration",
-];
+const WEBHOOKS: &[&str] = &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 const ROUTES: &[&str] = &["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"];
 
 /// The fields in the order in which their parameters are declared.

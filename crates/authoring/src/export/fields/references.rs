@@ -11,12 +11,7 @@ const fn by(group: &'static str, kind: &'static str, path: &'static str) -> Fiel
 }
 
 const fn named(group: &'static str, kind: &'static str, fields: &'static [Field]) -> Named {
-    Named {
-        group,
-        version: "",
-        kind,
-        fields,
-    }
+    Named { group, version: "", kind, fields }
 }
 
 /// The fields of kinds that kustomize does not know.
@@ -59,11 +54,7 @@ pub(crate) fn all<'k>() -> impl Iterator<Item = (Kind<'k>, Cow<'k, FieldSpec>)> 
         LIKE_DEPLOYMENT.iter().map(move |kind| {
             let kind = (*kind).to_owned();
             let group = String::new();
-            let own = FieldSpec {
-                group,
-                kind,
-                ..from.clone().into_owned()
-            };
+            let own = FieldSpec { group, kind, ..from.clone().into_owned() };
             (to, Cow::Owned(own))
         })
     });

@@ -40,26 +40,15 @@ pub(crate) struct Mark {
 }
 
 const fn mark(key: &'static str) -> Mark {
-    Mark {
-        key,
-        value: "",
-        report: "",
-        in_pods: false,
-    }
+    Mark { key, value: "", report: "", in_pods: false }
 }
 
 const fn in_pods(key: &'static str) -> Mark {
-    Mark {
-        in_pods: true,
-        ..mark(key)
-    }
+    Mark { in_pods: true, ..mark(key) }
 }
 
 const fn reported(key: &'static str, report: &'static str) -> Mark {
-    Mark {
-        report,
-        ..mark(key)
-    }
+    Mark { report, ..mark(key) }
 }
 
 /// The annotation with the object as `kubectl apply` sent it. It holds the values of Secrets.
@@ -96,10 +85,7 @@ pub(crate) const ANNOTATIONS: &[Mark] = &[
 
 /// Labels that are dropped. A selector that has nothing else keeps them.
 pub(crate) const LABELS: &[Mark] = &[
-    Mark {
-        value: "Helm",
-        ..in_pods("app.kubernetes.io/managed-by")
-    },
+    Mark { value: "Helm", ..in_pods("app.kubernetes.io/managed-by") },
     in_pods("pod-template-hash"),
     in_pods("controller-revision-hash"),
     in_pods("controller-uid"),

@@ -247,10 +247,7 @@ mod tests {
     fn a_name_is_made_unique() {
         let mut parameters = Parameters::new(Format::Yaml);
         let mut add = |avoided: &str| {
-            let new = NewParameter {
-                name: &["A"],
-                ..NewParameter::default()
-            };
+            let new = NewParameter { name: &["A"], ..NewParameter::default() };
             parameters.add(&new, &|name| name == avoided).to_owned()
         };
         assert_eq!([add(""), add("A_2"), add("")], ["A", "A_3", "A_2"]);

@@ -15,9 +15,7 @@ pub(crate) fn shared_domains<'h>(hosts: impl Iterator<Item = &'h String>) -> BTr
             *counts.entry(domain).or_default() += 1;
         }
     }
-    let shared = counts
-        .into_iter()
-        .filter(|(domain, count)| *count > 1 && domain.contains('.'));
+    let shared = counts.into_iter().filter(|(domain, count)| *count > 1 && domain.contains('.'));
     shared.map(|(domain, _)| domain.to_owned()).collect()
 }
 

@@ -31,11 +31,7 @@ impl<'t> Image<'t> {
                 _ => (rest, None),
             }
         };
-        Some(Self {
-            registry,
-            repository,
-            tag,
-        })
+        Some(Self { registry, repository, tag })
     }
 }
 
@@ -95,15 +91,9 @@ mod tests {
     fn an_image_has_a_registry_a_repository_and_a_tag() {
         check("nginx", (None, "nginx", None));
         check("library/nginx:1.25", (None, "library/nginx", Some("1.25")));
-        check(
-            "example.org:5000/a/b",
-            (Some("example.org:5000"), "a/b", None),
-        );
+        check("example.org:5000/a/b", (Some("example.org:5000"), "a/b", None));
         check("localhost/a:b", (Some("localhost"), "a", Some("b")));
-        check(
-            "example.org/a:1@sha256:00",
-            (Some("example.org"), "a:1@sha256:00", None),
-        );
+        check("example.org/a:1@sha256:00", (Some("example.org"), "a:1@sha256:00", None));
         assert_eq!(Image::parse(" "), None);
         assert_eq!(Image::parse("$(IMAGE)"), None);
     }

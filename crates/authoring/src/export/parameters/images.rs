@@ -75,16 +75,7 @@ fn reference(
         let new = NewParameter {
             name: &[object.word, field],
             title: &[title, " of ", object.short()],
-            origin: &[
-                "the ",
-                noun,
-                " of ",
-                before,
-                of,
-                after,
-                " in ",
-                object.called,
-            ],
+            origin: &["the ", noun, " of ", before, of, after, " in ", object.called],
             group: object.called,
             value,
             is_required: true,

@@ -19,23 +19,14 @@ pub(super) fn of_object(
 ) {
     let identity = object.identity;
     for (key, value) in part.entries().into_iter().flatten() {
-        let knows = match (
-            identity.group.as_str(),
-            identity.kind.as_str(),
-            key.as_ref(),
-        ) {
+        let knows = match (identity.group.as_str(), identity.kind.as_str(), key.as_ref()) {
             ("", "Secret", _) => continue,
             ("", "ConfigMap", "data") => Knows::Nothing,
             (group, _, _) if is_built_in(group) => Knows::Fields,
             (_, _, "spec" | "data") => Knows::Words,
             _ => Knows::Fields,
         };
-        let mut leftovers = Leftovers {
-            knows,
-            maker,
-            say,
-            secrets: BTreeSet::new(),
-        };
+        let mut leftovers = Leftovers { knows, maker, say, secrets: BTreeSet::new() };
         leftovers.below(value, &Path::Root(key), key);
     }
 }
@@ -135,9 +126,7 @@ impl Leftovers<'_, '_> {
         let namespace = value.str_at(&["namespace"]).filter(|_| is_stream);
         if let Some(namespace) = namespace.filter(|one| !one.is_empty() && !marks::has_any(one)) {
             let path = Path::Key(path, "namespace");
-            (self.say)(format!(
-                "kept `{path}`: the image comes from the namespace `{namespace}`"
-            ));
+            (self.say)(format!("kept `{path}`: the image comes from the namespace `{namespace}`"));
         }
     }
 }

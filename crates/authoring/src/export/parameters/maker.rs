@@ -127,10 +127,7 @@ impl<'m> Maker<'m> {
         let known = self.shared.entry(word).or_default();
         if !known.contains_key(new.value) {
             let value = new.value.to_owned();
-            let new = NewParameter {
-                is_required: true,
-                ..new
-            };
+            let new = NewParameter { is_required: true, ..new };
             let name = self.parameters.add(&new, &|_| false);
             known.insert(value, marks::text(name));
         }

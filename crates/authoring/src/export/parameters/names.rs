@@ -32,10 +32,7 @@ pub(crate) fn of_object(
     if maker.scope.prefix.is_none() {
         return;
     }
-    let kind = (
-        object.identity.group.as_str(),
-        object.identity.kind.as_str(),
-    );
+    let kind = (object.identity.group.as_str(), object.identity.kind.as_str());
     let fields = maker.fields.get(kind, || fields(kind));
     fields.each(part, &mut |parent, key, field| {
         if let Some(part) = parent.get_mut(key) {

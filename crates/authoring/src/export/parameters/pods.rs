@@ -29,13 +29,9 @@ pub(crate) fn of_object(part: &mut Value<'_>, object: &Object<'_>, maker: &mut M
 fn resources(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     let own = container.str_at(&["name"]);
     let own = own.unwrap_or_default().to_owned();
-    for (list, noun, field) in [
-        ("requests", "request", "REQUEST"),
-        ("limits", "limit", "LIMIT"),
-    ] {
-        let Some(Data::Mapping(amounts)) = container
-            .at_mut(&["resources", list])
-            .map(|amounts| &mut amounts.data)
+    for (list, noun, field) in [("requests", "request", "REQUEST"), ("limits", "limit", "LIMIT")] {
+        let Some(Data::Mapping(amounts)) =
+            container.at_mut(&["resources", list]).map(|amounts| &mut amounts.data)
         else {
             continue;
         };
@@ -43,16 +39,7 @@ fn resources(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'
             let new = NewParameter {
                 name: &[object.word, key, field],
                 title: &[key, " ", noun, " of ", object.short()],
-                origin: &[
-                    "the ",
-                    key,
-                    " ",
-                    noun,
-                    " of container `",
-                    &own,
-                    "` in ",
-                    object.called,
-                ],
+                origin: &["the ", key, " ", noun, " of container `", &own, "` in ", object.called],
                 group: object.called,
                 ..NewParameter::default()
             };
@@ -98,10 +85,7 @@ fn words(text: &str, namespace: &str, maker: &mut Maker<'_>) -> Option<String> {
         let end = after.find(|c| !is_word(c)).unwrap_or(after.len());
         let (word, after) = after.split_at_checked(end)?;
         let may_be_host = begins_host(&out) && ends_host(after);
-        match may_be_host
-            .then(|| dns_name(word, namespace, maker))
-            .flatten()
-        {
+        match may_be_host.then(|| dns_name(word, namespace, maker)).flatten() {
             Some(changed) => {
                 is_changed = true;
                 out.push_str(&changed);
@@ -137,9 +121,7 @@ fn dns_name(word: &str, namespace: &str, maker: &mut Maker<'_>) -> Option<String
     let Some(domain) = domain else {
         // Without a domain, it is a Service of the same namespace.
         let is_near = namespaces.contains(namespace);
-        return maker
-            .renamed(service)
-            .filter(|_| is_near && maker.makes(Group::Names));
+        return maker.renamed(service).filter(|_| is_near && maker.makes(Group::Names));
     };
     let (own, rest) = match domain.split_once('.') {
         Some((own, rest)) => (own, Some(rest)),

@@ -23,11 +23,7 @@ pub(crate) fn renames<'o>(
 ) -> Renames<'o> {
     let targets = objects.filter_map(|(identity, api_version)| {
         let name = renamed(&identity.name).filter(|_| can_be_renamed(identity))?;
-        let namespace = if has_one_namespace {
-            String::new()
-        } else {
-            identity.namespace.clone()
-        };
+        let namespace = if has_one_namespace { String::new() } else { identity.namespace.clone() };
         let now = Identity {
             group: identity.group.clone(),
             kind: identity.kind.clone(),

@@ -30,11 +30,7 @@ pub(crate) fn of_secret(part: &mut Value<'_>, object: &Object<'_>, maker: &mut M
             if value.is_empty() {
                 continue;
             }
-            let kind = if is_base64(&value) || kind == "string" {
-                kind
-            } else {
-                "string"
-            };
+            let kind = if is_base64(&value) || kind == "string" { kind } else { "string" };
             let new = NewParameter {
                 name: &[object.word, key],
                 title: &[key, " of ", object.short()],
@@ -50,9 +46,7 @@ pub(crate) fn of_secret(part: &mut Value<'_>, object: &Object<'_>, maker: &mut M
 
 fn is_base64(text: &str) -> bool {
     use base64::Engine as _;
-    base64::engine::general_purpose::STANDARD
-        .decode(text)
-        .is_ok()
+    base64::engine::general_purpose::STANDARD.decode(text).is_ok()
 }
 
 /// A parameter for a secret of an object.
@@ -205,8 +199,6 @@ fn secret_of<'v>(variable: &'v Value<'_>) -> Option<Cow<'v, str>> {
 
 /// Whether a value is only a reference to another variable.
 fn is_reference(text: &str) -> bool {
-    let name = text
-        .strip_prefix("$(")
-        .and_then(|rest| rest.strip_suffix(')'));
+    let name = text.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')'));
     name.is_some_and(|name| !name.contains(['$', '(', ')']))
 }

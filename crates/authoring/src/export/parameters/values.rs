@@ -69,29 +69,18 @@ fn of_field(
         Form::Count(least) => count(field, least, new, maker),
         Form::Quantity => quantity(field, new, maker),
         Form::Shared => {
-            let new = NewParameter {
-                name: &[row.field],
-                title: &[row.title],
-                group: "",
-                ..new
-            };
+            let new = NewParameter { name: &[row.field], title: &[row.title], group: "", ..new };
             shared(field, row.field, new, maker);
         }
         Form::SecretName => {
-            let is_there = field
-                .as_str()
-                .is_some_and(|name| maker.scope.secrets.contains(name));
+            let is_there = field.as_str().is_some_and(|name| maker.scope.secrets.contains(name));
             if !is_there {
                 shared(field, row.field, new, maker);
             }
         }
         _ => {
             if let Some(value) = text(field) {
-                let new = NewParameter {
-                    value,
-                    is_required: true,
-                    ..new
-                };
+                let new = NewParameter { value, is_required: true, ..new };
                 let name = maker.parameters.add(&new, &|_| false);
                 field.set(Value::string(marks::text(name)).data);
             }
@@ -145,18 +134,9 @@ pub(crate) fn quantity(field: &mut Value<'_>, new: NewParameter<'_>, maker: &mut
     if !PATTERN.as_ref().is_some_and(fits) {
         return;
     }
-    let new = NewParameter {
-        value,
-        pattern: Some(QUANTITY),
-        is_required: true,
-        ..new
-    };
+    let new = NewParameter { value, pattern: Some(QUANTITY), is_required: true, ..new };
     let name = maker.parameters.add(&new, &|_| false);
-    let marked = if is_number {
-        marks::raw(name)
-    } else {
-        marks::text(name)
-    };
+    let marked = if is_number { marks::raw(name) } else { marks::text(name) };
     field.set(Value::string(marked).data);
 }
 

@@ -83,13 +83,7 @@ impl Evidence {
 
 /// Whether an object has fields that only a cluster sets.
 fn is_of_cluster(object: &Value<'_>, metadata: Option<&Value<'_>>) -> bool {
-    let fields = [
-        "uid",
-        "resourceVersion",
-        "creationTimestamp",
-        "managedFields",
-        "selfLink",
-    ];
+    let fields = ["uid", "resourceVersion", "creationTimestamp", "managedFields", "selfLink"];
     let has = |key: &&str| {
         let field = metadata.and_then(|metadata| metadata.get(key));
         field.is_some_and(|field| !field.is_null())

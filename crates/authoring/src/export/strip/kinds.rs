@@ -38,12 +38,7 @@ impl<'f> Facts<'f> {
         cluster: &Cluster,
         options: &'f Options,
     ) -> Self {
-        let Identity {
-            kind,
-            namespace,
-            name,
-            ..
-        } = identity;
+        let Identity { kind, namespace, name, .. } = identity;
         let metadata = object.get("metadata");
         let annotations = metadata.and_then(|metadata| metadata.get("annotations"));
         let annotation = |key: &str| annotations?.get(key)?.as_str();
@@ -79,20 +74,18 @@ impl<'f> Facts<'f> {
     /// Drops the fields that the cluster sets. `say` takes a line of the report for each field that
     /// somebody may miss.
     pub(super) fn strip(&self, object: &mut Value<'_>, table: &Table, say: &mut dyn FnMut(String)) {
-        table
-            .fields
-            .each(object, &mut |parent, key, action| match action {
-                Action::Drop => drop(parent.remove(key)),
-                Action::Row(row) => self.row(parent, key, row, say),
-                Action::PodLabels => {
-                    if let Some(labels) = parent.get_mut(key) {
-                        system::pod_labels(labels, self.options);
-                    }
+        table.fields.each(object, &mut |parent, key, action| match action {
+            Action::Drop => drop(parent.remove(key)),
+            Action::Row(row) => self.row(parent, key, row, say),
+            Action::PodLabels => {
+                if let Some(labels) = parent.get_mut(key) {
+                    system::pod_labels(labels, self.options);
                 }
-                Action::PodAnnotations => system::pod_annotations(parent, self.options),
-                Action::JobLabels if self.is_manual => {}
-                Action::JobLabels => system::job_labels(parent, self.options),
-            });
+            }
+            Action::PodAnnotations => system::pod_annotations(parent, self.options),
+            Action::JobLabels if self.is_manual => {}
+            Action::JobLabels => system::job_labels(parent, self.options),
+        });
     }
 
     fn row(&self, parent: &mut Value<'_>, key: &str, row: &Row, say: &mut dyn FnMut(String)) {
@@ -345,12 +338,7 @@ mod tests {
         for image in ["web", "example.org:5000/web", "web:latest", "a/b:latest"] {
             assert_eq!(policy_of(image), "Always", "{image}");
         }
-        for image in [
-            "web:1",
-            "example.org:5000/web:1",
-            "web@sha256:00",
-            "a/web:1@sha256:00",
-        ] {
+        for image in ["web:1", "example.org:5000/web:1", "web@sha256:00", "a/web:1@sha256:00"] {
             assert_eq!(policy_of(image), "IfNotPresent", "{image}");
         }
     }

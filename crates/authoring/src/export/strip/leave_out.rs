@@ -9,13 +9,8 @@ use krm_template_engine::OWN_GROUP;
 use krm_yaml::{Data, Scalar, Value, View};
 
 /// API groups whose kinds are for tools.
-const CONFIGURATION: &[&str] = &[
-    "config.kubernetes.io",
-    "fn.kpt.dev",
-    "kpt.dev",
-    "kustomize.config.k8s.io",
-    OWN_GROUP,
-];
+const CONFIGURATION: &[&str] =
+    &["config.kubernetes.io", "fn.kpt.dev", "kpt.dev", "kustomize.config.k8s.io", OWN_GROUP];
 
 /// Why an object is left out; `None` if it is exported. [`is_bare`] decides after stripping.
 pub(crate) fn reason(object: &Value<'_>, identity: &Identity, cluster: &Cluster) -> Option<String> {
@@ -71,9 +66,7 @@ fn holds(
     (object, identity): (&Value<'_>, &Identity),
     cluster: &Cluster,
 ) -> bool {
-    let Identity {
-        namespace, name, ..
-    } = identity;
+    let Identity { namespace, name, .. } = identity;
     let annotation = |key: &str| object.str_at(&["metadata", "annotations", key]);
     let label = |key: &str| object.str_at(&["metadata", "labels", key]);
     let kind_of = || object.str_at(&["type"]);

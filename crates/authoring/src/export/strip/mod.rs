@@ -28,10 +28,7 @@ pub(super) struct Tables<'o> {
 
 impl<'o> Tables<'o> {
     pub(super) fn of(options: &'o Options) -> Self {
-        Self {
-            options,
-            kinds: ByKind::default(),
-        }
+        Self { options, kinds: ByKind::default() }
     }
 }
 
@@ -57,10 +54,7 @@ pub(super) fn strip(
     facts.strip(object, &table, say);
     for pattern in &options.drop {
         if remove(object, pattern.keys()) {
-            say(format!(
-                "dropped `{}`, as `--drop` says",
-                pattern.keys().join(".")
-            ));
+            say(format!("dropped `{}`, as `--drop` says", pattern.keys().join(".")));
         }
     }
     if kind == "Secret" && group.is_empty() {

@@ -32,9 +32,7 @@ pub(super) fn to_text(secret: &mut Value<'_>) {
                 continue;
             }
             let value = value.without_origin();
-            let text = (key == "data")
-                .then(|| value.as_str().and_then(text_of))
-                .flatten();
+            let text = (key == "data").then(|| value.as_str().and_then(text_of)).flatten();
             match text {
                 Some(text) => texts.push((name, Value::string(text))),
                 None if key == "data" => bytes.push((name, value)),
@@ -48,10 +46,7 @@ pub(super) fn to_text(secret: &mut Value<'_>) {
         fields.insert(place.min(fields.len()), ("stringData".into(), texts));
     }
     if !bytes.is_empty() || fields.iter().all(|(key, _)| key != "stringData") {
-        fields.insert(
-            place.min(fields.len()),
-            ("data".into(), Value::mapping(bytes)),
-        );
+        fields.insert(place.min(fields.len()), ("data".into(), Value::mapping(bytes)));
     }
 }
 
@@ -87,10 +82,7 @@ mod tests {
             r#"{"data":{"b":"/w=="},"stringData":{"c":"d","a":"a"},"kind":"Secret"}"#,
         );
         check(r#"{"data": {"a": "YQ=="}}"#, r#"{"stringData":{"a":"a"}}"#);
-        check(
-            r#"{"data": {"a": "not base64"}}"#,
-            r#"{"data":{"a":"not base64"}}"#,
-        );
+        check(r#"{"data": {"a": "not base64"}}"#, r#"{"data":{"a":"not base64"}}"#);
         check(r#"{"data": {}}"#, r#"{"data":{}}"#);
         check(r#"{"kind": "Secret"}"#, r#"{"kind":"Secret"}"#);
     }

@@ -27,9 +27,7 @@ pub(super) fn strip(
         metadata.remove("generateName");
     }
     annotations(metadata, kind, options, say);
-    retain(metadata, "labels", |key, value| {
-        !is_dropped(LABELS.iter(), key, value, options)
-    });
+    retain(metadata, "labels", |key, value| !is_dropped(LABELS.iter(), key, value, options));
 }
 
 fn remove_nulls(part: &mut Value<'_>) {
@@ -53,9 +51,7 @@ fn finalizers(metadata: &mut Value<'_>, options: &Options, say: &mut dyn FnMut(S
     let names = list.items().into_iter().flatten();
     for name in names.filter_map(Value::as_str) {
         if !FINALIZERS.contains(&name) {
-            say(format!(
-                "dropped `metadata.finalizers[{name}]`: a controller put it there"
-            ));
+            say(format!("dropped `metadata.finalizers[{name}]`: a controller put it there"));
         }
     }
     metadata.remove("finalizers");
@@ -89,10 +85,7 @@ fn annotations(
         let mark = marks.find(|mark| mark.fits(key, value));
         let drops = (mark.is_some() || own(key)) && !keeps_annotation(key, options);
         if let Some(mark) = mark.filter(|mark| drops && !mark.report.is_empty()) {
-            say(format!(
-                "dropped `metadata.annotations[{key}]`: {}",
-                mark.report
-            ));
+            say(format!("dropped `metadata.annotations[{key}]`: {}", mark.report));
         }
         !drops
     });
@@ -132,9 +125,7 @@ pub(super) fn pod_labels(labels: &mut Value<'_>, options: &Options) {
 
 /// Strips the labels by which a Job selects its pods from the metadata of their template.
 pub(super) fn job_labels(metadata: &mut Value<'_>, options: &Options) {
-    retain(metadata, "labels", |key, value| {
-        !is_dropped(JOB_LABELS.iter(), key, value, options)
-    });
+    retain(metadata, "labels", |key, value| !is_dropped(JOB_LABELS.iter(), key, value, options));
 }
 
 /// The field path of a Job, or of the specification of the Jobs that an object of this kind makes.

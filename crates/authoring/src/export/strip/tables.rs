@@ -32,10 +32,7 @@ pub(super) struct Table {
 impl Table {
     /// Those that the options do not keep.
     pub(super) fn of((group, kind): (&str, &str), options: &Options) -> Self {
-        let mut table = Self {
-            fields: Tree::of(std::iter::empty()),
-            conditions: Vec::new(),
-        };
+        let mut table = Self { fields: Tree::of(std::iter::empty()), conditions: Vec::new() };
         for path in FIELDS.iter().filter(|path| !options.keeps(&[], path)) {
             table.fields.add(path, Action::Drop);
         }
@@ -48,9 +45,7 @@ impl Table {
             table.fields.add(&path, Action::PodLabels);
         }
         if let Some(job) = system::job(kind) {
-            table
-                .fields
-                .add(&template(job, "labels"), Action::JobLabels);
+            table.fields.add(&template(job, "labels"), Action::JobLabels);
         }
         if !options.exact && is_built_in(group) {
             table.rows(kind, options);

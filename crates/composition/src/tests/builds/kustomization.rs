@@ -25,46 +25,22 @@ use Shape::{Each, Item, Whole};
 
 /// The fields that are transformers here, in kustomize's order.
 const TRANSFORMERS: &[(&str, &str, Shape)] = &[
-    (
-        "patchesStrategicMerge",
-        "PatchStrategicMergeTransformer",
-        Whole(&["paths"]),
-    ),
+    ("patchesStrategicMerge", "PatchStrategicMergeTransformer", Whole(&["paths"])),
     ("patches", "PatchTransformer", Item(as_it_is)),
-    (
-        "namespace",
-        "NamespaceTransformer",
-        Whole(&["metadata", "namespace"]),
-    ),
+    ("namespace", "NamespaceTransformer", Whole(&["metadata", "namespace"])),
     ("namePrefix", "PrefixTransformer", Whole(&["prefix"])),
     ("nameSuffix", "SuffixTransformer", Whole(&["suffix"])),
     ("labels", "LabelTransformer", Item(labels)),
     ("commonLabels", "LabelTransformer", Whole(&["labels"])),
-    (
-        "commonAnnotations",
-        "AnnotationsTransformer",
-        Whole(&["annotations"]),
-    ),
-    (
-        "patchesJson6902",
-        "PatchJson6902Transformer",
-        Item(json_patch),
-    ),
+    ("commonAnnotations", "AnnotationsTransformer", Whole(&["annotations"])),
+    ("patchesJson6902", "PatchJson6902Transformer", Item(json_patch)),
     ("replicas", "ReplicaCountTransformer", Each("replica")),
     ("images", "ImageTagTransformer", Each("imageTag")),
-    (
-        "replacements",
-        "ReplacementTransformer",
-        Whole(&["replacements"]),
-    ),
+    ("replacements", "ReplacementTransformer", Whole(&["replacements"])),
 ];
 
 const GENERATORS: &[(&str, &str, Shape)] = &[
-    (
-        "configMapGenerator",
-        "ConfigMapGenerator",
-        Item(with_options),
-    ),
+    ("configMapGenerator", "ConfigMapGenerator", Item(with_options)),
     ("secretGenerator", "SecretGenerator", Item(with_options)),
 ];
 
@@ -90,9 +66,7 @@ pub(super) struct Translation {
 
 impl Translation {
     pub(super) fn new(files: impl Iterator<Item = (String, String)>) -> Self {
-        Self {
-            files: files.collect(),
-        }
+        Self { files: files.collect() }
     }
 
     pub(super) fn files(&self) -> InMemory {

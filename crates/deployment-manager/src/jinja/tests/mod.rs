@@ -29,13 +29,7 @@ pub(super) fn render(imports: &[(&str, &str)], resource: &str, env: &str) -> Res
     let environment = Environment::new(&all);
     // Enough for these tests, and less to wait for.
     environment.engine.borrow_mut().set_fuel(Some(FUEL / 10));
-    environment.render(
-        template,
-        Context {
-            resource: &data(resource),
-            env: &env,
-        },
-    )
+    environment.render(template, Context { resource: &data(resource), env: &env })
 }
 
 const RECORDED: &str = include_str!("recorded.json");
@@ -51,22 +45,14 @@ fn templates_render_as_jinja2_renders_them() {
             let template = case[0].as_str().unwrap();
             let mut imports = vec![("t.jinja", template)];
             let others = group["imports"].as_object().unwrap();
-            imports.extend(
-                others
-                    .iter()
-                    .map(|(name, text)| (name.as_str(), text.as_str().unwrap())),
-            );
+            imports
+                .extend(others.iter().map(|(name, text)| (name.as_str(), text.as_str().unwrap())));
             let rendered = render(&imports, &resource, &env);
-            let found = rendered
-                .as_ref()
-                .ok()
-                .map(|rendered| rendered.text.as_str());
+            let found = rendered.as_ref().ok().map(|rendered| rendered.text.as_str());
             if found != case[1].as_str() {
                 let error = rendered.as_ref().err().map(ToString::to_string);
-                failures.push(format!(
-                    "{template:?}\n  gives {found:?} {error:?}\n  not {}",
-                    case[1]
-                ));
+                failures
+                    .push(format!("{template:?}\n  gives {found:?} {error:?}\n  not {}", case[1]));
             }
             count += 1;
         }
@@ -79,38 +65,20 @@ fn templates_render_as_jinja2_renders_them() {
 fn operands_are_marked() {
     for (template, expected) in [
         ("{{ a.b['c'](d) }}", "{{ a.b['c'](d|_c)|_c }}"),
-        (
-            "{{- not -a[0] + 1 ~ 'x' -}}",
-            "{{- not -a[0]|_c + 1 ~ 'x' -}}",
-        ),
+        ("{{- not -a[0] + 1 ~ 'x' -}}", "{{- not -a[0]|_c + 1 ~ 'x' -}}"),
         ("{{ a[b][1:] }}", "{{ ((a|_i)[b|_c]|_i)[1:]|_c }}"),
         ("{{ [a, {'b': c}] }}", "{{ [a|_c, {'b': c|_c}|_c]|_c }}"),
         ("{{ a|f(b, c=d)|g }}", "{{ a|_c|f(b|_c, c=d|_c)|_c|g|_c }}"),
-        (
-            "{{ a is defined and b is in c }}",
-            "{{ a|_c is defined and b|_c is in (c|_c) }}",
-        ),
-        (
-            "{{ '%s' % a|f ~ b }}",
-            "{{ '%s' |_format( a|_c|f|_c) ~ b|_c }}",
-        ),
+        ("{{ a is defined and b is in c }}", "{{ a|_c is defined and b|_c is in (c|_c) }}"),
+        ("{{ '%s' % a|f ~ b }}", "{{ '%s' |_format( a|_c|f|_c) ~ b|_c }}"),
         ("{% if a == b %}", "{% if a|_c == b|_c %}"),
         ("{% set a, b = c %}", "{% set a, b = c|_c %}"),
         ("{% set a = c + 1 -%}", "{% set a = (c|_c + 1)|_c -%}"),
-        (
-            "{% for a, b in c if a recursive %}",
-            "{% for a, b in c|_c if a|_c recursive %}",
-        ),
+        ("{% for a, b in c if a recursive %}", "{% for a, b in c|_c if a|_c recursive %}"),
         ("{% for a in 1, b %}", "{% for a in (1, b|_c) %}"),
-        (
-            "{% include a with context %}",
-            "{% include a|_c with context %}",
-        ),
+        ("{% include a with context %}", "{% include a|_c with context %}"),
         ("{% macro m(a, b=[]) %}", "{% macro m(a, b=[]) %}"),
-        (
-            "{% raw %}{{ a }}{% endraw %}{# {{ a }} #}",
-            "{% raw %}{{ a }}{% endraw %}{# {{ a }} #}",
-        ),
+        ("{% raw %}{{ a }}{% endraw %}{# {{ a }} #}", "{% raw %}{{ a }}{% endraw %}{# {{ a }} #}"),
         ("{{ 'a }}' }} {{ a", "{{ 'a }}' }} {{ a|_c"),
     ] {
         assert_eq!(rewrite(template).unwrap(), expected);
@@ -152,10 +120,7 @@ fn errors_name_the_word_and_the_nearest_one() {
         "t.jinja:1:4: unknown function `rnage`\n  help: did you mean `range`?",
     );
     check_error("{{ 'a'.foo() }}", "t.jinja:1:8: a text has no method `foo`");
-    check_error(
-        "{% include 'other.jinja' %}",
-        "other.jinja:2:4: `x` is undefined",
-    );
+    check_error("{% include 'other.jinja' %}", "other.jinja:2:4: `x` is undefined");
     check_error(
         "{% include 'othr.jinja' %}",
         "t.jinja:1:13: `othr.jinja` is not among the imports\n  help: did you mean `other.jinja`?",
@@ -190,10 +155,7 @@ fn variables_of_the_service_that_are_not_given_are_errors_when_they_are_read() {
     ] {
         let template = format!("{{{{ {expression} }}}}");
         let column = template.find("project").unwrap() + 1;
-        check_error(
-            &template,
-            &format!("t.jinja:1:{column}: `env` has no `project`"),
-        );
+        check_error(&template, &format!("t.jinja:1:{column}: `env` has no `project`"));
     }
     let template = "{{ env.project|default('d') }} {{ env.project is defined }} \
         {{ env.get('project') }} {{ env }} {% if env.project %}x{% endif %}";
@@ -252,15 +214,9 @@ fn numbers_at_their_limits_have_results() {
     for (expression, expected) in [
         ("1.5|round(-400)", "0.0"),
         ("(-1.5)|round(400)", "-1.5"),
-        (
-            "(10**38)|round(-38)",
-            "100000000000000000000000000000000000000",
-        ),
+        ("(10**38)|round(-38)", "100000000000000000000000000000000000000"),
         ("5|round(-2147483648)", "0"),
-        (
-            "(2**126)|round(-38, 'ceil')",
-            "100000000000000000000000000000000000000",
-        ),
+        ("(2**126)|round(-38, 'ceil')", "100000000000000000000000000000000000000"),
         ("'abc'[::-2**63]", "c"),
         ("'abc'[::(-9223372036854775808)]", "c"),
         ("[1, 2, 3][-2**63:2**63 - 1:2**63 - 1]|list", "[1]"),
@@ -365,11 +321,7 @@ fn long_expressions_and_conditions_are_refused_before_they_are_read() {
     }
     // The longest that is read fits on the stack.
     for part in ["|upper", ".a", "[0]", "-1", "**1", " and 1", " if 0 else 1"] {
-        let count = 990
-            / part
-                .split_inclusive(['|', '.', '[', '-', '*', ' '])
-                .count()
-                .max(2);
+        let count = 990 / part.split_inclusive(['|', '.', '[', '-', '*', ' ']).count().max(2);
         let template = ["{{ '1'", &part.repeat(count), " }}"].concat();
         let _ = render(&[("t.jinja", &template)], "{}", "{}");
     }
@@ -387,14 +339,10 @@ fn fuel_is_shared_by_all_templates_of_an_expansion() {
     let environment = Environment::new(&imports);
     environment.engine.borrow_mut().set_fuel(Some(FUEL / 10));
     let resource = Value::mapping(Vec::new());
-    let context = Context {
-        resource: &resource,
-        env: &Env::new(),
-    };
+    let context = Context { resource: &resource, env: &Env::new() };
     let template = imports.iter().next().unwrap();
-    let results: Vec<bool> = (0..100)
-        .map(|_| environment.render(template, context).is_ok())
-        .collect();
+    let results: Vec<bool> =
+        (0..100).map(|_| environment.render(template, context).is_ok()).collect();
     assert_eq!(results.first(), Some(&true));
     assert_eq!(results.last(), Some(&false));
 }
@@ -410,12 +358,8 @@ fn lists_can_change() {
 #[test]
 fn changed_properties_are_returned() {
     let text = "{% set _ = properties.a.append({'b': (2.5, None)}) %}";
-    let rendered = render(
-        &[("t.jinja", text)],
-        r#"{"properties": {"a": [1.10], "c": 2}}"#,
-        "{}",
-    )
-    .unwrap();
+    let rendered =
+        render(&[("t.jinja", text)], r#"{"properties": {"a": [1.10], "c": 2}}"#, "{}").unwrap();
     let properties = rendered.properties.unwrap();
     let expected =
         serde_json::from_str::<serde_json::Value>(r#"{"a": [1.10, {"b": [2.5, null]}], "c": 2}"#);

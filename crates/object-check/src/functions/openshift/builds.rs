@@ -11,17 +11,10 @@ use crate::walk::{Part, Walk, get, has, list, number, steps, text};
 /// Checks what is built, and from what.
 pub(crate) fn build<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let strategy = get(spec, "strategy");
-    const STRATEGIES: [&str; 4] = [
-        "sourceStrategy",
-        "dockerStrategy",
-        "customStrategy",
-        "jenkinsPipelineStrategy",
-    ];
+    const STRATEGIES: [&str; 4] =
+        ["sourceStrategy", "dockerStrategy", "customStrategy", "jenkinsPipelineStrategy"];
     if let Some(strategy) = strategy.filter(|one| one.is_mapping()) {
-        let count = STRATEGIES
-            .iter()
-            .filter(|field| get(strategy, field).is_some())
-            .count();
+        let count = STRATEGIES.iter().filter(|field| get(strategy, field).is_some()).count();
         // This type alone means an empty strategy.
         if count > 1 || (count == 0 && text(strategy, "type").as_deref() != Some("Docker")) {
             let what = "must have one of `sourceStrategy`, `dockerStrategy`, `customStrategy` and `jenkinsPipelineStrategy`";
@@ -31,21 +24,11 @@ pub(crate) fn build<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             let Some(one) = get(strategy, field).filter(|one| one.is_mapping()) else {
                 continue;
             };
-            image(
-                walk,
-                spec,
-                one,
-                &["strategy".into(), field.into(), "from".into()],
-            );
+            image(walk, spec, one, &["strategy".into(), field.into(), "from".into()]);
         }
         if let Some(one) = get(strategy, "dockerStrategy").filter(|one| get(*one, "from").is_some())
         {
-            image(
-                walk,
-                spec,
-                one,
-                &["strategy".into(), "dockerStrategy".into(), "from".into()],
-            );
+            image(walk, spec, one, &["strategy".into(), "dockerStrategy".into(), "from".into()]);
         }
     } else if strategy.is_none() {
         walk.missing(spec, steps!["strategy"]);
@@ -89,19 +72,11 @@ pub(crate) fn build<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         && has(hook, "command")
         && has(hook, "script")
     {
-        walk.refuse(
-            spec,
-            steps!["postCommit", "script"],
-            "must not be set next to `command`",
-        );
+        walk.refuse(spec, steps!["postCommit", "script"], "must not be set next to `command`");
     }
     triggers(walk, spec, strategy);
     if number(spec, "completionDeadlineSeconds").is_some_and(|seconds| seconds < 1) {
-        walk.refuse(
-            spec,
-            steps!["completionDeadlineSeconds"],
-            "must be at least 1",
-        );
+        walk.refuse(spec, steps!["completionDeadlineSeconds"], "must be at least 1");
     }
 }
 
@@ -135,31 +110,19 @@ fn image<'v>(walk: &mut Walk<'v>, spec: View<'v>, around: View<'v>, path: &[Part
             walk.missing(spec, &at("name"));
         }
         Some(name) if kind.as_deref() == Some("ImageStreamTag") && !is_stream_tag(&name) => {
-            walk.refuse(
-                spec,
-                &at("name"),
-                "must be the name of an image stream, `:` and a tag",
-            );
+            walk.refuse(spec, &at("name"), "must be the name of an image stream, `:` and a tag");
         }
         Some(name)
             if kind.as_deref() == Some("ImageStreamImage") && name.split('@').count() != 2 =>
         {
-            walk.refuse(
-                spec,
-                &at("name"),
-                "must be the name of an image stream, `@` and a digest",
-            );
+            walk.refuse(spec, &at("name"), "must be the name of an image stream, `@` and a digest");
         }
         _ => {}
     }
     if kind.as_deref() != Some("DockerImage")
         && text(from, "namespace").is_some_and(|name| !is_subdomain(&name))
     {
-        walk.refuse(
-            spec,
-            &at("namespace"),
-            &format!("must be {}", Format::Subdomain.words()),
-        );
+        walk.refuse(spec, &at("namespace"), &format!("must be {}", Format::Subdomain.words()));
     }
 }
 
@@ -167,10 +130,7 @@ fn source<'v>(walk: &mut Walk<'v>, spec: View<'v>, strategy: Option<View<'v>>) {
     let source = get(spec, "source");
     let inputs = ["git", "binary", "dockerfile"];
     let count = source.map_or(0, |source| {
-        inputs
-            .iter()
-            .filter(|field| get(source, field).is_some())
-            .count()
+        inputs.iter().filter(|field| get(source, field).is_some()).count()
             + list(source, "images").count().min(1)
     });
     let is_docker = strategy.is_some_and(|one| get(one, "dockerStrategy").is_some());
@@ -185,20 +145,12 @@ fn source<'v>(walk: &mut Walk<'v>, spec: View<'v>, strategy: Option<View<'v>>) {
     }
     let Some(source) = source else { return };
     if get(source, "git").is_some() && get(source, "binary").is_some() {
-        walk.refuse(
-            spec,
-            steps!["source", "binary"],
-            "must not be set next to `git`",
-        );
+        walk.refuse(spec, steps!["source", "binary"], "must not be set next to `git`");
     }
     if let Some(directory) = text(source, "contextDir")
         && directory.split('/').next() == Some("..")
     {
-        walk.refuse(
-            spec,
-            steps!["source", "contextDir"],
-            "must be a path in the source",
-        );
+        walk.refuse(spec, steps!["source", "contextDir"], "must be a path in the source");
     }
     for (index, one) in list(source, "secrets").enumerate() {
         let name = get(one, "secret").and_then(|secret| text(secret, "name"));
@@ -213,23 +165,9 @@ fn source<'v>(walk: &mut Walk<'v>, spec: View<'v>, strategy: Option<View<'v>>) {
         }
     }
     for (index, one) in list(source, "images").enumerate() {
-        image(
-            walk,
-            spec,
-            one,
-            &[
-                "source".into(),
-                "images".into(),
-                index.into(),
-                "from".into(),
-            ],
-        );
+        image(walk, spec, one, &["source".into(), "images".into(), index.into(), "from".into()]);
         if !has(one, "paths") && !has(one, "as") {
-            walk.refuse(
-                spec,
-                steps!["source", "images", index, "paths"],
-                "or `as` is required",
-            );
+            walk.refuse(spec, steps!["source", "images", index, "paths"], "or `as` is required");
         }
     }
     if let Some(secret) = get(source, "sourceSecret").filter(|one| one.is_mapping())
@@ -251,9 +189,7 @@ fn triggers<'v>(walk: &mut Walk<'v>, spec: View<'v>, strategy: Option<View<'v>>)
         let Some(kind) = text(trigger, "type") else {
             continue;
         };
-        let hook = KINDS
-            .iter()
-            .find(|(name, field)| kind == *name || kind == *field);
+        let hook = KINDS.iter().find(|(name, field)| kind == *name || kind == *field);
         if let Some((_, field)) = hook {
             match get(trigger, field) {
                 None => walk.missing(spec, steps!["triggers", index, *field]),
@@ -267,13 +203,8 @@ fn triggers<'v>(walk: &mut Walk<'v>, spec: View<'v>, strategy: Option<View<'v>>)
             }
         } else if kind == "ImageChange" || kind == "imageChange" {
             let from = get(trigger, "imageChange").and_then(|change| get(change, "from"));
-            let image = from.map(|from| {
-                (
-                    text(from, "kind"),
-                    text(from, "namespace"),
-                    text(from, "name"),
-                )
-            });
+            let image =
+                from.map(|from| (text(from, "kind"), text(from, "namespace"), text(from, "name")));
             // Without one it is the image of the strategy.
             let is_known = from.is_some() || strategy.is_some_and(|one| has(one, "sourceStrategy"));
             if is_known && !changes.insert(image) {

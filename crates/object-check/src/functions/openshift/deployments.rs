@@ -25,9 +25,7 @@ pub(crate) fn deployment<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let pod = get(spec, "template").and_then(|template| get(template, "spec"));
     for field in ["initContainers", "containers"] {
         containers.extend(
-            pod.into_iter()
-                .flat_map(|pod| list(pod, field))
-                .filter_map(|one| text(one, "name")),
+            pod.into_iter().flat_map(|pod| list(pod, field)).filter_map(|one| text(one, "name")),
         );
     }
     for (index, trigger) in list(spec, "triggers").enumerate() {
@@ -65,27 +63,18 @@ fn image_change<'v>(walk: &mut Walk<'v>, spec: View<'v>, parameters: View<'v>, i
         let is_tag = text(from, "kind").is_none_or(|kind| kind == "ImageStreamTag");
         match text(from, "name") {
             None => walk.missing(spec, &at("name")),
-            Some(name) if is_tag && !is_stream_tag(&name) => walk.refuse(
-                spec,
-                &at("name"),
-                "must be the name of an image stream, `:` and a tag",
-            ),
+            Some(name) if is_tag && !is_stream_tag(&name) => {
+                walk.refuse(spec, &at("name"), "must be the name of an image stream, `:` and a tag")
+            }
             Some(_) => {}
         }
         if text(from, "kind").is_some_and(|kind| {
-            !matches!(
-                kind.as_ref(),
-                "ImageStreamTag" | "ImageStream" | "ImageRepository"
-            )
+            !matches!(kind.as_ref(), "ImageStreamTag" | "ImageStream" | "ImageRepository")
         }) {
             walk.refuse(spec, &at("kind"), "must be `ImageStreamTag`");
         }
         if text(from, "namespace").is_some_and(|name| !is_subdomain(&name)) {
-            walk.refuse(
-                spec,
-                &at("namespace"),
-                &format!("must be {}", Format::Subdomain.words()),
-            );
+            walk.refuse(spec, &at("namespace"), &format!("must be {}", Format::Subdomain.words()));
         }
     }
 }
@@ -98,14 +87,9 @@ fn deployment_strategy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let most = number(strategy, "activeDeadlineSeconds");
     let kind = text(strategy, "type");
     let is_recreate = kind.as_deref() == Some("Recreate");
-    let field = if is_recreate {
-        "recreateParams"
-    } else {
-        "rollingParams"
-    };
-    let within = get(strategy, field)
-        .and_then(|one| number(one, "timeoutSeconds"))
-        .unwrap_or(DEADLINE);
+    let field = if is_recreate { "recreateParams" } else { "rollingParams" };
+    let within =
+        get(strategy, field).and_then(|one| number(one, "timeoutSeconds")).unwrap_or(DEADLINE);
     if kind.as_deref() != Some("Custom") && most.is_some_and(|most| most > 0 && most <= within) {
         walk.refuse(
             spec,
@@ -114,20 +98,14 @@ fn deployment_strategy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         );
     }
     if kind.as_deref() == Some("Custom") && get(strategy, "customParams").is_none() {
-        walk.refuse(
-            spec,
-            steps!["strategy", "customParams"],
-            "is required for `type: Custom`",
-        );
+        walk.refuse(spec, steps!["strategy", "customParams"], "is required for `type: Custom`");
     }
     for field in ["rollingParams", "recreateParams"] {
         let Some(parameters) = get(strategy, field).filter(|one| one.is_mapping()) else {
             continue;
         };
         if field == "rollingParams"
-            && text(strategy, "type")
-                .as_deref()
-                .is_some_and(|kind| kind != "Rolling")
+            && text(strategy, "type").as_deref().is_some_and(|kind| kind != "Rolling")
         {
             continue;
         }
@@ -148,21 +126,12 @@ fn deployment_strategy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
                 continue;
             };
             let at = |field2: &'static str| {
-                [
-                    Part::from("strategy"),
-                    field.into(),
-                    hook.into(),
-                    field2.into(),
-                ]
+                [Part::from("strategy"), field.into(), hook.into(), field2.into()]
             };
             let pod = get(one, "execNewPod");
             let tags = has(one, "tagImages");
             if pod.is_some() && tags {
-                walk.refuse(
-                    spec,
-                    &at("tagImages"),
-                    "must not be set next to `execNewPod`",
-                );
+                walk.refuse(spec, &at("tagImages"), "must not be set next to `execNewPod`");
             } else if pod.is_none() && !tags {
                 walk.refuse(spec, &at("execNewPod"), "or `tagImages` is required");
             }
@@ -172,6 +141,5 @@ fn deployment_strategy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
 
 /// Whether a text is the name of an image stream, `:` and a tag.
 pub(super) fn is_stream_tag(name: &str) -> bool {
-    name.split_once(':')
-        .is_some_and(|(stream, tag)| !stream.is_empty() && !tag.is_empty())
+    name.split_once(':').is_some_and(|(stream, tag)| !stream.is_empty() && !tag.is_empty())
 }

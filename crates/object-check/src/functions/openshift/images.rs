@@ -44,14 +44,8 @@ pub(crate) fn stream<'v>(walk: &mut Walk<'v>, object: View<'v>) {
         }
     }
     for (index, tag) in list(spec, "tags").enumerate() {
-        let at = |field: &'static str| {
-            [
-                Part::from("spec"),
-                "tags".into(),
-                index.into(),
-                field.into(),
-            ]
-        };
+        let at =
+            |field: &'static str| [Part::from("spec"), "tags".into(), index.into(), field.into()];
         if let Some(policy) = get(tag, "importPolicy").and_then(|one| text(one, "importMode"))
             && !matches!(policy.as_ref(), "Legacy" | "PreserveOriginal")
         {
@@ -105,9 +99,7 @@ fn is_repository(name: &str) -> bool {
     let bytes = name.as_bytes();
     bytes.first().is_some_and(|byte| is_outer(*byte))
         && bytes.last().is_some_and(|byte| is_outer(*byte))
-        && bytes
-            .iter()
-            .all(|byte| is_outer(*byte) || matches!(byte, b'.' | b'-' | b'_'))
+        && bytes.iter().all(|byte| is_outer(*byte) || matches!(byte, b'.' | b'-' | b'_'))
         && !name.contains("..")
         && name.len() <= 255
 }
@@ -118,9 +110,7 @@ fn is_image(name: &str) -> bool {
     if digest.is_empty() || !digest.contains(':') {
         return false;
     }
-    let (path, last) = name
-        .rsplit_once('/')
-        .map_or(("", name), |(path, last)| (path, last));
+    let (path, last) = name.rsplit_once('/').map_or(("", name), |(path, last)| (path, last));
     let (last, tag) = last.split_once(':').unwrap_or((last, "x"));
     let is_tag = |tag: &str| {
         !tag.is_empty()
@@ -150,9 +140,7 @@ pub(crate) fn template<'v>(walk: &mut Walk<'v>, template: View<'v>) {
                 walk.missing(template, steps!["parameters", index, "name"]);
             }
             Some(name)
-                if !name
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') =>
+                if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') =>
             {
                 walk.refuse(
                     template,
@@ -185,13 +173,7 @@ pub(crate) fn binding<'v>(walk: &mut Walk<'v>, binding: View<'v>) {
     }
     for (index, subject) in list(binding, "subjects").enumerate() {
         let kind = text(subject, "kind").unwrap_or_default();
-        let words = [
-            "ServiceAccount",
-            "SystemUser",
-            "SystemGroup",
-            "User",
-            "Group",
-        ];
+        let words = ["ServiceAccount", "SystemUser", "SystemGroup", "User", "Group"];
         if !words.contains(&kind.as_ref())
             && get(subject, "kind").is_none_or(|kind| kind.as_str().is_some())
         {

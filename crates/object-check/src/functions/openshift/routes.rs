@@ -34,19 +34,10 @@ pub(crate) fn route<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let mut count = 0;
     for (index, other) in list(spec, "alternateBackends").enumerate() {
         count += 1;
-        target(
-            walk,
-            spec,
-            other,
-            &["alternateBackends".into(), index.into()],
-        );
+        target(walk, spec, other, &["alternateBackends".into(), index.into()]);
     }
     if count > 3 {
-        walk.refuse(
-            spec,
-            steps!["alternateBackends"],
-            "must have at most 3 items",
-        );
+        walk.refuse(spec, steps!["alternateBackends"], "must have at most 3 items");
     }
     if let Some(port) = get(spec, "port").filter(|port| port.is_mapping()) {
         let target = get(port, "targetPort").and_then(View::scalar);
@@ -62,11 +53,7 @@ pub(crate) fn route<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     }
     let wildcard = text(spec, "wildcardPolicy");
     if wildcard.as_deref() == Some("Subdomain") && host.is_none() {
-        walk.refuse(
-            spec,
-            steps!["wildcardPolicy"],
-            "must not be `Subdomain` without `host`",
-        );
+        walk.refuse(spec, steps!["wildcardPolicy"], "must not be `Subdomain` without `host`");
     }
     tls(walk, spec, wildcard.as_deref());
 }
@@ -131,11 +118,7 @@ fn tls<'v>(walk: &mut Walk<'v>, spec: View<'v>, wildcard: Option<&str>) {
             );
         }
         if has(spec, "path") {
-            walk.refuse(
-                spec,
-                steps!["path"],
-                "must not be set for `termination: passthrough`",
-            );
+            walk.refuse(spec, steps!["path"], "must not be set for `termination: passthrough`");
         }
     }
     if kind.as_deref() == Some("edge") && has(tls, "destinationCACertificate") {
@@ -151,12 +134,7 @@ fn tls<'v>(walk: &mut Walk<'v>, spec: View<'v>, wildcard: Option<&str>) {
             _ => &["None", "Redirect", "Allow"],
         };
         if !words.contains(&policy.as_ref()) {
-            walk.not_one_of(
-                spec,
-                steps!["tls", "insecureEdgeTerminationPolicy"],
-                &policy,
-                words,
-            );
+            walk.not_one_of(spec, steps!["tls", "insecureEdgeTerminationPolicy"], &policy, words);
         }
     }
 }

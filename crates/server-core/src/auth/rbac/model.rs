@@ -39,16 +39,10 @@ impl Rule {
             return false;
         }
         match wanted.path {
-            Some(path) => self
-                .non_resource_urls
-                .iter()
-                .any(|pattern| is_path(pattern, path)),
+            Some(path) => self.non_resource_urls.iter().any(|pattern| is_path(pattern, path)),
             None => {
                 has(&self.api_groups, wanted.group)
-                    && self
-                        .resources
-                        .iter()
-                        .any(|pattern| is_resource(pattern, wanted))
+                    && self.resources.iter().any(|pattern| is_resource(pattern, wanted))
                     && (self.resource_names.is_empty()
                         || self.resource_names.iter().any(|name| name == wanted.name))
             }
@@ -71,11 +65,9 @@ fn is_resource(pattern: &str, wanted: &Attributes<'_>) -> bool {
     if wanted.subresource.is_empty() {
         return pattern == wanted.resource;
     }
-    pattern
-        .split_once('/')
-        .is_some_and(|(resource, subresource)| {
-            subresource == wanted.subresource && (resource == ALL || resource == wanted.resource)
-        })
+    pattern.split_once('/').is_some_and(|(resource, subresource)| {
+        subresource == wanted.subresource && (resource == ALL || resource == wanted.resource)
+    })
 }
 
 /// The namespace and name of a role.

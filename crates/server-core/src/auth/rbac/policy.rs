@@ -41,12 +41,7 @@ impl Policy {
             let mut objects = Objects::default();
             let mut diagnostics = Diagnostics::new();
             for Content { path, bytes } in contents {
-                read(
-                    &path.display().to_string(),
-                    bytes.clone(),
-                    &mut objects,
-                    &mut diagnostics,
-                );
+                read(&path.display().to_string(), bytes.clone(), &mut objects, &mut diagnostics);
             }
             let mut defaults = Objects::default();
             read(
@@ -73,11 +68,7 @@ impl Policy {
     /// The reason, which may be empty, if no rule allows the request.
     pub fn decide(&self, user: &User, wanted: &Attributes<'_>) -> Result<(), String> {
         let mut missing = BTreeSet::new();
-        let namespace = if wanted.path.is_some() {
-            ""
-        } else {
-            wanted.namespace
-        };
+        let namespace = if wanted.path.is_some() { "" } else { wanted.namespace };
         for binding in self.bindings_of(user, namespace) {
             match self.roles.get(&binding.role) {
                 Some(role) if role.rules.iter().any(|rule| rule.allows(wanted)) => return Ok(()),
@@ -119,18 +110,10 @@ impl Policy {
     fn aggregate(&mut self) {
         let parts = |role: &Role| -> Vec<RoleKey> {
             let is_part = |part: &Role| {
-                role.aggregated
-                    .iter()
-                    .any(|one| one.matches(|key| part.labels.get(key)))
+                role.aggregated.iter().any(|one| one.matches(|key| part.labels.get(key)))
             };
-            let cluster_roles = self
-                .roles
-                .iter()
-                .filter(|(key, _)| key.namespace.is_empty());
-            cluster_roles
-                .filter(|(_, part)| is_part(part))
-                .map(|(key, _)| key.clone())
-                .collect()
+            let cluster_roles = self.roles.iter().filter(|(key, _)| key.namespace.is_empty());
+            cluster_roles.filter(|(_, part)| is_part(part)).map(|(key, _)| key.clone()).collect()
         };
         let aggregated: BTreeMap<RoleKey, Vec<RoleKey>> = self
             .roles
@@ -138,10 +121,8 @@ impl Policy {
             .filter(|(_, role)| !role.aggregated.is_empty())
             .map(|(key, role)| (key.clone(), parts(role)))
             .collect();
-        let rules: Vec<(RoleKey, Vec<Rule>)> = aggregated
-            .keys()
-            .map(|key| (key.clone(), self.collect(key, &aggregated)))
-            .collect();
+        let rules: Vec<(RoleKey, Vec<Rule>)> =
+            aggregated.keys().map(|key| (key.clone(), self.collect(key, &aggregated))).collect();
         for (key, rules) in rules {
             if let Some(role) = self.roles.get_mut(&key) {
                 role.rules = rules;
@@ -181,11 +162,7 @@ fn reason(missing: &BTreeSet<&RoleKey>) -> String {
     let texts: Vec<String> = missing
         .iter()
         .map(|RoleKey { namespace, name }| {
-            let kind = if namespace.is_empty() {
-                "clusterrole"
-            } else {
-                "role"
-            };
+            let kind = if namespace.is_empty() { "clusterrole" } else { "role" };
             format!("{kind}.rbac.authorization.k8s.io {name:?} not found")
         })
         .collect();

@@ -43,11 +43,7 @@ pub(super) fn read(
             continue;
         }
         let items = match value.get("items").and_then(Value::items) {
-            Some(items)
-                if value
-                    .str_at(&["kind"])
-                    .is_some_and(|kind| kind.ends_with("List")) =>
-            {
+            Some(items) if value.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List")) => {
                 items
             }
             _ => std::slice::from_ref(&value),
@@ -176,11 +172,7 @@ impl Object<'_> {
             }
             Some(rule) => rule.cluster_role_selectors,
         };
-        let role = Role {
-            labels: fields.metadata.labels,
-            rules: fields.rules,
-            aggregated,
-        };
+        let role = Role { labels: fields.metadata.labels, rules: fields.rules, aggregated };
         match objects.roles.insert(key, role) {
             None => Ok(()),
             Some(_) => Err(self.error("", "a role with this name already exists")),
@@ -220,10 +212,7 @@ impl Object<'_> {
             ("Role", own) => own,
             _ => return wrong("expected `Role` or `ClusterRole`"),
         };
-        Ok(RoleKey {
-            namespace: namespace.to_owned(),
-            name: role.name,
-        })
+        Ok(RoleKey { namespace: namespace.to_owned(), name: role.name })
     }
 
     fn subject(self, subject: Reference, namespace: &str, at: &str) -> Result<Subject> {
@@ -255,10 +244,7 @@ impl Object<'_> {
         if is_namespaced && namespace.is_empty() {
             return Err(self.error("metadata", "`namespace` is missing"));
         }
-        Ok(RoleKey {
-            namespace,
-            name: metadata.name.clone(),
-        })
+        Ok(RoleKey { namespace, name: metadata.name.clone() })
     }
 
     /// Reads the object, without some of its fields, as a type.
@@ -292,13 +278,7 @@ impl Object<'_> {
 
 /// Returns the problem of a rule, if it has one.
 fn problem(rule: &Rule, is_namespaced: bool) -> Option<&'static str> {
-    let Rule {
-        verbs,
-        api_groups,
-        resources,
-        resource_names,
-        non_resource_urls,
-    } = rule;
+    let Rule { verbs, api_groups, resources, resource_names, non_resource_urls } = rule;
     if verbs.is_empty() {
         Some("the rule has no `verbs`")
     } else if non_resource_urls.is_empty() {

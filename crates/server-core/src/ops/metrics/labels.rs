@@ -226,9 +226,5 @@ impl ObjectsLabels {
 }
 
 fn known(values: &'static [&'static str], value: &str) -> &'static str {
-    values
-        .iter()
-        .find(|&&one| one == value)
-        .copied()
-        .unwrap_or(OTHER)
+    values.iter().find(|&&one| one == value).copied().unwrap_or(OTHER)
 }

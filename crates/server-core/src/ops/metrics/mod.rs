@@ -36,9 +36,8 @@ const SECONDS: [f64; 16] = [
 ];
 
 /// The upper bounds of the buckets for numbers of objects.
-const OBJECTS: [f64; 13] = [
-    1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 2_000.0, 5_000.0, 10_000.0,
-];
+const OBJECTS: [f64; 13] =
+    [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 2_000.0, 5_000.0, 10_000.0];
 
 type Histograms<Labels> = Family<Labels, Histogram, fn() -> Histogram>;
 
@@ -90,30 +89,17 @@ impl Metrics {
         metrics.register_requests();
         metrics.register_work();
         metrics.register_instances();
-        let built = vec![
-            ("version", version.to_owned()),
-            ("commit", commit.to_owned()),
-        ];
+        let built = vec![("version", version.to_owned()), ("commit", commit.to_owned())];
         let ours = metrics.registry.sub_registry_with_prefix("krm_template");
-        ours.register(
-            "build",
-            "The version and the commit of the program",
-            Info::new(built),
-        );
+        ours.register("build", "The version and the commit of the program", Info::new(built));
         ours.register_collector(Box::new(running::Running(admission)));
-        metrics
-            .registry
-            .register_collector(Box::new(process::Process::new()));
+        metrics.registry.register_collector(Box::new(process::Process::new()));
         metrics
     }
 
     fn register_requests(&mut self) {
         let ours = self.registry.sub_registry_with_prefix("krm_template");
-        ours.register(
-            "requests",
-            "Requests that were answered",
-            self.requests.clone(),
-        );
+        ours.register("requests", "Requests that were answered", self.requests.clone());
         ours.register(
             "request_seconds",
             "How long requests took, except watches",
@@ -139,11 +125,7 @@ impl Metrics {
 
     fn register_work(&mut self) {
         let ours = self.registry.sub_registry_with_prefix("krm_template");
-        ours.register(
-            "expansions",
-            "Expansions of Templates",
-            self.expansions.clone(),
-        );
+        ours.register("expansions", "Expansions of Templates", self.expansions.clone());
         ours.register(
             "expansion_seconds",
             "How long expansions took",
@@ -159,11 +141,7 @@ impl Metrics {
             "How long operations of the store took",
             self.store_seconds.clone(),
         );
-        ours.register(
-            "store_objects",
-            "Objects in the store",
-            self.store_objects.clone(),
-        );
+        ours.register("store_objects", "Objects in the store", self.store_objects.clone());
         ours.register(
             "events_dropped",
             "Watches that were ended because the client was too slow",
@@ -197,10 +175,8 @@ impl Metrics {
 
     /// Sets the number of instances of a group that are ready, or are not.
     pub fn set_instances(&self, group: Group, is_ready: bool, count: usize) {
-        let labels = InstanceLabels {
-            group: group.name(),
-            ready: if is_ready { "true" } else { "false" },
-        };
+        let labels =
+            InstanceLabels { group: group.name(), ready: if is_ready { "true" } else { "false" } };
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         self.instances.get_or_create(&labels).set(count);
     }
@@ -227,9 +203,7 @@ impl Metrics {
     pub fn observe_request(&self, request: Request<'_>, code: u16, elapsed: Option<Duration>) {
         let labels = RequestLabels::new(request, code);
         if let Some(elapsed) = elapsed {
-            let seconds = self
-                .request_seconds
-                .get_or_create(&TimeLabels::new(&labels));
+            let seconds = self.request_seconds.get_or_create(&TimeLabels::new(&labels));
             seconds.observe(elapsed.as_secs_f64());
         }
         self.requests.get_or_create(&labels).inc();
@@ -243,13 +217,10 @@ impl Metrics {
         objects: usize,
         elapsed: Duration,
     ) {
-        self.expansions
-            .get_or_create(&ExpansionLabels::new(dialect, outcome))
-            .inc();
+        self.expansions.get_or_create(&ExpansionLabels::new(dialect, outcome)).inc();
         self.expansion_seconds.observe(elapsed.as_secs_f64());
         if outcome == Outcome::Ok {
-            self.expansion_objects
-                .observe(f64::from(u32::try_from(objects).unwrap_or(u32::MAX)));
+            self.expansion_objects.observe(f64::from(u32::try_from(objects).unwrap_or(u32::MAX)));
         }
     }
 

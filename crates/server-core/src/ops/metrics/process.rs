@@ -35,9 +35,7 @@ struct Usage {
 impl Process {
     /// Records the current time as the start of the process.
     pub(super) fn new() -> Self {
-        Self {
-            started: Timestamp::now(),
-        }
+        Self { started: Timestamp::now() }
     }
 }
 
@@ -51,21 +49,9 @@ impl Collector for Process {
             ConstCounter::new(seconds).encode(metric)?;
         }
         let gauges = [
-            (
-                "process_resident_memory_bytes",
-                "Resident memory",
-                usage.resident_bytes,
-            ),
-            (
-                "process_virtual_memory_bytes",
-                "Virtual memory",
-                usage.virtual_bytes,
-            ),
-            (
-                "process_open_fds",
-                "Open file descriptors",
-                usage.open_files,
-            ),
+            ("process_resident_memory_bytes", "Resident memory", usage.resident_bytes),
+            ("process_virtual_memory_bytes", "Virtual memory", usage.virtual_bytes),
+            ("process_open_fds", "Open file descriptors", usage.open_files),
             (
                 "process_max_fds",
                 "The most open file descriptors",
@@ -99,10 +85,7 @@ impl Usage {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "files of the kernel, not of a user"
-)]
+#[expect(clippy::disallowed_methods, reason = "files of the kernel, not of a user")]
 fn proc_file(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
@@ -119,11 +102,7 @@ fn processor_seconds(stat: &str) -> Option<f64> {
 /// Parses a line of `/proc/self/status`, such as `VmRSS:    5120 kB`, and returns the bytes.
 fn memory(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-    line.trim()
-        .strip_suffix(" kB")?
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(1024)
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
 #[cfg(test)]

@@ -11,12 +11,8 @@ fn metrics() -> (Admission, Metrics) {
     (admission.clone(), Metrics::new(admission, "0.1.0", "abc"))
 }
 
-const LIST: Request<'static> = Request {
-    verb: "list",
-    group: "template.krm.dev",
-    resource: "templates",
-    subresource: "",
-};
+const LIST: Request<'static> =
+    Request { verb: "list", group: "template.krm.dev", resource: "templates", subresource: "" };
 
 fn observed() -> Metrics {
     let (_, metrics) = metrics();
@@ -40,10 +36,7 @@ fn observed() -> Metrics {
 #[track_caller]
 fn check(metrics: &Metrics, line: &str) {
     let text = metrics.text().unwrap();
-    assert!(
-        text.lines().any(|one| one == line),
-        "no line {line} in\n{text}"
-    );
+    assert!(text.lines().any(|one| one == line), "no line {line} in\n{text}");
 }
 
 #[test]
@@ -126,12 +119,7 @@ fn values_are_exposed_with_their_labels() {
 fn what_is_not_known_is_one_value() {
     let (_, metrics) = metrics();
     for name in ["a", "b"] {
-        let request = Request {
-            verb: name,
-            group: name,
-            resource: name,
-            subresource: name,
-        };
+        let request = Request { verb: name, group: name, resource: name, subresource: name };
         metrics.observe_request(request, 404, None);
     }
     check(
@@ -149,14 +137,8 @@ fn what_is_not_known_is_one_value() {
 #[test]
 fn what_runs_is_counted_while_it_runs() {
     let (admission, metrics) = metrics();
-    let taken = [
-        Class::Read,
-        Class::Write,
-        Class::Write,
-        Class::Watch,
-        Class::Connection,
-    ]
-    .map(|class| admission.enter(class).unwrap());
+    let taken = [Class::Read, Class::Write, Class::Write, Class::Watch, Class::Connection]
+        .map(|class| admission.enter(class).unwrap());
     for line in [
         "krm_template_in_flight{class=\"read\"} 1",
         "krm_template_in_flight{class=\"write\"} 2",

@@ -69,12 +69,7 @@ impl Etcd {
         let prefix = options.prefix.trim_end_matches('/').to_owned();
         let members = Arc::new(Members::new(options).await?);
         let (feeds, making) = (Lock::default(), Mutex::new(()));
-        Ok(Self(Arc::new(Shared {
-            members,
-            prefix,
-            feeds,
-            making,
-        })))
+        Ok(Self(Arc::new(Shared { members, prefix, feeds, making })))
     }
 
     pub(in crate::store) async fn get(&self, key: &str) -> Result<Option<Item>, Error> {
@@ -106,11 +101,7 @@ impl Etcd {
         let (mut at, mut together) = (at, PAGE);
         let (mut items, mut damaged) = (Vec::new(), Vec::new());
         loop {
-            let missing = if limit == 0 {
-                together
-            } else {
-                (limit - items.len()).min(together)
-            };
+            let missing = if limit == 0 { together } else { (limit - items.len()).min(together) };
             let mut options = GetOptions::new()
                 .with_range(end.clone())
                 .with_limit(i64::try_from(missing).unwrap_or(i64::MAX));
@@ -129,10 +120,7 @@ impl Etcd {
             };
             let revision = *at.get_or_insert_with(|| revision_of(&response));
             let pairs = response.kvs();
-            for item in pairs
-                .iter()
-                .filter_map(|pair| item_of(pair, &self.0.prefix))
-            {
+            for item in pairs.iter().filter_map(|pair| item_of(pair, &self.0.prefix)) {
                 match item {
                     Ok(item) => items.push(item),
                     Err(Error::Damaged { key, .. }) => damaged.push(key),
@@ -145,12 +133,7 @@ impl Etcd {
             match pairs.last().and_then(|pair| pair.key_str().ok()) {
                 Some(last) if remaining > 0 && !is_full => start = format!("{last}\0"),
                 _ => {
-                    return Ok(Page {
-                        items,
-                        damaged,
-                        revision,
-                        remaining,
-                    });
+                    return Ok(Page { items, damaged, revision, remaining });
                 }
             }
         }
@@ -198,10 +181,7 @@ impl Etcd {
 
     pub(in crate::store) async fn ready(&self) -> Result<(), Error> {
         let members = &self.0.members;
-        if members
-            .without_quorum()
-            .is_some_and(|time| time < READY_AGE)
-        {
+        if members.without_quorum().is_some_and(|time| time < READY_AGE) {
             return Ok(());
         }
         let read = timeout(READ_ATTEMPT, self.revision()).await;
@@ -210,9 +190,7 @@ impl Etcd {
             Ok(Err(error)) => error,
             Err(_) => unavailable("no member answers"),
         };
-        let is_recent = members
-            .without_quorum()
-            .is_some_and(|time| time < READY_PATIENCE);
+        let is_recent = members.without_quorum().is_some_and(|time| time < READY_PATIENCE);
         if is_recent { Ok(()) } else { Err(why) }
     }
 
@@ -226,10 +204,7 @@ impl Etcd {
 
     /// Returns a watch of the newest feed, if the feed reaches back to the revision.
     fn subscribe(&self, prefix: &str, after: Revision) -> Option<Watch> {
-        self.feeds()
-            .newest
-            .as_ref()
-            .and_then(|feed| feed.watch(prefix, after).ok())
+        self.feeds().newest.as_ref().and_then(|feed| feed.watch(prefix, after).ok())
     }
 
     /// Checks that etcd still has all changes after a revision, and the values before them.
@@ -320,25 +295,17 @@ impl Etcd {
                 TxnOp::delete(key.clone(), None),
             ),
         };
-        Txn::new()
-            .when([compare])
-            .and_then([operation])
-            .or_else([TxnOp::get(key, None)])
+        Txn::new().when([compare]).and_then([operation]).or_else([TxnOp::get(key, None)])
     }
 
     fn outcome(&self, write: &Write, response: &TxnResponse) -> Result<Revision, Error> {
         if response.succeeded() {
-            return Ok(response
-                .header()
-                .map_or(0, |header| number(header.revision())));
+            return Ok(response.header().map_or(0, |header| number(header.revision())));
         }
-        let now = response
-            .op_responses()
-            .into_iter()
-            .find_map(|response| match response {
-                TxnOpResponse::Get(response) => self.item(&response),
-                _ => None,
-            });
+        let now = response.op_responses().into_iter().find_map(|response| match response {
+            TxnOpResponse::Get(response) => self.item(&response),
+            _ => None,
+        });
         Err(match (write, now) {
             (Write::Create(..), _) => Error::Exists,
             (_, None) => Error::Missing,
@@ -364,10 +331,7 @@ impl Etcd {
     }
 
     fn item(&self, response: &GetResponse) -> Option<Result<Item, Error>> {
-        response
-            .kvs()
-            .first()
-            .and_then(|pair| item_of(pair, &self.0.prefix))
+        response.kvs().first().and_then(|pair| item_of(pair, &self.0.prefix))
     }
 
     /// Returns the key in etcd.
@@ -389,9 +353,7 @@ fn unavailable(why: impl Into<String>) -> Error {
 }
 
 fn revision_of(response: &GetResponse) -> Revision {
-    response
-        .header()
-        .map_or(0, |header| number(header.revision()))
+    response.header().map_or(0, |header| number(header.revision()))
 }
 
 fn signed(revision: Revision) -> i64 {

@@ -54,20 +54,13 @@ pub(super) async fn follow(members: Arc<Members>, prefix: String, feed: Weak<Fee
             End::Lost => members.failed(connection).await,
         }
         // Members that answer reads can refuse watches.
-        rounds = if begin.elapsed() > LOOK_INTERVAL {
-            0
-        } else {
-            rounds + 1
-        };
+        rounds = if begin.elapsed() > LOOK_INTERVAL { 0 } else { rounds + 1 };
         sleep(pause(rounds)).await;
     }
 }
 
 async fn watch(member: Member, members: &Members, prefix: &str, feed: &Weak<Feed>) -> End {
-    let Some(after) = feed
-        .upgrade()
-        .filter(|feed| !feed.has_ended())
-        .map(|feed| feed.revision())
+    let Some(after) = feed.upgrade().filter(|feed| !feed.has_ended()).map(|feed| feed.revision())
     else {
         return End::Unused;
     };
@@ -81,18 +74,11 @@ async fn watch(member: Member, members: &Members, prefix: &str, feed: &Weak<Feed
         .with_prev_key()
         .with_progress_notify()
         .with_fragment();
-    let mut client = member
-        .client
-        .watch_client()
-        .max_decoding_message_size(MAX_MESSAGE_BYTES);
+    let mut client = member.client.watch_client().max_decoding_message_size(MAX_MESSAGE_BYTES);
     let mut look = interval(LOOK_INTERVAL);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     look.reset();
-    let started = timeout(
-        LOOK_INTERVAL,
-        client.watch(format!("{prefix}/"), Some(options)),
-    )
-    .await;
+    let started = timeout(LOOK_INTERVAL, client.watch(format!("{prefix}/"), Some(options))).await;
     let Ok(Ok(mut stream)) = started else {
         return End::Lost;
     };
@@ -139,9 +125,7 @@ fn take(response: &WatchResponse, prefix: &str, feed: &Weak<Feed>) -> Option<End
     let Some(feed) = feed.upgrade() else {
         return Some(End::Unused);
     };
-    let newest = response
-        .header()
-        .map_or(0, |header| number(header.revision()));
+    let newest = response.header().map_or(0, |header| number(header.revision()));
     if response.compact_revision() > 0 {
         return Some(End::Compacted(newest));
     }
@@ -168,11 +152,7 @@ fn take(response: &WatchResponse, prefix: &str, feed: &Weak<Feed>) -> Option<End
         let Some(value) = value.unwrap_or_else(|| Some(Bytes::new())) else {
             return Some(End::Compacted(newest));
         };
-        let item = Item {
-            key: key.to_owned(),
-            value,
-            revision: number(now.mod_revision()),
-        };
+        let item = Item { key: key.to_owned(), value, revision: number(now.mod_revision()) };
         changes.push(match (event.event_type(), before) {
             (EventType::Put, None) if now.version() > 1 => return Some(End::Compacted(newest)),
             (EventType::Put, before) => KeyChange::Put(item, before),
@@ -192,11 +172,7 @@ pub(super) fn item_of(pair: &KeyValue, prefix: &str) -> Option<Result<Item, Erro
     let key = key_of(pair, prefix)?.to_owned();
     let revision = number(pair.mod_revision());
     Some(match value_of(&key, pair.value()) {
-        Some(value) => Ok(Item {
-            key,
-            value,
-            revision,
-        }),
+        Some(value) => Ok(Item { key, value, revision }),
         None => Err(Error::Damaged { key, revision }),
     })
 }

@@ -63,9 +63,7 @@ struct State {
 
 impl std::fmt::Debug for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("State")
-            .field("endpoint", &self.endpoint)
-            .finish_non_exhaustive()
+        f.debug_struct("State").field("endpoint", &self.endpoint).finish_non_exhaustive()
     }
 }
 
@@ -96,17 +94,9 @@ impl Members {
         };
         let state = Mutex::new(state);
         let connections = watch::Sender::new(0);
-        let members = Self {
-            options,
-            state,
-            connections,
-            quorum: Lock::new(None),
-        };
+        let members = Self { options, state, connections, quorum: Lock::new(None) };
         // Detects missing or invalid files.
-        members
-            .member()
-            .await
-            .map_err(|why| Error::Unavailable(format!("etcd: {why}")))?;
+        members.member().await.map_err(|why| Error::Unavailable(format!("etcd: {why}")))?;
         Ok(members)
     }
 
@@ -121,30 +111,18 @@ impl Members {
             }
         }
         if let Some(client) = state.client.clone() {
-            return Ok(Member {
-                client,
-                connection: *self.connections.borrow(),
-            });
+            return Ok(Member { client, connection: *self.connections.borrow() });
         }
         sleep_until(state.not_before).await;
         state.files = self.files().await;
         state.files_seen = Instant::now();
         let place = state.endpoint % self.options.endpoints.len();
-        let endpoint = self
-            .options
-            .endpoints
-            .get(place)
-            .cloned()
-            .unwrap_or_default();
+        let endpoint = self.options.endpoints.get(place).cloned().unwrap_or_default();
         let client = self.connect(&endpoint).await;
         let client = client.map_err(|why| format!("{endpoint}: {why}"))?;
         state.client = Some(client.clone());
-        self.connections
-            .send_modify(|connections| *connections += 1);
-        Ok(Member {
-            client,
-            connection: *self.connections.borrow(),
-        })
+        self.connections.send_modify(|connections| *connections += 1);
+        Ok(Member { client, connection: *self.connections.borrow() })
     }
 
     /// Records a response from a quorum.
@@ -198,18 +176,14 @@ impl Members {
         if endpoint.starts_with("https://") {
             options = options.with_tls(tls);
         }
-        Client::connect([endpoint], Some(options))
-            .await
-            .map_err(|error| error.to_string())
+        Client::connect([endpoint], Some(options)).await.map_err(|error| error.to_string())
     }
 
     /// Returns the modification times of the TLS files.
     async fn files(&self) -> Vec<Option<SystemTime>> {
         let options = &self.options;
         let mut times = Vec::new();
-        for path in [&options.ca_file, &options.cert_file, &options.key_file]
-            .into_iter()
-            .flatten()
+        for path in [&options.ca_file, &options.cert_file, &options.key_file].into_iter().flatten()
         {
             let metadata = tokio::fs::metadata(path).await;
             times.push(metadata.and_then(|metadata| metadata.modified()).ok());

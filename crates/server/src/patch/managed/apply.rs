@@ -78,10 +78,7 @@ fn managers_of(group: Group, live: &Value, writer: &Writer<'_>) -> Managers {
     if managers.0.is_empty() {
         let changes = Changes::between(group, &json!({}), live);
         if !changes.changed.is_empty() {
-            let writer = Writer {
-                manager: BEFORE_APPLY,
-                ..*writer
-            };
+            let writer = Writer { manager: BEFORE_APPLY, ..*writer };
             let id = Id::new(group, Operation::Update, &writer);
             managers.own(group, id, changes.changed, time(writer.time));
         }
@@ -94,17 +91,13 @@ fn managers_of(group: Group, live: &Value, writer: &Writer<'_>) -> Managers {
 fn merged(group: Group, current: Option<&Value>, applied: &Value) -> Value {
     let mut object = current.unwrap_or(applied).clone();
     if let Value::Object(fields) = &mut object {
-        with_map(
-            fields.entry("metadata").or_insert(Value::Null),
-            |metadata| match current {
-                Some(_) => take_identity(metadata, applied),
-                None => {
-                    metadata.retain(|name, _| {
-                        !is_system(name) || FROM_CLIENTS.contains(&name.as_str())
-                    });
-                }
-            },
-        );
+        with_map(fields.entry("metadata").or_insert(Value::Null), |metadata| match current {
+            Some(_) => take_identity(metadata, applied),
+            None => {
+                metadata
+                    .retain(|name, _| !is_system(name) || FROM_CLIENTS.contains(&name.as_str()));
+            }
+        });
     }
     Shape::of(group, applied).merge(&mut object, applied);
     object
@@ -113,9 +106,7 @@ fn merged(group: Group, current: Option<&Value>, applied: &Value) -> Value {
 /// Copies the fields of the applied object that identify the expected object.
 fn take_identity(metadata: &mut Map<String, Value>, applied: &Value) {
     for name in ["name", "namespace", "uid", "resourceVersion"] {
-        let value = applied
-            .get("metadata")
-            .and_then(|metadata| metadata.get(name));
+        let value = applied.get("metadata").and_then(|metadata| metadata.get(name));
         if let Some(value) = value.filter(|value| !value.is_null()) {
             metadata.insert(name.to_owned(), value.clone());
         }
@@ -127,14 +118,8 @@ fn check((group, expected): (Group, Kind), applied: &Value) -> Result<()> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let (version, kind) = (text(applied.get("apiVersion")), text(applied.get("kind")));
     if version != group.api_version() || kind != expected.name() {
-        let version = if version.contains('/') {
-            version
-        } else {
-            format!("/{version}")
-        };
-        return Err(Status::bad_request(format!(
-            "invalid object type: {version}, Kind={kind}"
-        )));
+        let version = if version.contains('/') { version } else { format!("/{version}") };
+        return Err(Status::bad_request(format!("invalid object type: {version}, Kind={kind}")));
     }
     let metadata = applied.get("metadata");
     let managers = metadata.and_then(|metadata| metadata.get("managedFields"));
@@ -142,9 +127,7 @@ fn check((group, expected): (Group, Kind), applied: &Value) -> Result<()> {
         return Err(Status::bad_request("metadata.managedFields must be nil"));
     }
     let checked = Shape::of(group, applied).check(applied, "");
-    let wrong = checked
-        .err()
-        .or_else(|| undeclared((group, expected), applied));
+    let wrong = checked.err().or_else(|| undeclared((group, expected), applied));
     let Some(why) = wrong else { return Ok(()) };
     let field = |name| text(metadata.and_then(|metadata| metadata.get(name)));
     Err(Status::bad_request(format!(
@@ -167,19 +150,12 @@ fn refuse_conflicts(managers: &Managers, changes: &Changes) -> Result<()> {
         .iter()
         .flat_map(|(manager, paths)| paths.iter().map(move |path| (manager, path)))
         .map(|(manager, path)| {
-            Cause::new(
-                "FieldManagerConflict",
-                path,
-                format!("conflict with {manager}"),
-            )
+            Cause::new("FieldManagerConflict", path, format!("conflict with {manager}"))
         })
         .collect();
     let message = match causes.as_slice() {
         [] => return Ok(()),
-        [one] => format!(
-            "Apply failed with 1 conflict: {}: {}",
-            one.message, one.field
-        ),
+        [one] => format!("Apply failed with 1 conflict: {}: {}", one.message, one.field),
         all => {
             let list: Vec<String> = conflicts
                 .iter()
@@ -187,15 +163,8 @@ fn refuse_conflicts(managers: &Managers, changes: &Changes) -> Result<()> {
                     format!("conflicts with {manager}:\n- {}", paths.join("\n- "))
                 })
                 .collect();
-            format!(
-                "Apply failed with {} conflicts: {}",
-                all.len(),
-                list.join("\n")
-            )
+            format!("Apply failed with {} conflicts: {}", all.len(), list.join("\n"))
         }
     };
-    Err(Status::new(409, "Conflict", message).with(Details {
-        causes,
-        ..Details::default()
-    }))
+    Err(Status::new(409, "Conflict", message).with(Details { causes, ..Details::default() }))
 }

@@ -43,10 +43,7 @@ impl Step {
                 };
                 let fields: BTreeMap<_, _> = fields.into_iter().collect();
                 Self::Key(
-                    fields
-                        .into_iter()
-                        .map(|(name, value)| (name, value.to_string()))
-                        .collect(),
+                    fields.into_iter().map(|(name, value)| (name, value.to_string())).collect(),
                 )
             }
             "i" => Self::Index(rest.parse().ok()?),
@@ -59,10 +56,8 @@ impl Step {
         match self {
             Self::Field(name) => format!("f:{name}"),
             Self::Key(fields) => {
-                let fields: Vec<String> = fields
-                    .iter()
-                    .map(|(name, value)| format!("{}:{value}", json!(name)))
-                    .collect();
+                let fields: Vec<String> =
+                    fields.iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
                 format!("k:{{{}}}", fields.join(","))
             }
             Self::Item(value) => format!("v:{value}"),
@@ -75,10 +70,8 @@ impl Step {
         let _ = match self {
             Self::Field(name) => write!(path, ".{name}"),
             Self::Key(fields) => {
-                let fields: Vec<String> = fields
-                    .iter()
-                    .map(|(name, value)| format!("{name}={value}"))
-                    .collect();
+                let fields: Vec<String> =
+                    fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
                 write!(path, "[{}]", fields.join(","))
             }
             Self::Item(value) => write!(path, "[={value}]"),
@@ -99,10 +92,7 @@ pub(super) struct Fields {
 impl Fields {
     /// Returns the set with only the root, a leaf.
     pub(super) fn leaf() -> Self {
-        Self {
-            own: true,
-            children: BTreeMap::new(),
-        }
+        Self { own: true, children: BTreeMap::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -160,10 +150,7 @@ impl Fields {
 
     /// Returns the fields in both sets.
     pub(super) fn intersection(&self, other: &Self) -> Self {
-        let mut both = Self {
-            own: self.own && other.own,
-            children: BTreeMap::new(),
-        };
+        let mut both = Self { own: self.own && other.own, children: BTreeMap::new() };
         for (step, fields) in &self.children {
             if let Some(other) = other.children.get(step) {
                 both.insert(step.clone(), fields.intersection(other));
@@ -226,11 +213,7 @@ impl Fields {
         if self.own && !self.children.is_empty() {
             encoded.insert(".".to_owned(), json!({}));
         }
-        encoded.extend(
-            self.children
-                .iter()
-                .map(|(step, child)| (step.encode(), child.encode())),
-        );
+        encoded.extend(self.children.iter().map(|(step, child)| (step.encode(), child.encode())));
         Value::Object(encoded)
     }
 }

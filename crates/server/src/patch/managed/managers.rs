@@ -56,11 +56,7 @@ pub(super) struct Id {
 
 impl Id {
     pub(super) fn new(group: Group, operation: Operation, writer: &Writer<'_>) -> Self {
-        let manager = if writer.manager.is_empty() {
-            "unknown"
-        } else {
-            writer.manager
-        };
+        let manager = if writer.manager.is_empty() { "unknown" } else { writer.manager };
         let version = match operation {
             Operation::Apply => "",
             Operation::Update => group.api_version(),
@@ -145,25 +141,13 @@ impl Managers {
 
     /// Merges the oldest managers with the operation `Update`, if there are too many.
     pub(super) fn cap(&mut self, group: Group) {
-        let mut updaters: Vec<Id> = self
-            .0
-            .keys()
-            .filter(|id| id.operation == Operation::Update)
-            .cloned()
-            .collect();
-        let Some(over) = updaters
-            .len()
-            .checked_sub(MAX_UPDATERS)
-            .filter(|over| *over > 0)
-        else {
+        let mut updaters: Vec<Id> =
+            self.0.keys().filter(|id| id.operation == Operation::Update).cloned().collect();
+        let Some(over) = updaters.len().checked_sub(MAX_UPDATERS).filter(|over| *over > 0) else {
             return;
         };
         updaters.sort_by_key(|id| self.0.get(id).and_then(|managed| managed.time));
-        let writer = Writer {
-            manager: OLD_CHANGES,
-            time: "",
-            subresource: "",
-        };
+        let writer = Writer { manager: OLD_CHANGES, time: "", subresource: "" };
         let bucket = Id::new(group, Operation::Update, &writer);
         for id in updaters.iter().take(over + 1) {
             if let Some(managed) = self.0.remove(id) {
@@ -187,10 +171,7 @@ impl Managers {
                 .cmp(&(right_id.operation, right.time))
                 .then_with(|| left_id.cmp(right_id))
         });
-        let entries = entries
-            .iter()
-            .map(|(id, managed)| encode(id, managed))
-            .collect();
+        let entries = entries.iter().map(|(id, managed)| encode(id, managed)).collect();
         metadata.insert("managedFields".to_owned(), entries);
     }
 }
@@ -245,21 +226,10 @@ fn decode(entry: &Value) -> Option<(Id, Managed)> {
     let id = Id {
         manager: text("manager")?,
         operation,
-        version: if operation == Operation::Update {
-            version.clone()
-        } else {
-            String::new()
-        },
+        version: if operation == Operation::Update { version.clone() } else { String::new() },
         subresource: text("subresource")?,
     };
-    Some((
-        id,
-        Managed {
-            version,
-            time,
-            fields,
-        },
-    ))
+    Some((id, Managed { version, time, fields }))
 }
 
 fn encode(id: &Id, managed: &Managed) -> Value {

@@ -211,11 +211,7 @@ impl Shape {
             return compare_leaf(before, after);
         };
         if old.is_empty() && new.is_empty() {
-            return if self.is_struct() {
-                Changes::default()
-            } else {
-                compare_leaf(before, after)
-            };
+            return if self.is_struct() { Changes::default() } else { compare_leaf(before, after) };
         }
         let mut changes = Changes::default();
         let steps: BTreeSet<&Step> = old.keys().chain(new.keys()).collect();
@@ -238,15 +234,10 @@ impl Shape {
 
     /// Returns the value of a part for a comparison. OpenShift's Templates always have `objects`.
     fn value<'a>(self, step: &Step, part: Option<&(Self, &'a Value)>) -> Option<&'a Value> {
-        let value = part
-            .map(|(_, value)| *value)
-            .filter(|value| !(self.is_typed() && value.is_null()));
+        let value =
+            part.map(|(_, value)| *value).filter(|value| !(self.is_typed() && value.is_null()));
         let always = self == Self::Object(Group::OpenShift) && *step == Step::field("objects");
-        if always {
-            Some(value.unwrap_or(&Value::Null))
-        } else {
-            value
-        }
+        if always { Some(value.unwrap_or(&Value::Null)) } else { value }
     }
 
     /// Returns the fields of an applied value. An empty list has none.
@@ -333,10 +324,7 @@ impl Shape {
     /// them.
     fn merge_list(self, live: Vec<Value>, applied: &[Value]) -> Value {
         let steps = |items: &[Value]| -> Vec<Option<Step>> {
-            items
-                .iter()
-                .map(|item| self.item(item).map(|(step, _)| step))
-                .collect()
+            items.iter().map(|item| self.item(item).map(|(step, _)| step)).collect()
         };
         let (live_steps, applied_steps) = (steps(&live), steps(applied));
         let applied_set: BTreeSet<&Step> = applied_steps.iter().flatten().collect();
@@ -371,10 +359,7 @@ impl Shape {
                 wanted.pop_front();
                 before.next();
             }
-            let mut value = step
-                .as_ref()
-                .and_then(|step| shared.remove(step))
-                .unwrap_or_default();
+            let mut value = step.as_ref().and_then(|step| shared.remove(step)).unwrap_or_default();
             let shape = self.item(item).map_or(Self::Leaf, |(_, shape)| shape);
             shape.merge(&mut value, item);
             merged.push(value);
@@ -467,9 +452,8 @@ impl Shape {
             Value::Null => Ok(()),
             Value::Object(fields) if self.is_map() => {
                 fields.iter().try_for_each(|(name, value)| {
-                    self.field(name).map_or(Ok(()), |shape| {
-                        shape.check(value, &format!("{path}.{name}"))
-                    })
+                    self.field(name)
+                        .map_or(Ok(()), |shape| shape.check(value, &format!("{path}.{name}")))
                 })
             }
             Value::Array(items) if self.is_list() => self.check_list(items, path),
@@ -512,14 +496,8 @@ impl Shape {
 
 fn compare_leaf(before: Option<&Value>, after: Option<&Value>) -> Changes {
     match (before, after) {
-        (Some(_), None) => Changes {
-            removed: Fields::leaf(),
-            ..Changes::default()
-        },
+        (Some(_), None) => Changes { removed: Fields::leaf(), ..Changes::default() },
         (before, after) if before == after => Changes::default(),
-        _ => Changes {
-            changed: Fields::leaf(),
-            ..Changes::default()
-        },
+        _ => Changes { changed: Fields::leaf(), ..Changes::default() },
     }
 }

@@ -27,10 +27,7 @@ impl Call<'_> {
 
     /// Returns the deployment with a name in the namespace of the request.
     pub(super) fn target(&self, name: &str) -> Target {
-        Target {
-            namespace: self.namespace().to_owned(),
-            name: name.to_owned(),
-        }
+        Target { namespace: self.namespace().to_owned(), name: name.to_owned() }
     }
 
     /// Returns an operation. To a user without the right to get its deployment, it does not exist.

@@ -48,12 +48,7 @@ pub(super) async fn make(
         "all" => Prune::All,
         _ => return Err(Status::bad_request("prune must be 'all'")),
     };
-    let wanted = Wanted {
-        change,
-        request,
-        prune,
-        abandon: query.flag("abandon") == Some(true),
-    };
+    let wanted = Wanted { change, request, prune, abandon: query.flag("abandon") == Some(true) };
     let target = call.target(name);
     let started = call.state.deployments.start(call.user, &target, wanted);
     let Started { operation, done } = started.await?;
@@ -73,18 +68,9 @@ pub(super) async fn make(
         Ok(Err(_)) => Err(Status::internal("the operation ended without a result").into()),
         Err(_) => return Err(goes_on(&operation, limit)),
     };
-    let code = if change == ChangeKind::Create {
-        201
-    } else {
-        200
-    };
+    let code = if change == ChangeKind::Create { 201 } else { 200 };
     let mut answer = match ended {
-        Ok(Ended {
-            deployment,
-            manifest,
-            warnings,
-            message,
-        }) => {
+        Ok(Ended { deployment, manifest, warnings, message }) => {
             let json = shown::deployment(&deployment, &message, Some(&manifest));
             let mut answer = call.shown(code, json).await;
             warn(&mut answer, &warnings);

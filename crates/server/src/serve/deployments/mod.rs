@@ -76,11 +76,7 @@ pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Ans
 /// Expands the configuration in the body.
 async fn expand(call: &Call<'_>) -> Result<Answer> {
     call.refuse_dry_run()?;
-    let texts = call
-        .state
-        .deployments
-        .texts(call.input().await?.request)
-        .await?;
+    let texts = call.state.deployments.texts(call.input().await?.request).await?;
     let document = json!({"config": texts.config, "layout": texts.layout});
     let mut answer = call.shown(200, document.to_string().into_bytes()).await;
     answer::warn(&mut answer, &texts.warnings);

@@ -18,9 +18,7 @@ pub(in crate::serve) fn is_read(method: &Method) -> bool {
 /// Returns the namespace in the query, or the default namespace.
 pub(super) fn namespace(incoming: &Incoming) -> &str {
     let given = incoming.query.first("namespace");
-    given
-        .filter(|name| !name.is_empty())
-        .unwrap_or(DEFAULT_NAMESPACE)
+    given.filter(|name| !name.is_empty()).unwrap_or(DEFAULT_NAMESPACE)
 }
 
 /// Returns the right that a request needs. The namespace of an operation is in the operation, so the
@@ -69,16 +67,10 @@ pub(in crate::serve) fn to_manifests<'a>(
     namespace: &'a str,
     name: &'a str,
 ) -> Attributes<'a> {
-    Attributes {
-        subresource: "manifests",
-        ..to(verb, namespace, name)
-    }
+    Attributes { subresource: "manifests", ..to(verb, namespace, name) }
 }
 
 /// Returns the right to read the operations of a deployment.
 pub(in crate::serve) fn to_operations<'a>(namespace: &'a str, name: &'a str) -> Attributes<'a> {
-    Attributes {
-        subresource: "operations",
-        ..to("get", namespace, name)
-    }
+    Attributes { subresource: "operations", ..to("get", namespace, name) }
 }

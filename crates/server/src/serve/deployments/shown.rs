@@ -60,7 +60,5 @@ pub(super) fn operation(operation: &Operation) -> Result<Vec<u8>> {
 
 /// Returns an operation that has just started as JSON.
 pub(super) fn begun(name: &str) -> Vec<u8> {
-    json!({"name": name, "state": "pending"})
-        .to_string()
-        .into_bytes()
+    json!({"name": name, "state": "pending"}).to_string().into_bytes()
 }

@@ -111,13 +111,7 @@ mod tests {
     use super::*;
 
     fn author(before: Revision, after: Revision, name: &str) -> Author {
-        Author {
-            before,
-            after,
-            time: 100,
-            user: json!({"username": name}),
-            is_listed: false,
-        }
+        Author { before, after, time: 100, user: json!({"username": name}), is_listed: false }
     }
 
     #[test]
@@ -134,10 +128,7 @@ mod tests {
         let again = eve.followed(author(6, 7, "ann"));
         assert!(again.has_made(6, 7) && !again.has_made(5, 7) && !again.has_made(3, 7));
         // A change of an unknown user lies between, or it is another Template.
-        assert_eq!(
-            ann.clone().followed(author(4, 8, "ann")),
-            author(4, 8, "ann")
-        );
+        assert_eq!(ann.clone().followed(author(4, 8, "ann")), author(4, 8, "ann"));
         let created = author(0, 0, "ann").followed(author(0, 9, "ann"));
         assert_eq!(created, author(0, 9, "ann"));
     }

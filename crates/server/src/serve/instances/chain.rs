@@ -40,10 +40,7 @@ pub(super) async fn check(
         let spec = child.get("spec").unwrap_or(&Value::Null);
         let why = if depth >= DEPTH {
             format!("instances create one another at most {DEPTH} levels deep")
-        } else if self::templates(namespace, spec)
-            .iter()
-            .any(|one| templates.contains(one))
-        {
+        } else if self::templates(namespace, spec).iter().any(|one| templates.contains(one)) {
             "an instance cannot be created by an instance of the same Template".to_owned()
         } else {
             continue;

@@ -252,11 +252,7 @@ impl Controller {
             }
         };
         let entry = self.entries.entry(key).or_default();
-        let Seen {
-            version,
-            templates,
-            is_ready,
-        } = written;
+        let Seen { version, templates, is_ready } = written;
         entry.is_ready = is_ready;
         entry.templates = templates;
         if entry.seen != version {
@@ -302,9 +298,7 @@ impl Controller {
 }
 
 fn back_off(entry: &mut Entry, now: Instant) -> (Instant, Cause) {
-    let delay = DELAYS
-        .0
-        .saturating_mul(2_u32.saturating_pow(entry.failures));
+    let delay = DELAYS.0.saturating_mul(2_u32.saturating_pow(entry.failures));
     entry.failures = entry.failures.saturating_add(1);
     (now + jittered(delay.min(DELAYS.1)), Cause::Change)
 }
@@ -438,16 +432,8 @@ async fn send(changes: &mpsc::Sender<Change>, item: &Item) {
             let text = |key: &str| one.get(key).and_then(Value::as_str);
             (text("type"), text("status")) == (Some("Ready"), Some("True"))
         });
-        let version = format!(
-            "{} {generation} {}",
-            stored.uid(),
-            stored.is_being_deleted()
-        );
-        Seen {
-            version,
-            templates: templates(&draft.value("spec")),
-            is_ready,
-        }
+        let version = format!("{} {generation} {}", stored.uid(), stored.is_being_deleted());
+        Seen { version, templates: templates(&draft.value("spec")), is_ready }
     };
     let change = Change::Written(item.key.clone(), seen);
     // The receiver has ended with the server.
@@ -467,10 +453,7 @@ mod tests {
             let (due, _) = back_off(&mut entry, now);
             last = due - now;
             let expected = Duration::from_secs(expected);
-            assert!(
-                last >= expected.mul_f64(0.9) && last <= expected.mul_f64(1.1),
-                "{last:?}"
-            );
+            assert!(last >= expected.mul_f64(0.9) && last <= expected.mul_f64(1.1), "{last:?}");
         }
         assert!(last <= Duration::from_mins(11));
     }

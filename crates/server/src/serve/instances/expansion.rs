@@ -32,10 +32,7 @@ pub(in crate::serve) struct Problem {
 
 impl Problem {
     pub(super) fn new(reason: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            reason,
-            message: message.into(),
-        }
+        Self { reason, message: message.into() }
     }
 }
 
@@ -44,11 +41,7 @@ impl From<Box<Status>> for Problem {
         let causes = status.details.iter().flat_map(|details| &details.causes);
         let mut causes = causes.into_iter();
         let is_missing = causes.any(|cause| cause.reason == "FieldValueRequired");
-        let reason = if is_missing {
-            "ParametersMissing"
-        } else {
-            "ExpansionFailed"
-        };
+        let reason = if is_missing { "ParametersMissing" } else { "ExpansionFailed" };
         Self::new(reason, status.message)
     }
 }
@@ -76,9 +69,7 @@ pub(super) async fn of(
     };
     let templates = templates.iter();
     let mut found = Found {
-        templates: templates
-            .map(|(name, taken)| (name.clone(), named(taken)))
-            .collect(),
+        templates: templates.map(|(name, taken)| (name.clone(), named(taken))).collect(),
         generated: plan.generated.clone(),
         labels,
         ..Found::default()
@@ -98,10 +89,7 @@ pub(super) async fn of(
         let _permit = permit;
         instance::expanded(group, &namespace, &text, &found, *limits)
     });
-    Ok(Expansion {
-        values: versions,
-        ..expanded.await?
-    })
+    Ok(Expansion { values: versions, ..expanded.await? })
 }
 
 /// Reads a Template of the namespace of an instance, in the group of the instance first, of those in

@@ -52,9 +52,7 @@ pub(super) fn secret(
         all.map(|(key, one)| (key.clone(), value(one))).collect()
     };
     let of = Value::Object(entries(|one| json!(one.of)));
-    let Recorded {
-        name, namespace, ..
-    } = recorded(instance);
+    let Recorded { name, namespace, .. } = recorded(instance);
     Some(Object(json!({
         "apiVersion": "v1",
         "kind": "Secret",
@@ -104,19 +102,12 @@ pub(super) async fn of(
         let of = match &of {
             Some(of) => of.get(&key).and_then(Value::as_str),
             // Earlier versions did not write it, but planned the same value.
-            None => plan
-                .generated
-                .get(&key)
-                .filter(|one| one.value == value)
-                .map(|_| ""),
+            None => plan.generated.get(&key).filter(|one| one.value == value).map(|_| ""),
         };
         if let Some(of) = of.map(str::to_owned) {
             let new = Generated { value, of };
             // Without `may_plan`, or for another request, there is none of the plan.
-            kept.has_changed |= kept
-                .values
-                .get(&key)
-                .is_some_and(|old| old.value != new.value);
+            kept.has_changed |= kept.values.get(&key).is_some_and(|old| old.value != new.value);
             kept.values.insert(key, new);
         }
     }

@@ -48,10 +48,7 @@ struct Held {
 impl Lease {
     /// Returns the lease of a server that is alone, which it always holds.
     pub(super) fn alone() -> Self {
-        let held = Held {
-            until: None,
-            epoch: 0,
-        };
+        let held = Held { until: None, epoch: 0 };
         Self(Arc::new(Mutex::new(Some(held))))
     }
 
@@ -93,11 +90,7 @@ impl Lease {
         // The lease counts from before the write.
         let now = Instant::now();
         let Some(item) = store.get(KEY).await? else {
-            let record = Record {
-                holder: name.to_owned(),
-                epoch: 1,
-                beat: 0,
-            };
+            let record = Record { holder: name.to_owned(), epoch: 1, beat: 0 };
             store.create(KEY, encoded(&record).into()).await?;
             self.hold(now, 1);
             return Ok(());
@@ -109,10 +102,9 @@ impl Lease {
         *seen = Some((item.revision, since));
         let record = serde_json::from_slice::<Record>(&item.value).ok();
         let next = match record {
-            Some(record) if record.holder == name => Record {
-                beat: record.beat.wrapping_add(1),
-                ..record
-            },
+            Some(record) if record.holder == name => {
+                Record { beat: record.beat.wrapping_add(1), ..record }
+            }
             Some(_) if now.duration_since(since) < STALE => {
                 self.set(None);
                 return Ok(());
@@ -123,10 +115,7 @@ impl Lease {
                 beat: 0,
             },
         };
-        match store
-            .update(KEY, encoded(&next).into(), item.revision)
-            .await
-        {
+        match store.update(KEY, encoded(&next).into(), item.revision).await {
             Ok(revision) => {
                 *seen = Some((revision, now));
                 self.hold(now, next.epoch);
@@ -142,10 +131,7 @@ impl Lease {
     }
 
     fn hold(&self, now: Instant, epoch: u64) {
-        self.set(Some(Held {
-            until: Some(now + HELD),
-            epoch,
-        }));
+        self.set(Some(Held { until: Some(now + HELD), epoch }));
     }
 }
 

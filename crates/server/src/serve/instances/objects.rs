@@ -59,11 +59,8 @@ pub(super) fn recorded_of(object: &Value) -> Recorded {
 /// Writes objects into a status. What is known of each is kept.
 pub(super) fn write(status: &mut Status, recorded: &[Recorded]) {
     let before = status.fields.get("objects").and_then(Value::as_array);
-    let before: Vec<_> = before
-        .into_iter()
-        .flatten()
-        .map(|shown| (recorded_of(shown), shown))
-        .collect();
+    let before: Vec<_> =
+        before.into_iter().flatten().map(|shown| (recorded_of(shown), shown)).collect();
     let known: BTreeMap<Key<'_>, _> = before.iter().map(|known| (known.0.key(), known)).collect();
     let objects: Vec<Value> = recorded
         .iter()
@@ -72,11 +69,7 @@ pub(super) fn write(status: &mut Status, recorded: &[Recorded]) {
             if let Some((_, shown)) = known.filter(|(known, _)| known == one) {
                 return (*shown).clone();
             }
-            let phase = if one.uid.is_empty() {
-                "Pending"
-            } else {
-                "Applied"
-            };
+            let phase = if one.uid.is_empty() { "Pending" } else { "Applied" };
             let order = known.and_then(|(_, shown)| order_of(shown));
             ordered(object(one, phase, None), order)
         })
@@ -144,12 +137,7 @@ pub(super) fn identities(objects: &[&Value]) -> Vec<Recorded> {
     for value in objects {
         let mut one = recorded_of(value);
         let metadata = value.get("metadata").unwrap_or(&Value::Null);
-        let text = |key: &str| {
-            metadata
-                .get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
+        let text = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or_default();
         text("namespace").clone_into(&mut one.namespace);
         text("name").clone_into(&mut one.name);
         one.uid.clear();
@@ -178,12 +166,7 @@ pub(super) async fn with_uids(
 }
 
 pub(super) fn named(one: &Recorded) -> String {
-    let Recorded {
-        kind,
-        namespace,
-        name,
-        ..
-    } = one;
+    let Recorded { kind, namespace, name, .. } = one;
     if namespace.is_empty() {
         return format!("{kind} {name}");
     }

@@ -146,9 +146,7 @@ impl Work<'_> {
         if plan.objects.is_empty() {
             plan.began = Timestamp::now().as_second();
             let all = recorded.iter().zip(&objects);
-            plan.objects = all
-                .map(|(one, object)| entry(one, is_awaited(object)))
-                .collect();
+            plan.objects = all.map(|(one, object)| entry(one, is_awaited(object))).collect();
             planned.save(self.context, plan.clone()).await?;
         }
         for (index, (object, one)) in objects.iter().zip(&recorded).enumerate() {
@@ -204,9 +202,7 @@ impl Work<'_> {
     /// Checks that the requester may process Templates.
     async fn may_process(&self, instance: &Instance) -> Result<(), Failed> {
         let spec = instance.spec();
-        let name = spec
-            .pointer("/template/metadata/name")
-            .and_then(Value::as_str);
+        let name = spec.pointer("/template/metadata/name").and_then(Value::as_str);
         let review = Recorded {
             api_version: "template.openshift.io/v1".to_owned(),
             kind: "Template".to_owned(),
@@ -248,10 +244,7 @@ impl Work<'_> {
         let stored = &BTreeMap::new();
         let expanded = expansion::of(state, instance, &self.user, &plan, stored, labels).await;
         let expansion = expanded.map_err(|problem| {
-            Failed::Text(format!(
-                "unable to process Template objects: {}",
-                problem.message
-            ))
+            Failed::Text(format!("unable to process Template objects: {}", problem.message))
         })?;
         let all: Vec<Object> = expansion.objects.iter().cloned().map(Object).collect();
         let all = flat(all.iter());
@@ -269,12 +262,7 @@ impl Work<'_> {
 
     /// Returns the identity of an object that the requester may create.
     async fn admitted(&self, object: &Value) -> Result<Recorded, Failed> {
-        let text = |path: &str| {
-            object
-                .pointer(path)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
+        let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let mut one = Recorded {
             api_version: text("/apiVersion").to_owned(),
             kind: text("/kind").to_owned(),
@@ -304,11 +292,7 @@ impl Work<'_> {
             return Ok(one);
         }
         let Recorded { name, .. } = &one;
-        let quoted = if name.is_empty() {
-            String::new()
-        } else {
-            format!(" {name:?}")
-        };
+        let quoted = if name.is_empty() { String::new() } else { format!(" {name:?}") };
         let dotted = match one.group() {
             "" => kind.resource.clone(),
             group => format!("{}.{group}", kind.resource),
@@ -339,11 +323,7 @@ impl Work<'_> {
         }
         let resource = self.cluster.kind(one).await.ok().flatten();
         let resource = resource.map(|kind| kind.resource).unwrap_or_default();
-        let named = format!(
-            "{}, Resource={resource}, Name={}",
-            full(&one.api_version),
-            one.name
-        );
+        let named = format!("{}, Resource={resource}, Name={}", full(&one.api_version), one.name);
         match self.cluster.create(&self.user, one, &body).await {
             Ok(created) => Ok(created),
             Err(failure) if failure.code == 409 && !one.name.is_empty() => {
@@ -404,9 +384,7 @@ impl Work<'_> {
                 Err(failure) if is_passing(&failure) => return Ok(false),
                 Err(_) => return Err(format!("{dotted} {:?} is forbidden: ", one.name)),
             };
-            let uid = live
-                .as_ref()
-                .and_then(|live| live.pointer("/metadata/uid")?.as_str());
+            let uid = live.as_ref().and_then(|live| live.pointer("/metadata/uid")?.as_str());
             let is_it = uid == Some(one.uid.as_str());
             let Some(live) = live.filter(|_| is_it) else {
                 // Only objects that are awaited fail an instance, and of others nothing is known.
@@ -422,12 +400,7 @@ impl Work<'_> {
             match readiness::openshift(&live, build.as_ref()) {
                 State::Current => {}
                 State::Failed => {
-                    let Recorded {
-                        kind,
-                        namespace,
-                        name,
-                        ..
-                    } = &one;
+                    let Recorded { kind, namespace, name, .. } = &one;
                     return Err(format!("readiness failed on {kind} {namespace}/{name}"));
                 }
                 State::InProgress | State::Terminating => is_ready = false,
@@ -444,9 +417,7 @@ impl Work<'_> {
         if one.kind != "BuildConfig" {
             return None;
         }
-        let number = live
-            .pointer("/status/lastVersion")
-            .and_then(Value::as_i64)?;
+        let number = live.pointer("/status/lastVersion").and_then(Value::as_i64)?;
         let build = Recorded {
             kind: "Build".to_owned(),
             name: format!("{}-{number}", one.name),

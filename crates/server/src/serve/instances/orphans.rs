@@ -27,10 +27,7 @@ pub(super) async fn forget(
         let key = beside(group, what, namespace, name);
         let mut items = store.list(&format!("{key}/"), None, 0, None).await?.items;
         items.extend(store.get(&key).await?);
-        for item in items
-            .iter()
-            .filter(|item| uid_of(item).as_deref() == Some(uid))
-        {
+        for item in items.iter().filter(|item| uid_of(item).as_deref() == Some(uid)) {
             delete(store, item).await?;
         }
     }
@@ -52,9 +49,7 @@ pub(super) async fn sweep(
             for item in &page.items {
                 let key = instance_of(group, item.key.strip_prefix(&prefix).unwrap_or_default());
                 let uid = uid_of(item);
-                let is_known = known
-                    .get(&key)
-                    .is_some_and(|known| Some(known) == uid.as_ref());
+                let is_known = known.get(&key).is_some_and(|known| Some(known) == uid.as_ref());
                 if !is_known && !exists(store, &key, uid.as_deref()).await? {
                     delete(store, item).await?;
                 }
@@ -73,11 +68,7 @@ fn instance_of(group: Group, rest: &str) -> String {
     let mut parts = rest.split('/');
     let (namespace, name) = (parts.next(), parts.next());
     let prefix = prefix(group);
-    format!(
-        "{prefix}{}/{}",
-        namespace.unwrap_or_default(),
-        name.unwrap_or_default()
-    )
+    format!("{prefix}{}/{}", namespace.unwrap_or_default(), name.unwrap_or_default())
 }
 
 fn uid_of(item: &Item) -> Option<String> {

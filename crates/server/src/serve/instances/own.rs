@@ -68,14 +68,8 @@ pub(super) async fn step(
             return fail(context, cluster, instance, status, &problem).await;
         }
     };
-    let mut work = Work {
-        context,
-        cluster,
-        owner: owner(instance),
-        user,
-        spec,
-        templates: BTreeMap::new(),
-    };
+    let mut work =
+        Work { context, cluster, owner: owner(instance), user, spec, templates: BTreeMap::new() };
     if cause == Cause::Poll && planned.plan.applied == instance.generation() {
         return work.conclude(instance, planned, status, None).await;
     }
@@ -193,10 +187,7 @@ impl Work<'_> {
     }
 
     fn text(&self, key: &str) -> &str {
-        self.spec
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        self.spec.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
     fn conflicts(&self) -> Conflicts {
@@ -215,15 +206,7 @@ impl Work<'_> {
             Ok(expanded) => expanded,
             Err(problem) => return self.without(instance, planned, status, problem).await,
         };
-        let Expanded {
-            secret,
-            objects,
-            generated,
-            values,
-            wanted,
-            waves,
-            secrets,
-        } = expanded;
+        let Expanded { secret, objects, generated, values, wanted, waves, secrets } = expanded;
         status.secrets = secrets;
         note_same_values(&mut status);
         let mut plan = planned.plan.clone();
@@ -248,9 +231,7 @@ impl Work<'_> {
                 let problem = problem(&failures);
                 return fail(context, self.cluster, instance, status, &problem).await;
             }
-            status
-                .fields
-                .insert("revision".to_owned(), json!(plan.revision));
+            status.fields.insert("revision".to_owned(), json!(plan.revision));
             revisions::begin(context, instance, &plan, &hash).await?;
         } else {
             planned.save(context, plan.clone()).await?;
@@ -294,10 +275,7 @@ impl Work<'_> {
     ) -> Result<Result<Expanded, Problem>, Stop> {
         let (state, user) = (&self.context.state, &self.user);
         let kept = kept::of(self.cluster, instance, user, plan, may_plan).await;
-        let with_kept = Plan {
-            generated: kept.values.clone(),
-            ..plan.clone()
-        };
+        let with_kept = Plan { generated: kept.values.clone(), ..plan.clone() };
         let stored = &self.templates;
         let expanded = expansion::of(state, instance, user, &with_kept, stored, Vec::new()).await;
         let checked = expanded.and_then(|expansion| {
@@ -359,9 +337,7 @@ impl Work<'_> {
     ) -> Vec<Failure> {
         let all = [secret, objects].concat();
         let conflicts = self.conflicts();
-        let tried = self
-            .cluster
-            .preflight(&self.user, &self.owner, &all, conflicts, is_strict);
+        let tried = self.cluster.preflight(&self.user, &self.owner, &all, conflicts, is_strict);
         tried.await
     }
 
@@ -384,10 +360,7 @@ impl Work<'_> {
         };
         let (user, owner) = (&self.user, &self.owner);
         let conflicts = self.conflicts();
-        let applied = self
-            .cluster
-            .install(user, owner, objects, conflicts, &mut journal)
-            .await;
+        let applied = self.cluster.install(user, owner, objects, conflicts, &mut journal).await;
         if let Some(stop) = journal.stopped {
             return Err(stop);
         }
@@ -495,11 +468,7 @@ impl Work<'_> {
             "Annotated" => live.as_ref().is_some_and(readiness::is_awaited),
             _ => true,
         };
-        Ok((
-            live.as_ref()
-                .map(|live| readiness::of(live, Timestamp::now())),
-            is_awaited,
-        ))
+        Ok((live.as_ref().map(|live| readiness::of(live, Timestamp::now())), is_awaited))
     }
 
     /// Deletes objects that the Template does not create any more.
@@ -521,10 +490,7 @@ impl Work<'_> {
             Err(failure) => return Err(problem(&[failure])),
         };
         let dropped = known.as_slice();
-        let deleted = self
-            .cluster
-            .delete(user, owner, dropped, prune, &mut silent)
-            .await;
+        let deleted = self.cluster.delete(user, owner, dropped, prune, &mut silent).await;
         let (steps, result) = match deleted {
             Ok(steps) => (steps, Ok(())),
             Err(failure) => {
@@ -541,10 +507,7 @@ impl Work<'_> {
             .cloned()
             .collect();
         status.fields.insert("objects".to_owned(), json!(kept));
-        let gone = steps
-            .iter()
-            .filter(|step| step.what == What::Deleted)
-            .count();
+        let gone = steps.iter().filter(|step| step.what == What::Deleted).count();
         if gone > 0 {
             let message = format!("{gone} objects were deleted");
             tell(self.cluster, instance, "Normal", "Pruned", &message).await;
@@ -611,10 +574,7 @@ fn announce(status: &mut Status, wanted: &[Recorded], waves: &[usize], hash: &st
     recorded.extend(new);
     write(status, &recorded);
     let orders: BTreeMap<Key<'_>, &usize> = wanted.iter().map(Recorded::key).zip(waves).collect();
-    let objects = status
-        .fields
-        .get_mut("objects")
-        .and_then(Value::as_array_mut);
+    let objects = status.fields.get_mut("objects").and_then(Value::as_array_mut);
     for (shown, one) in objects.into_iter().flatten().zip(&recorded) {
         if let (Some(fields), Some(order)) = (shown.as_object_mut(), orders.get(&one.key())) {
             fields.insert("order".to_owned(), json!(order));

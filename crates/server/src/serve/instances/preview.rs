@@ -27,13 +27,8 @@ use krm_template_server_core::store::Item;
 use krm_template_server_deployments::apply::{Object, Preview, Recorded, holds_others};
 
 /// The fields of `metadata` that a cluster sets.
-const OF_CLUSTER: [&str; 5] = [
-    "managedFields",
-    "resourceVersion",
-    "generation",
-    "uid",
-    "creationTimestamp",
-];
+const OF_CLUSTER: [&str; 5] =
+    ["managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"];
 
 /// The annotation in which kubectl keeps what it applied.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -51,9 +46,7 @@ pub(in crate::serve) async fn answer(call: &Call<'_>, name: &str) -> Result<Answ
         let body = body.map_err(|error| Status::bad_request(format!("the body: {error}")))?;
         let spec = body.get("spec").filter(|spec| spec.is_object());
         let Some(spec) = spec else {
-            return Err(Status::bad_request(
-                "the body has no TemplateInstance with a `spec`",
-            ));
+            return Err(Status::bad_request("the body has no TemplateInstance with a `spec`"));
         };
         new = Some(spec.clone());
     }
@@ -100,10 +93,8 @@ pub(in crate::serve) async fn changes(
     let expanded = expansion::of(state, &instance, &user, &plan, stored, Vec::new()).await;
     let expansion = expanded.map_err(refused)?;
     let secret = secret(&instance, &expansion.generated);
-    let objects: Vec<Object> = secret
-        .into_iter()
-        .chain(expansion.objects.into_iter().map(Object))
-        .collect();
+    let objects: Vec<Object> =
+        secret.into_iter().chain(expansion.objects.into_iter().map(Object)).collect();
     let owner = owner(&instance);
     let tried = cluster.preview(&user, &owner, &objects, conflicts(&spec));
     let (previews, failures) = tried.await;
@@ -154,10 +145,7 @@ fn dropped(spec: &Value, recorded: &[Recorded], wanted: &[Recorded], own: &str) 
             keys.insert((group, kind, own, name));
         }
     }
-    let prune = spec
-        .get("prune")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let prune = spec.get("prune").and_then(Value::as_str).unwrap_or_default();
     let all = recorded.iter().filter(|one| !keys.contains(&one.key()));
     all.map(|one| {
         let is_kept = match prune {
@@ -184,11 +172,7 @@ fn item(one: &Recorded, action: &str, diff: &str) -> Value {
 
 /// Compares an object before and after.
 fn compared(preview: Preview, key: &[u8]) -> Value {
-    let Preview {
-        object,
-        before,
-        after,
-    } = preview;
+    let Preview { object, before, after } = preview;
     let is_secret = (object.group(), object.kind.as_str()) == ("", "Secret");
     let key = [key, format!("{:?}", object.key()).as_bytes()].concat();
     let text = |value: Value| {
@@ -202,10 +186,7 @@ fn compared(preview: Preview, key: &[u8]) -> Value {
         return item(&object, "Unchanged", "");
     }
     // Its header has names of files.
-    diff = diff
-        .lines()
-        .skip(2)
-        .fold(String::new(), |diff, line| diff + line + "\n");
+    diff = diff.lines().skip(2).fold(String::new(), |diff, line| diff + line + "\n");
     if diff.len() > MAX_DIFF {
         diff.truncate(diff.floor_char_boundary(MAX_DIFF));
         diff.push_str("…\n");
@@ -229,9 +210,7 @@ fn shown(mut value: Value, key: Option<&[u8]>) -> Value {
     };
     // It has the values, too.
     if let Some(metadata) = fields.get_mut("metadata")
-        && let Some(annotations) = metadata
-            .get_mut("annotations")
-            .and_then(Value::as_object_mut)
+        && let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut)
     {
         annotations.shift_remove(LAST_APPLIED);
     }
@@ -247,10 +226,7 @@ fn shown(mut value: Value, key: Option<&[u8]>) -> Value {
 /// Returns a text that is equal for equal values of an entry of an object, and tells nothing else: who
 /// adds objects with tried values learns nothing.
 fn hidden(value: &str, key: &[u8]) -> String {
-    let hash = Sha256::new()
-        .chain_update(key)
-        .chain_update(value)
-        .finalize();
+    let hash = Sha256::new().chain_update(key).chain_update(value).finalize();
     let [a, b, c, d, ..] = hash.0;
     format!("hidden ({:08x})", u32::from_be_bytes([a, b, c, d]))
 }

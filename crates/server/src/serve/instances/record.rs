@@ -4,11 +4,7 @@
 //! stopped and wakes up changes nothing.
 #![cfg_attr(
     not(feature = "deployments"),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "without a cluster, instances are only expanded"
-    )
+    expect(dead_code, unused_imports, reason = "without a cluster, instances are only expanded")
 )]
 
 use std::collections::BTreeMap;
@@ -147,9 +143,7 @@ impl Instance {
         let spec = self.spec();
         let version = spec.get("templateVersion").and_then(Value::as_str);
         let version = version.and_then(|version| version.parse().ok());
-        version
-            .filter(|version| *version < self.revision)
-            .unwrap_or(0)
+        version.filter(|version| *version < self.revision).unwrap_or(0)
     }
 
     pub(super) fn spec(&self) -> Value {
@@ -196,9 +190,7 @@ impl Instance {
     /// Returns a time in the metadata, such as `creationTimestamp`, in seconds since 1970.
     pub(super) fn time(&self, key: &str) -> i64 {
         let time = self.draft.metadata.get(key);
-        let time = time
-            .and_then(Value::as_str)
-            .and_then(|text| text.parse().ok());
+        let time = time.and_then(Value::as_str).and_then(|text| text.parse().ok());
         time.map_or(0, Timestamp::as_second)
     }
 
@@ -380,10 +372,7 @@ impl Planned {
         let key = instance.beside("instanceplans");
         let item = state.store.get(&key).await;
         let item = item.map_err(|error| unavailable(&error))?;
-        let new = || Plan {
-            uid: instance.uid.clone(),
-            ..Plan::default()
-        };
+        let new = || Plan { uid: instance.uid.clone(), ..Plan::default() };
         let plan = item
             .as_ref()
             .and_then(|item| serde_json::from_slice::<Plan>(&item.value).ok())
@@ -392,12 +381,7 @@ impl Planned {
         let mut secrets = KnownSecrets::default();
         let generated = plan.generated.values();
         generated.for_each(|generated| secrets.add(&generated.value));
-        Ok(Self {
-            key,
-            revision: item.map(|item| item.revision),
-            plan,
-            secrets,
-        })
+        Ok(Self { key, revision: item.map(|item| item.revision), plan, secrets })
     }
 
     /// Writes the plan if it has changed.

@@ -57,11 +57,7 @@ fn copy(group: Group, stored: &Stored, version: Revision) -> Taken {
         text.extend([",", &json!(key).to_string(), ":", value]);
     }
     text.push('}');
-    Taken {
-        version,
-        group: group.name().to_owned(),
-        text,
-    }
+    Taken { version, group: group.name().to_owned(), text }
 }
 
 /// The stored Templates that an instance names.
@@ -97,11 +93,7 @@ impl Templates {
                 Some(recorded) => recorded.text == now.text,
                 None => instance.template_version() >= now.version,
             });
-            all.push(Template {
-                taken: seen.or(recorded).cloned(),
-                name,
-                stored,
-            });
+            all.push(Template { taken: seen.or(recorded).cloned(), name, stored });
         }
         Ok(Self(all))
     }
@@ -115,11 +107,7 @@ impl Templates {
         is_kept: bool,
     ) -> Result<BTreeMap<String, Taken>, Problem> {
         let all = Self::read(state, instance, user, plan).await?;
-        if is_kept {
-            all.taken(instance)
-        } else {
-            all.stored()
-        }
+        if is_kept { all.taken(instance) } else { all.stored() }
     }
 
     /// Returns the Templates as they are now, which an update of the instance would take.

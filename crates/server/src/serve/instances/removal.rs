@@ -50,14 +50,7 @@ pub(super) async fn step(
     status.secrets = planned.secrets.clone();
     let recorded = recorded(instance, &status, &planned);
     if recorded.is_empty() {
-        tell(
-            cluster,
-            instance,
-            "Normal",
-            "Deleted",
-            "all objects are deleted",
-        )
-        .await;
+        tell(cluster, instance, "Normal", "Deleted", "all objects are deleted").await;
         return finish(context, instance).await;
     }
     let wave = &next_wave(&status, &recorded);
@@ -129,9 +122,7 @@ async fn by_someone(
 
 /// Writes into the conditions that an object cannot be deleted.
 async fn block(cluster: &Cluster, instance: &Instance, status: &mut Status, problem: &Problem) {
-    let before = status
-        .condition("Ready")
-        .map(|(_, reason)| reason.to_owned());
+    let before = status.condition("Ready").map(|(_, reason)| reason.to_owned());
     learn(cluster, status).await;
     if before.as_deref() != Some(BLOCKED) {
         let message = status.secrets.masked(&problem.message);
@@ -163,9 +154,7 @@ fn next_wave(status: &Status, recorded: &[Recorded]) -> Vec<Recorded> {
     };
     let last = orders.iter().max();
     let all = recorded.iter().zip(&orders);
-    all.filter(|(_, order)| Some(*order) == last)
-        .map(|(one, _)| one.clone())
-        .collect()
+    all.filter(|(_, order)| Some(*order) == last).map(|(one, _)| one.clone()).collect()
 }
 
 /// Removes the objects that are gone from a status.
@@ -186,15 +175,11 @@ async fn delete(
     prune: Prune,
 ) -> Result<Vec<Recorded>, Failure> {
     let known = with_uids(cluster, user, owner, wave).await?;
-    let steps = cluster
-        .delete(user, owner, &known, prune, &mut Silent(context))
-        .await?;
+    let steps = cluster.delete(user, owner, &known, prune, &mut Silent(context)).await?;
     let rest = record(&known, &steps);
     let mut gone = Vec::new();
     for one in &known {
-        let is_kept = steps
-            .iter()
-            .any(|step| step.object.is_same(one) && step.what == What::Kept);
+        let is_kept = steps.iter().any(|step| step.object.is_same(one) && step.what == What::Kept);
         if is_kept {
             gone.push(one.clone());
         } else if !rest.iter().any(|other| other.is_same(one)) {

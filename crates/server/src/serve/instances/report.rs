@@ -19,9 +19,7 @@ pub(super) async fn fail(
     mut status: Status,
     problem: &Problem,
 ) -> Result<Outcome, Stop> {
-    let before = status
-        .condition("Ready")
-        .map(|(_, reason)| reason.to_owned());
+    let before = status.condition("Ready").map(|(_, reason)| reason.to_owned());
     let is_stalled = matches!(
         problem.reason,
         "TemplateNotFound"
@@ -77,11 +75,7 @@ pub(super) fn problem(failures: &[Failure]) -> Problem {
         400 | 413 | 422 => "Invalid",
         _ => "ObjectFailed",
     };
-    let mut texts: Vec<String> = failures
-        .iter()
-        .take(NAMED)
-        .map(ToString::to_string)
-        .collect();
+    let mut texts: Vec<String> = failures.iter().take(NAMED).map(ToString::to_string).collect();
     if failures.len() > NAMED {
         texts.push(format!("and {} more", failures.len() - NAMED));
     }

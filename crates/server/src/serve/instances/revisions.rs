@@ -51,12 +51,8 @@ pub(super) async fn begin(
     hash: &str,
 ) -> Result<(), Stop> {
     let mut spec = instance.spec();
-    let requester = spec
-        .as_object_mut()
-        .and_then(|spec| spec.shift_remove("requester"));
-    let username = requester
-        .as_ref()
-        .and_then(|one| one.get("username").cloned());
+    let requester = spec.as_object_mut().and_then(|spec| spec.shift_remove("requester"));
+    let username = requester.as_ref().and_then(|one| one.get("username").cloned());
     let revision = json!({
         "revision": plan.revision,
         "uid": instance.uid,
@@ -100,9 +96,7 @@ pub(super) async fn end(
         fields.insert("outcome".to_owned(), json!(outcome));
     }
     // Only for people, so that a lost write does no harm.
-    let _ = store
-        .update(&item.key, revision.to_string().into(), item.revision)
-        .await;
+    let _ = store.update(&item.key, revision.to_string().into(), item.revision).await;
     Ok(())
 }
 
@@ -111,9 +105,7 @@ async fn forget(context: &Context, instance: &Instance) -> Result<(), Stop> {
     let spec = instance.spec();
     let limit = spec.get("revisionHistoryLimit").and_then(Value::as_u64);
     // The current one is always kept.
-    let kept = limit
-        .map_or(KEPT, |limit| usize::try_from(limit).unwrap_or(KEPT))
-        .max(1);
+    let kept = limit.map_or(KEPT, |limit| usize::try_from(limit).unwrap_or(KEPT)).max(1);
     let store = &context.state.store;
     let prefix = format!("{}/", instance.beside("instancerevisions"));
     let page = store.list(&prefix, None, 0, None).await;

@@ -54,10 +54,7 @@ pub(super) fn ended(context: &Context, user: &User, since: i64, is_listed: bool)
     let age = Timestamp::now().as_second().saturating_sub(since);
     let is_old = u64::try_from(age).is_ok_and(|age| age >= max_age.as_secs());
     (!max_age.is_zero() && is_old).then(|| {
-        format!(
-            "the user {:?} was recorded longer than --requester-max-age ago",
-            user.name
-        )
+        format!("the user {:?} was recorded longer than --requester-max-age ago", user.name)
     })
 }
 

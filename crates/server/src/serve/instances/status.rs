@@ -59,18 +59,12 @@ impl Status {
     pub(super) fn condition(&self, kind: &str) -> Option<(&str, &str)> {
         let conditions = self.fields.get("conditions")?.as_array()?;
         let text = |one: &Value, key: &str| one.get(key).and_then(Value::as_str).map(str::to_owned);
-        let found = conditions
-            .iter()
-            .find(|one| text(one, "type").as_deref() == Some(kind))?;
-        Some((
-            found.get("status")?.as_str()?,
-            found.get("reason")?.as_str()?,
-        ))
+        let found = conditions.iter().find(|one| text(one, "type").as_deref() == Some(kind))?;
+        Some((found.get("status")?.as_str()?, found.get("reason")?.as_str()?))
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        self.condition("Ready")
-            .is_some_and(|(status, _)| status == "True")
+        self.condition("Ready").is_some_and(|(status, _)| status == "True")
     }
 
     /// Sets a condition. The time changes only with the status.
@@ -110,17 +104,11 @@ impl Status {
 
     /// Sets the conditions of our group. `stalled` means that only a change of the instance helps.
     pub(super) fn conclude(&mut self, is_ready: bool, reason: &str, message: &str, stalled: bool) {
-        self.fields
-            .insert("observedGeneration".to_owned(), json!(self.generation));
+        self.fields.insert("observedGeneration".to_owned(), json!(self.generation));
         self.set("Ready", is_ready, reason, message);
         let is_reconciling = !is_ready && !stalled;
         self.set("Reconciling", is_reconciling, reason, "");
-        self.set(
-            "Stalled",
-            stalled,
-            reason,
-            if stalled { message } else { "" },
-        );
+        self.set("Stalled", stalled, reason, if stalled { message } else { "" });
     }
 }
 

@@ -34,11 +34,7 @@ impl Document {
     }
 
     fn with(body: Bytes, content_type: &'static str) -> Self {
-        Self {
-            hash: etag::of(&body),
-            body,
-            content_type,
-        }
+        Self { hash: etag::of(&body), body, content_type }
     }
 }
 
@@ -118,16 +114,13 @@ impl Documents {
         let is_served =
             |name: &str| with_reviews || !REVIEWS.iter().any(|part| name.contains(part));
         let v3 = V3.into_iter().filter(|(path, _)| is_served(path));
-        let mut v3: BTreeMap<String, Value> = v3
-            .map(|(path, text)| (path.to_owned(), read(text)))
-            .collect();
+        let mut v3: BTreeMap<String, Value> =
+            v3.map(|(path, text)| (path.to_owned(), read(text))).collect();
         if let Some(ours) = v3.get(OURS).filter(|_| with_reviews) {
             v3.insert("api/v1".to_owned(), core(ours));
         }
-        let v3: BTreeMap<String, Document> = v3
-            .into_iter()
-            .map(|(path, document)| (path, Document::new(&document)))
-            .collect();
+        let v3: BTreeMap<String, Document> =
+            v3.into_iter().map(|(path, document)| (path, Document::new(&document))).collect();
         let mut v2 = read(V2);
         for part in ["paths", "definitions"] {
             if let Some(Value::Object(entries)) = v2.get_mut(part) {
@@ -137,10 +130,7 @@ impl Documents {
         let paths: Map<String, Value> = v3
             .iter()
             .map(|(path, document)| {
-                (
-                    path.clone(),
-                    json!({"serverRelativeURL": url(path, document)}),
-                )
+                (path.clone(), json!({"serverRelativeURL": url(path, document)}))
             })
             .collect();
         Self {
@@ -153,11 +143,7 @@ impl Documents {
 
     /// Returns the response to `/openapi/v3`.
     pub fn index(&self) -> Response<Bytes> {
-        answer(
-            StatusCode::OK,
-            self.index.clone(),
-            &[(header::CONTENT_TYPE, "application/json")],
-        )
+        answer(StatusCode::OK, self.index.clone(), &[(header::CONTENT_TYPE, "application/json")])
     }
 
     /// Returns the response to `/openapi/v3/PATH?hash=HASH`. Clients may cache it forever: a
@@ -173,11 +159,7 @@ impl Documents {
             return answer(StatusCode::NOT_FOUND, Bytes::new(), &[]);
         };
         if !accept::accepts(accepted, "application/json") {
-            return answer(
-                StatusCode::NOT_ACCEPTABLE,
-                Bytes::new(),
-                &[(header::VARY, "Accept")],
-            );
+            return answer(StatusCode::NOT_ACCEPTABLE, Bytes::new(), &[(header::VARY, "Accept")]);
         }
         match hash.filter(|hash| !hash.is_empty()) {
             Some(hash) if hash != document.hash => {
@@ -189,11 +171,7 @@ impl Documents {
                 ];
                 answer(StatusCode::MOVED_PERMANENTLY, Bytes::new(), &headers)
             }
-            Some(_) => tagged(
-                document,
-                "public, max-age=31536000, immutable",
-                if_none_match,
-            ),
+            Some(_) => tagged(document, "public, max-age=31536000, immutable", if_none_match),
             None => tagged(document, "no-cache, private", if_none_match),
         }
     }
@@ -205,11 +183,7 @@ impl Documents {
         } else if PROTOBUF.iter().any(|kind| accept::accepts(accepted, kind)) {
             &self.v2_protobuf
         } else {
-            return answer(
-                StatusCode::NOT_ACCEPTABLE,
-                Bytes::new(),
-                &[(header::VARY, "Accept")],
-            );
+            return answer(StatusCode::NOT_ACCEPTABLE, Bytes::new(), &[(header::VARY, "Accept")]);
         };
         tagged(document, "no-cache, private", if_none_match)
     }
@@ -237,11 +211,9 @@ fn answer(code: StatusCode, body: Bytes, headers: &[(HeaderName, &str)]) -> Resp
     let mut answer = Response::new(body);
     *answer.status_mut() = code;
     for (name, value) in headers {
-        answer.headers_mut().extend(
-            HeaderValue::try_from(*value)
-                .ok()
-                .map(|value| (name.clone(), value)),
-        );
+        answer
+            .headers_mut()
+            .extend(HeaderValue::try_from(*value).ok().map(|value| (name.clone(), value)));
     }
     answer
 }

@@ -33,11 +33,7 @@ impl Stored<'_> {
     pub(super) fn resource(&self, is_post: bool) -> Resource {
         let is_subresource = is_post && self.group == Group::Krm;
         let is_processed = is_post && self.group == Group::OpenShift;
-        let resource = if is_processed {
-            "processedtemplates"
-        } else {
-            "templates"
-        };
+        let resource = if is_processed { "processedtemplates" } else { "templates" };
         Resource {
             verb: Some(if is_post { Verb::Create } else { Verb::Get }),
             group: self.group.name().to_owned(),
@@ -91,15 +87,11 @@ pub(super) async fn submit(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Ans
     let object = (stored.group, stored.namespace, stored.name);
     match stored.group {
         Group::Krm => {
-            visit
-                .may("create", ("templates", "processed"), object)
-                .await?;
+            visit.may("create", ("templates", "processed"), object).await?;
         }
         Group::OpenShift => {
             let object = (stored.group, stored.namespace, "");
-            visit
-                .may("create", ("processedtemplates", ""), object)
-                .await?;
+            visit.may("create", ("processedtemplates", ""), object).await?;
         }
     }
     answer(visit, &subject).await
@@ -237,20 +229,14 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
             _ => View::WithoutSecrets,
         },
     };
-    let values: serde_json::Map<String, serde_json::Value> = shown
-        .given
-        .iter()
-        .map(|(name, value)| (name.clone(), json!(value)))
-        .collect();
+    let values: serde_json::Map<String, serde_json::Value> =
+        shown.given.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let values = json!({ "values": values }).to_string();
     let (group, template) = (subject.group, Arc::clone(&subject.template));
     let job = Job::of_page(visit.state, group, &subject.namespace);
     let done = job.counted(
         move |request| {
-            let values = Text {
-                text: &values,
-                syntax: Syntax::Json,
-            };
+            let values = Text { text: &values, syntax: Syntax::Json };
             let preview = process::preview(request, &template, values, look)?;
             let is_shown = look.view != View::Nothing;
             let rendered = is_shown.then(|| Rendered::of(&preview, group, &template));
@@ -348,10 +334,7 @@ fn rendered(
     };
     let summary = pages::summary(&described.form, &shown.filled, &shown.others);
     let fields = described.form.html(Checks::Server, &shown.filled);
-    let links = [
-        (&described.documentation, "Documentation"),
-        (&described.support, "Support"),
-    ];
+    let links = [(&described.documentation, "Documentation"), (&described.support, "Support")];
     let is_web = |href: &str| href.starts_with("https://") || href.starts_with("http://");
     let links = links.into_iter().filter(|(href, _)| is_web(href));
     let has_files = |kind| kind == ParameterType::Base64;
@@ -361,12 +344,7 @@ fn rendered(
         name: described.name.clone(),
         code: format!("{}/{}", subject.namespace, described.name),
         provider: described.provider.clone(),
-        links: links
-            .map(|(href, text)| Link {
-                href: href.clone(),
-                text,
-            })
-            .collect(),
+        links: links.map(|(href, text)| Link { href: href.clone(), text }).collect(),
         description: Html::from_safe_string(linked(&described.description)),
         tags: described.tags.clone(),
         notice: if subject.is_stored {
@@ -379,11 +357,7 @@ fn rendered(
         action: subject.address.clone(),
         has_files: described.form.fields().any(|field| has_files(field.kind)),
         seed: pages::hex(&shown.seed),
-        upload: if subject.is_stored {
-            String::new()
-        } else {
-            subject.template.text().to_owned()
-        },
+        upload: if subject.is_stored { String::new() } else { subject.template.text().to_owned() },
         fields: Html::from_safe_string(fields),
         result: Html::from_safe_string(output(subject, described, shown)?),
     };

@@ -37,18 +37,8 @@ pub(super) async fn answer(visit: &Visit<'_>, path: &[&str]) -> Result<Answer> {
     match path {
         [] => list(visit, namespace).await,
         [name] => {
-            let namespace = if namespace.is_empty() {
-                DEFAULT_NAMESPACE
-            } else {
-                namespace
-            };
-            Subject {
-                visit,
-                namespace,
-                name,
-            }
-            .answer()
-            .await
+            let namespace = if namespace.is_empty() { DEFAULT_NAMESPACE } else { namespace };
+            Subject { visit, namespace, name }.answer().await
         }
         _ => Err(Status::no_such_path()),
     }
@@ -56,9 +46,7 @@ pub(super) async fn answer(visit: &Visit<'_>, path: &[&str]) -> Result<Answer> {
 
 async fn list(visit: &Visit<'_>, namespace: &str) -> Result<Answer> {
     let at = (Group::Krm, namespace, "");
-    visit
-        .may("list", (Kind::Instance.resource(), ""), at)
-        .await?;
+    visit.may("list", (Kind::Instance.resource(), ""), at).await?;
     let prefix = format!("/{}/{}/", Group::Krm.name(), Kind::Instance.resource());
     let prefix = match namespace {
         "" => prefix,
@@ -71,11 +59,7 @@ async fn list(visit: &Visit<'_>, namespace: &str) -> Result<Answer> {
         rows.push(row(&call::stored(item)?.draft(item.revision)));
     }
     let total = rows.len() + usize::try_from(page.remaining).unwrap_or(usize::MAX);
-    let list = InstanceList {
-        rows,
-        count: counted(total, "instance"),
-        is_cut: page.remaining > 0,
-    };
+    let list = InstanceList { rows, count: counted(total, "instance"), is_cut: page.remaining > 0 };
     let frame = visit.frame("instances", "Installed Templates", namespace);
     Ok(html(200, pages::instances(&frame, &list)?))
 }
@@ -123,10 +107,8 @@ impl Subject<'_> {
 
     async fn allows(&self, verb: &str, subresource: &str) -> Result<bool> {
         let of = (Group::Krm, Kind::Instance);
-        let wanted = Attributes {
-            subresource,
-            ..Attributes::on(verb, of, self.namespace, self.name)
-        };
+        let wanted =
+            Attributes { subresource, ..Attributes::on(verb, of, self.namespace, self.name) };
         self.visit.state.allows(&self.visit.user, &wanted).await
     }
 
@@ -144,11 +126,7 @@ impl Subject<'_> {
         } else {
             None
         };
-        let parameters = if may_upgrade {
-            Some(self.parameters(draft).await)
-        } else {
-            None
-        };
+        let parameters = if may_upgrade { Some(self.parameters(draft).await) } else { None };
         let page = InstancePage {
             row: row(draft),
             list: Crumb {
@@ -174,11 +152,8 @@ impl Subject<'_> {
     async fn parameters(&self, draft: &Draft) -> Vec<ParameterRow> {
         let spec = draft.value("spec");
         let given = spec.get("parameters").and_then(Value::as_object);
-        let mut names: Vec<String> = given
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| name.clone())
-            .collect();
+        let mut names: Vec<String> =
+            given.into_iter().flatten().map(|(name, _)| name.clone()).collect();
         let declared = match spec.pointer("/templateRef/name").and_then(Value::as_str) {
             Some(name) => {
                 let (state, user) = (self.visit.state, &self.visit.user);
@@ -188,10 +163,7 @@ impl Subject<'_> {
                     stored.draft(revision).value("parameters")
                 })
             }
-            None => spec
-                .pointer("/template/parameters")
-                .cloned()
-                .unwrap_or_default(),
+            None => spec.pointer("/template/parameters").cloned().unwrap_or_default(),
         };
         for one in declared.as_array().into_iter().flatten() {
             let name = text(one, "name");
@@ -204,10 +176,7 @@ impl Subject<'_> {
             let stored = given.and_then(|given| given.get(name));
             entered.map_or_else(|| stored.map(plain).unwrap_or_default(), str::to_owned)
         };
-        let rows = names.into_iter().map(|name| ParameterRow {
-            value: value(&name),
-            name,
-        });
+        let rows = names.into_iter().map(|name| ParameterRow { value: value(&name), name });
         rows.collect()
     }
 
@@ -236,25 +205,13 @@ impl Subject<'_> {
     async fn preview(&self, item: Item, draft: &Draft, spec: Value) -> Result<PreviewView> {
         let visit = self.visit;
         let found = preview::changes(visit.state, &visit.user, item, Some(&spec)).await?;
-        let list = |key: &str| {
-            found
-                .get(key)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-        };
+        let list = |key: &str| found.get(key).and_then(Value::as_array).into_iter().flatten();
         let is_unchanged = |item: &&Value| text(item, "action") == "Unchanged";
-        let texts = list("items")
-            .filter(|item| !is_unchanged(item))
-            .map(|item| {
-                let title = format!(
-                    "{} {} {}",
-                    text(item, "action"),
-                    text(item, "kind"),
-                    text(item, "name")
-                );
-                changed(&title, text(item, "diff").lines())
-            });
+        let texts = list("items").filter(|item| !is_unchanged(item)).map(|item| {
+            let title =
+                format!("{} {} {}", text(item, "action"), text(item, "kind"), text(item, "name"));
+            changed(&title, text(item, "diff").lines())
+        });
         Ok(PreviewView {
             generation: generation(draft),
             texts: texts.collect(),
@@ -363,10 +320,7 @@ fn object(shown: &Value) -> StepRow {
 fn revision(visit: &Visit<'_>, one: &Value) -> RevisionRow {
     let outcome = text(one, "outcome");
     RevisionRow {
-        number: one
-            .get("revision")
-            .and_then(Value::as_u64)
-            .unwrap_or_default(),
+        number: one.get("revision").and_then(Value::as_u64).unwrap_or_default(),
         tone: tone(&outcome),
         outcome,
         user: text(one, "requester"),

@@ -39,25 +39,16 @@ pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     notices.extend(call::left_out(&search.damaged));
     let address = |tag: &str, after: Option<&str>| {
         let after = after.unwrap_or_default();
-        let pairs = [
-            ("namespace", namespace),
-            ("q", query.text("q")),
-            ("tag", tag),
-            ("continue", after),
-        ];
+        let pairs =
+            [("namespace", namespace), ("q", query.text("q")), ("tag", tag), ("continue", after)];
         let pairs = pairs.iter().filter(|(_, value)| !value.is_empty());
-        let pairs: Vec<String> = pairs
-            .map(|(key, value)| format!("{key}={}", encoded(value)))
-            .collect();
+        let pairs: Vec<String> =
+            pairs.map(|(key, value)| format!("{key}={}", encoded(value))).collect();
         format!("/ui/?{}", pairs.join("&"))
     };
     let count = search.rows.len();
     let s = if count == 1 { "" } else { "s" };
-    let more = if next.is_some() {
-        ", and more on the next page"
-    } else {
-        ""
-    };
+    let more = if next.is_some() { ", and more on the next page" } else { "" };
     let list = List {
         q: query.text("q").to_owned(),
         tag: search.tag.clone(),
@@ -87,9 +78,7 @@ async fn groups(visit: &Visit<'_>, namespace: &str) -> Result<(Vec<Group>, Vec<S
             Ok(()) => groups.push(group),
             Err(status) => {
                 let name = group.name();
-                notices.push(format!(
-                    "You are not allowed to list the Templates of {name} here."
-                ));
+                notices.push(format!("You are not allowed to list the Templates of {name} here."));
                 refused = Some(status);
             }
         }
@@ -102,16 +91,8 @@ async fn groups(visit: &Visit<'_>, namespace: &str) -> Result<(Vec<Group>, Vec<S
 
 /// Returns the address of the server from the point of view of the browser.
 pub(super) fn server(visit: &Visit<'_>) -> String {
-    let scheme = if visit.peer.is_encrypted() {
-        "https"
-    } else {
-        "http"
-    };
-    let authority = visit
-        .incoming
-        .uri
-        .authority()
-        .map(http::uri::Authority::as_str);
+    let scheme = if visit.peer.is_encrypted() { "https" } else { "http" };
+    let authority = visit.incoming.uri.authority().map(http::uri::Authority::as_str);
     let host = authority.or_else(|| visit.incoming.header(HOST));
     format!("{scheme}://{}", host.unwrap_or("localhost"))
 }
@@ -199,16 +180,10 @@ impl Search {
         let head: Head = serde_json::from_slice(&json).unwrap_or_default();
         let tags = process::tags(head.annotation("tags"));
         let title = head.annotation("openshift.io/display-name");
-        let title = if title.is_empty() {
-            stored.name()
-        } else {
-            title
-        };
+        let title = if title.is_empty() { stored.name() } else { title };
         let text = head.annotation("description").trim();
         let line = text.lines().next().unwrap_or_default();
-        let all = [stored.name(), title, text, &tags.join(" ")]
-            .join(" ")
-            .to_lowercase();
+        let all = [stored.name(), title, text, &tags.join(" ")].join(" ").to_lowercase();
         if !self.words.iter().all(|word| all.contains(word.as_str())) {
             return;
         }
@@ -218,11 +193,8 @@ impl Search {
         if !self.tag.is_empty() && !tags.contains(&self.tag) {
             return;
         }
-        let shown = Stored {
-            group: stored.group(),
-            namespace: stored.namespace(),
-            name: stored.name(),
-        };
+        let shown =
+            Stored { group: stored.group(), namespace: stored.namespace(), name: stored.name() };
         let required = head.parameters.iter().filter(|one| one.is_needed()).count();
         let created = head.text("creationTimestamp");
         self.rows.push(Row {
@@ -284,19 +256,12 @@ impl Parameter {
 impl Head {
     fn text(&self, key: &str) -> &str {
         let value = self.metadata.get(key);
-        value
-            .and_then(serde_json::Value::as_str)
-            .unwrap_or_default()
+        value.and_then(serde_json::Value::as_str).unwrap_or_default()
     }
 
     fn annotation(&self, key: &str) -> &str {
-        let value = self
-            .metadata
-            .get("annotations")
-            .and_then(|all| all.get(key));
-        value
-            .and_then(serde_json::Value::as_str)
-            .unwrap_or_default()
+        let value = self.metadata.get("annotations").and_then(|all| all.get(key));
+        value.and_then(serde_json::Value::as_str).unwrap_or_default()
     }
 }
 

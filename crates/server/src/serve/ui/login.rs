@@ -14,14 +14,7 @@ pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
         return Ok(redirect(303, "/ui/"));
     }
     let next = next(visit.incoming.query.text("next")).to_owned();
-    shown(
-        visit,
-        200,
-        &LoginPage {
-            next,
-            ..LoginPage::default()
-        },
-    )
+    shown(visit, 200, &LoginPage { next, ..LoginPage::default() })
 }
 
 /// Responds to a request without a valid login. The submitted data is kept.
@@ -65,11 +58,7 @@ pub(super) async fn log_in(visit: &Visit<'_>) -> Result<Answer> {
     }
     let next = next(visit.entered.text("next"));
     let kept = visit.entered.kept();
-    if authenticator
-        .authenticate(&headers, visit.peer)
-        .await
-        .is_err()
-    {
+    if authenticator.authenticate(&headers, visit.peer).await.is_err() {
         return shown(
             visit,
             401,

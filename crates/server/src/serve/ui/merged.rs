@@ -53,11 +53,7 @@ impl<'m> Merged<'m> {
                 is_read: false,
             }
         });
-        Self {
-            store,
-            lists: lists.collect(),
-            damaged: Vec::new(),
-        }
+        Self { store, lists: lists.collect(), damaged: Vec::new() }
     }
 
     /// Returns the next Template and its `NAMESPACE/NAME`. Templates of different groups can

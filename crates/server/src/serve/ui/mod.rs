@@ -134,11 +134,7 @@ where
         Ok(user) => visit.user = user,
         Err(status) if status.code == 401 && may_log_in => {
             // The login page keeps a form that fits into it.
-            let place = if is_post {
-                enter_login(visit, body).await
-            } else {
-                Err(status)
-            };
+            let place = if is_post { enter_login(visit, body).await } else { Err(status) };
             if place.is_err() || visit.entered.encoded_length() > MAX_LOGIN_BYTES - MAX_TOKEN_BYTES
             {
                 visit.entered = Entered::default();
@@ -202,11 +198,7 @@ async fn page(
         }
         [namespace, group, name] => {
             let group = Group::named(group).ok_or_else(Status::no_such_path)?;
-            let subject = form::Stored {
-                group,
-                namespace,
-                name,
-            };
+            let subject = form::Stored { group, namespace, name };
             *noted.resource = Some(subject.resource(is_post));
             if is_post {
                 form::submit(visit, &subject).await

@@ -14,19 +14,13 @@ use krm_template_server_core::tls::Peer;
 
 /// Returns the name of the cookie. Browsers accept `__Host-` only over encrypted connections.
 const fn name(peer: &Peer) -> &'static str {
-    if peer.is_encrypted() {
-        "__Host-krm"
-    } else {
-        "krm"
-    }
+    if peer.is_encrypted() { "__Host-krm" } else { "krm" }
 }
 
 /// Returns the value of a cookie of a request.
 pub(super) fn cookie<'i>(incoming: &'i Incoming, name: &str) -> Option<&'i str> {
     let headers = incoming.headers.get_all(COOKIE).iter();
-    let pairs = headers
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|text| text.split(';'));
+    let pairs = headers.filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(';'));
     pairs
         .filter_map(|pair| pair.trim().split_once('='))
         .find(|(known, _)| *known == name)
@@ -65,10 +59,8 @@ pub(super) fn set_cookie(peer: &Peer, id: Option<&str>) -> Option<HeaderValue> {
     let value = id.unwrap_or_default();
     let age = id.map_or(0, |_| LIFETIME.as_secs());
     let secure = if peer.is_encrypted() { "; Secure" } else { "" };
-    let text = format!(
-        "{}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict{secure}",
-        name(peer)
-    );
+    let text =
+        format!("{}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict{secure}", name(peer));
     let mut value = HeaderValue::from_str(&text).ok()?;
     value.set_sensitive(true);
     Some(value)

@@ -60,9 +60,7 @@ pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
             Err(status) => refused(visit, namespace, &text, status),
         };
     }
-    visit
-        .may("create", ("processedtemplates", ""), object)
-        .await?;
+    visit.may("create", ("processedtemplates", ""), object).await?;
     let readable = admission.work(text.len(), || process::readable(document, syntax(&text)));
     let template = match readable.await {
         Ok(template) => template,
@@ -88,11 +86,7 @@ pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
 }
 
 fn syntax(text: &str) -> Syntax {
-    if text.trim_start().starts_with('{') {
-        Syntax::Json
-    } else {
-        Syntax::Yaml
-    }
+    if text.trim_start().starts_with('{') { Syntax::Json } else { Syntax::Yaml }
 }
 
 /// Parses a Template. Returns its group, too.
@@ -133,11 +127,7 @@ async fn store(visit: &Visit<'_>, group: Group, namespace: &str, text: &str) -> 
         is_legacy: false,
     };
     let name = templates::store(&call).await?;
-    let stored = Stored {
-        group,
-        namespace,
-        name: &name,
-    };
+    let stored = Stored { group, namespace, name: &name };
     Ok(stored.address())
 }
 

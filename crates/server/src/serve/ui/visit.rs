@@ -107,10 +107,7 @@ impl<'v> Visit<'v> {
                     resent: self.entered.kept(),
                 },
             );
-            html(
-                status.code,
-                page.unwrap_or_else(|error| error.message.clone()),
-            )
+            html(status.code, page.unwrap_or_else(|error| error.message.clone()))
         };
         let seconds = status.details.as_ref();
         let seconds = seconds.map_or(0, |details| details.retry_after_seconds);
@@ -173,7 +170,5 @@ pub(super) fn redirect(code: u16, to: &str) -> Answer {
 
 /// Percent-encodes a part of a URL.
 pub(super) fn encoded(text: &str) -> String {
-    form_urlencoded::byte_serialize(text.as_bytes())
-        .collect::<String>()
-        .replace('+', "%20")
+    form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }

@@ -16,14 +16,7 @@ impl Case {
     pub fn run(&self, peer: Peer) -> Result<String, String> {
         let path = self.path.parse().map_err(|error| format!("{error}"))?;
         let (document, kind) = (self.document, self.kind);
-        peer.edit(
-            self.text,
-            &[Change {
-                document,
-                path,
-                kind,
-            }],
-        )
+        peer.edit(self.text, &[Change { document, path, kind }])
     }
 
     /// Whether a crate did what the case expects.
@@ -41,14 +34,7 @@ const fn case(
     (path, kind): (&'static str, Kind),
     expected: &'static [&'static str],
 ) -> Case {
-    Case {
-        name,
-        text,
-        document: 0,
-        path,
-        kind,
-        expected,
-    }
+    Case { name, text, document: 0, path, kind, expected }
 }
 
 const fn set(path: &'static str, text: &'static str) -> (&'static str, Kind) {
@@ -233,10 +219,5 @@ pub const CASES: &[Case] = &[
             &["# One.\nname: a\n---\n# Two.\nname: c # last\n"],
         )
     },
-    case(
-        "a duplicate key is an error",
-        "name: a\nkind: Pod\nname: b\n",
-        set("kind", "Job"),
-        &[],
-    ),
+    case("a duplicate key is an error", "name: a\nkind: Pod\nname: b\n", set("kind", "Job"), &[]),
 ];

@@ -58,11 +58,7 @@ fn table() {
             Ok(_) => "other",
             Err(_) => "error",
         });
-        println!(
-            "| {} | {} |",
-            case.name,
-            cells.collect::<Vec<_>>().join(" | ")
-        );
+        println!("| {} | {} |", case.name, cells.collect::<Vec<_>>().join(" | "));
     }
 }
 
@@ -73,10 +69,7 @@ fn outputs(peer: Peer) {
             Ok(text) => text,
             Err(message) => format!("error: {message}\n"),
         };
-        println!(
-            "== {}\n{result:?}\n   expected: {:?}",
-            case.name, case.expected
-        );
+        println!("== {}\n{result:?}\n   expected: {:?}", case.name, case.expected);
     }
 }
 
@@ -90,15 +83,11 @@ fn change(peer: Peer, work: &str, file: &str) -> Result<(String, String), String
     let changes: Result<Vec<Change>, String> = match work {
         "one" => {
             let items = text.matches("\n- apiVersion:").count();
-            [replicas(0, format!("items[{}].spec.replicas", items / 2))]
-                .into_iter()
-                .collect()
+            [replicas(0, format!("items[{}].spec.replicas", items / 2))].into_iter().collect()
         }
         "each" => {
             let documents = text.matches("\napiVersion:").count();
-            (0..documents)
-                .map(|at| replicas(at, "spec.replicas".to_owned()))
-                .collect()
+            (0..documents).map(|at| replicas(at, "spec.replicas".to_owned())).collect()
         }
         _ => Err(format!("unknown work `{work}`")),
     };

@@ -38,11 +38,7 @@ pub enum New {
 impl Change {
     pub fn set(document: usize, path: FieldPath, new: New) -> Self {
         let kind = Kind::Set(new);
-        Self {
-            document,
-            path,
-            kind,
-        }
+        Self { document, path, kind }
     }
 
     /// The parent of the field, and the key of the field.
@@ -68,13 +64,8 @@ pub enum Peer {
 
 impl Peer {
     /// Those that make all kinds of changes.
-    pub const ALL: &[Self] = &[
-        Self::KrmYaml,
-        Self::YamlPatch,
-        Self::YamlEdit,
-        Self::Noyalib,
-        Self::SerdeYaml,
-    ];
+    pub const ALL: &[Self] =
+        &[Self::KrmYaml, Self::YamlPatch, Self::YamlEdit, Self::Noyalib, Self::SerdeYaml];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -90,9 +81,7 @@ impl Peer {
     pub fn named(name: &str) -> Result<Self, String> {
         let mut all = Self::ALL.iter().chain(&[Self::Update]);
         let found = all.find(|peer| peer.name() == name);
-        found
-            .copied()
-            .ok_or_else(|| format!("unknown crate `{name}`"))
+        found.copied().ok_or_else(|| format!("unknown crate `{name}`"))
     }
 
     pub fn edit(self, text: &str, changes: &[Change]) -> Result<String, String> {
@@ -132,10 +121,7 @@ fn by_editor(text: &str, changes: &[Change]) -> Result<String, String> {
         };
         done.map_err(message)?;
     }
-    editor
-        .finish()
-        .map(|edited| edited.to_string())
-        .map_err(message)
+    editor.finish().map(|edited| edited.to_string()).map_err(message)
 }
 
 impl From<New> for Value<'_> {
@@ -151,12 +137,7 @@ fn by_update(text: &str, changes: &[Change]) -> Result<String, String> {
     let document = Document::parse(&Source::new("input", text)).map_err(message)?;
     let roots: Vec<_> = document.roots().collect();
     let mut edits = Vec::new();
-    for Change {
-        document,
-        path,
-        kind,
-    } in changes
-    {
+    for Change { document, path, kind } in changes {
         let Kind::Set(new) = *kind else {
             return Err("`update` changes a field that exists".to_owned());
         };
@@ -164,9 +145,7 @@ fn by_update(text: &str, changes: &[Change]) -> Result<String, String> {
         let field = field.ok_or_else(missing)?;
         edits.extend(update(field, new.into(), &ItemKeys::NONE).map_err(message)?);
     }
-    Edited::new(&document, edits)
-        .map(|edited| edited.to_string())
-        .map_err(message)
+    Edited::new(&document, edits).map(|edited| edited.to_string()).map_err(message)
 }
 
 /// It looks at the first document of a stream only, so the caller splits the stream.
@@ -207,10 +186,7 @@ fn patch(change: &Change) -> Result<yamlpatch::Patch<'static>, String> {
     };
     let (route, operation) = match change.kind {
         Kind::Set(new) => (route(&change.path), yamlpatch::Op::Replace(value(new))),
-        Kind::Push(new) => (
-            route(&change.path),
-            yamlpatch::Op::Append { value: value(new) },
-        ),
+        Kind::Push(new) => (route(&change.path), yamlpatch::Op::Append { value: value(new) }),
         Kind::Remove => (route(&change.path), yamlpatch::Op::Remove),
         Kind::Add(new) => {
             let (parent, key) = change.entry()?;

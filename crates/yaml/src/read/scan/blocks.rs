@@ -19,11 +19,7 @@ impl Scanner<'_> {
 
     /// The block scalar whose `|` or `>` is at `at`, in an entry or item that begins in `column`.
     pub(super) fn block_scalar(&mut self, slot: Slot, at: usize, column: usize) -> Option<usize> {
-        let style = if self.byte(at) == Some(b'|') {
-            Style::Literal
-        } else {
-            Style::Folded
-        };
+        let style = if self.byte(at) == Some(b'|') { Style::Literal } else { Style::Folded };
         let (header, header_end) = self.block_header(at)?;
         let first = self.ends(header_end)?;
         let (end, next) = self.block_lines(first, column, &header)?;
@@ -34,10 +30,7 @@ impl Scanner<'_> {
     }
 
     fn block_header(&self, at: usize) -> Option<(BlockHeader, usize)> {
-        let mut header = BlockHeader {
-            keep: false,
-            indentation: None,
-        };
+        let mut header = BlockHeader { keep: false, indentation: None };
         let mut has_chomping = false;
         let mut end = at + 1;
         loop {

@@ -43,11 +43,7 @@ impl Scanner<'_> {
             return None;
         }
         let mapping = open == b'{';
-        let kind = if mapping {
-            Kind::Mapping
-        } else {
-            Kind::Sequence
-        };
+        let kind = if mapping { Kind::Mapping } else { Kind::Sequence };
         let node = self.table.open(slot, kind, at, true);
         self.braces.push(Braces { node, mapping });
         Some(at + 1)
@@ -123,10 +119,6 @@ impl Scanner<'_> {
             }
             at += 1;
         }
-        Some(Plain {
-            end: self.before_spaces(from, at),
-            stop: at,
-            byte: self.byte(at)?,
-        })
+        Some(Plain { end: self.before_spaces(from, at), stop: at, byte: self.byte(at)? })
     }
 }

@@ -20,10 +20,7 @@ impl Scanner<'_> {
             self.end_document()?;
         }
         self.documents += 1;
-        self.pending = Some(Pending {
-            slot: Slot::ROOT,
-            at: end,
-        });
+        self.pending = Some(Pending { slot: Slot::ROOT, at: end });
         let line = self.ends(end)?;
         let is_first = self.table.roots.is_empty();
         if !is_first && defers_documents(self.long_lists) {

@@ -8,10 +8,7 @@ use crate::scalar::data::Style;
 use crate::table::{Flags, Kind, Slot, Span, span};
 use crate::words;
 
-#[expect(
-    clippy::inline_always,
-    reason = "calls take a third of the instructions"
-)]
+#[expect(clippy::inline_always, reason = "calls take a third of the instructions")]
 impl Scanner<'_> {
     /// Reads all lines from `start` on.
     pub(super) fn stream(&mut self, start: usize) -> Option<()> {
@@ -22,10 +19,7 @@ impl Scanner<'_> {
 
     /// Expects the root of a document.
     pub(in crate::read) fn begin(&mut self, start: usize) {
-        self.pending = Some(Pending {
-            slot: Slot::ROOT,
-            at: start,
-        });
+        self.pending = Some(Pending { slot: Slot::ROOT, at: start });
         self.end = start;
     }
 
@@ -155,10 +149,7 @@ impl Scanner<'_> {
     /// The `-` at `at`: the next item of the list in this column, or the first item of a new list.
     fn item(&mut self, at: usize, column: usize) -> Option<()> {
         self.open_pending(Kind::Sequence, at, column)?;
-        self.pending = Some(Pending {
-            slot: Slot::item(at),
-            at: at + 1,
-        });
+        self.pending = Some(Pending { slot: Slot::item(at), at: at + 1 });
         Some(())
     }
 
@@ -220,12 +211,7 @@ impl Scanner<'_> {
             && !self.long_lists.is_empty()
             && self.is_long_list(pending.slot);
         let node = self.table.open(pending.slot, kind, at, false);
-        self.blocks.push(Block {
-            node,
-            column,
-            mapping: kind == Kind::Mapping,
-            deferred,
-        });
+        self.blocks.push(Block { node, column, mapping: kind == Kind::Mapping, deferred });
         Some(())
     }
 
@@ -318,11 +304,7 @@ impl Scanner<'_> {
         if self.byte(stop) != Some(b'\n') || self.byte(stop - 1) == Some(b' ') {
             return self.other_value(slot, after, at, column);
         }
-        let plain = Plain {
-            end: stop,
-            stop,
-            byte: b'\n',
-        };
+        let plain = Plain { end: stop, stop, byte: b'\n' };
         Some(self.plain_value(slot, at, &plain))
     }
 
@@ -357,8 +339,7 @@ impl Scanner<'_> {
     fn quoted_value(&mut self, slot: Slot, at: usize, quote: u8) -> Option<usize> {
         let literal = self.literal(at, quote);
         let (end, is_text) = literal.or_else(|| self.quoted_lines(at, quote))?;
-        self.table
-            .text(slot, quote_style(quote), span(at, end), is_text);
+        self.table.text(slot, quote_style(quote), span(at, end), is_text);
         self.ends(end)
     }
 
@@ -400,11 +381,7 @@ impl Scanner<'_> {
     pub(super) fn absent(&mut self, pending: Pending) {
         self.pending = None;
         self.continues = false;
-        self.table.scalar(
-            pending.slot,
-            Style::Plain,
-            Span::empty(span(0, pending.at).end),
-        );
+        self.table.scalar(pending.slot, Style::Plain, Span::empty(span(0, pending.at).end));
         self.end = pending.at;
     }
 

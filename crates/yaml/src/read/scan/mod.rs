@@ -30,10 +30,7 @@ use crate::table::Table;
 pub(crate) fn scan(text: &str, characters: Characters) -> Option<Table> {
     (!has_unusual(text, characters)).then_some(())?;
     let memory = Memory::for_length(text.len());
-    stream(
-        Scanner::new(text, characters, memory, &[]),
-        text_start(text),
-    )
+    stream(Scanner::new(text, characters, memory, &[]), text_start(text))
 }
 
 /// As [`scan`], of [common](Characters::Common) characters. Several texts share the memory, which
@@ -61,10 +58,7 @@ pub(crate) fn scan_shallowly(
 ) -> Option<Table> {
     (!has_unusual(text, characters)).then_some(())?;
     let memory = Memory::default();
-    stream(
-        Scanner::new(text, characters, memory, lists),
-        text_start(text),
-    )
+    stream(Scanner::new(text, characters, memory, lists), text_start(text))
 }
 
 /// The table of an item that was deferred, as a list of one, or of a document. The range begins with
@@ -76,11 +70,7 @@ pub(crate) fn scan_item(text: &str, characters: Characters, range: Range<usize>)
 }
 
 fn text_start(text: &str) -> usize {
-    if text.starts_with(BYTE_ORDER_MARK) {
-        BYTE_ORDER_MARK.len_utf8()
-    } else {
-        0
-    }
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';

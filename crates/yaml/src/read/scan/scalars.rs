@@ -17,16 +17,12 @@ pub(super) struct Plain {
     pub(super) byte: u8,
 }
 
-#[expect(
-    clippy::inline_always,
-    reason = "calls take a third of the instructions"
-)]
+#[expect(clippy::inline_always, reason = "calls take a third of the instructions")]
 impl Scanner<'_> {
     #[inline(always)]
     pub(super) fn add_plain(&mut self, slot: Slot, start: usize, end: usize) {
         let is_text = self.is_string(start, end);
-        self.table
-            .text(slot, Style::Plain, span(start, end), is_text);
+        self.table.text(slot, Style::Plain, span(start, end), is_text);
     }
 
     /// Whether a plain scalar on one line is known to be a string that is [spelled as it is
@@ -67,11 +63,7 @@ impl Scanner<'_> {
                 _ => at += 1,
             }
         };
-        Some(Plain {
-            end: self.before_spaces(from, at),
-            stop: at,
-            byte,
-        })
+        Some(Plain { end: self.before_spaces(from, at), stop: at, byte })
     }
 
     /// After the closing quote, if it is on the same line; and whether the text is known to be
@@ -143,9 +135,9 @@ impl Scanner<'_> {
             _ => return None,
         };
         let digits = self.bytes.get(at + 1..at + 1 + digits)?;
-        let code = digits.iter().try_fold(0u32, |code, &digit| {
-            Some(code << 4 | char::from(digit).to_digit(16)?)
-        })?;
+        let code = digits
+            .iter()
+            .try_fold(0u32, |code, &digit| Some(code << 4 | char::from(digit).to_digit(16)?))?;
         char::from_u32(code).map(|_| 2 + digits.len())
     }
 }

@@ -69,10 +69,7 @@ pub(crate) struct Memory {
 impl Memory {
     /// For a text of `length` bytes.
     pub(in crate::read) fn for_length(length: usize) -> Self {
-        Self {
-            table: Table::for_length(length),
-            blocks: Vec::with_capacity(USUAL_DEPTH),
-        }
+        Self { table: Table::for_length(length), blocks: Vec::with_capacity(USUAL_DEPTH) }
     }
 
     pub(super) fn clear(&mut self) {
@@ -93,12 +90,7 @@ pub(in crate::read) struct Block {
 impl Block {
     /// A collection whose lines are all read.
     pub(in crate::read) const fn new(node: u32, column: usize, mapping: bool) -> Self {
-        Self {
-            node,
-            column,
-            mapping,
-            deferred: false,
-        }
+        Self { node, column, mapping, deferred: false }
     }
 }
 
@@ -137,10 +129,7 @@ impl<'t> Scanner<'t> {
     }
 
     pub(super) fn into_memory(self) -> Memory {
-        Memory {
-            table: self.table,
-            blocks: self.blocks,
-        }
+        Memory { table: self.table, blocks: self.blocks }
     }
 
     pub(super) fn depth(&self) -> usize {
@@ -204,9 +193,5 @@ impl Scanner<'_> {
 }
 
 pub(super) const fn quote_style(quote: u8) -> Style {
-    if quote == b'"' {
-        Style::DoubleQuoted
-    } else {
-        Style::SingleQuoted
-    }
+    if quote == b'"' { Style::DoubleQuoted } else { Style::SingleQuoted }
 }

@@ -61,10 +61,7 @@ impl Header {
         let mut rest = line
             .strip_prefix(indicator)
             .ok_or_else(|| DecodeError::new(0, format!("expected `{indicator}`")))?;
-        let mut header = Self {
-            chomping: Chomping::Clip,
-            indentation: None,
-        };
+        let mut header = Self { chomping: Chomping::Clip, indentation: None };
         while let Some(next) = rest.chars().next() {
             match next {
                 '-' if header.chomping == Chomping::Clip => header.chomping = Chomping::Strip,
@@ -104,10 +101,7 @@ fn find_indentation(raw: &str) -> Result<usize, DecodeError> {
 
 /// How many spaces `text` begins with, at most `limit`.
 fn leading_spaces(text: &str, limit: usize) -> usize {
-    text.bytes()
-        .take(limit)
-        .take_while(|byte| *byte == b' ')
-        .count()
+    text.bytes().take(limit).take_while(|byte| *byte == b' ').count()
 }
 
 /// Checks that a line indented less than the block is a comment after it.
@@ -115,10 +109,7 @@ fn check_after_body(line: Line<'_>) -> Result<(), DecodeError> {
     match line.text.as_bytes().first() {
         Some(b'#') => Ok(()),
         Some(b'\t') => Err(tab(line)),
-        _ => Err(DecodeError::new(
-            line.offset,
-            "this line is indented less than its block",
-        )),
+        _ => Err(DecodeError::new(line.offset, "this line is indented less than its block")),
     }
 }
 
@@ -185,30 +176,18 @@ mod tests {
     use crate::scalar::{Style, decode};
 
     fn style(raw: &str) -> Style {
-        if raw.starts_with('>') {
-            Style::Folded
-        } else {
-            Style::Literal
-        }
+        if raw.starts_with('>') { Style::Folded } else { Style::Literal }
     }
 
     #[track_caller]
     fn check(raw: &str, expected: &str) {
-        assert_eq!(
-            decode(raw, style(raw), Some(0)).as_deref(),
-            Ok(expected),
-            "{raw}"
-        );
+        assert_eq!(decode(raw, style(raw), Some(0)).as_deref(), Ok(expected), "{raw}");
     }
 
     #[track_caller]
     fn check_error(raw: &str, offset: usize, message: &str) {
         let error = decode(raw, style(raw), Some(0)).unwrap_err();
-        assert_eq!(
-            (error.offset, error.message.as_str()),
-            (offset, message),
-            "{raw}"
-        );
+        assert_eq!((error.offset, error.message.as_str()), (offset, message), "{raw}");
     }
 
     #[test]
@@ -248,37 +227,16 @@ mod tests {
         check("|2-\n    a\n", "  a");
         check("|-2 # why\n    a\n", "  a");
         check("|+  \n  a\n\n", "a\n\n");
-        check_error(
-            "|0\n  a\n",
-            1,
-            "expected a comment or a line break after `|`",
-        );
-        check_error(
-            "|-- \n  a\n",
-            2,
-            "expected a comment or a line break after `|`",
-        );
-        check_error(
-            "> a\n  b\n",
-            2,
-            "expected a comment or a line break after `>`",
-        );
+        check_error("|0\n  a\n", 1, "expected a comment or a line break after `|`");
+        check_error("|-- \n  a\n", 2, "expected a comment or a line break after `|`");
+        check_error("> a\n  b\n", 2, "expected a comment or a line break after `>`");
     }
 
     #[test]
     fn an_indentation_indicator_counts_from_the_parent() {
-        assert_eq!(
-            decode("|2\n     a\n", Style::Literal, Some(2)).as_deref(),
-            Ok(" a\n")
-        );
-        assert_eq!(
-            decode("|1\n  a\n", Style::Literal, None).as_deref(),
-            Ok(" a\n")
-        );
-        assert_eq!(
-            decode("|\n a\n", Style::Literal, None).as_deref(),
-            Ok("a\n")
-        );
+        assert_eq!(decode("|2\n     a\n", Style::Literal, Some(2)).as_deref(), Ok(" a\n"));
+        assert_eq!(decode("|1\n  a\n", Style::Literal, None).as_deref(), Ok(" a\n"));
+        assert_eq!(decode("|\n a\n", Style::Literal, None).as_deref(), Ok("a\n"));
     }
 
     #[test]
@@ -300,31 +258,16 @@ mod tests {
     #[test]
     fn one_line_is_borrowed() {
         for raw in ["|-\n  a\n", "|\n  a\n", ">\n  a b\n", "|+\n  a\n"] {
-            assert!(
-                matches!(decode(raw, style(raw), Some(0)), Ok(Cow::Borrowed(_))),
-                "{raw}"
-            );
+            assert!(matches!(decode(raw, style(raw), Some(0)), Ok(Cow::Borrowed(_))), "{raw}");
         }
     }
 
     #[test]
     fn says_which_line_is_indented_wrong() {
-        check_error(
-            "|\n    a\n  b\n",
-            10,
-            "this line is indented less than its block",
-        );
-        check_error(
-            "|\n    \n  b\n",
-            9,
-            "this line is indented less than its block",
-        );
+        check_error("|\n    a\n  b\n", 10, "this line is indented less than its block");
+        check_error("|\n    \n  b\n", 9, "this line is indented less than its block");
         check_error("|\n  \ta\n", 4, "a tab cannot indent a block: use spaces");
-        check_error(
-            "|\n  a\n\tb\n",
-            6,
-            "a tab cannot indent a block: use spaces",
-        );
+        check_error("|\n  a\n\tb\n", 6, "a tab cannot indent a block: use spaces");
         check("|\n  a\n # after\n", "a\n");
     }
 }

@@ -43,11 +43,7 @@ pub(super) fn double(raw: &str) -> Result<Cow<'_, str>, DecodeError> {
 pub(crate) fn json(raw: &str) -> Result<Cow<'_, str>, DecodeError> {
     let inner = inside(raw, '"')?;
     let mut text = Text::new(raw);
-    let line = Line {
-        offset: 1,
-        text: inner,
-        ending: "",
-    };
+    let line = Line { offset: 1, text: inner, ending: "" };
     unescape(line, Surrogates::Replaced, &mut text)?;
     Ok(text.finish())
 }
@@ -65,10 +61,7 @@ fn inside(raw: &str, quote: char) -> Result<&str, DecodeError> {
         .strip_prefix(quote)
         .ok_or_else(|| DecodeError::new(0, format!("expected `{quote}`")))?;
     inner.strip_suffix(quote).ok_or_else(|| {
-        DecodeError::new(
-            raw.len(),
-            format!("expected `{quote}` at the end of the text"),
-        )
+        DecodeError::new(raw.len(), format!("expected `{quote}` at the end of the text"))
     })
 }
 
@@ -110,11 +103,7 @@ struct Fold<'s> {
 
 impl<'s> Fold<'s> {
     fn new(text: &'s str, offset: usize, has_escapes: bool) -> Self {
-        Self {
-            lines: Lines::new(text, offset),
-            joint: Joint::Start,
-            has_escapes,
-        }
+        Self { lines: Lines::new(text, offset), joint: Joint::Start, has_escapes }
     }
 }
 
@@ -129,28 +118,17 @@ impl<'s> Iterator for Fold<'s> {
             let line = self.lines.next()?;
             let mut line = if is_first { line } else { line.trim_start() };
             if line.is_last() {
-                return Some(Piece {
-                    line,
-                    joint,
-                    blank_lines,
-                });
+                return Some(Piece { line, joint, blank_lines });
             }
             let (text, is_escaped) = trim_end(line.text, self.has_escapes);
             if text.is_empty() && !is_escaped && !is_first {
                 blank_lines.push_str(line.normal_break());
                 continue;
             }
-            self.joint = if is_escaped {
-                Joint::Escaped
-            } else {
-                Joint::Break(line.normal_break())
-            };
+            self.joint =
+                if is_escaped { Joint::Escaped } else { Joint::Break(line.normal_break()) };
             line.text = text;
-            return Some(Piece {
-                line,
-                joint,
-                blank_lines,
-            });
+            return Some(Piece { line, joint, blank_lines });
         }
     }
 }
@@ -288,26 +266,14 @@ mod tests {
             b'"' => Style::DoubleQuoted,
             _ => Style::Plain,
         };
-        assert_eq!(
-            decode(raw, style, Some(0)).as_deref(),
-            Ok(expected),
-            "{raw}"
-        );
+        assert_eq!(decode(raw, style, Some(0)).as_deref(), Ok(expected), "{raw}");
     }
 
     #[track_caller]
     fn check_error(raw: &str, offset: usize, message: &str) {
-        let style = if raw.starts_with('\'') {
-            Style::SingleQuoted
-        } else {
-            Style::DoubleQuoted
-        };
+        let style = if raw.starts_with('\'') { Style::SingleQuoted } else { Style::DoubleQuoted };
         let error = decode(raw, style, None).unwrap_err();
-        assert_eq!(
-            (error.offset, error.message.as_str()),
-            (offset, message),
-            "{raw}"
-        );
+        assert_eq!((error.offset, error.message.as_str()), (offset, message), "{raw}");
     }
 
     #[test]
@@ -317,10 +283,7 @@ mod tests {
             ("'a \"b\" \\n'", Style::SingleQuoted),
             ("\"a 'b' é\"", Style::DoubleQuoted),
         ] {
-            assert!(
-                matches!(decode(raw, style, None), Ok(Cow::Borrowed(_))),
-                "{raw}"
-            );
+            assert!(matches!(decode(raw, style, None), Ok(Cow::Borrowed(_))), "{raw}");
         }
         check("''", "");
         check("\"\"", "");
@@ -347,10 +310,7 @@ mod tests {
 
     #[test]
     fn every_escape_is_read() {
-        check(
-            r#""\0\a\b\t\n\v\f\r\e\ \"\'\/\\""#,
-            "\0\x07\x08\t\n\x0b\x0c\r\x1b \"'/\\",
-        );
+        check(r#""\0\a\b\t\n\v\f\r\e\ \"\'\/\\""#, "\0\x07\x08\t\n\x0b\x0c\r\x1b \"'/\\");
         check(r#""\N\_\L\P""#, "\u{85}\u{a0}\u{2028}\u{2029}");
         check(r#""\x41\u00e9\U0001F600""#, "Aé😀");
         check("\"\\\t\"", "\t");
@@ -361,11 +321,7 @@ mod tests {
         check(r#""a\uD83D\uDE00b""#, "a😀b");
         check(r#""\ud83d\ude00""#, "😀");
         check_error(r#""a\uD83D""#, 2, "this escape is not a Unicode character");
-        check_error(
-            r#""\uD83D\u0041""#,
-            1,
-            "this escape is not a Unicode character",
-        );
+        check_error(r#""\uD83D\u0041""#, 1, "this escape is not a Unicode character");
         check_error(r#""\uDE00""#, 1, "this escape is not a Unicode character");
     }
 
@@ -376,10 +332,7 @@ mod tests {
             (r#""\ud800""#, "\u{fffd}"),
             (r#""\udc00\ud83dA""#, "\u{fffd}\u{fffd}A"),
             (r#""\ud83d\u0041""#, "\u{fffd}A"),
-            (
-                "\"a\u{85}\u{2028} \u{2029}b\u{7f}\u{80}\"",
-                "a\u{85}\u{2028} \u{2029}b\u{7f}\u{80}",
-            ),
+            ("\"a\u{85}\u{2028} \u{2029}b\u{7f}\u{80}\"", "a\u{85}\u{2028} \u{2029}b\u{7f}\u{80}"),
         ] {
             assert_eq!(decode_json(raw).as_deref(), Ok(expected), "{raw}");
         }
@@ -405,16 +358,8 @@ mod tests {
     fn says_which_escape_is_wrong() {
         check_error(r#""ab\q""#, 3, "unknown escape `\\q`");
         check_error(r#""\x4""#, 1, "expected 2 hexadecimal digits after `\\x`");
-        check_error(
-            r#""\u+041""#,
-            1,
-            "expected 4 hexadecimal digits after `\\u`",
-        );
-        check_error(
-            r#""\U00110000""#,
-            1,
-            "this escape is not a Unicode character",
-        );
+        check_error(r#""\u+041""#, 1, "expected 4 hexadecimal digits after `\\u`");
+        check_error(r#""\U00110000""#, 1, "this escape is not a Unicode character");
         check_error("\"a\n  \\q\"", 5, "unknown escape `\\q`");
         check_error("\"a\\\"", 2, "expected an escape after `\\`");
         check_error("\"a", 2, "expected `\"` at the end of the text");

@@ -34,11 +34,7 @@ impl<'s> Line<'s> {
     /// As [`normal_break`](Self::normal_break), but with a line break at the end of the file, where
     /// kubectl adds one.
     pub(super) fn closing_break(&self) -> &'s str {
-        if self.is_last() {
-            "\n"
-        } else {
-            self.normal_break()
-        }
+        if self.is_last() { "\n" } else { self.normal_break() }
     }
 
     /// The line without its first `bytes` bytes.
@@ -67,11 +63,7 @@ impl<'s> Lines<'s> {
     /// The lines of `text`, which is at `offset` of the source.
     pub(super) fn new(text: &'s str, offset: usize) -> Self {
         let has_rare_breaks = !text.is_ascii() && text.contains(RARE_BREAKS);
-        Self {
-            rest: Some(text),
-            offset,
-            has_rare_breaks,
-        }
+        Self { rest: Some(text), offset, has_rare_breaks }
     }
 }
 
@@ -88,11 +80,7 @@ impl<'s> Iterator for Lines<'s> {
         let offset = self.offset;
         let Some(end) = end else {
             self.rest = None;
-            return Some(Line {
-                offset,
-                text: rest,
-                ending: "",
-            });
+            return Some(Line { offset, text: rest, ending: "" });
         };
         let (text, rest) = rest.split_at(end);
         let length = if rest.starts_with("\r\n") {
@@ -103,10 +91,6 @@ impl<'s> Iterator for Lines<'s> {
         let (ending, rest) = rest.split_at(length);
         self.rest = Some(rest);
         self.offset += end + length;
-        Some(Line {
-            offset,
-            text,
-            ending,
-        })
+        Some(Line { offset, text, ending })
     }
 }

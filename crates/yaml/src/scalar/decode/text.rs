@@ -13,10 +13,7 @@ pub struct DecodeError {
 
 impl DecodeError {
     pub(super) fn new(offset: usize, message: impl Into<String>) -> Self {
-        Self {
-            offset,
-            message: message.into(),
-        }
+        Self { offset, message: message.into() }
     }
 }
 
@@ -30,12 +27,7 @@ pub(super) struct Text<'s> {
 
 impl<'s> Text<'s> {
     pub(super) fn new(source: &'s str) -> Self {
-        Self {
-            source,
-            start: 0,
-            end: 0,
-            owned: None,
-        }
+        Self { source, start: 0, end: 0, owned: None }
     }
 
     fn borrowed(&self) -> &'s str {

@@ -19,9 +19,7 @@ fn is_word(text: &str) -> bool {
     /// Bytes of the longest word.
     const LONGEST: usize = 5;
     /// In lower case. Readers know some casings of them; the other casings are quoted too.
-    const WORDS: [&str; 10] = [
-        "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n",
-    ];
+    const WORDS: [&str; 10] = ["~", "null", "true", "false", "yes", "no", "on", "off", "y", "n"];
     text.len() <= LONGEST
         && (matches!(text, "<<" | "=") || WORDS.iter().any(|word| word.eq_ignore_ascii_case(text)))
 }
@@ -39,9 +37,7 @@ fn may_be_number_or_date(text: &str) -> bool {
         || Decimal::split(text).is_some()
         || is_sexagesimal(magnitude)
         || is_date(magnitude)
-        || [".inf", ".nan"]
-            .iter()
-            .any(|word| word.eq_ignore_ascii_case(magnitude))
+        || [".inf", ".nan"].iter().any(|word| word.eq_ignore_ascii_case(magnitude))
 }
 
 /// `0x1F`, `0o17`, `0b101`; go-yaml also reads `0b-101` and `0o-17`.
@@ -67,9 +63,7 @@ fn is_sexagesimal(text: &str) -> bool {
     let (first, rest) = split_digits(text);
     !first.is_empty()
         && rest.starts_with(':')
-        && rest
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.'))
+        && rest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.'))
 }
 
 /// `2001-01-01` and `2001-1-1`, alone or before a time.

@@ -404,19 +404,9 @@ mod tests {
 
     #[test]
     fn what_reads_as_another_type_is_double_quoted() {
-        for text in [
-            "",
-            "yes",
-            "~",
-            "0644",
-            "1_000",
-            "1e3",
-            ".inf",
-            "12:30",
-            "2001-01-01",
-            "<<",
-            "0b-1",
-        ] {
+        for text in
+            ["", "yes", "~", "0644", "1_000", "1e3", ".inf", "12:30", "2001-01-01", "<<", "0b-1"]
+        {
             check(text, &format!("\"{text}\""));
         }
     }
@@ -436,14 +426,8 @@ mod tests {
     #[test]
     fn what_cannot_be_seen_is_escaped() {
         check("a\tb", "\"a\\tb\"");
-        check(
-            "\u{7}\u{1b}\u{85}\u{2028}\u{2029}\0\r",
-            "\"\\x07\\x1B\\N\\L\\P\\0\\r\"",
-        );
-        check(
-            "\u{feff}\u{a0}\u{1ffff}\\",
-            "\"\\uFEFF\\xA0\\U0001FFFF\\\\\"",
-        );
+        check("\u{7}\u{1b}\u{85}\u{2028}\u{2029}\0\r", "\"\\x07\\x1B\\N\\L\\P\\0\\r\"");
+        check("\u{feff}\u{a0}\u{1ffff}\\", "\"\\uFEFF\\xA0\\U0001FFFF\\\\\"");
         check("a\nb\u{200b}", "\"a\\nb\\u200B\"");
     }
 
@@ -475,31 +459,11 @@ mod tests {
     #[test]
     fn quotes_stay_quotes() {
         check_in("a", Context::BlockValue, Some(Style::SingleQuoted), "'a'");
-        check_in(
-            "it's",
-            Context::BlockValue,
-            Some(Style::SingleQuoted),
-            "'it''s'",
-        );
-        check_in(
-            "a\nb",
-            Context::BlockValue,
-            Some(Style::SingleQuoted),
-            "\"a\\nb\"",
-        );
+        check_in("it's", Context::BlockValue, Some(Style::SingleQuoted), "'it''s'");
+        check_in("a\nb", Context::BlockValue, Some(Style::SingleQuoted), "\"a\\nb\"");
         check_in("", Context::BlockValue, Some(Style::SingleQuoted), "''");
-        check_in(
-            "a \"b\"",
-            Context::BlockValue,
-            Some(Style::DoubleQuoted),
-            "\"a \\\"b\\\"\"",
-        );
-        check_in(
-            "a\nb\n",
-            Context::BlockValue,
-            Some(Style::DoubleQuoted),
-            "\"a\\nb\\n\"",
-        );
+        check_in("a \"b\"", Context::BlockValue, Some(Style::DoubleQuoted), "\"a \\\"b\\\"\"");
+        check_in("a\nb\n", Context::BlockValue, Some(Style::DoubleQuoted), "\"a\\nb\\n\"");
     }
 
     #[test]
@@ -509,12 +473,7 @@ mod tests {
             check_in("yes\n", Context::BlockValue, Some(keep), "|\n  yes");
             check_in("", Context::BlockValue, Some(keep), "\"\"");
             check_in("  a\n", Context::BlockValue, Some(keep), "\"  a\\n\"");
-            check_in(
-                "a\n \nb\u{a0}",
-                Context::BlockValue,
-                Some(keep),
-                "|-\n  a\n   \n  b\u{a0}",
-            );
+            check_in("a\n \nb\u{a0}", Context::BlockValue, Some(keep), "|-\n  a\n   \n  b\u{a0}");
             check_in("a\u{85}", Context::BlockValue, Some(keep), "\"a\\N\"");
         }
     }

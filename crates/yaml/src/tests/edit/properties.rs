@@ -40,24 +40,11 @@ struct Decor {
 
 fn decor() -> impl Strategy<Value = Decor> {
     let odd = || prop::bool::weighted(0.2);
-    (odd(), odd(), odd(), odd(), prop::bool::weighted(0.05)).prop_map(
-        |(blank, head, line, foot, explicit)| Decor {
-            blank,
-            head,
-            line,
-            foot,
-            explicit,
-        },
-    )
+    (odd(), odd(), odd(), odd(), prop::bool::weighted(0.05))
+        .prop_map(|(blank, head, line, foot, explicit)| Decor { blank, head, line, foot, explicit })
 }
 
-const LINES: &[&[&str]] = &[
-    &["x"],
-    &["x", "y"],
-    &["x", "", "# y"],
-    &["x", ""],
-    &["x", "  y"],
-];
+const LINES: &[&[&str]] = &[&["x"], &["x", "y"], &["x", "", "# y"], &["x", ""], &["x", "  y"]];
 
 fn tree() -> impl Strategy<Value = Tree> {
     let leaf = prop_oneof![
@@ -74,10 +61,7 @@ fn tree() -> impl Strategy<Value = Tree> {
     ];
     leaf.prop_recursive(3, 20, 4, |inner| {
         let list = prop::collection::vec((decor(), inner), 1..4).boxed();
-        prop_oneof![
-            list.clone().prop_map(Tree::Mapping),
-            list.prop_map(Tree::Sequence)
-        ]
+        prop_oneof![list.clone().prop_map(Tree::Mapping), list.prop_map(Tree::Sequence)]
     })
 }
 
@@ -117,11 +101,7 @@ impl Spelling {
                     2
                 } else {
                     writeln!(out, "{comment}").unwrap();
-                    if is_mapping || item {
-                        self.unit
-                    } else {
-                        self.sequence
-                    }
+                    if is_mapping || item { self.unit } else { self.sequence }
                 };
                 self.children(out, children, is_mapping, column + below, compact);
             }
@@ -164,11 +144,7 @@ impl Spelling {
 fn document() -> impl Strategy<Value = String> {
     let spelling = (2..5usize, any::<bool>(), any::<bool>()).prop_map(|(unit, wide, compact)| {
         let sequence = if wide { unit } else { 0 };
-        Spelling {
-            unit,
-            sequence,
-            compact,
-        }
+        Spelling { unit, sequence, compact }
     });
     let children = prop::collection::vec((decor(), tree()), 1..4);
     (children, any::<bool>(), spelling, 0..10u8).prop_map(|(children, mapping, spelling, end)| {
@@ -201,11 +177,7 @@ fn json_document() -> impl Strategy<Value = String> {
         ]
     });
     (tree, any::<bool>()).prop_map(|(tree, pretty)| {
-        if pretty {
-            serde_json::to_string_pretty(&tree).unwrap()
-        } else {
-            tree.to_string()
-        }
+        if pretty { serde_json::to_string_pretty(&tree).unwrap() } else { tree.to_string() }
     })
 }
 
@@ -405,9 +377,7 @@ fn read(text: &str) -> serde_json::Value {
 fn untouched_lines(document: &Document, value: &Value<'_>, out: &mut Vec<String>) {
     let Some(origin) = value.origin else { return };
     let node = document.cursor(origin);
-    let original = node
-        .value(DuplicateKeys::Refuse, &mut Diagnostics::new())
-        .unwrap();
+    let original = node.value(DuplicateKeys::Refuse, &mut Diagnostics::new()).unwrap();
     match &value.data {
         _ if same_origins(&original, value) => {
             let (start, end) = if node.node().has(Flags::IN_FLOW) {
@@ -415,11 +385,7 @@ fn untouched_lines(document: &Document, value: &Value<'_>, out: &mut Vec<String>
             } else {
                 let line = document.slice(document.line_start(node.start())..node.start());
                 let is_first = line.trim().is_empty();
-                let start = if is_first {
-                    head(document, origin)
-                } else {
-                    node.start()
-                };
+                let start = if is_first { head(document, origin) } else { node.start() };
                 (start, extent(node))
             };
             let text = document.slice(start..end);
@@ -500,9 +466,7 @@ fn check(
         prop_assert_eq!(&edited, text);
     }
     if let Some(lost) = first_lost(&lines, &edited) {
-        return Err(TestCaseError::fail(format!(
-            "`{lost}` is lost\n{text}\nbecame\n{edited}"
-        )));
+        return Err(TestCaseError::fail(format!("`{lost}` is lost\n{text}\nbecame\n{edited}")));
     }
     if text.starts_with(['{', '['])
         && serde_json::from_str::<serde_json::Value>(text).is_ok()

@@ -100,11 +100,7 @@ fn the_core_group_has_the_paths_for_kubectl() {
     let core = v3("api/v1");
     let paths = core["paths"].as_object().unwrap();
     let templates = "/api/v1/namespaces/{namespace}/legacytemplates";
-    assert!(
-        paths
-            .keys()
-            .eq([templates, &format!("{templates}/{{name}}")])
-    );
+    assert!(paths.keys().eq([templates, &format!("{templates}/{{name}}")]));
 }
 
 #[test]
@@ -135,12 +131,7 @@ fn every_reference_leads_somewhere() {
         "apis/authentication.k8s.io/v1",
     ] {
         let document = v3(path);
-        check(
-            &document,
-            &document,
-            "#/components/schemas/",
-            "/components/schemas",
-        );
+        check(&document, &document, "#/components/schemas/", "/components/schemas");
     }
     let v2 = body(&Documents::new(true).v2(None, None));
     check(&v2, &v2, "#/definitions/", "/definitions");
@@ -150,10 +141,7 @@ fn every_reference_leads_somewhere() {
 fn check(value: &Value, document: &Value, prefix: &str, pointer: &str) {
     if let Some(to) = value.get("$ref").and_then(Value::as_str) {
         let name = to.strip_prefix(prefix).unwrap();
-        assert!(
-            document.pointer(pointer).unwrap().get(name).is_some(),
-            "{to}"
-        );
+        assert!(document.pointer(pointer).unwrap().get(name).is_some(), "{to}");
     }
     for (_, part) in value.as_object().into_iter().flatten() {
         check(part, document, prefix, pointer);
@@ -168,11 +156,8 @@ fn names_of_operations_are_unique() {
     let v2 = body(&Documents::new(true).v2(None, None));
     let mut seen = BTreeSet::new();
     for (path, item) in v2["paths"].as_object().unwrap() {
-        for (method, operation) in item
-            .as_object()
-            .unwrap()
-            .iter()
-            .filter(|(key, _)| *key != "parameters")
+        for (method, operation) in
+            item.as_object().unwrap().iter().filter(|(key, _)| *key != "parameters")
         {
             let id = operation["operationId"].as_str().unwrap();
             assert!(seen.insert(id.to_owned()), "{method} {path}: {id}");
@@ -183,16 +168,8 @@ fn names_of_operations_are_unique() {
 #[test]
 fn a_patch_takes_field_validation_so_that_kubectl_leaves_it_to_the_server() {
     for (path, group, version) in [
-        (
-            "apis/template.krm.dev/v1alpha1",
-            "template.krm.dev",
-            "v1alpha1",
-        ),
-        (
-            "apis/template.openshift.io/v1",
-            "template.openshift.io",
-            "v1",
-        ),
+        ("apis/template.krm.dev/v1alpha1", "template.krm.dev", "v1alpha1"),
+        ("apis/template.openshift.io/v1", "template.openshift.io", "v1"),
     ] {
         let document = v3(path);
         let object = format!("/apis/{group}/{version}/namespaces/{{namespace}}/templates/{{name}}");
@@ -206,10 +183,7 @@ fn a_patch_takes_field_validation_so_that_kubectl_leaves_it_to_the_server() {
             .iter()
             .map(|one| one["name"].as_str().unwrap())
             .collect();
-        assert_eq!(
-            names,
-            ["dryRun", "fieldManager", "fieldValidation", "force"]
-        );
+        assert_eq!(names, ["dryRun", "fieldManager", "fieldValidation", "force"]);
     }
 }
 
@@ -225,41 +199,23 @@ fn documents_have_hashes() {
             .unwrap_or_default()
     };
     let index = body(&documents.index());
-    let url = index["paths"][path]["serverRelativeURL"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let hash = url
-        .strip_prefix(&format!("/openapi/v3/{path}?hash="))
-        .unwrap();
+    let url = index["paths"][path]["serverRelativeURL"].as_str().unwrap().to_owned();
+    let hash = url.strip_prefix(&format!("/openapi/v3/{path}?hash=")).unwrap();
     let tag = format!("\"{hash}\"");
 
     let with_hash = documents.v3(path, Some(hash), Some("application/json"), None);
     assert_eq!(with_hash.status(), 200);
-    assert_eq!(
-        header(&with_hash, "cache-control"),
-        "public, max-age=31536000, immutable"
-    );
+    assert_eq!(header(&with_hash, "cache-control"), "public, max-age=31536000, immutable");
     assert_eq!(header(&with_hash, "etag"), tag);
     let other = documents.v3(path, Some("0000"), None, None);
-    assert_eq!(
-        (other.status().as_u16(), header(&other, "location")),
-        (301, url)
-    );
+    assert_eq!((other.status().as_u16(), header(&other, "location")), (301, url));
     let known = documents.v3(path, None, None, Some(&format!("\"x\", W/{tag}")));
     assert_eq!((known.status().as_u16(), known.body().len()), (304, 0));
-    assert_eq!(
-        documents
-            .v3(path, None, Some("application/yaml"), None)
-            .status(),
-        406
-    );
+    assert_eq!(documents.v3(path, None, Some("application/yaml"), None).status(), 406);
     let missing = documents.v3("apis/nope/v1", None, None, None);
     assert_eq!((missing.status().as_u16(), missing.body().len()), (404, 0));
-    let protobuf = documents.v2(
-        Some("application/com.github.proto-openapi.spec.v2@v1.0+protobuf"),
-        None,
-    );
+    let protobuf =
+        documents.v2(Some("application/com.github.proto-openapi.spec.v2@v1.0+protobuf"), None);
     assert_eq!(protobuf.status(), 200);
     assert_eq!(
         header(&protobuf, "content-type"),
@@ -303,9 +259,7 @@ fn is_named(items: &[Value]) -> bool {
 }
 
 fn by_name(items: &[Value]) -> Value {
-    let named = items
-        .iter()
-        .map(|item| (item["name"].as_str().unwrap().to_owned(), item.clone()));
+    let named = items.iter().map(|item| (item["name"].as_str().unwrap().to_owned(), item.clone()));
     Value::Object(named.collect())
 }
 
@@ -328,10 +282,7 @@ fn is_like(place: &str, pattern: &str) -> bool {
 }
 
 #[test]
-#[cfg_attr(
-    not(shared_data),
-    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
-)]
+#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
 fn openshifts_document_is_the_recorded_one_but_for_the_listed_differences() {
     let root = std::env::var_os("KRM_TEMPLATE_SHARED").unwrap();
     let file = Path::new(&root).join("corpus/template-api/019-openapi-v3-document.json");
@@ -339,18 +290,11 @@ fn openshifts_document_is_the_recorded_one_but_for_the_listed_differences() {
     let recorded: Value =
         serde_json::from_str(exchange["response"]["body"].as_str().unwrap()).unwrap();
     let mut found = Vec::new();
-    differences(
-        &recorded,
-        &v3("apis/template.openshift.io/v1"),
-        "",
-        &mut found,
-    );
+    differences(&recorded, &v3("apis/template.openshift.io/v1"), "", &mut found);
 
     let list = std::fs::read_to_string(Path::new(FOLDER).join("differences.txt")).unwrap();
-    let patterns: Vec<&str> = list
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .collect();
+    let patterns: Vec<&str> =
+        list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     let unlisted: Vec<&String> = found
         .iter()
         .filter(|place| !patterns.iter().any(|pattern| is_like(place, pattern)))

@@ -7,11 +7,7 @@ use crate::wire::endpoint::AUTHENTICATION;
 use krm_template_server_core::groups::{Group, Kind};
 
 const OBJECTS: &[&str] = &["application/json", "application/yaml"];
-const LISTS: &[&str] = &[
-    "application/json",
-    "application/json;stream=watch",
-    "application/yaml",
-];
+const LISTS: &[&str] = &["application/json", "application/json;stream=watch", "application/yaml"];
 const WRITE: &[&str] = &["dryRun", "fieldManager", "fieldValidation"];
 const LIST: &[&str] = &[
     "allowWatchBookmarks",
@@ -25,12 +21,7 @@ const LIST: &[&str] = &[
     "timeoutSeconds",
     "watch",
 ];
-const DELETE: &[&str] = &[
-    "dryRun",
-    "gracePeriodSeconds",
-    "orphanDependents",
-    "propagationPolicy",
-];
+const DELETE: &[&str] = &["dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy"];
 const DELETE_ALL: &[&str] = &[
     "continue",
     "dryRun",
@@ -50,31 +41,11 @@ const PROCESS: &[&str] = &["check", "labels", "namespace", "output", "sourceMap"
 
 /// The query and path parameters: name, type, description.
 const PARAMETERS: &[(&str, &str, &str)] = &[
-    (
-        "allowWatchBookmarks",
-        "boolean",
-        "Whether a watch sends events of type BOOKMARK.",
-    ),
-    (
-        "check",
-        "boolean",
-        "Whether to warn about objects that the API server of a cluster refuses.",
-    ),
-    (
-        "continue",
-        "string",
-        "The continue token of the previous response.",
-    ),
-    (
-        "dryRun",
-        "string",
-        "With All, nothing is stored. Other values are errors.",
-    ),
-    (
-        "fieldManager",
-        "string",
-        "The owner of the fields that are written: at most 128 bytes.",
-    ),
+    ("allowWatchBookmarks", "boolean", "Whether a watch sends events of type BOOKMARK."),
+    ("check", "boolean", "Whether to warn about objects that the API server of a cluster refuses."),
+    ("continue", "string", "The continue token of the previous response."),
+    ("dryRun", "string", "With All, nothing is stored. Other values are errors."),
+    ("fieldManager", "string", "The owner of the fields that are written: at most 128 bytes."),
     (
         "fieldSelector",
         "string",
@@ -86,43 +57,23 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
         "How to treat unknown and duplicate fields. Ignore: nothing. Warn: a Warning header for \
          each; the default. Strict: the request fails.",
     ),
-    (
-        "force",
-        "boolean",
-        "Whether an apply takes fields from other owners. Only for applies.",
-    ),
+    ("force", "boolean", "Whether an apply takes fields from other owners. Only for applies."),
     ("gracePeriodSeconds", "integer", "Ignored."),
     (
         "labels",
         "string",
         "Labels that are added to each object, as NAME=VALUE, separated by commas.",
     ),
-    (
-        "labelSelector",
-        "string",
-        "Selects objects by their labels.",
-    ),
-    (
-        "limit",
-        "integer",
-        "The maximum number of objects in a response.",
-    ),
+    ("labelSelector", "string", "Selects objects by their labels."),
+    ("limit", "integer", "The maximum number of objects in a response."),
     ("name", "string", "The name of the object."),
-    (
-        "namespace",
-        "string",
-        "The namespace; in a query, the namespace of objects without one.",
-    ),
+    ("namespace", "string", "The namespace; in a query, the namespace of objects without one."),
     (
         "orphanDependents",
         "boolean",
         "As propagationPolicy Orphan or Background. Not with propagationPolicy.",
     ),
-    (
-        "output",
-        "string",
-        "With list, the answer is a v1 List of the objects.",
-    ),
+    ("output", "string", "With list, the answer is a v1 List of the objects."),
     (
         "pretty",
         "string",
@@ -138,32 +89,16 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
         "string",
         "The version to return, or the version after which a watch starts.",
     ),
-    (
-        "resourceVersionMatch",
-        "string",
-        "How to match resourceVersion: Exact or NotOlderThan.",
-    ),
+    ("resourceVersionMatch", "string", "How to match resourceVersion: Exact or NotOlderThan."),
     (
         "sendInitialEvents",
         "boolean",
         "Whether a watch starts with an event ADDED for each object. Needs \
          resourceVersionMatch=NotOlderThan.",
     ),
-    (
-        "sourceMap",
-        "boolean",
-        "Whether to return the origin of each field.",
-    ),
-    (
-        "timeoutSeconds",
-        "integer",
-        "The seconds after which a watch ends.",
-    ),
-    (
-        "watch",
-        "boolean",
-        "Whether to send changes as they happen, instead of a list.",
-    ),
+    ("sourceMap", "boolean", "Whether to return the origin of each field."),
+    ("timeoutSeconds", "integer", "The seconds after which a watch ends."),
+    ("watch", "boolean", "Whether to send changes as they happen, instead of a list."),
 ];
 
 /// The data that the operations of a group share.
@@ -178,14 +113,8 @@ struct Api {
 impl Api {
     fn new(group: &'static str, version: &'static str) -> Self {
         let group_id: String = group.split('.').map(capitalized).collect();
-        let first = group_id
-            .chars()
-            .next()
-            .map(|letter| letter.to_ascii_lowercase());
-        let tag = first
-            .into_iter()
-            .chain(group_id.chars().skip(1))
-            .collect::<String>();
+        let first = group_id.chars().next().map(|letter| letter.to_ascii_lowercase());
+        let tag = first.into_iter().chain(group_id.chars().skip(1)).collect::<String>();
         Self {
             group,
             version,
@@ -206,10 +135,7 @@ impl Api {
         fields.insert("tags".to_owned(), json!([self.tag]));
         fields.insert("description".to_owned(), json!(description));
         let (verb, rest) = name.split_once(' ').unwrap_or((name, ""));
-        fields.insert(
-            "operationId".to_owned(),
-            json!(format!("{verb}{}{rest}", self.id)),
-        );
+        fields.insert("operationId".to_owned(), json!(format!("{verb}{}{rest}", self.id)));
         fields.insert("x-kubernetes-action".to_owned(), json!(action));
         let kind = json!({"group": self.group, "version": self.version, "kind": kind});
         fields.insert("x-kubernetes-group-version-kind".to_owned(), kind);
@@ -219,12 +145,7 @@ impl Api {
 
 fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
-    letters
-        .next()
-        .map(|first| first.to_ascii_uppercase())
-        .into_iter()
-        .chain(letters)
-        .collect()
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
 /// Adds query parameters, a request body and responses to an operation.
@@ -236,10 +157,7 @@ fn with(
     content: &Value,
 ) -> Value {
     if !queries.is_empty() {
-        let queries: Vec<Value> = queries
-            .iter()
-            .map(|name| parameter(name, "query"))
-            .collect();
+        let queries: Vec<Value> = queries.iter().map(|name| parameter(name, "query")).collect();
         operation.insert("parameters".to_owned(), json!(queries));
     }
     if let Some(body) = body {
@@ -248,10 +166,8 @@ fn with(
     let mut responses = Map::new();
     for code in codes {
         let description = if *code == "201" { "Created" } else { "OK" };
-        responses.insert(
-            (*code).to_owned(),
-            json!({"description": description, "content": content}),
-        );
+        responses
+            .insert((*code).to_owned(), json!({"description": description, "content": content}));
     }
     responses.insert("401".to_owned(), json!({"description": "Unauthorized"}));
     let status = typed(OBJECTS, &schemas::reference(&format!("{META}.Status")));
@@ -270,10 +186,7 @@ fn parameter(name: &str, place: &str) -> Value {
         if place == "path" {
             fields.insert("required".to_owned(), json!(true));
         }
-        fields.insert(
-            "schema".to_owned(),
-            json!({"type": kind, "uniqueItems": true}),
-        );
+        fields.insert("schema".to_owned(), json!({"type": kind, "uniqueItems": true}));
     }
     parameter
 }
@@ -318,10 +231,7 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
         }
     }
     if group == Group::Krm {
-        paths.insert(
-            format!("{space}/templates/{{name}}/processed"),
-            process_stored(&api, group),
-        );
+        paths.insert(format!("{space}/templates/{{name}}/processed"), process_stored(&api, group));
         paths.insert(format!("{space}/templates/{{name}}/schema"), schema(&api));
     }
     for kind in [Kind::Instance, Kind::Template] {
@@ -379,11 +289,8 @@ fn collection(api: &Api, group: Group, kind: Kind) -> Value {
     };
     let get = operation("list", "list Namespaced", "list or watch objects of kind");
     let post = operation("post", "create Namespaced", "create a");
-    let delete = operation(
-        "deletecollection",
-        "delete CollectionNamespaced",
-        "delete collection of",
-    );
+    let delete =
+        operation("deletecollection", "delete CollectionNamespaced", "delete collection of");
     json!({
         "get": with(get, LIST, None, &["200"], &typed(LISTS, &list)),
         "post": with(
@@ -454,12 +361,7 @@ fn status(api: &Api, group: Group) -> Value {
     let answer = typed(OBJECTS, &instance);
     let operation = |action: &str, verb: &str, text: &str| {
         let name = format!("{verb} Namespaced{kind}Status");
-        api.operation(
-            action,
-            &name,
-            &format!("{text} status of the specified {kind}"),
-            kind,
-        )
+        api.operation(action, &name, &format!("{text} status of the specified {kind}"), kind)
     };
     let get = operation("get", "read", "read");
     let put = operation("put", "replace", "replace");
@@ -521,12 +423,8 @@ pub(super) fn of_reviews(group: &'static str) -> Map<String, Value> {
     };
     for kind in kinds {
         let review = schemas::of_review(group, kind);
-        let operation = api.operation(
-            "post",
-            &format!("create {kind}"),
-            &format!("create a {kind}"),
-            kind,
-        );
+        let operation =
+            api.operation("post", &format!("create {kind}"), &format!("create a {kind}"), kind);
         let post = with(
             operation,
             WRITE,

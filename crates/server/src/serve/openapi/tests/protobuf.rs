@@ -128,17 +128,13 @@ pub(super) fn document(document: &Value) -> Vec<u8> {
 
 fn info(value: &Value) -> Message {
     let fields = [("title", 1), ("version", 2), ("description", 3)];
-    object(value, 7, |message, key, value| {
-        scalars(message, &fields, key, value)
-    })
+    object(value, 7, |message, key, value| scalars(message, &fields, key, value))
 }
 
 /// Encodes an `ApiKeySecurity`.
 fn security(value: &Value) -> Message {
     let fields = [("type", 1), ("name", 2), ("in", 3), ("description", 4)];
-    let key = object(value, 5, |message, key, value| {
-        scalars(message, &fields, key, value)
-    });
+    let key = object(value, 5, |message, key, value| scalars(message, &fields, key, value));
     within(2, key)
 }
 
@@ -158,13 +154,8 @@ fn path_item(value: &Value) -> Message {
 }
 
 fn operation(value: &Value) -> Message {
-    let fields = [
-        ("tags", 1),
-        ("description", 3),
-        ("operationId", 5),
-        ("produces", 6),
-        ("consumes", 7),
-    ];
+    let fields =
+        [("tags", 1), ("description", 3), ("operationId", 5), ("produces", 6), ("consumes", 7)];
     object(value, 13, |message, key, value| {
         match key {
             "parameters" => parameters(message, 8, value),
@@ -205,9 +196,8 @@ fn parameter(value: &Value) -> Message {
         ("format", 7 - less),
         ("uniqueItems", 20 - less),
     ];
-    let other = object(value, 23 - less, |message, key, value| {
-        scalars(message, &fields, key, value)
-    });
+    let other =
+        object(value, 23 - less, |message, key, value| scalars(message, &fields, key, value));
     within(2, within(if is_query { 3 } else { 4 }, other))
 }
 

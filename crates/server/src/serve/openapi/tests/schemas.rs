@@ -52,10 +52,7 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
                 resource(api, version, "Parameters", parameters),
             );
             let template = of_crd("template");
-            schemas.insert(
-                name(group, "Template"),
-                resource(api, version, "Template", template),
-            );
+            schemas.insert(name(group, "Template"), resource(api, version, "Template", template));
             let instance = own_instance();
             schemas.insert(
                 name(group, "TemplateInstance"),
@@ -65,18 +62,12 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
         Group::OpenShift => {
             schemas.insert(name(group, "Parameter"), openshift_parameter());
             let template = openshift_template(group);
-            schemas.insert(
-                name(group, "Template"),
-                resource(api, version, "Template", template),
-            );
+            schemas.insert(name(group, "Template"), resource(api, version, "Template", template));
             schemas.extend(openshift_instance(group));
         }
     }
     for kind in Kind::ALL {
-        schemas.insert(
-            name(group, &format!("{}List", kind.name())),
-            list(group, kind),
-        );
+        schemas.insert(name(group, &format!("{}List", kind.name())), list(group, kind));
     }
     schemas.extend(shared(api, version));
     schemas
@@ -100,16 +91,8 @@ pub(super) fn of_reviews(group: &str) -> Map<String, Value> {
         |text: &str| json!({"description": text, "type": "object", "additionalProperties": true});
     let mut schemas = Map::new();
     let kinds = [
-        (
-            "authentication",
-            "SelfSubjectReview",
-            "Tells a client who it is.",
-        ),
-        (
-            "authorization",
-            "SelfSubjectAccessReview",
-            "Tells a client whether it may do something.",
-        ),
+        ("authentication", "SelfSubjectReview", "Tells a client who it is."),
+        ("authorization", "SelfSubjectAccessReview", "Tells a client whether it may do something."),
         (
             "authorization",
             "SelfSubjectRulesReview",
@@ -123,10 +106,7 @@ pub(super) fn of_reviews(group: &str) -> Map<String, Value> {
                 "type": "object",
                 "properties": {"spec": open("The question."), "status": open("The answer.")},
             });
-            schemas.insert(
-                review_name(group, kind),
-                resource(group, "v1", kind, schema),
-            );
+            schemas.insert(review_name(group, kind), resource(group, "v1", kind, schema));
         }
     }
     schemas.extend(shared(group, "v1"));
@@ -145,10 +125,8 @@ fn resource(group: &str, version: &str, kind: &str, mut schema: Value) -> Value 
             );
             properties.sort_keys();
         }
-        fields.insert(
-            KINDS.to_owned(),
-            json!([{"group": group, "kind": kind, "version": version}]),
-        );
+        fields
+            .insert(KINDS.to_owned(), json!([{"group": group, "kind": kind, "version": version}]));
     }
     schema
 }
@@ -198,16 +176,12 @@ fn own_instance() -> Value {
             "x-kubernetes-preserve-unknown-fields": true,
         },
     });
-    let properties = schema
-        .pointer_mut("/properties/spec/properties")
-        .and_then(Value::as_object_mut);
+    let properties =
+        schema.pointer_mut("/properties/spec/properties").and_then(Value::as_object_mut);
     if let (Some(properties), Value::Object(more)) = (properties, more) {
         properties.extend(more);
     }
-    if let Some(properties) = schema
-        .pointer_mut("/properties")
-        .and_then(Value::as_object_mut)
-    {
+    if let Some(properties) = schema.pointer_mut("/properties").and_then(Value::as_object_mut) {
         properties.insert(
             "status".to_owned(),
             json!({
@@ -245,10 +219,7 @@ fn openshift_instance(group: Group) -> Map<String, Value> {
         }),
     );
     let kinds: [(&str, Value); 6] = [
-        (
-            "TemplateInstance",
-            resource(group.name(), group.version(), "TemplateInstance", instance),
-        ),
+        ("TemplateInstance", resource(group.name(), group.version(), "TemplateInstance", instance)),
         (
             "TemplateInstanceSpec",
             object(
@@ -311,9 +282,7 @@ fn openshift_instance(group: Group) -> Map<String, Value> {
         ),
     ];
     let kinds = kinds.into_iter();
-    kinds
-        .map(|(kind, schema)| (name(group, kind), schema))
-        .collect()
+    kinds.map(|(kind, schema)| (name(group, kind), schema)).collect()
 }
 
 fn list(group: Group, kind: Kind) -> Value {

@@ -65,16 +65,11 @@ fn operation(operation: &Value) -> Value {
         let first = content?.as_object()?.values().next()?;
         first.get("schema").map(schema_of)
     };
-    let mut listed: Vec<Value> = fields
-        .remove("parameters")
-        .map(|list| parameters(&list).collect())
-        .unwrap_or_default();
+    let mut listed: Vec<Value> =
+        fields.remove("parameters").map(|list| parameters(&list).collect()).unwrap_or_default();
     if let Some(body) = fields.remove("requestBody") {
         let content = body.get("content");
-        let required = body
-            .get("required")
-            .and_then(Value::as_bool)
-            .unwrap_or_default();
+        let required = body.get("required").and_then(Value::as_bool).unwrap_or_default();
         fields.insert("consumes".to_owned(), json!(types(content)));
         listed.insert(
             0,

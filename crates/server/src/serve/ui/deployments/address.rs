@@ -32,10 +32,7 @@ impl Address {
     /// Returns a link to the list of its namespace.
     pub(super) fn list(&self) -> Crumb {
         let namespace = &self.target.namespace;
-        Crumb {
-            href: format!("{HOME}?namespace={}", encoded(namespace)),
-            text: namespace.clone(),
-        }
+        Crumb { href: format!("{HOME}?namespace={}", encoded(namespace)), text: namespace.clone() }
     }
 
     /// Returns a link to its page.
@@ -49,10 +46,7 @@ impl Address {
 
     /// Returns a link to the page of a manifest.
     pub(super) fn manifest(&self, manifest: &str) -> Crumb {
-        Crumb {
-            href: self.below(manifest, &[]),
-            text: manifest.to_owned(),
-        }
+        Crumb { href: self.below(manifest, &[]), text: manifest.to_owned() }
     }
 
     /// Returns the address of the page of a manifest with a selected node.
@@ -72,10 +66,8 @@ impl Address {
 
     fn below(&self, manifest: &str, query: &[(&str, &str)]) -> String {
         let Target { namespace, name } = &self.target;
-        let more: Vec<String> = query
-            .iter()
-            .map(|(key, value)| format!("&{key}={}", encoded(value)))
-            .collect();
+        let more: Vec<String> =
+            query.iter().map(|(key, value)| format!("&{key}={}", encoded(value))).collect();
         format!(
             "{HOME}/{}/manifests/{}?namespace={}{}",
             encoded(name),

@@ -82,9 +82,7 @@ fn chosen(manifests: &[String], from: &str, to: &str) -> Result<(String, String)
     };
     match (from, to) {
         (Some(from), Some(to)) => Ok((from.to_owned(), to.to_owned())),
-        _ => Err(Status::bad_request(
-            "from and to must name the manifests to compare",
-        )),
+        _ => Err(Status::bad_request("from and to must name the manifests to compare")),
     }
 }
 
@@ -120,10 +118,7 @@ fn compare(
     }
     let expanded = |manifest: &Manifest| {
         let resources = manifest.resources.clone();
-        krm_yaml::to_string(&Value::mapping(vec![(
-            "resources".into(),
-            Value::sequence(resources),
-        )]))
+        krm_yaml::to_string(&Value::mapping(vec![("resources".into(), Value::sequence(resources))]))
     };
     add("Expanded configuration", &expanded(older), &expanded(newer))?;
     let mut left = MAX_LINES;
@@ -146,10 +141,7 @@ pub(in crate::serve::ui) fn changed<'d>(
     title: &str,
     diff: impl Iterator<Item = &'d str>,
 ) -> ChangedText {
-    let mut text = ChangedText {
-        title: title.to_owned(),
-        ..ChangedText::default()
-    };
+    let mut text = ChangedText { title: title.to_owned(), ..ChangedText::default() };
     for line in diff {
         let element = match line.as_bytes() {
             [b'+', ..] => {
@@ -163,10 +155,7 @@ pub(in crate::serve::ui) fn changed<'d>(
             [b' ', ..] => "span",
             _ => "b",
         };
-        text.lines.push(DiffLine {
-            element,
-            text: line.to_owned(),
-        });
+        text.lines.push(DiffLine { element, text: line.to_owned() });
     }
     text
 }

@@ -31,9 +31,7 @@ pub(super) async fn page(visit: &Visit<'_>, address: &Address) -> Result<Answer>
     let may_list = address.allows_manifests(visit, "list").await?;
     let may_read = address.allows_manifests(visit, "get").await?;
     let manifests = may_list.then(|| manifests(visit, address, deployment, &operations));
-    let owned = Address {
-        target: address.target.clone(),
-    };
+    let owned = Address { target: address.target.clone() };
     let newest = deployment.latest_manifest.clone();
     let json = found.manifest.clone();
     let drawn = move || Ok(drawn(&owned, &newest, &Manifest::read(&json)?));
@@ -58,11 +56,7 @@ pub(super) async fn page(visit: &Visit<'_>, address: &Address) -> Result<Answer>
         resource_count: drawn.count,
         objects,
         object_count,
-        outputs: if may_read {
-            drawn.outputs
-        } else {
-            Html::default()
-        },
+        outputs: if may_read { drawn.outputs } else { Html::default() },
         uses: uses(visit, address, &deployment.latest_manifest),
     };
     let name = &address.target.name;
@@ -131,12 +125,7 @@ fn objects(deployment: &Deployment, last: Option<&Operation>) -> Vec<StepRow> {
 
 /// Returns the identity of an object in a cluster: its group, kind, namespace and name.
 fn identity(object: &Recorded) -> [&str; 4] {
-    [
-        object.group(),
-        &object.kind,
-        &object.namespace,
-        &object.name,
-    ]
+    [object.group(), &object.kind, &object.namespace, &object.name]
 }
 
 /// The rendered parts of the latest manifest.

@@ -24,21 +24,10 @@ pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     let rows = deployments.iter().map(|one| row(visit, one));
     let rows = try_join_all(rows).await?;
     let mut frame = visit.frame("deployments", "Deployments", namespace);
-    frame.namespaces = deployments
-        .iter()
-        .map(|one| one.namespace.clone())
-        .collect();
+    frame.namespaces = deployments.iter().map(|one| one.namespace.clone()).collect();
     frame.namespaces.dedup();
-    let of = if namespace.is_empty() {
-        DEFAULT_NAMESPACE
-    } else {
-        namespace
-    };
-    let more = if found.next.is_some() {
-        ", and more on the next page"
-    } else {
-        ""
-    };
+    let of = if namespace.is_empty() { DEFAULT_NAMESPACE } else { namespace };
+    let more = if found.next.is_some() { ", and more on the next page" } else { "" };
     let list = DeploymentList {
         count: counted(rows.len(), "deployment") + more,
         rows,
@@ -94,13 +83,6 @@ async fn row(visit: &Visit<'_>, deployment: &Deployment) -> Result<DeploymentRow
         manifest: deployment.latest_manifest.clone(),
         modified: moment(visit, &deployment.modified_at),
     });
-    let address = Address {
-        target: deployment.target(),
-    };
-    Ok(DeploymentRow {
-        href: address.deployment().href,
-        name,
-        namespace,
-        more,
-    })
+    let address = Address { target: deployment.target() };
+    Ok(DeploymentRow { href: address.deployment().href, name, namespace, more })
 }

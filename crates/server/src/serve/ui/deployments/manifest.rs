@@ -28,9 +28,7 @@ pub(super) async fn page(visit: &Visit<'_>, address: &Address, name: &str) -> Re
     let earlier = at.and_then(|at| others.get(at.checked_sub(1)?));
     let later = at.and_then(|at| others.get(at + 1));
     let drawn = Drawing {
-        address: Address {
-            target: address.target.clone(),
-        },
+        address: Address { target: address.target.clone() },
         name: name.to_owned(),
         node: match visit.incoming.query.text("node") {
             "" => ROOT.to_owned(),
@@ -76,12 +74,8 @@ impl Drawing {
     fn of(&self, json: &[u8]) -> Result<Drawn> {
         let manifest = Manifest::read(json)?;
         let nodes = nodes(&manifest);
-        let shown = Shown {
-            address: &self.address,
-            name: &self.name,
-            manifest: &manifest,
-            nodes: &nodes,
-        };
+        let shown =
+            Shown { address: &self.address, name: &self.name, manifest: &manifest, nodes: &nodes };
         let node = if self.node == ROOT {
             shown.configuration()
         } else {
@@ -104,9 +98,7 @@ impl Drawing {
         for node in shown.nodes.iter().take(MAX_NODES) {
             let depth = node.depth.min(MAX_DEPTH);
             close(&mut open, depth + 1);
-            let Node {
-                path, name, kind, ..
-            } = node;
+            let Node { path, name, kind, .. } = node;
             open.push(self.branch(shown, path, name, kind));
         }
         close(&mut open, 1);

@@ -71,11 +71,7 @@ impl Shown<'_> {
         parts.extend(match template {
             None => Some(Part {
                 is_open: false,
-                ..part(
-                    4,
-                    "Configuration that contains it",
-                    &self.manifest.configuration,
-                )
+                ..part(4, "Configuration that contains it", &self.manifest.configuration)
             }),
             Some(template) => template.map(|template| Part {
                 file: template.name.clone(),
@@ -89,14 +85,8 @@ impl Shown<'_> {
             path: node.path.clone(),
             above: self.above(node),
             origin: Some(match parent {
-                None => Crumb {
-                    href: self.href(ROOT),
-                    text: CONFIGURATION.to_owned(),
-                },
-                Some(parent) => Crumb {
-                    href: self.href(&parent.path),
-                    text: parent.kind.clone(),
-                },
+                None => Crumb { href: self.href(ROOT), text: CONFIGURATION.to_owned() },
+                Some(parent) => Crumb { href: self.href(&parent.path), text: parent.kind.clone() },
             }),
             parts,
         }
@@ -107,16 +97,10 @@ impl Shown<'_> {
         let mut above = Vec::new();
         let mut next = node.parent;
         while let Some(parent) = next.and_then(|number| self.nodes.get(number)) {
-            above.push(Crumb {
-                href: self.href(&parent.path),
-                text: parent.name.clone(),
-            });
+            above.push(Crumb { href: self.href(&parent.path), text: parent.name.clone() });
             next = parent.parent;
         }
-        above.push(Crumb {
-            href: self.href(ROOT),
-            text: CONFIGURATION.to_owned(),
-        });
+        above.push(Crumb { href: self.href(ROOT), text: CONFIGURATION.to_owned() });
         above.reverse();
         above
     }

@@ -47,10 +47,7 @@ pub(super) fn yaml(number: usize, text: &str) -> Html {
 
 /// Converts a stored timestamp for display.
 pub(in crate::serve::ui) fn moment(visit: &Visit<'_>, at: &str) -> Moment {
-    Moment {
-        at: at.to_owned(),
-        ago: ago(at, visit.incoming.at.as_second()),
-    }
+    Moment { at: at.to_owned(), ago: ago(at, visit.incoming.at.as_second()) }
 }
 
 /// Returns a count with its noun: `1 resource`, `2 resources`.
@@ -71,16 +68,8 @@ pub(super) fn command(visit: &Visit<'_>, namespace: &str, words: &str) -> String
 pub(super) fn uses(visit: &Visit<'_>, address: &Address, manifest: &str) -> Vec<Use> {
     let name = &address.target.name;
     let commands = [
-        (
-            "update",
-            "Update",
-            format!("update {name} --config config.yaml"),
-        ),
-        (
-            "manifest",
-            "Manifest",
-            format!("manifest {name} {manifest}"),
-        ),
+        ("update", "Update", format!("update {name} --config config.yaml")),
+        ("manifest", "Manifest", format!("manifest {name} {manifest}")),
         ("get", "Show", format!("get {name}")),
         ("delete", "Delete", format!("delete {name}")),
     ];

@@ -37,9 +37,7 @@ pub(super) fn nodes(manifest: &Manifest) -> Vec<Node<'_>> {
         // The resources are in layout order; a template that created nothing has none.
         let resource = resources.next_if(|resource| {
             let is = |field: &str, value: &Value<'_>| {
-                resource
-                    .get(field)
-                    .is_some_and(|own| name(own) == name(value))
+                resource.get(field).is_some_and(|own| name(own) == name(value))
             };
             entry.resources.is_empty() && is("name", &entry.name) && is("type", &entry.kind)
         });

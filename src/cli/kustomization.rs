@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use crate::composition::KUSTOMIZATIONS;
-use krm_template_exec::io;
+use krm_template_exec::disk;
 use krm_yaml::{Cursor, Document};
 
 /// How kustomizations name a file.
@@ -31,27 +31,25 @@ struct Lists {
 impl Kustomizations {
     /// How those in the folder of a file and in the folders above name it.
     pub(super) fn listed(&mut self, file: &str) -> Listed {
-        let file = without_detours(Path::new(file));
-        let mut listed = Listed::No;
-        for path in around(&file) {
-            let lists = self.0.entry(path).or_insert_with_key(|path| Lists::read(path));
-            if lists.patches.contains(&file) {
-                return Listed::Patch;
-            }
-            if lists.resources.contains(&file) {
-                listed = Listed::Resource;
-            }
+        if self.that_patches_with(file).is_some() {
+            return Listed::Patch;
         }
-        listed
+        let file = without_detours(Path::new(file));
+        let is_listed = around(&file).any(|path| self.lists(path).resources.contains(&file));
+        if is_listed { Listed::Resource } else { Listed::No }
     }
-}
 
-/// The kustomization that lists `file` as a patch, if one in its folder or a folder above does.
-pub(super) fn that_patches_with(file: &str) -> Option<String> {
-    let file = without_detours(Path::new(file));
-    around(&file)
-        .find(|path| Lists::read(path).patches.contains(&file))
-        .map(|path| path.display().to_string())
+    /// The kustomization that lists `file` as a patch, if one in its folder or a folder above does.
+    pub(super) fn that_patches_with(&mut self, file: &str) -> Option<String> {
+        let file = without_detours(Path::new(file));
+        let mut paths = around(&file);
+        let found = paths.find(|path| self.lists(path.clone()).patches.contains(&file));
+        found.map(|path| path.display().to_string())
+    }
+
+    fn lists(&mut self, kustomization: PathBuf) -> &Lists {
+        self.0.entry(kustomization).or_insert_with_key(|path| Lists::read(path))
+    }
 }
 
 /// The paths that a kustomization for a file may have.
@@ -65,10 +63,7 @@ impl Lists {
     fn read(kustomization: &Path) -> Self {
         let mut lists = Self::default();
         let name = kustomization.display().to_string();
-        if !io::is_there(&name) {
-            return lists;
-        }
-        let document = io::read(&name).and_then(|source| Document::parse(&source));
+        let document = disk::read(&name).and_then(|source| Document::parse(&source));
         let folder = kustomization.parent().unwrap_or(kustomization);
         let path = |listed: Cow<'_, str>| without_detours(&folder.join(listed.as_ref()));
         for root in document.iter().flat_map(Document::roots) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use crate::cli::first_root::first_root;
-use crate::cli::kustomization;
+use crate::cli::kustomization::Kustomizations;
 use crate::cli::table;
 use crate::krm::long_lists::LONG_LISTS;
 use crate::krm::visible::on_one_line;
@@ -134,6 +134,7 @@ struct Shelved {
 /// The Templates in the files of a directory, but for patches of Templates.
 fn read_all(files: Vec<String>, console: Console, diagnostics: &mut Diagnostics) -> Vec<Shelved> {
     let mut library = Vec::new();
+    let mut kustomizations = Kustomizations::default();
     for file in files {
         let Some(source) = diagnostics.take(console.read(&file)) else {
             continue;
@@ -148,7 +149,7 @@ fn read_all(files: Vec<String>, console: Console, diagnostics: &mut Diagnostics)
             }
         };
         let mut roots = lint::templates(&document).peekable();
-        if roots.peek().is_none() || kustomization::that_patches_with(&file).is_some() {
+        if roots.peek().is_none() || kustomizations.that_patches_with(&file).is_some() {
             console.info(format!("`{file}` does not contain a Template, and is skipped"));
             continue;
         }

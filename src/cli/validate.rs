@@ -6,13 +6,12 @@ mod others;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use clap::builder::{PossibleValue, StringValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::cli::fail_on::FailOn;
-use crate::cli::kustomization;
+use crate::cli::kustomization::Kustomizations;
 use crate::cli::object_check;
 use crate::cli::suggested::Suggested;
 use crate::composition::{KUSTOMIZATIONS, is_kustomization};
@@ -24,7 +23,6 @@ use krm_template_exec::io;
 use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_template_object_check::Checker;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
-use krm_yaml::source::Source;
 
 use file::File;
 use others::Counts;
@@ -186,6 +184,7 @@ fn check_all(
         others: Vec::new(),
         without_template: Vec::new(),
         has_patches: false,
+        kustomizations: Kustomizations::default(),
     };
     for file in read {
         check.file(file, trouble);
@@ -211,8 +210,9 @@ fn read_files(
 ) {
     for (path, is_named) in files {
         if let Some(source) = trouble.take(console.read(&path)) {
-            others::add_definitions(&source, server);
-            read.push(File { path, source, is_named, is_composed: false });
+            let file = File::parse(path, source, is_named);
+            others::add_definitions(&file, server);
+            read.push(file);
         }
     }
 }
@@ -229,13 +229,14 @@ struct Check<'a> {
     without_template: Vec<String>,
     /// Whether a patch was skipped.
     has_patches: bool,
+    kustomizations: Kustomizations,
 }
 
 impl Check<'_> {
     /// Checks the Templates in a file.
     fn file(&mut self, file: File, trouble: &mut Diagnostics) {
         let is_named = file.is_named;
-        let Some(checked) = check_one(&file.source, is_named, self.disabled, self.server) else {
+        let Some(checked) = check_one(&file, self.disabled, self.server) else {
             return;
         };
         let path = file.path.clone();
@@ -246,7 +247,7 @@ impl Check<'_> {
             self.others.push(file);
             return;
         }
-        if let Some(kustomization) = kustomization::that_patches_with(&path) {
+        if let Some(kustomization) = self.kustomizations.that_patches_with(&path) {
             let message = format!("`{path}` is a patch listed in `{kustomization}`");
             if !is_named {
                 self.console.info(format!("{message}, and is skipped"));
@@ -266,11 +267,16 @@ impl Check<'_> {
     /// Checks the objects that use the Templates.
     fn check_others(&mut self) {
         let mut found = Diagnostics::new();
-        let without = &mut self.without_template;
-        self.checked.others =
-            others::check(&self.others, self.server, self.console, &mut found, &mut |file| {
-                without.retain(|path| *path != file.path);
-            });
+        let mut checked = BTreeSet::new();
+        self.checked.others = others::check(
+            &self.others,
+            &mut self.kustomizations,
+            self.server,
+            self.console,
+            &mut found,
+            &mut checked,
+        );
+        self.without_template.retain(|path| !checked.contains(path));
         self.add_unsaid(&found);
     }
 
@@ -314,19 +320,16 @@ impl Check<'_> {
 }
 
 /// The findings in a file; nothing for an unreadable file that need not contain a Template.
-fn check_one(
-    source: &Arc<Source>,
-    is_named: bool,
-    disabled: &[String],
-    server: &Checker,
-) -> Option<lint::Checked> {
-    match lint::check(source, disabled, Some(server)) {
-        Ok(checked) => Some(checked),
-        Err(_) if !is_named && !lint::may_hold_template(source.text()) => None,
-        Err(error) if disabled.iter().any(|name| error.rule == Some(name)) => None,
-        // Counts as one Template.
-        Err(error) => Some(lint::Checked { templates: 1, findings: error.into() }),
-    }
+fn check_one(file: &File, disabled: &[String], server: &Checker) -> Option<lint::Checked> {
+    let error = match &file.document {
+        Ok(document) => return Some(lint::check(document, disabled, Some(server))),
+        Err(error) => error.as_ref().clone().rule("syntax"),
+    };
+    let may_hold_template = file.is_named || lint::may_hold_template(file.source.text());
+    let is_disabled = disabled.iter().any(|name| error.rule == Some(name));
+    // Counts as one Template.
+    (may_hold_template && !is_disabled)
+        .then(|| lint::Checked { templates: 1, findings: Box::new(error).into() })
 }
 
 fn print(format: OutputFormat, findings: &Diagnostics) -> anyhow::Result<()> {

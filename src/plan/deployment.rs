@@ -9,7 +9,7 @@ use crate::deployment_manager::objects::{self, objects};
 use crate::deployment_manager::python::Interpreters;
 use crate::krm::identity;
 use crate::krm::scope::set_namespace;
-use crate::plan::inputs::{Input, Inputs};
+use crate::plan::inputs::Inputs;
 use crate::plan::written::written;
 use crate::template::{Assignment, Expander, Object, Options, Parameter, Sink};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result, Severity};
@@ -220,9 +220,8 @@ struct Finder<'f> {
 impl Finder<'_> {
     /// The texts of a ConfigMap by their keys.
     fn texts(&self, keys: &Keys) -> Result<Vec<(String, Arc<Source>)>> {
-        let is_kind = |input: &Input| input.identity.kind == "ConfigMap";
         let name = &keys.config_map;
-        let found = self.inputs.find(is_kind, "ConfigMap", name, self.namespace);
+        let found = self.inputs.find("ConfigMap", name, self.namespace);
         let at = |error: Diagnostic| error.at(keys.place.clone()).field(keys.field.clone());
         let found = found.map_err(|error| at(error.rule(MISSING_CONFIG_MAP)))?;
         let data = found.node().cursor().get("data");

@@ -1,11 +1,14 @@
 //! The objects that a functionConfig may refer to: Templates, and objects with values.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 #[cfg(feature = "deployment-manager")]
 use std::sync::Arc;
 
 #[cfg(feature = "deployment-manager")]
 use crate::deployment_manager::python::{Forbidden, Interpreters};
+use crate::files;
 use crate::krm::identity::{self, Head, Identity};
 use crate::template::is_template_group;
 use krm_yaml::SharedNode;
@@ -15,6 +18,9 @@ use krm_yaml::suggest::closest;
 
 /// The rule of the error for a Template that is not among the inputs.
 pub(crate) const MISSING_TEMPLATE: &str = "missing-template";
+/// The maximum number of inputs that an error shows, and of names that may be meant.
+const MAX_SHOWN: usize = 10;
+pub(crate) const MAX_MEANT: usize = 1_000;
 
 /// An item that a functionConfig may refer to.
 pub(crate) struct Input {
@@ -57,11 +63,75 @@ impl Input {
 }
 
 /// The items that a functionConfig may refer to, and what runs its Python templates.
+#[derive(Clone)]
 pub(crate) struct Inputs {
-    pub(crate) list: Vec<Opening>,
+    index: Rc<Index>,
     origin: InputOrigin,
+    /// The file that refers to them, if the nearest of several counts.
+    from: Option<String>,
     #[cfg(feature = "deployment-manager")]
     pub(crate) python: Arc<dyn Interpreters>,
+}
+
+/// All inputs, and where to find one.
+struct Index {
+    list: Vec<Opening>,
+    /// By kind, name and namespace.
+    same: BTreeMap<(String, String, String), Same>,
+}
+
+/// The inputs of one kind, name and namespace.
+#[derive(Default)]
+struct Same {
+    all: Vec<usize>,
+    /// Those with the shortest path below each directory, and the number of its parts.
+    below: BTreeMap<String, (usize, Vec<usize>)>,
+}
+
+impl Same {
+    fn add_path(&mut self, index: usize, path: &str) {
+        let parts = path.split('/').count();
+        for directory in directories(path) {
+            let (least, nearest) = self.below.entry(directory.to_owned()).or_default();
+            if nearest.is_empty() || parts < *least {
+                *least = parts;
+                nearest.clear();
+            }
+            if parts == *least {
+                nearest.push(index);
+            }
+        }
+    }
+
+    /// Those with the fewest directories between them and a file.
+    fn nearest(&self, file: &str) -> Vec<usize> {
+        let mut nearest = Vec::new();
+        let mut least = usize::MAX;
+        for directory in directories(file) {
+            let Some((parts, found)) = self.below.get(directory) else {
+                continue;
+            };
+            let shared = directory.split('/').filter(|part| !part.is_empty()).count();
+            let distance = file.split('/').count() + parts - 2 * shared;
+            if distance < least {
+                least = distance;
+                nearest.clear();
+            }
+            if distance == least {
+                nearest.extend(found);
+            }
+        }
+        nearest.sort_unstable();
+        nearest.dedup();
+        nearest
+    }
+}
+
+/// A path, and all directories around it.
+fn directories(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.match_indices('/').map(|(end, _)| end);
+    let around = ends.filter_map(|end| path.get(..end));
+    ["", path].into_iter().chain(around)
 }
 
 /// The origin of inputs, in the user's words.
@@ -133,9 +203,20 @@ impl Opening {
 impl Inputs {
     pub(crate) fn of(inputs: impl IntoIterator<Item = Input>, origin: InputOrigin) -> Self {
         let opening = |input| Opening { input, opened: OnceCell::new() };
+        let mut index =
+            Index { list: inputs.into_iter().map(opening).collect(), same: BTreeMap::new() };
+        for (position, one) in index.list.iter().enumerate() {
+            let Identity { kind, name, namespace, .. } = one.input.identity.clone();
+            let same = index.same.entry((kind, name, namespace)).or_default();
+            same.all.push(position);
+            if matches!(origin, InputOrigin::Files) {
+                same.add_path(position, &path_of(&one.input.node));
+            }
+        }
         Self {
-            list: inputs.into_iter().map(opening).collect(),
+            index: Rc::new(index),
             origin,
+            from: None,
             #[cfg(feature = "deployment-manager")]
             python: Arc::new(Forbidden::IN_FUNCTION),
         }
@@ -148,16 +229,28 @@ impl Inputs {
         self
     }
 
+    /// As an object refers to them, if the nearest of several counts.
+    pub(crate) fn nearest_to(&self, object: &SharedNode) -> Self {
+        Self { from: Some(path_of(object)), ..self.clone() }
+    }
+
+    /// All, in their order.
+    pub(crate) fn list(&self) -> &[Opening] {
+        &self.index.list
+    }
+
     /// The item of a kind with this name; of several, the one in `namespace`.
-    pub(crate) fn find(
-        &self,
-        is_kind: impl Fn(&Input) -> bool,
-        kind: &str,
-        name: &str,
-        namespace: &str,
-    ) -> Result<&Opening> {
-        let of_kind = || self.list.iter().filter(|one| is_kind(&one.input));
-        let mut named: Vec<_> = of_kind().filter(|one| one.name() == name).collect();
+    pub(crate) fn find(&self, kind: &str, name: &str, namespace: &str) -> Result<&Opening> {
+        let key = |namespace: &str| (kind.to_owned(), name.to_owned(), namespace.to_owned());
+        let here = self.index.same.get(&key(namespace));
+        if let [one] = here.map(|same| self.nearest(same)).unwrap_or_default().as_slice()
+            && one.input.is_near
+        {
+            return Ok(one);
+        }
+        let named = self.index.same.range(key("")..);
+        let named = named.take_while(|((its, named, _), _)| its == kind && named == name);
+        let mut named: Vec<_> = named.flat_map(|(_, same)| self.nearest(same)).collect();
         if named.iter().any(|one| one.input.is_near) {
             named.retain(|one| one.input.is_near);
         }
@@ -165,26 +258,14 @@ impl Inputs {
         let here: Vec<_> = named.iter().filter(is_here).copied().collect();
         match (named.as_slice(), here.as_slice()) {
             ([one], _) | (_, [one]) => Ok(one),
-            ([], _) => {
-                let hint = match closest(name, of_kind().map(Opening::name)) {
-                    Some(known) => format!("did you mean `{known}`?"),
-                    None => self.among(kind, of_kind().map(Opening::name)),
-                };
-                let problem = format!("no {kind} `{name}` is {}", self.origin.place());
-                let missing = Diagnostic::error(problem).hint(hint);
-                Err(if kind == "Template" {
-                    missing.rule(MISSING_TEMPLATE).into()
-                } else {
-                    missing.into()
-                })
-            }
+            ([], _) => Err(self.missing(kind, name)),
             _ => {
                 let mut diagnostic = Diagnostic::error(format!(
                     "{} {} match {kind} `{name}`, and it is unclear which one to use",
                     named.len(),
                     self.origin.noun()
                 ));
-                for one in named {
+                for one in named.iter().take(MAX_SHOWN) {
                     diagnostic = diagnostic.related(one.place(), one.file());
                 }
                 Err(diagnostic.hint("rename one of them").into())
@@ -192,13 +273,39 @@ impl Inputs {
         }
     }
 
+    /// Of inputs with one identity, those that may be meant.
+    fn nearest(&self, same: &Same) -> Vec<&Opening> {
+        let nearest = self.from.as_ref().map(|file| same.nearest(file));
+        let positions = nearest.as_ref().unwrap_or(&same.all);
+        positions.iter().filter_map(|at| self.index.list.get(*at)).collect()
+    }
+
+    fn missing(&self, kind: &str, name: &str) -> Box<Diagnostic> {
+        let of_kind = || {
+            let all = self.index.list.iter();
+            all.filter(|one| one.input.identity.kind == kind).map(Opening::name)
+        };
+        let hint = match closest(name, of_kind().take(MAX_MEANT)) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => self.among(kind, of_kind()),
+        };
+        let problem = format!("no {kind} `{name}` is {}", self.origin.place());
+        let missing = Diagnostic::error(problem).hint(hint);
+        if kind == "Template" { missing.rule(MISSING_TEMPLATE).into() } else { missing.into() }
+    }
+
     /// Lists the inputs of a kind.
     fn among<'n>(&self, kind: &str, names: impl Iterator<Item = &'n str>) -> String {
-        let names: Vec<String> = names.take(10).map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = names.take(MAX_SHOWN).map(|name| format!("`{name}`")).collect();
         match names.as_slice() {
             [] => format!("there is no {kind}: {}", self.origin.remedy()),
             [name] => format!("there is only {name}"),
             names => format!("there are {}", names.join(", ")),
         }
     }
+}
+
+/// The path of the file with an object.
+fn path_of(object: &SharedNode) -> String {
+    files::join(".", object.document().source().name())
 }

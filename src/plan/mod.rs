@@ -25,7 +25,7 @@ pub(crate) use conflict::both_create;
 pub(crate) use crossings::{Crossings, Selection};
 #[cfg(feature = "deployment-manager")]
 pub(crate) use deployment::check as check_deployment;
-pub(crate) use inputs::{Input, InputOrigin, Inputs, MISSING_TEMPLATE};
+pub(crate) use inputs::{Input, InputOrigin, Inputs, MAX_MEANT, MISSING_TEMPLATE};
 pub(crate) use instance::{Instance, Owns, Plan};
 #[cfg(not(feature = "deployment-manager"))]
 pub(crate) use missing::check as check_deployment;

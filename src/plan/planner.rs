@@ -9,7 +9,7 @@ use crate::deployment_manager::configuration;
 use crate::krm::identity::{self, Identity};
 #[cfg(feature = "deployment-manager")]
 use crate::plan::deployment::Deployment;
-use crate::plan::inputs::{Input, Inputs, Opening};
+use crate::plan::inputs::{Inputs, Opening};
 use crate::plan::instance::{Instance, Plan};
 #[cfg(not(feature = "deployment-manager"))]
 use crate::plan::missing;
@@ -232,7 +232,7 @@ impl<'p> Planner<'p> {
     /// The Templates among the items that the functionConfig has values for: the one that it names,
     /// or all. The instances of the others are not this run's to remove.
     fn templates_for_values(&mut self, base: &str) -> Option<Vec<&'p Opening>> {
-        let all = self.inputs.list.iter();
+        let all = self.inputs.list().iter();
         let mut templates: Vec<_> = all.filter(|one| one.input.is_template).collect();
         if templates.iter().any(|one| one.input.is_near) {
             templates.retain(|one| one.input.is_near);
@@ -377,12 +377,7 @@ impl<'p> Planner<'p> {
         match source {
             TemplateSource::Inline { node, .. } => Some((self.node.with(*node), None)),
             TemplateSource::Named { name, place, field } => {
-                let found = self.inputs.find(
-                    |input| input.is_template,
-                    "Template",
-                    name,
-                    &self.namespace(),
-                );
+                let found = self.inputs.find("Template", name, &self.namespace());
                 match found {
                     Ok(one) => Some((one.node().clone(), Some(one))),
                     Err(diagnostic) => {
@@ -419,8 +414,7 @@ impl<'p> Planner<'p> {
     }
 
     fn object_values(&mut self, source: &ObjectSource) -> Vec<Assignment> {
-        let is_kind = |input: &Input| input.identity.kind == source.kind;
-        let found = self.inputs.find(is_kind, source.kind, &source.name, &self.namespace());
+        let found = self.inputs.find(source.kind, &source.name, &self.namespace());
         let node = match found {
             Ok(found) => found.node().cursor(),
             Err(diagnostic) => {

@@ -326,7 +326,6 @@ fn judge(text: &str) -> Option<Judged> {
         return None;
     }
     let source = Source::new("t.yaml", text);
-    let checked = lint::check(&source, &[], None);
     let errors = |found: &Diagnostics| {
         let found = found.iter().filter(|one| one.severity == Severity::Error);
         found.cloned().collect::<Vec<_>>()
@@ -339,15 +338,20 @@ fn judge(text: &str) -> Option<Judged> {
         objects: Vec::new(),
         is_known: true,
     };
-    match checked {
-        Ok(checked) if checked.templates != 1 => return None,
-        Ok(checked) => judged.findings = errors(&checked.findings),
-        Err(error) => judged.findings.push(*error),
-    }
     let mut diagnostics = Diagnostics::new();
-    let document = diagnostics.take(Document::parse(&source));
-    if let Some(document) = document {
-        expand(&Arc::new(document), &mut judged, &mut diagnostics)?;
+    match Document::parse(&source).map(Arc::new) {
+        Ok(document) => {
+            let checked = lint::check(&document, &[], None);
+            if checked.templates != 1 {
+                return None;
+            }
+            judged.findings = errors(&checked.findings);
+            expand(&document, &mut judged, &mut diagnostics)?;
+        }
+        Err(error) => {
+            judged.findings.push((*error).clone());
+            diagnostics.push(*error);
+        }
     }
     judged.refusals = errors(&diagnostics);
     Some(judged)
@@ -457,10 +461,42 @@ fn is_true(finding: &Diagnostic, judged: &Judged) -> bool {
     let field = finding.field.as_deref().unwrap_or_default();
     let found = judged.objects.iter().find_map(|(at, object)| {
         let rest = field.strip_prefix(at.as_str())?;
-        let rest = rest.strip_prefix('.').unwrap_or(rest);
-        Some(at_path(object, rest))
+        Some((object, rest.strip_prefix('.').unwrap_or(rest)))
     });
-    let value = found.flatten();
+    // Items before it may be left out.
+    let paths = found.into_iter().flat_map(|(object, path)| {
+        earlier(path).into_iter().filter_map(|path| at_path(object, &path)).collect::<Vec<_>>()
+    });
+    let values: Vec<&Value> = paths.collect();
+    values.is_empty() && has_fault(finding, None, judged)
+        || values.into_iter().any(|value| has_fault(finding, Some(value), judged))
+}
+
+/// A field path with each index and all before it.
+fn earlier(path: &str) -> Vec<String> {
+    let mut all = vec![String::new()];
+    for part in path.split_inclusive(']') {
+        let index = part.rsplit_once('[').and_then(|(before, index)| {
+            let index = index.strip_suffix(']')?.parse::<usize>().ok()?;
+            Some((before, index))
+        });
+        all = match index {
+            Some((before, index)) => {
+                let items =
+                    (index.saturating_sub(8)..=index).rev().map(|item| format!("{before}[{item}]"));
+                let items: Vec<String> = items.collect();
+                all.iter()
+                    .flat_map(|start| items.iter().map(move |item| format!("{start}{item}")))
+                    .collect()
+            }
+            None => all.iter().map(|start| format!("{start}{part}")).collect(),
+        };
+    }
+    all
+}
+
+fn has_fault(finding: &Diagnostic, value: Option<&Value>, judged: &Judged) -> bool {
+    let field = finding.field.as_deref().unwrap_or_default();
     match finding.rule {
         Some("string-expected") => value.is_none_or(|value| !value.is_string()),
         Some("number-expected") => value.is_none_or(|value| !value.is_number()),

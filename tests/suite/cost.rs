@@ -141,6 +141,22 @@ const WORKS: &[Work] = &[
         prepare: compositions_that_are_validated,
     },
     Work {
+        name: "instances_that_are_validated",
+        count: 100,
+        prepare: instances_that_are_validated,
+    },
+    Work { name: "packages_that_are_validated", count: 50, prepare: packages_that_are_validated },
+    Work {
+        name: "templates_that_a_kustomization_lists",
+        count: 50,
+        prepare: |folder, count| listed_templates(folder, "validate", count),
+    },
+    Work {
+        name: "parameters_of_templates_that_a_kustomization_lists",
+        count: 50,
+        prepare: |folder, count| listed_templates(folder, "parameters", count),
+    },
+    Work {
         name: "configurations_of_a_kustomization",
         count: 200,
         prepare: configurations_of_a_kustomization,
@@ -715,4 +731,37 @@ fn compositions_that_are_validated(folder: &Path, count: usize) -> Result<Run, F
         let text = format!("kind: Composition\ntransformersFrom: [{{path: ../base}}]\n{prefix}");
         (format!("overlay-{index}/composition.yaml"), text)
     })
+}
+
+const TEMPLATE_OF_A: &str = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata: {name: t}\nparameters: [{name: A}]\nobjects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: $(A)}}]\n";
+
+/// An instance of the Template `t` with the values of a ConfigMap.
+fn instance_of_values(index: usize) -> String {
+    format!(
+        "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: values-{index}}}\ndata: {{A: a{index}}}\n---\napiVersion: template.krm.dev/v1alpha1\nkind: TemplateInstance\nmetadata: {{name: i{index}}}\nspec: {{templateRef: {{name: t}}, parametersFrom: [{{configMapRef: {{name: values-{index}}}}}]}}\n"
+    )
+}
+
+/// As many instances of a Template, each with values of its own.
+fn instances_that_are_validated(folder: &Path, count: usize) -> Result<Run, Failed> {
+    checked(folder, count, TEMPLATE_OF_A, instance_of_values, "")
+}
+
+/// As many directories, each with a Template of the same name and an instance of it.
+fn packages_that_are_validated(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let packages = (0..count).map(|index| {
+        (format!("package-{index}/a.yaml"), format!("{TEMPLATE_OF_A}{}", instance_of_values(index)))
+    });
+    in_files(folder, &["validate", "."], packages)
+}
+
+/// As many Templates in files that one Kustomization lists.
+fn listed_templates(folder: &Path, command: &str, count: usize) -> Result<Run, Failed> {
+    let list: String = (0..count).map(|index| format!("- t{index}.yaml\n")).collect();
+    let kustomization = ("kustomization.yaml".to_owned(), format!("resources:\n{list}"));
+    let template = |index| {
+        (format!("t{index}.yaml"), TEMPLATE_OF_A.replace("name: t}", &format!("name: t{index}}}")))
+    };
+    let files = std::iter::once(kustomization).chain((0..count).map(template));
+    in_files(folder, &[command, "."], files)
 }

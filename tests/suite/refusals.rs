@@ -2,6 +2,7 @@
 //! is at this line.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use krm_template::lint;
 use krm_template_object_check::Checker;
@@ -144,7 +145,8 @@ fn texts(files: &cases::Files) -> impl Iterator<Item = (String, String)> + '_ {
 fn is_plain(text: &str) -> bool {
     let checker = Checker::default();
     let source = Source::new("template.yaml", text);
-    lint::check(&source, &[], Some(&checker)).is_ok_and(|checked| {
+    Document::parse(&source).is_ok_and(|document| {
+        let checked = lint::check(&Arc::new(document), &[], Some(&checker));
         // Nothing is looked at below an unknown field.
         let mut findings = checked.findings.iter();
         let is_known = !findings.any(|one| one.rule == Some("unknown-object-field"));
@@ -187,10 +189,10 @@ fn add_fields(text: &str, node: Cursor<'_>, lines: &mut BTreeSet<usize>) {
 
 fn has_finding(text: &str, line: usize) -> bool {
     let source = Source::new("template.yaml", text);
-    let Ok(checked) = lint::check(&source, &[], Some(&Checker::default())) else {
+    let Ok(document) = Document::parse(&source) else {
         return false;
     };
-    checked
+    lint::check(&Arc::new(document), &[], Some(&Checker::default()))
         .findings
         .iter()
         .any(|one| one.place.as_ref().is_some_and(|place| line_of(text, place.range.start) == line))

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ValueEnum;
 
@@ -10,6 +11,7 @@ use crate::console::Console;
 use crate::io;
 use krm_core::files::{self, Entry, Files, MAX_FILE};
 use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::source::Source;
 
 /// Directories whose files the kernel generates.
 const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
@@ -118,6 +120,14 @@ impl Files for Disk {
         self.console.has_read(path, bytes.len());
         Ok(bytes)
     }
+}
+
+/// Reads a regular file of text that no argument names.
+///
+/// # Errors
+/// If it is none, is too large, or is not UTF-8.
+pub fn read(path: &str) -> Result<Arc<Source>> {
+    krm_yaml::decode(path, contents(path, Path::new(path))?)
 }
 
 /// The bytes of the regular file `name`.

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use memchr::memmem;
+
 use krm_yaml::diagnostic::{Diagnostics, Severity};
 use krm_yaml::shorten::is_reference;
 use krm_yaml::source::{Place, Source};
@@ -33,6 +35,10 @@ pub struct SecretPlaces {
     pub values: KnownSecrets,
     /// The nodes that aliases refer to.
     seen: BTreeSet<usize>,
+    /// Where the text has signs of secrets.
+    signs: Vec<usize>,
+    /// Whether a mapping may have entries that are written elsewhere.
+    has_merges: bool,
 }
 
 impl SecretPlaces {
@@ -41,7 +47,9 @@ impl SecretPlaces {
     pub fn of(source: &Arc<Source>, may_be_read: bool) -> Self {
         let mut places = Self::default();
         let text = source.text();
-        if is_about_secrets(text)
+        places.signs = signs(text);
+        places.has_merges = text.contains("<<");
+        if !places.signs.is_empty()
             && let Ok(document) = Document::parse(source)
         {
             document.roots().for_each(|root| places.find(root, false));
@@ -101,6 +109,10 @@ impl SecretPlaces {
     /// Finds the places below a node. In a list of Secrets, `is_of_secret` even without a kind, and
     /// in properties, which have names such as `password`.
     fn find(&mut self, node: Cursor<'_>, is_of_secret: bool) {
+        let is_about_secrets = self.has_sign(&(node.start()..node.end()));
+        if !(is_about_secrets || is_of_secret || self.has_merges) {
+            return;
+        }
         let is_alias = node.resolved().id() != node.id();
         if is_alias || !(node.is_mapping() || node.is_sequence()) {
             let is_object = || {
@@ -108,7 +120,7 @@ impl SecretPlaces {
                 let text: String = node.raw().chars().filter(|c| not_sign(*c)).collect();
                 text.contains("kind:Secret") || text.contains("stringData:")
             };
-            if !is_alias && is_about_secrets(node.raw()) && is_object() {
+            if !is_alias && is_about_secrets && is_object() {
                 self.hide(node);
             }
             return;
@@ -143,6 +155,11 @@ impl SecretPlaces {
                 self.find(child, is_of_secret);
             }
         }
+    }
+
+    fn has_sign(&self, range: &Range<usize>) -> bool {
+        let first = self.signs.partition_point(|sign| *sign < range.start);
+        self.signs.get(first).is_some_and(|sign| *sign < range.end)
     }
 
     /// Adds all values at and below a node.
@@ -193,7 +210,15 @@ fn begins_text(line: &str) -> bool {
 }
 
 fn is_about_secrets(text: &str) -> bool {
-    SIGNS.iter().any(|sign| text.contains(sign))
+    !signs(text).is_empty()
+}
+
+/// Where a text has signs of secrets, in order.
+fn signs(text: &str) -> Vec<usize> {
+    let find = |sign: &&str| memmem::find_iter(text.as_bytes(), *sign).collect::<Vec<_>>();
+    let mut signs: Vec<usize> = SIGNS.iter().flat_map(find).collect();
+    signs.sort_unstable();
+    signs
 }
 
 fn overlap(ranges: &[Range<usize>], part: &Range<usize>) -> bool {

@@ -586,6 +586,16 @@ impl Diagnostics {
         self.recount();
     }
 
+    /// Turns the errors for which `is_harmless` is true into warnings.
+    pub fn take_for_warnings(&mut self, is_harmless: impl Fn(&Diagnostic) -> bool) {
+        for diagnostic in &mut self.list {
+            if diagnostic.severity == Severity::Error && is_harmless(diagnostic) {
+                diagnostic.severity = Severity::Warning;
+            }
+        }
+        self.recount();
+    }
+
     /// Turns warnings into errors.
     pub fn take_warnings_for_errors(&mut self) {
         for diagnostic in &mut self.list {

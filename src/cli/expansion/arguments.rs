@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     pub(crate) seed_scope: SeedScope,
 
     #[command(flatten)]
-    pub(super) fail_on: FailOn,
+    pub(crate) fail_on: FailOn,
 }
 
 /// Of an empty prefix every variable would be a value.

@@ -12,13 +12,13 @@ use self::inputs::Inputs;
 use self::inspection::Inspector;
 use self::targets::Targets;
 use crate::cli::environment;
-use crate::plan::{self, Input, InputOrigin, Instance};
+use crate::plan::{self, Input, InputOrigin, Instance, Plan};
 use crate::template::{
     self, Assignment, Cause, Generation, Inspect, Label, Options, Scope, Seed, SetBy, Template,
     Trace,
 };
 use krm_template_exec::console::Console;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
 use krm_yaml::{Document, SharedNode};
 
 impl Arguments {
@@ -135,14 +135,9 @@ impl Expansions<'_> {
         }
     }
 
-    /// Reports the objects that were made more than once, and warns of selectors that select the
-    /// pods of another instance.
+    /// Checks the objects of all expansions.
     pub(super) fn check_objects(&self, diagnostics: &mut Diagnostics) {
-        let Targets { plan, inspectors } = &self.targets;
-        inspection::duplicates(plan, inspectors, diagnostics);
-        if !diagnostics.has_errors() {
-            inspection::crossings(plan, inspectors, diagnostics);
-        }
+        self.targets.check_objects(diagnostics);
     }
 
     /// Random values, or those of a scope.
@@ -190,6 +185,30 @@ impl Expansions<'_> {
             is_own_namespace: arguments.namespace.is_none(),
         })
     }
+}
+
+/// Expands all instances of a plan as `process` does. Reports what it would refuse.
+pub(super) fn check_plan(plan: Plan, diagnostics: &mut Diagnostics) {
+    let targets = Targets::new(plan);
+    for (instance, inspector) in targets.each() {
+        let options = Options {
+            labels: instance.labels.clone(),
+            namespace: instance.namespace.clone(),
+            inspect: Some(inspector),
+            ..Options::new(Generation::Random)
+        };
+        let mut found = Diagnostics::new();
+        if let Some(expander) = targets.plan.expanders.get(instance.expander) {
+            expander.expand(&instance.given, &options, &mut found, &mut |_, _| {});
+        }
+        // Warnings are those of the Template, or were reported.
+        found.retain(|one| one.severity == Severity::Error);
+        if let Some(place) = &instance.place {
+            found.relate(place, &format!("for the instance `{}`", instance.name));
+        }
+        diagnostics.append(found);
+    }
+    targets.check_objects(diagnostics);
 }
 
 /// One Template with its values. However often it is expanded, the objects are the same.

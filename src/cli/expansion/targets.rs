@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::cli::expansion::inspection::Inspector;
+use crate::cli::expansion::inspection::{self, Inspector};
 use crate::cli::first_root::first_root;
 use crate::lint;
 use crate::plan::{self, Instance, Plan};
@@ -22,7 +22,7 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    fn new(plan: Plan) -> Self {
+    pub(super) fn new(plan: Plan) -> Self {
         let several = plan.instances.len() > 1;
         let inspectors = plan.instances.iter().map(|_| Inspector::new(several));
         Self { inspectors: inspectors.collect(), plan }
@@ -37,6 +37,15 @@ impl Targets {
     pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
         let expanders = self.plan.expanders.iter();
         expanders.filter_map(|expander| expander.template())
+    }
+
+    /// Reports the objects that were made more than once, and warns of selectors that select the
+    /// pods of another instance.
+    pub(super) fn check_objects(&self, diagnostics: &mut Diagnostics) {
+        inspection::duplicates(&self.plan, &self.inspectors, diagnostics);
+        if !diagnostics.has_errors() {
+            inspection::crossings(&self.plan, &self.inspectors, diagnostics);
+        }
     }
 
     /// The instances with what was seen of their objects.

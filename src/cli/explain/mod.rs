@@ -33,12 +33,29 @@ pub(super) struct Arguments {
     object: String,
 
     /// The directory of a Kustomization or Composition that builds the object
-    #[arg(short, long, value_name = "DIR", conflicts_with_all = ["filename", "values"])]
+    #[arg(short, long, value_name = "DIR", conflicts_with_all = OF_TEMPLATES)]
     kustomize: Option<String>,
 
     #[command(flatten)]
     expansion: expansion::Arguments,
 }
+
+/// The arguments for files with Templates.
+const OF_TEMPLATES: [&str; 13] = [
+    "filename",
+    "values",
+    "assignments",
+    "parameter_files",
+    "env_files",
+    "env",
+    "value_files",
+    "labels",
+    "labels_without_selector",
+    "namespace",
+    "keep_namespace",
+    "instance",
+    "ignore_unknown_parameters",
+];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,7 +79,9 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let mut diagnostics = Diagnostics::new();
     let text = if let Some(directory) = &arguments.kustomize {
         let scope = &arguments.expansion.seed_scope;
-        built::explain(&query, directory, scope, console, &mut diagnostics)
+        let text = built::explain(&query, directory, scope, console, &mut diagnostics);
+        arguments.expansion.fail_on.apply(&mut diagnostics);
+        text.filter(|_| !diagnostics.has_errors())
     } else {
         let read =
             arguments.expansion.read(&[], console, &mut diagnostics, &|expansions, diagnostics| {

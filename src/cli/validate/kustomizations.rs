@@ -257,23 +257,21 @@ impl Target {
     fn read(file: &str, disk: &Disk) -> Self {
         let source = disk.source(file, directory_of(file));
         let document = source.and_then(|source| Document::parse(&source));
-        Self::of(file, document.ok())
+        Self::of(file, document.ok().map(Arc::new))
     }
 
-    /// Reads a file that may hold a Composition.
+    /// One of a file that may hold a Composition.
     fn of_composition(file: &File) -> Option<Self> {
-        memchr::memmem::find(file.source.text().as_bytes(), b"Composition")?;
-        let document = Document::parse(&file.source).ok()?;
+        let document = file.document.as_ref().ok()?;
         let root = document.roots().next()?;
         let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
         let is_one = root.text_at(["kind"]).as_deref() == Some("Composition")
             && (api_version.is_empty() || group(&api_version) == GROUP);
-        is_one.then(|| Self::of(&file.path, Some(document)))
+        is_one.then(|| Self::of(&file.path, Some(document.clone())))
     }
 
-    fn of(file: &str, document: Option<Document>) -> Self {
+    fn of(file: &str, document: Option<Arc<Document>>) -> Self {
         let directory = join(".", directory_of(file));
-        let document = document.map(Arc::new);
         let root = document.as_ref().and_then(|one| one.roots().next());
         let transformers = root.and_then(|root| root.get("transformers"));
         let transformers = transformers.into_iter().flat_map(Cursor::children);

@@ -5,8 +5,7 @@
 //! the files, and nothing is run. Of several Templates of a name the nearest file counts, as a
 //! directory may hold several packages.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::file::File;
@@ -15,6 +14,7 @@ use super::kustomizations;
 use super::kustomizations::NO_PYTHON;
 #[cfg(feature = "deployment-manager")]
 use crate::cli::environment::{SeedScope, environment};
+use crate::cli::expansion;
 use crate::cli::kustomization::{Kustomizations, Listed};
 use crate::cli::object_check::{has_placeholder, with_items};
 use crate::composition::{GROUP, consolidate_node};
@@ -22,9 +22,9 @@ use crate::files;
 #[cfg(feature = "deployment-manager")]
 use crate::function;
 use crate::krm::fields;
-use crate::krm::identity::{self, Identity};
+use crate::krm::identity;
 use crate::lint;
-use crate::plan::{self, Crossings, Input, InputOrigin, Selection};
+use crate::plan::{self, Input, InputOrigin};
 use crate::template::{self, Assignment, Generation, OWN_GROUP, Options, Template, values_of_file};
 use krm_template_exec::console::Console;
 use krm_template_exec::disk::{Disk, LoadRestrictor};
@@ -111,15 +111,10 @@ fn is_object(one: &Found<'_>) -> bool {
     is_whole && (one.file.is_named || one.listed != Listed::Patch)
 }
 
-/// Adds the custom resources that a text defines.
-pub(super) fn add_definitions(source: &Arc<Source>, server: &mut Checker) {
-    if memchr::memmem::find(source.text().as_bytes(), b"CustomResourceDefinition").is_none() {
-        return;
-    }
-    if let Ok(document) = Document::parse(source) {
-        for root in document.roots().flat_map(with_items) {
-            server.define(root);
-        }
+/// Adds the custom resources that a file defines.
+pub(super) fn add_definitions(file: &File, server: &mut Checker) {
+    for root in file.roots().flat_map(with_items) {
+        server.define(root);
     }
 }
 
@@ -137,48 +132,47 @@ impl Found<'_> {
     }
 }
 
-/// Checks what is in `files` besides Templates. Tells of each file whether there is something.
+/// Checks what is in `files` besides Templates. Adds the path of each file that has something else
+/// to `checked`.
 pub(super) fn check(
     files: &[File],
+    kustomizations: &mut Kustomizations,
     server: &mut Checker,
     console: Console,
     findings: &mut Diagnostics,
-    is_checked: &mut dyn FnMut(&File),
+    checked: &mut BTreeSet<String>,
 ) -> Counts {
     let mut counts = Counts::default();
     let mut said = BTreeSet::new();
-    let mut kustomizations = Kustomizations::default();
-    let read = files.iter().filter_map(|file| {
-        let document = Document::parse(&file.source).ok()?;
+    let mut roots = Vec::new();
+    for file in files {
+        let Ok(document) = &file.document else {
+            continue;
+        };
         let listed = match kustomizations.listed(&file.path) {
             Listed::No if file.is_composed => Listed::Resource,
             listed => listed,
         };
-        Some((file, Arc::new(document), listed))
-    });
-    let read: Vec<(&File, Arc<Document>, Listed)> = read.collect();
-    let roots = read.iter().flat_map(|(file, document, listed)| {
-        let roots = document.roots().flat_map(with_items);
-        roots.map(|root| Found { document, root, file, listed: *listed })
-    });
-    let roots: Vec<Found<'_>> = roots.collect();
-    let has_template = roots.iter().any(|one| is_template(one.root));
+        let found = document.roots().flat_map(with_items);
+        roots.extend(found.map(|root| Found { document, root, file, listed }));
+    }
+    let near = Near::of(&roots);
     for one in &roots {
-        let is_beside = || beside(one, &roots).is_some();
+        let is_beside = || near.beside(one).is_some();
         let Some(kind) = Kind::of(one).or_else(|| is_beside().then_some(Kind::Values)) else {
             continue;
         };
         let is_object = one.root.get("kind").is_some();
-        if matches!(kind, Kind::Values) && !is_object && !has_template {
+        if matches!(kind, Kind::Values) && !is_object && near.templates.is_empty() {
             continue;
         }
         counts.add(kind);
-        is_checked(one.file);
+        checked.insert(one.file.path.clone());
         let mut found = match kind {
-            Kind::Instance => instance(one, &roots, server),
-            Kind::Values => values(one, &roots),
+            Kind::Instance => instance(one, &near, server),
+            Kind::Values => values(one, &near),
             Kind::Composition => composition(one, console),
-            Kind::Deployment => deployment(one, &roots),
+            Kind::Deployment => deployment(one, &near),
             Kind::Kustomization => {
                 let disk = disk(console, "the Kustomization");
                 kustomizations::check_node(one.document, one.root, disk, server)
@@ -201,69 +195,73 @@ pub(super) fn check(
     counts
 }
 
-/// The Template in the folder of a file of values that no argument names, if it is the only one
-/// there and most of the keys are its parameters.
-fn beside<'f, 'd>(one: &Found<'d>, roots: &'f [Found<'d>]) -> Option<&'f Found<'d>> {
-    let is_plain = one.root.is_mapping()
-        && one.root.get("kind").is_none()
-        && one.root.get("apiVersion").is_none();
-    if one.file.is_named || !is_plain {
-        return None;
+/// The objects that others may refer to. Of several with a name, the nearest file counts.
+struct Near<'f, 'd> {
+    inputs: plan::Inputs,
+    /// All Templates, by the text that they are in and where they begin.
+    templates: BTreeMap<(*const Source, usize), &'f Found<'d>>,
+    /// The Templates in each folder.
+    folders: BTreeMap<&'d str, Vec<&'f Found<'d>>>,
+    /// The names of all Templates, with their namespaces.
+    names: BTreeSet<(String, String)>,
+}
+
+impl<'f, 'd> Near<'f, 'd> {
+    fn of(roots: &'f [Found<'d>]) -> Self {
+        let all = roots.iter().filter_map(|one| Input::of_document(one.node()));
+        let mut near = Self {
+            inputs: plan::Inputs::of(all, InputOrigin::Files),
+            templates: BTreeMap::new(),
+            folders: BTreeMap::new(),
+            names: BTreeSet::new(),
+        };
+        for one in roots.iter().filter(|one| is_template(one.root)) {
+            let place = one.root.place();
+            near.templates.insert((Arc::as_ptr(&place.source), place.range.start), one);
+            let folder = files::directory_of(&one.file.path);
+            near.folders.entry(folder).or_default().push(one);
+            let text = |key| one.root.text_at(["metadata", key]).unwrap_or_default().into_owned();
+            near.names.insert((text("name"), text("namespace")));
+        }
+        near
     }
-    let folder = files::directory_of(&one.file.path);
-    let mut there = roots
-        .iter()
-        .filter(|other| is_template(other.root) && files::directory_of(&other.file.path) == folder);
-    let (Some(template), None) = (there.next(), there.next()) else {
-        return None;
-    };
-    let read = Template::read(&template.node(), &mut Diagnostics::new())?;
-    let names = read.parameters().iter().map(|parameter| parameter.name.as_str());
-    let names: BTreeSet<&str> = names.collect();
-    let keys = one.root.children().filter_map(|entry| entry.key_text().ok());
-    let (known, unknown): (Vec<_>, Vec<_>) = keys.partition(|key| names.contains(key.as_ref()));
-    (!known.is_empty() && known.len() >= unknown.len()).then_some(template)
+
+    /// Whether a Template is written at a place.
+    fn is_of_template(&self, place: &Place) -> bool {
+        let source = Arc::as_ptr(&place.source);
+        let mut before = self.templates.range((source, 0)..=(source, place.range.start));
+        before.next_back().is_some_and(|(_, one)| is_within(place, one.root))
+    }
+
+    /// The Template that values are for, by its name.
+    fn template(&self, values: &Found<'d>, name: &str, namespace: &str) -> Option<SharedNode> {
+        let inputs = self.inputs.nearest_to(&values.node());
+        inputs.find("Template", name, namespace).ok().map(|found| found.node().clone())
+    }
+
+    /// The Template in the folder of a file of values that no argument names, if it is the only one
+    /// there and most of the keys are its parameters.
+    fn beside(&self, one: &Found<'d>) -> Option<SharedNode> {
+        let is_plain = one.root.is_mapping()
+            && one.root.get("kind").is_none()
+            && one.root.get("apiVersion").is_none();
+        let [template] = self.folders.get(files::directory_of(&one.file.path))?.as_slice() else {
+            return None;
+        };
+        if one.file.is_named || !is_plain {
+            return None;
+        }
+        let read = Template::read(&template.node(), &mut Diagnostics::new())?;
+        let names = read.parameters().iter().map(|parameter| parameter.name.as_str());
+        let names: BTreeSet<&str> = names.collect();
+        let keys = one.root.children().filter_map(|entry| entry.key_text().ok());
+        let (known, unknown): (Vec<_>, Vec<_>) = keys.partition(|key| names.contains(key.as_ref()));
+        (!known.is_empty() && known.len() >= unknown.len()).then(|| template.node())
+    }
 }
 
 fn is_template(root: Cursor<'_>) -> bool {
     root.text_at(["kind"]).as_deref() == Some("Template")
-}
-
-/// How far a file is from another: 0 for itself, then the directories between them.
-fn distance(one: &File, other: &File) -> usize {
-    if std::ptr::eq(one, other) {
-        return 0;
-    }
-    let parts = |file: &File| -> Vec<String> {
-        let folder = Path::new(files::directory_of(&file.path)).components();
-        let folder = folder.map(|part| part.as_os_str().to_string_lossy().into_owned());
-        folder.filter(|part| part != ".").collect()
-    };
-    let (one, other) = (parts(one), parts(other));
-    let shared = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
-    1 + one.len() + other.len() - 2 * shared
-}
-
-/// The objects that one may refer to: of several with a kind and a name, the nearest.
-fn near<'f, 'd>(from: &Found<'d>, roots: &'f [Found<'d>]) -> Vec<&'f Found<'d>> {
-    let name = |root: Cursor<'d>| {
-        let text = |key| root.text_at(["metadata", key]).unwrap_or_default().into_owned();
-        let kind = root.text_at(["kind"]).unwrap_or_default().into_owned();
-        (kind, text("namespace"), text("name"))
-    };
-    let may_be_meant = |one: &&Found<'d>| {
-        let kind = one.root.text_at(["kind"]);
-        matches!(kind.as_deref(), Some("Template" | "ConfigMap" | "Secret"))
-    };
-    let all: Vec<_> = roots
-        .iter()
-        .filter(may_be_meant)
-        .map(|one| (name(one.root), distance(from.file, one.file), one))
-        .collect();
-    let is_nearest = |(name, distance, _): &&((String, String, String), usize, &Found<'d>)| {
-        all.iter().all(|(other, its, _)| other != name || its >= distance)
-    };
-    all.iter().filter(is_nearest).map(|(.., one)| *one).collect()
 }
 
 fn is_within(place: &Place, root: Cursor<'_>) -> bool {
@@ -286,9 +284,8 @@ fn check_values(template: &Template, given: &[Assignment], own: Cursor<'_>) -> D
 }
 
 /// A DeploymentConfiguration, with the ConfigMaps among the files.
-fn deployment(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
-    let inputs = near(one, roots).into_iter().map(Found::node);
-    let inputs = plan::Inputs::of(inputs.filter_map(Input::of_document), InputOrigin::Files);
+fn deployment(one: &Found<'_>, near: &Near<'_, '_>) -> Diagnostics {
+    let inputs = near.inputs.nearest_to(&one.node());
     #[cfg(feature = "deployment-manager")]
     let inputs = inputs.with_python(Some(Arc::new(NO_PYTHON)));
     let mut found = plan::check_deployment(&one.node(), &inputs);
@@ -299,24 +296,16 @@ fn deployment(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
 }
 
 /// Checks a TemplateInstance with the Templates and values near it.
-fn instance(one: &Found<'_>, roots: &[Found<'_>], server: &Checker) -> Diagnostics {
+fn instance(one: &Found<'_>, near: &Near<'_, '_>, server: &Checker) -> Diagnostics {
     let root = one.root;
-    let near = near(one, roots);
-    let inputs = near.iter().map(|one| one.node());
-    let inputs = plan::Inputs::of(inputs.filter_map(Input::of_document), InputOrigin::Files);
     let mut found = Diagnostics::new();
-    let plan = plan::read(&one.node(), &inputs, &mut found);
-    let is_of_template = |place: &Place| {
-        let mut templates = near.iter().filter(|one| is_template(one.root));
-        templates.any(|one| is_within(place, one.root))
-    };
-    found.retain(|one| !one.place.as_ref().is_some_and(is_of_template));
-    let has_template = near.iter().any(|one| is_template(one.root));
+    let plan = plan::read(&one.node(), &near.inputs.nearest_to(&one.node()), &mut found);
+    found.retain(|one| !one.place.as_ref().is_some_and(|place| near.is_of_template(place)));
     let mut checked = Diagnostics::new();
     for mut error in found.iter().cloned() {
         if error.rule == Some(plan::MISSING_TEMPLATE) {
             error.rule = Some("structure");
-            if !has_template {
+            if near.templates.is_empty() {
                 // It may well be in another place.
                 error.severity = Severity::Warning;
                 error.message.push_str(": the values cannot be checked");
@@ -326,8 +315,7 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>], server: &Checker) -> Diagnosti
         checked.push(error);
     }
     for instance in plan.iter().flat_map(|plan| &plan.instances) {
-        let mut expanders = plan.iter().flat_map(|plan| &plan.expanders);
-        let expander = expanders.nth(instance.expander);
+        let expander = plan.iter().find_map(|plan| plan.expanders.get(instance.expander));
         let Some(template) = expander.and_then(|expander| expander.template()) else {
             continue;
         };
@@ -338,7 +326,7 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>], server: &Checker) -> Diagnosti
         checked.append(wrong);
     }
     if let Some(plan) = plan.filter(|_| !checked.has_errors()) {
-        warn_of_crossings(&plan, &mut checked);
+        expansion::check_plan(plan, &mut checked);
     }
     if let Some(inline) = root.at(["spec", "template"]).filter(|node| node.is_mapping()) {
         let inline = SharedNode::new(one.document, inline.id());
@@ -373,89 +361,55 @@ fn object(one: &Found<'_>, server: &Checker) -> Diagnostics {
     found
 }
 
-/// Warns of selectors of one instance that select pods of another.
-fn warn_of_crossings(plan: &plan::Plan, found: &mut Diagnostics) {
-    let mut crossings = Crossings::default();
-    for (index, instance) in plan.instances.iter().enumerate() {
-        let Some(expander) = plan.expanders.get(instance.expander) else {
-            continue;
-        };
-        let options = Options {
-            labels: instance.labels.clone(),
-            namespace: instance.namespace.clone(),
-            ..Options::new(Generation::Random)
-        };
-        // Other problems are those of the Template, or were reported.
-        let unheard = &mut Diagnostics::new();
-        expander.expand(&instance.given, &options, unheard, &mut |object, _| {
-            let selection = Identity::of(&object.value);
-            let selection = selection.and_then(|own| Selection::of(&own, &object.look()));
-            if let Some(selection) = selection {
-                crossings.add(index, selection);
-            }
-        });
-    }
-    crossings.warn(plan, found);
-}
-
 /// Checks a file of values with the Templates near it.
-fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
+fn values(one: &Found<'_>, near: &Near<'_, '_>) -> Diagnostics {
     let root = one.root;
     let mut found = Diagnostics::new();
     let is_object = root.get("kind").is_some();
     if is_object {
         unknown_fields(root, &mut found);
     }
-    let near = near(one, roots);
-    let templates = near.into_iter().filter(|one| is_template(one.root));
-    let templates: Vec<&Found<'_>> = templates.collect();
-    let name_of = |one: &&Found<'_>| {
-        let name = one.root.text_at(["metadata", "name"]).unwrap_or_default();
-        name.into_owned()
-    };
     let meant = root.get("template").filter(|meant| is_object && !meant.is_null());
-    let template = match meant {
-        None => match templates.as_slice() {
-            [only] => Some(*only),
-            _ => beside(one, roots),
-        },
-        Some(meant) => {
-            let name = meant.text().ok().flatten().unwrap_or_default();
-            let template = templates.iter().find(|one| name_of(one) == name);
+    let meant = meant.map(|meant| (meant, meant.text().ok().flatten().unwrap_or_default()));
+    let mut names = near.names.iter();
+    let template = match (&meant, names.next(), names.next()) {
+        (Some((_, name)), ..) => near.template(one, name, ""),
+        (None, Some((name, namespace)), None) => near.template(one, name, namespace),
+        (None, ..) => near.beside(one),
+    };
+    let template_name = match (&meant, &template) {
+        (Some((meant, name)), _) => {
             if template.is_none() {
-                found.push(no_template(
-                    &name,
-                    meant,
-                    &templates.iter().map(name_of).collect::<Vec<_>>(),
-                ));
+                let known = near.names.iter().map(|(known, _)| known.as_str());
+                found.push(no_template(name, *meant, known));
             }
-            template.copied()
+            name.clone().into_owned()
         }
-    };
-    let name = template.as_ref().map(name_of).unwrap_or_default();
-    let name = match meant {
-        Some(meant) if template.is_none() => {
-            let name = meant.text().ok().flatten().unwrap_or_default();
-            name.into_owned()
+        (None, Some(template)) => {
+            let name = template.cursor().text_at(["metadata", "name"]);
+            name.unwrap_or_default().into_owned()
         }
-        _ => name,
+        (None, None) => String::new(),
     };
-    let given = values_of_file(root, &name, &mut found);
+    let given = values_of_file(root, &template_name, &mut found);
+    // The errors of the Template are reported already.
+    let template = template.and_then(|one| Template::read(&one, &mut Diagnostics::new()));
     if let Some(template) = template {
-        // Its errors are reported already.
-        if let Some(template) = Template::read(&template.node(), &mut Diagnostics::new()) {
-            let mut wrong = check_values(&template, &given, root);
-            // A value that is missing here may stand elsewhere.
-            wrong.retain(|one| one.place.as_ref().is_some_and(|place| is_within(place, root)));
-            found.append(wrong);
-        }
+        let mut wrong = check_values(&template, &given, root);
+        // A value that is missing here may stand elsewhere.
+        wrong.retain(|one| one.place.as_ref().is_some_and(|place| is_within(place, root)));
+        found.append(wrong);
     }
     found
 }
 
-fn no_template(name: &str, meant: Cursor<'_>, known: &[String]) -> Diagnostic {
+fn no_template<'k>(
+    name: &str,
+    meant: Cursor<'_>,
+    known: impl Iterator<Item = &'k str>,
+) -> Diagnostic {
     let problem = format!("no Template `{name}` is in the files");
-    let close = closest(name, known.iter().map(String::as_str));
+    let close = closest(name, known.take(plan::MAX_MEANT));
     let diagnostic = match close {
         Some(known) => Diagnostic::error(problem).hint(format!("did you mean `{known}`?")),
         None => Diagnostic::warning(format!("{problem}: the values cannot be checked"))

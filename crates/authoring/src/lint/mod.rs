@@ -18,18 +18,19 @@ mod references;
 mod refusals;
 mod rules;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use krm_core::identity::group;
+use krm_template_engine::declare::nearly;
 use krm_template_engine::survey::Survey;
 use krm_template_engine::{
     Dialect, OPENSHIFT_GROUP, OWN_GROUP, Template, is_template_group, type_text,
 };
 use krm_template_object_check::Checker;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::source::Source;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Document, SharedNode};
+use krm_yaml::{Cursor, Document, SharedNode, View};
 
 use context::Context;
 use facts::Facts;
@@ -53,25 +54,15 @@ pub struct Checked {
     pub findings: Diagnostics,
 }
 
-/// Checks all Templates of a text, including those in lists and Compositions, and their objects with
-/// `server`. Ignores other documents, and the rules in `disabled`.
-///
-/// # Errors
-/// If the text is not YAML or JSON. The caller decides whether it
-/// [may contain a Template](may_hold_template).
-pub fn check(
-    source: &Arc<Source>,
-    disabled: &[String],
-    server: Option<&Checker>,
-) -> Result<Checked> {
-    let document = Document::parse(source).map_err(|error| Box::new(error.rule("syntax")))?;
-    let document = Arc::new(document);
+/// Checks all Templates of a document, including those in lists and Compositions, and their objects
+/// with `server`. Ignores other objects, and the rules in `disabled`.
+pub fn check(document: &Arc<Document>, disabled: &[String], server: Option<&Checker>) -> Checked {
     let mut checked = Checked::default();
-    for root in templates(&document) {
+    for root in templates(document) {
         checked.templates += 1;
         checked.findings.append(check_template(&root, disabled, server));
     }
-    Ok(checked)
+    checked
 }
 
 /// The Templates of a text, including those in lists and Compositions.
@@ -200,6 +191,9 @@ fn check_content(template: &Template, server: Option<&Checker>, found: &mut Diag
         });
     }
     expanding.attribute_to_rule("structure");
+    if expanding.has_errors() {
+        replaced_syntax(&survey, &mut expanding);
+    }
     if template.dialect() == Dialect::Proposal {
         // A reference for a shell is written `$$(NAME)`.
         expanding.take_for_errors("undeclared-parameter");
@@ -216,6 +210,33 @@ fn check_content(template: &Template, server: Option<&Checker>, found: &mut Diag
         }
     }
     refusals::add_unfound(&refusals, found);
+}
+
+/// Makes warnings of errors about the syntax of references in texts that no object has: a label of the
+/// Template takes their place, or there are no objects.
+fn replaced_syntax(survey: &Survey<'_>, found: &mut Diagnostics) {
+    let mut texts = Vec::new();
+    survey.objects(&mut Diagnostics::new(), &mut |object, _| {
+        add_references(View::of(&object.value), &mut texts);
+    });
+    found.take_for_warnings(|one| {
+        let written = one.place.as_ref().and_then(|at| at.source.text().get(at.range.clone()));
+        one.rule == Some(nearly::RULE)
+            && written.is_some_and(|written| !texts.iter().any(|text| text.contains(written)))
+    });
+}
+
+/// Adds the keys and texts that may have a reference.
+fn add_references(view: View<'_>, texts: &mut Vec<String>) {
+    let text = view.as_str().filter(|text| text.contains(['$', '{']));
+    texts.extend(text.map(Cow::into_owned));
+    for (key, value) in view.entries().into_iter().flatten() {
+        texts.extend(key.contains(['$', '{']).then(|| key.into_owned()));
+        add_references(value, texts);
+    }
+    for item in view.items().into_iter().flatten() {
+        add_references(item, texts);
+    }
 }
 
 fn run(rule: &'static str, found: &mut Diagnostics, check: impl FnOnce(&mut Diagnostics)) {

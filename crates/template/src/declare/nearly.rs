@@ -11,7 +11,7 @@ use crate::declare::reference::{leading_name, whole_raw};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// The rule that such a text breaks.
-pub(crate) const RULE: &str = "reference-syntax";
+pub const RULE: &str = "reference-syntax";
 
 /// A text that looks like a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

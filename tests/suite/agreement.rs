@@ -511,11 +511,11 @@ fn has_fault(finding: &Diagnostic, value: Option<&Value>, judged: &Judged) -> bo
             match value {
                 // It may be in a key, which then is part of the path that was found.
                 Some(value) => value.to_string().contains(spelling) || field.contains(spelling),
-                // A label of the Template is in each object.
-                None => judged
-                    .objects
-                    .iter()
-                    .any(|(_, object)| object["metadata"]["labels"].to_string().contains(spelling)),
+                // A label of the Template is in each object, and a quoted key is spelled otherwise.
+                None => {
+                    let mut objects = judged.objects.iter();
+                    objects.any(|(_, object)| object.to_string().contains(spelling))
+                }
             }
         }
         Some("duplicate-object") => {

@@ -60,3 +60,25 @@ fn is_of_tools(identity: &Identity) -> bool {
         || [OWN_GROUP, OPENSHIFT_GROUP].contains(&group)
         || identity.kind == "Template" && is_template_group(group)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_tools;
+    use crate::krm::identity::Identity;
+
+    #[test]
+    fn configuration_is_told_from_resources() {
+        for (group, kind, expected) in [
+            ("kpt.dev", "Kptfile", true),
+            ("template.krm.dev", "TemplateInstance", true),
+            ("template.openshift.io", "Template", true),
+            ("", "Template", true),
+            ("example.com", "Template", false),
+            ("", "ConfigMap", false),
+        ] {
+            let identity =
+                Identity { group: group.into(), kind: kind.into(), ..Identity::default() };
+            assert_eq!(is_of_tools(&identity), expected, "{group} {kind}");
+        }
+    }
+}

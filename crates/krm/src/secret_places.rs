@@ -116,9 +116,14 @@ impl SecretPlaces {
         let is_alias = node.resolved().id() != node.id();
         if is_alias || !(node.is_mapping() || node.is_sequence()) {
             let is_object = || {
-                let not_sign = |c: char| !(c.is_whitespace() || "\"'\\".contains(c));
-                let text: String = node.raw().chars().filter(|c| not_sign(*c)).collect();
-                text.contains("kind:Secret") || text.contains("stringData:")
+                let raw = node.raw();
+                let kinds = ["Secret", "stringData"];
+                // Without spaces, quotes and backslashes, of which there may be many.
+                let is_meant = |c: &char| !(c.is_whitespace() || "\"'\\".contains(*c));
+                kinds.iter().any(|word| raw.contains(word)) && {
+                    let text: String = raw.chars().filter(is_meant).collect();
+                    text.contains("kind:Secret") || text.contains("stringData:")
+                }
             };
             if !is_alias && is_about_secrets && is_object() {
                 self.hide(node);

@@ -417,8 +417,9 @@ impl Work<'_> {
         let was_ready = status.is_ready();
         let message = format!("{} objects are ready", wanted.len());
         status.conclude(true, "Applied", &message, false);
-        instance.save(context, &status.value()).await?;
+        // Before the status, which says that it has ended.
         revisions::end(context, instance, planned.plan.revision, "Applied").await?;
+        instance.save(context, &status.value()).await?;
         if !was_ready {
             tell_ready(cluster, instance).await;
         }

@@ -20,7 +20,6 @@ use uuid::Uuid;
 
 use super::answer::{self, Answer, Body, JSON};
 use super::call::Call;
-#[cfg(feature = "deployments")]
 use super::deployments;
 use super::documents;
 use super::dump;
@@ -31,7 +30,6 @@ use super::{collection, deletion, instances, processing, reviews, templates, ui,
 use crate::object::decode;
 use crate::wire::content;
 use crate::wire::endpoint::{self, Action, Endpoint};
-#[cfg(feature = "deployments")]
 use crate::wire::path::DeploymentPath;
 use crate::wire::path::{self, Path, Resource, Verb};
 use crate::wire::query::Query;
@@ -199,7 +197,6 @@ impl App {
         }
         audited.user = state.authenticator.authenticate(&incoming.headers, peer).await?;
         let Path::Resource(resource) = &incoming.path else {
-            #[cfg(feature = "deployments")]
             if let Path::Deployments(path) = &incoming.path {
                 return Box::pin(self.deployments(incoming, path, body, audited)).await;
             }
@@ -314,7 +311,6 @@ impl App {
     }
 
     /// Handles a Deployment Manager request.
-    #[cfg(feature = "deployments")]
     async fn deployments<B>(
         &self,
         incoming: &Incoming,
@@ -529,17 +525,10 @@ impl Drop for RequestGuard {
 }
 
 /// Acts on stored objects.
-#[cfg(feature = "deployments")]
 async fn preview(call: &Call<'_>, name: &str) -> Result<Answer> {
     let update = Attributes::on("update", (call.group, call.kind), call.namespace, name);
     call.state.authorize(call.user, &update).await?;
     instances::preview::answer(call, name).await
-}
-
-#[cfg(not(feature = "deployments"))]
-#[expect(clippy::unused_async, reason = "with deployments, it waits")]
-async fn preview(_: &Call<'_>, _: &str) -> Result<Answer> {
-    Err(krm_template_server_core::status::Status::no_such_path())
 }
 
 async fn act(call: &Call<'_>, action: Action) -> Result<Answer> {

@@ -2,10 +2,6 @@
 //!
 //! Each write expects the revision that was read, and the lease in its epoch: so a server that was
 //! stopped and wakes up changes nothing.
-#![cfg_attr(
-    not(feature = "deployments"),
-    expect(dead_code, unused_imports, reason = "without a cluster, instances are only expanded")
-)]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -234,7 +230,6 @@ impl Instance {
     }
 
     /// Removes the finalizer, and with the last one the instance.
-    #[cfg(feature = "deployments")]
     pub(super) async fn release(&mut self, context: &Context) -> Result<(), Stop> {
         let own = instance::finalizer(self.group());
         let rest: Vec<&str> = self.draft.finalizers().filter(|one| *one != own).collect();
@@ -333,7 +328,6 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Generates the key, if there is none yet.
-    #[cfg(feature = "deployments")]
     pub(super) fn generate_key(&mut self) {
         if self.key.is_empty() {
             self.key = [(); 3].map(|()| Uuid::new_v4().to_string()).concat();
@@ -341,7 +335,6 @@ impl Plan {
     }
 
     /// Begins a generation, or the same one with other objects.
-    #[cfg(feature = "deployments")]
     pub(super) fn begin(&mut self, generation: i64) {
         if self.generation != generation || self.applied != 0 {
             self.generation = generation;

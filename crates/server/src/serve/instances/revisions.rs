@@ -1,8 +1,4 @@
 //! Earlier versions of an instance: when each was applied, by whom, and how it ended.
-#![cfg_attr(
-    not(feature = "deployments"),
-    expect(dead_code, reason = "without a cluster, instances are only expanded")
-)]
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,4 @@
 //! The status of an instance: its conditions, and its objects.
-#![cfg_attr(
-    not(feature = "deployments"),
-    expect(dead_code, reason = "without a cluster, instances are only expanded")
-)]
 
 use jiff::Timestamp;
 use krm_core::secrets::KnownSecrets;

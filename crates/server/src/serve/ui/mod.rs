@@ -20,11 +20,9 @@
 //! request to the API is, and the causes are sorted to the fields. The script sends the form and
 //! shows the answer.
 
-#[cfg(feature = "deployments")]
 mod deployments;
 mod entered;
 mod form;
-#[cfg(feature = "deployments")]
 mod instances;
 mod list;
 mod login;
@@ -185,13 +183,11 @@ async fn page(
         [] if !is_post => list::page(visit).await,
         ["upload"] if is_post => upload::open(visit).await,
         ["upload"] => upload::page(visit),
-        #[cfg(feature = "deployments")]
         ["deployments", path @ ..] if path.len() != 2 => {
             visit.home = deployments::HOME;
             // Boxed: otherwise the futures of all requests would be as large as these.
             Box::pin(deployments::answer(visit, path)).await
         }
-        #[cfg(feature = "deployments")]
         ["instances", path @ ..] if path.len() != 2 => {
             visit.home = instances::HOME;
             Box::pin(instances::answer(visit, path)).await

@@ -235,9 +235,7 @@ impl App {
         audited.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
         let resource = if resource.group_from_body {
             let mut resource = resource.clone();
-            if let Some(group) = self.legacy_group(incoming, &resource, &audited.user).await? {
-                resource.take_group(group.api_version());
-            } else if let Ok(format) = content::of_template(incoming.header(CONTENT_TYPE)) {
+            if let Ok(format) = content::of_template(incoming.header(CONTENT_TYPE)) {
                 let group = || decode::group(format, &body);
                 if let Some(group) = state.admission.work(body.len(), group).await {
                     resource.take_group(group.api_version());
@@ -255,43 +253,6 @@ impl App {
             return Ok(answer);
         }
         Ok(answer::held(answer, permit))
-    }
-
-    /// Finds the group of a stored Template of `v1`: the first that has one with the name, of those
-    /// in which the user may do what is requested.
-    async fn legacy_group(
-        &self,
-        incoming: &Incoming,
-        resource: &Resource,
-        user: &User,
-    ) -> Result<Option<Group>> {
-        let (Some(name), true) = (&resource.name, resource.is_legacy) else {
-            return Ok(None);
-        };
-        for group in Group::ALL {
-            let mut wanted = resource.clone();
-            wanted.take_group(group.api_version());
-            if self.0.authorize(user, &wanted.attributes()).await.is_err() {
-                continue;
-            }
-            let call = Call {
-                state: &self.0,
-                user,
-                group,
-                kind: Kind::Template,
-                is_status: false,
-                namespace: resource.namespace.as_deref().unwrap_or_default(),
-                query: &incoming.query,
-                headers: &incoming.headers,
-                body: Bytes::new(),
-                now: incoming.at,
-                is_legacy: true,
-            };
-            if call.find(name).await?.is_some() {
-                return Ok(Some(group));
-            }
-        }
-        Ok(None)
     }
 
     /// Authorizes a request whose body names the group, before the body is read: the user needs the

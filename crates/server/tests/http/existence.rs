@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use http::Method;
-use krm_template_server::wire::endpoint::{self, Endpoint, Review};
+use krm_template_server::wire::endpoint::{self, Handler, Review};
 use krm_template_server::wire::path::{self, DeploymentPath, Path};
 use krm_template_server::wire::query::Query;
 use serde_json::{Value, json};
@@ -192,14 +192,16 @@ fn kind(method: &str, target: &str) -> &'static str {
     let query = Query::parse(query).unwrap();
     match path::parse(&method.parse::<Method>().unwrap(), path, &query) {
         Path::Resource(resource) => match endpoint::of(&resource, true) {
-            Ok(Endpoint::Process { .. }) => "process",
-            Ok(Endpoint::ProcessStored { .. }) => "processed",
-            Ok(Endpoint::Schema { .. }) => "schema",
-            Ok(Endpoint::Objects { .. }) => "objects",
-            Ok(Endpoint::Revisions { .. }) => "revisions",
-            Ok(Endpoint::Preview { .. }) => "preview",
-            Ok(Endpoint::Review(Review::Access | Review::Rules | Review::Subject)) => "review",
-            Ok(Endpoint::Namespace(_)) => "namespace",
+            Ok((handler, _)) => match handler {
+                Handler::Process => "process",
+                Handler::ProcessStored => "processed",
+                Handler::Schema => "schema",
+                Handler::Objects | Handler::Status => "objects",
+                Handler::Revisions => "revisions",
+                Handler::Preview => "preview",
+                Handler::Review(Review::Access | Review::Rules | Review::Subject) => "review",
+                Handler::Namespace => "namespace",
+            },
             Err(_) => "",
         },
         Path::Deployments(path) => match path {

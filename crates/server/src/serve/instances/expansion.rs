@@ -107,15 +107,7 @@ pub(in crate::serve) async fn stored(
     let mut refused = Vec::new();
     for group in [instance.group, other] {
         let resource = Kind::Template.resource();
-        let wanted = Attributes {
-            verb: "get",
-            group: group.name(),
-            version: group.version(),
-            resource,
-            namespace,
-            name,
-            ..Attributes::default()
-        };
+        let wanted = Attributes::on("get", (group, Kind::Template), namespace, name);
         // Before the store is read, which would tell whether there is one.
         if let Err(status) = state.authorize(user, &wanted).await {
             refused.push(status.message);

@@ -18,7 +18,7 @@ use crate::object::{Draft, Stored, instance};
 use crate::process::instance::Generated;
 use crate::serve::state::State;
 use krm_template_server_core::auth::User;
-use krm_template_server_core::auth::request::AUTHENTICATED;
+use krm_template_server_core::auth::request::{AUTHENTICATED, SERVICE_ACCOUNT, SERVICE_ACCOUNTS};
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result as Answered, Status};
 use krm_template_server_core::store::{Error, Item, Revision};
@@ -28,9 +28,6 @@ const TRIES: usize = 10;
 
 /// The extra fields that are new for each token, and that a cluster refuses to impersonate.
 const OF_TOKENS: &str = "authentication.kubernetes.io/";
-
-/// The prefix of the user names of service accounts.
-const SERVICE_ACCOUNT: &str = "system:serviceaccount";
 
 /// Why a step of an instance ends early.
 #[derive(Clone, Debug)]
@@ -158,10 +155,10 @@ impl Instance {
         if let Some(account) = account.filter(|name| !name.is_empty()) {
             let namespace = self.namespace();
             return Some(User {
-                name: format!("{SERVICE_ACCOUNT}:{namespace}:{account}"),
+                name: format!("{SERVICE_ACCOUNT}{namespace}:{account}"),
                 groups: vec![
-                    format!("{SERVICE_ACCOUNT}s"),
-                    format!("{SERVICE_ACCOUNT}s:{namespace}"),
+                    SERVICE_ACCOUNTS.to_owned(),
+                    format!("{SERVICE_ACCOUNTS}:{namespace}"),
                     AUTHENTICATED.to_owned(),
                 ],
                 ..User::default()

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::record::{Context, Instance, Plan, Stop, beside, unavailable};
 use super::status::without_digest;
-use crate::object::meta::rfc3339;
 use crate::serve::answer::Answer;
 use crate::serve::call::Call;
 use crate::serve::render;
 use crate::serve::state::State;
 use crate::wire::accept::Scope;
 use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::units::rfc3339;
 use krm_template_server_core::status::{Result as Answered, Status};
 use krm_template_server_core::store::{Error, Item};
 

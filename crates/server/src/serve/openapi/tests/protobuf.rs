@@ -2,7 +2,7 @@
 //!
 //! Source: `openapiv2/OpenAPIv2.proto` of `github.com/google/gnostic`.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 const VARINT: u64 = 0;
 const DOUBLE: u64 = 1;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use arbitrary::Arbitrary;
-use krm_template_server_core::auth::rbac::{Binding, Policy, Role, RoleKey, Rule, Subject};
+use krm_template_server_core::auth::rbac::{Binding, Policy, RoleKey, Rule, Subject};
 use krm_template_server_core::auth::tokens::Tokens;
 use krm_template_server_core::auth::{Attributes, User};
 use libfuzzer_sys::fuzz_target;
@@ -93,11 +93,7 @@ fuzz_target!(|input: Input<'_>| {
     let optional = |name: Option<Name>| name.map_or("", |name| name.of_client().text());
     let path = input.wanted.path.map(|name| format!("/{}", name.of_client().text()));
     let wanted = match &path {
-        Some(path) => Attributes {
-            verb: input.wanted.verb.of_client().text(),
-            path: Some(path),
-            ..Attributes::default()
-        },
+        Some(path) => Attributes::on_path(input.wanted.verb.of_client().text(), path),
         None => Attributes {
             verb: input.wanted.verb.of_client().text(),
             group: input.wanted.group.of_client().text(),
@@ -130,8 +126,7 @@ fn key(name: Name, is_local: bool) -> RoleKey {
 fn policy(input: &Input<'_>) -> Policy {
     let mut roles = BTreeMap::new();
     for (name, is_local, rules) in &input.roles {
-        let role = Role { rules: rules.iter().map(rule).collect(), ..Role::default() };
-        roles.insert(key(*name, *is_local), role);
+        roles.insert(key(*name, *is_local), rules.iter().map(rule).collect());
     }
     let bindings = input.bindings.iter().map(|binding| Binding {
         namespace: binding.namespace.map_or("", Name::text).to_owned(),

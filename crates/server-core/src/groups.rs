@@ -37,6 +37,14 @@ impl Group {
         }
     }
 
+    /// Returns the dialect of its Templates, for metrics.
+    pub const fn dialect(self) -> &'static str {
+        match self {
+            Self::Krm => "proposal",
+            Self::OpenShift => "openshift",
+        }
+    }
+
     /// Returns the group and version, as in the field `apiVersion`.
     pub const fn api_version(self) -> &'static str {
         match self {

@@ -12,7 +12,6 @@ use krm_template_server::serve::instances;
 use krm_template_server_core::auth;
 use krm_template_server_core::ops::{audit, limits, logging, shutdown};
 use krm_template_server_core::store::Store;
-#[cfg(feature = "deployments")]
 use krm_template_server_deployments::{client, deployments};
 
 /// The version, with the commit if the build knows it.
@@ -39,13 +38,10 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Creates, changes and shows deployments of a server
-    #[cfg(feature = "deployments")]
     Deployments(Box<client::Args>),
-    #[cfg(feature = "deployments")]
     #[command(flatten)]
     Instances(client::Instances),
     /// Lists and processes stored Templates of a server
-    #[cfg(feature = "deployments")]
     Templates {
         #[command(subcommand)]
         action: client::Templates,
@@ -111,7 +107,6 @@ pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) auth: auth::Args,
 
-    #[cfg(feature = "deployments")]
     #[command(flatten)]
     pub(crate) deployments: deployments::Args,
 

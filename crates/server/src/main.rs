@@ -25,7 +25,6 @@ use krm_template_server_core::ops::metrics::Metrics;
 use krm_template_server_core::ops::{logging, shutdown};
 use krm_template_server_core::store;
 use krm_template_server_core::{auth, reload};
-#[cfg(feature = "deployments")]
 use krm_template_server_deployments::{
     apply::Cluster,
     client,
@@ -36,7 +35,6 @@ use krm_template_server_deployments::{
 const RELOAD: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
-    #[cfg(feature = "deployments")]
     if let Some(code) = krm_template_exec::python::enter_sandbox() {
         return code;
     }
@@ -65,11 +63,8 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 async fn run(args: Args) -> anyhow::Result<u8> {
     match args.command {
         None => serve(args.serve).await.map(|()| 0),
-        #[cfg(feature = "deployments")]
         Some(Command::Deployments(args)) => client::run(&args).await,
-        #[cfg(feature = "deployments")]
         Some(Command::Instances(command)) => client::instances(&command).await,
-        #[cfg(feature = "deployments")]
         Some(Command::Templates { action }) => client::templates(&action).await,
         Some(Command::Store { action }) => work_on_store(action).await,
     }
@@ -174,13 +169,9 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     let is_standalone = !auth.authorizer.is_delegated();
     let is_alone = store.name() != "etcd";
     let store = Arc::new(Measured::new(store, Arc::clone(&metrics)));
-    #[cfg(feature = "deployments")]
     let (deployments, cluster) = deployments(&args, &store, &admission, &metrics, is_alone).await?;
-    #[cfg(not(feature = "deployments"))]
-    let cluster = None;
     let app = App::new(State {
         store,
-        #[cfg(feature = "deployments")]
         deployments: Arc::clone(&deployments),
         cluster,
         authenticator: auth.authenticator,
@@ -200,7 +191,6 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     tokio::spawn(instances::run(app.share(), args.instances, is_alone));
     greet(address, auth.tls.is_some(), args.logging.log_format);
     serve::serve(listener, auth.tls, app.clone(), shutdown.clone()).await;
-    #[cfg(feature = "deployments")]
     tokio::select! {
         () = deployments.ended() => {}
         () = shutdown.reached(shutdown::Phase::Ended) => {}
@@ -220,23 +210,15 @@ async fn aggregation(args: &auth::Args) -> anyhow::Result<Option<Aggregation>> {
 }
 
 /// Checks the arguments of deployments, and tells authentication what it needs of the others.
-#[cfg_attr(
-    not(feature = "deployments"),
-    expect(clippy::unnecessary_wraps, reason = "with deployments, it fails")
-)]
 fn checked(mut args: Serve) -> anyhow::Result<Serve> {
     args.auth.store_cas = args.store.cas();
-    #[cfg(feature = "deployments")]
-    {
-        args.deployments.check(args.listen)?;
-        args.deployments.check_sandbox()?;
-        args.auth.applies = args.deployments.apply;
-    }
+    args.deployments.check(args.listen)?;
+    args.deployments.check_sandbox()?;
+    args.auth.applies = args.deployments.apply;
     Ok(args)
 }
 
 /// Connects to the cluster, if objects are applied to it.
-#[cfg(feature = "deployments")]
 async fn cluster(args: &Serve) -> anyhow::Result<Option<Arc<Cluster>>> {
     if !args.deployments.apply {
         return Ok(None);
@@ -248,7 +230,6 @@ async fn cluster(args: &Serve) -> anyhow::Result<Option<Arc<Cluster>>> {
 
 /// Sets up deployments. `is_alone` means that no other server uses the store. Also returns the
 /// cluster in which instances are installed.
-#[cfg(feature = "deployments")]
 async fn deployments(
     args: &Serve,
     store: &Arc<Measured>,

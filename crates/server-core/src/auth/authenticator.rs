@@ -177,11 +177,6 @@ fn refuse_impersonation(user: &User, headers: &HeaderMap) -> Result<()> {
         return Ok(());
     }
     let name = headers.get("impersonate-user").and_then(|value| value.to_str().ok());
-    let wanted = Attributes {
-        verb: "impersonate",
-        resource: "users",
-        name: name.unwrap_or_default(),
-        ..Attributes::default()
-    };
+    let wanted = Attributes::impersonating("users", "", name.unwrap_or_default());
     Err(wanted.forbidden(user, "this server does not support impersonation"))
 }

@@ -14,6 +14,12 @@ pub const AUTHENTICATED: &str = "system:authenticated";
 /// The group of users without credentials.
 pub const UNAUTHENTICATED: &str = "system:unauthenticated";
 
+/// The beginning of the names of service accounts.
+pub const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
+
+/// The group of all service accounts, and the beginning of those of a namespace.
+pub const SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
+
 /// The group that may do everything.
 pub const MASTERS: &str = "system:masters";
 
@@ -90,6 +96,19 @@ impl<'a> Attributes<'a> {
             name,
             ..Self::default()
         }
+    }
+
+    /// Returns the attributes of a request for another path.
+    #[must_use]
+    pub fn on_path(verb: &'a str, path: &'a str) -> Self {
+        Self { verb, path: Some(path), ..Self::default() }
+    }
+
+    /// Returns the attributes of the impersonation of a user or service account.
+    #[must_use]
+    pub fn impersonating(resource: &'a str, namespace: &'a str, name: &'a str) -> Self {
+        let (verb, version) = ("impersonate", "v1");
+        Self { verb, version, resource, namespace, name, ..Self::default() }
     }
 
     /// Returns 403 for `user`. `reason` may be empty.

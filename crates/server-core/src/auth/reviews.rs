@@ -86,9 +86,7 @@ pub async fn self_subject_access_review(
             name: &of.name,
             path: None,
         },
-        (None, Some(of)) => {
-            Attributes { verb: &of.verb, path: Some(&of.path), ..Attributes::default() }
-        }
+        (None, Some(of)) => Attributes::on_path(&of.verb, &of.path),
         (resource, _) => {
             let value = if resource.is_some() { "the given attributes" } else { "null" };
             let message = format!(

@@ -28,11 +28,11 @@ const DRAIN: Duration = Duration::from_millis(500);
 /// - 400 if it ends early or is not framed correctly.
 ///
 /// An error may leave a part of the body unread, so the connection cannot be reused.
-pub async fn read<B>(body: B, max: usize, limit: Duration) -> Result<Bytes>
-where
-    B: Body,
-    B::Error: std::error::Error + Send + Sync + 'static,
-{
+pub async fn read(
+    body: impl Body<Error: std::error::Error + Send + Sync + 'static>,
+    max: usize,
+    limit: Duration,
+) -> Result<Bytes> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     let mut body = pin!(body);
     if announced > max {

@@ -1,8 +1,8 @@
-//! Parses durations and sizes in arguments.
+//! Durations, sizes and times as texts.
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 /// Parses a duration such as `10s`, `500ms`, `1m 30s` or `0`.
 ///
@@ -45,6 +45,11 @@ pub(super) fn bytes(text: &str) -> Result<usize, String> {
         .and_then(|count| count.checked_mul(unit))
         .filter(|&bytes| bytes > 0)
         .ok_or_else(|| "expected a number of bytes such as `1048576` or `1Mi`".to_owned())
+}
+
+/// Formats a time in RFC 3339 format, in UTC with whole seconds.
+pub fn rfc3339(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ use tempfile::NamedTempFile;
 
 use super::contents::{CHANGES, Contents, FORMAT, FORMAT_KEY, META, RECORDS, builder};
 use super::feed::{KeyChange, MAX_EVENT_BYTES, MAX_EVENTS};
-use super::former;
 use super::guard;
 use super::overlay::Overlay;
 use super::progress::Progress;
@@ -124,9 +123,6 @@ impl Disk {
             let mut builder = builder();
             builder.set_check_integrity_on_open(check == Check::Pages);
             let database = builder.open(path)?;
-            if format(&database)? == former::FORMER {
-                former::upgrade(&database)?;
-            }
             supported(&database)?;
             let contents = Contents::read(&database)?;
             let mut disk = Self {
@@ -314,21 +310,17 @@ pub(super) fn read_unchanged(path: &Path, check: Check) -> Result<Contents, redb
     })
 }
 
-fn format(database: &Database) -> Result<u64, redb::Error> {
-    let meta = database.begin_read()?.open_table(META)?;
-    Ok(meta.get(FORMAT_KEY)?.map_or(0, |format| format.value()))
-}
-
 fn supported(database: &Database) -> Result<(), redb::Error> {
-    match format(database)? {
-        FORMAT => Ok(()),
-        former::FORMER => Err(invalid("it is from an older version, without checksums")),
-        format => Err(invalid(&format!("its format is {format}, expected {FORMAT}"))),
+    let meta = database.begin_read()?.open_table(META)?;
+    let format = meta.get(FORMAT_KEY)?.map_or(0, |format| format.value());
+    if format == FORMAT {
+        return Ok(());
     }
-}
-
-fn invalid(why: &str) -> redb::Error {
-    io::Error::new(ErrorKind::InvalidData, why).into()
+    let why = format!(
+        "its format is {format}, expected {FORMAT}; run `krm-template-server store dump` of the \
+         version that wrote it, and `store load` of this one"
+    );
+    Err(io::Error::new(ErrorKind::InvalidData, why).into())
 }
 
 /// Creates the file with mode 0600, unless it exists.

@@ -10,7 +10,6 @@
 //! | `file` | one file, with `redb` |
 //! | `salvage` | checking a file, and bringing out what is whole |
 //! | `disk` | opening, writing and replacing that file |
-//! | `former` | the tables of its former format |
 //! | `contents` | its tables |
 //! | `record` | their rows, with checksums |
 //! | `overlay`, `guard` | reading a damaged file: without changing it, without panics |
@@ -32,7 +31,6 @@ mod dump;
 mod etcd;
 mod feed;
 mod file;
-mod former;
 mod guard;
 mod kinds;
 mod memory;

@@ -56,12 +56,6 @@ impl<'r> Record<'r> {
         Self { kind: Kind::Object, revision: 0, seconds: 0, key, value }
     }
 
-    /// Returns whether bytes begin as a record does. A value of a former version in etcd does not.
-    #[cfg(feature = "etcd")]
-    pub(super) fn is_record(bytes: &[u8]) -> bool {
-        bytes.starts_with(&MAGIC)
-    }
-
     pub(super) fn encode(&self) -> Vec<u8> {
         let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes();
         let mut out = Vec::with_capacity(HEAD + self.key.len() + self.value.len());

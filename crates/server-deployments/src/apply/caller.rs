@@ -6,14 +6,8 @@ use http::header::{HeaderName, HeaderValue};
 
 use super::failure::Refusal;
 use krm_template_server_core::auth::User;
-use krm_template_server_core::auth::request::AUTHENTICATED;
+use krm_template_server_core::auth::request::{AUTHENTICATED, SERVICE_ACCOUNT, SERVICE_ACCOUNTS};
 use krm_template_server_core::status::Status;
-
-/// The prefix of the user names of service accounts.
-const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
-
-/// The group of all service accounts, and the beginning of those of a namespace.
-const SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
 
 /// The beginning of names that belong to Kubernetes.
 const SYSTEM: &str = "system:";

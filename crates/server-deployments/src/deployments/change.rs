@@ -15,11 +15,12 @@ use serde_json::{Value, json};
 
 use super::expander::Expander;
 use super::record::{
-    ChangeKind, Deployment, Operation, Progress as Far, State, Target, manifest_name, time,
+    ChangeKind, Deployment, Operation, Progress as Far, State, Target, manifest_name,
 };
 use super::repository::{Repository, Stored, too_large};
 use crate::apply::{self, Cluster, Failure, Object, Owner, Prune, Recorded, Step};
 use krm_template_server_core::auth::User;
+use krm_template_server_core::ops::units::rfc3339;
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::store::Revision;
 
@@ -162,7 +163,7 @@ impl Work {
             deployment = applied.value;
             revision = Some(applied.revision);
             deployment.state = State::Applied;
-            deployment.modified_at = time(Timestamp::now());
+            deployment.modified_at = rfc3339(Timestamp::now());
             deployment.deployed_at = Some(deployment.modified_at.clone());
         } else {
             deployment.state = State::Expanded;
@@ -176,7 +177,7 @@ impl Work {
 
     /// Returns the deployment before the change, with this operation. A new one has no manifest.
     fn next(&self) -> Deployment {
-        let now = time(Timestamp::now());
+        let now = rfc3339(Timestamp::now());
         let mut deployment = match &self.known {
             Some(known) => known.value.clone(),
             None => Deployment {
@@ -313,7 +314,7 @@ impl Work {
             _ if has_changed => Some(Deployment {
                 state: State::Failed,
                 errors: problem.errors.clone(),
-                modified_at: time(Timestamp::now()),
+                modified_at: rfc3339(Timestamp::now()),
                 ..busy
             }),
             known => known.as_ref().map(|known| known.value.clone()),

@@ -10,7 +10,7 @@ use super::expansion::{self, ExpandedManifest, Texts};
 use super::fetch::Fetcher;
 use krm_template_server_core::ops::admission::Admission;
 use krm_template_server_core::ops::limits::Limits;
-use krm_template_server_core::ops::metrics::{Dialect, Metrics, Outcome};
+use krm_template_server_core::ops::metrics::Metrics;
 use krm_template_server_core::ops::panics;
 use krm_template_server_core::status::{Result, Status};
 
@@ -102,17 +102,13 @@ impl Expander {
             expand(Bounds { resources, bytes, is_late })
         });
         let done = done.await;
-        let (outcome, created) = match &done {
-            Ok(made) => (Outcome::Ok, count(made)),
-            Err(status) => match status.code {
-                504 => (Outcome::Timeout, 0),
-                500 => (Outcome::Error, 0),
-                422 => (Outcome::Limit, 0),
-                _ => (Outcome::Invalid, 0),
-            },
-        };
-        let dialect = Dialect::DeploymentManager;
-        self.metrics.observe_expansion(dialect, outcome, created, began.elapsed());
+        let created = done.as_ref().map(count).map_err(|status| match status.code {
+            504 => "timeout",
+            500 => "error",
+            422 => "limit",
+            _ => "invalid",
+        });
+        self.metrics.observe_expansion("deployment-manager", created, began.elapsed());
         done
     }
 }

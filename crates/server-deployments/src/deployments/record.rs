@@ -6,6 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::apply::{Recorded, Step, What};
+use krm_template_server_core::ops::units::rfc3339;
 
 /// The number of manifests that are kept for a deployment.
 pub const KEPT_MANIFESTS: usize = 20;
@@ -286,7 +287,7 @@ impl Operation {
             namespace: target.namespace.clone(),
             user: user.to_owned(),
             state: Progress::Pending,
-            started_at: time(now),
+            started_at: rfc3339(now),
             finished_at: None,
             manifest: None,
             message: String::new(),
@@ -310,7 +311,7 @@ impl Operation {
     /// Sets the final state and the time at which it ended.
     pub(super) fn end(&mut self, state: Progress) {
         self.state = state;
-        self.finished_at = Some(time(Timestamp::now()));
+        self.finished_at = Some(rfc3339(Timestamp::now()));
     }
 
     /// Adds a step, which replaces an earlier step of the same object. A `Waiting` step replaces
@@ -333,11 +334,6 @@ pub(super) struct Lock {
     pub(super) operation: String,
     /// The number of heartbeats: it changes while the holder lives.
     pub(super) beat: u64,
-}
-
-/// Formats a time for a record, in seconds.
-pub(super) fn time(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 #[cfg(test)]

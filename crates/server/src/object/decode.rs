@@ -269,14 +269,6 @@ pub fn patched(
 /// The `apiVersion` that Templates had before there were groups.
 const LEGACY: &str = "v1";
 
-/// Gives a Template of `v1` the `apiVersion` of its group.
-pub(crate) fn take_group(group: Group, object: &mut Value) {
-    let version = object.get_mut("apiVersion");
-    if let Some(version) = version.filter(|version| *version == LEGACY) {
-        *version = Value::from(group.api_version());
-    }
-}
-
 /// Returns the served group of the Template in a body: that of its `apiVersion`, or for `v1` that of
 /// its dialect.
 pub fn group(format: Format, body: &[u8]) -> Option<Group> {

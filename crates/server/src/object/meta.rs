@@ -12,6 +12,7 @@ use crate::object::json;
 use crate::object::schema;
 use crate::wire::options::Dependents;
 use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::ops::units::rfc3339;
 use krm_template_server_core::status::{Cause, Result, Status};
 use krm_template_server_core::store::Revision;
 
@@ -269,11 +270,6 @@ fn same_fields(new: &Draft, old: &Draft, counts: impl Fn(&str) -> bool) -> bool 
             let old = fields.find(|(name, _)| *name == key);
             old.is_some_and(|(_, old)| old == text || json::value(old) == json::value(text))
         })
-}
-
-/// Formats a time for `metadata`, in UTC with whole seconds.
-pub fn rfc3339(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 fn set(draft: &mut Draft, key: &str, text: String) {

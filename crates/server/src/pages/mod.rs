@@ -11,22 +11,18 @@
 
 mod assets;
 mod code;
-#[cfg(feature = "deployments")]
 mod deployments;
-#[cfg(feature = "deployments")]
 mod instances;
 mod render;
 mod usage;
 
 pub use assets::{Asset, asset, hex};
 pub use code::{object, text};
-#[cfg(feature = "deployments")]
 pub use deployments::{
     Branch, ChangedText, ChangesPage, Crumb, DeploymentList, DeploymentPage, DeploymentRow,
     DiffLine, ManifestPage, ManifestRow, Moment, NodeView, OperationRow, Part, ResourceRow,
     RowDetails, StepRow, changes, deployment, deployments, manifest,
 };
-#[cfg(feature = "deployments")]
 pub use instances::{
     InstanceList, InstancePage, InstanceRow, ParameterRow, PreviewView, RevisionRow, instance,
     instances,

@@ -34,7 +34,6 @@ static ENVIRONMENT: LazyLock<std::result::Result<Environment<'static>, minijinja
         ] {
             environment.add_template(name, text)?;
         }
-        environment.add_global("has_deployments", cfg!(feature = "deployments"));
         Ok(environment)
     });
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm_template_engine::{Assignment, Budget, Generation, Label, Options, Overrun, Template};
+use krm_template_engine::{Assignment, Budget, Generation, Label, Options, Template};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Document};
 
@@ -194,9 +194,8 @@ impl Work<'_> {
             return Ok(None);
         }
         if expanded.is_over(source_map::LIMIT) {
-            let message = format!("Too long: may not be more than {} bytes", source_map::LIMIT);
-            let message = format!("{message} for a source map");
-            return Err(self.status(vec![Cause::new("FieldValueTooLong", "objects", message)]));
+            let cause = read::too_long(source_map::LIMIT, " for a source map");
+            return Err(self.status(vec![cause]));
         }
         let limits = &self.request.limits;
         let budget = budget_of_trace(limits);
@@ -222,14 +221,9 @@ impl Work<'_> {
         Options {
             labels: self.request.labels.iter().cloned().map(Label::from).collect(),
             namespace: self.request.target_namespace.map(str::to_owned),
-            ignore_unknown_parameters: false,
-            strict: false,
-            require_name: false,
-            keep_namespace: false,
             shows_secrets: true,
-            inspect: None,
             budget: Some(budget),
-            generation: seed.map_or(Generation::Random, |seed| Generation::Once(seed.into())),
+            ..Options::new(seed.map_or(Generation::Random, |seed| Generation::Once(seed.into())))
         }
     }
 
@@ -263,21 +257,11 @@ impl Work<'_> {
     }
 
     pub(super) fn check_budget(&self, budget: &Budget<'_>) -> Result<()> {
-        match budget.overrun() {
-            None => Ok(()),
-            Some(Overrun::Bytes(_)) => Err(self.too_long()),
-            Some(Overrun::Objects(most)) => {
-                let message = format!("Too many: must have at most {most} items");
-                Err(self.status(vec![Cause::new("FieldValueTooMany", "objects", message)]))
-            }
-            Some(Overrun::Time) => Err(read::late()),
-        }
+        self.refuse(read::check_budget(budget, &self.request.limits)?.into_iter().collect())
     }
 
     pub(super) fn too_long(&self) -> Box<Status> {
-        let most = self.request.limits.bytes;
-        let message = format!("Too long: may not be more than {most} bytes");
-        self.status(vec![Cause::new("FieldValueTooLong", "objects", message)])
+        self.status(vec![read::too_long(self.request.limits.bytes, "")])
     }
 }
 

@@ -9,7 +9,7 @@ use krm_core::secrets::KnownSecrets;
 use krm_template_engine::instance::{self, Instance, ObjectSource, TemplateSource, ValueSource};
 use krm_template_engine::{
     AssignedValue, Assignment, Budget, Dialect, Expander as _, Generation, INDEX, Label, Options,
-    Overrun, Reading, Template, detect,
+    Reading, Template, detect,
 };
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Document, SharedNode};
@@ -207,14 +207,8 @@ impl Work<'_> {
         let options = Options {
             labels,
             namespace: one.namespace.clone(),
-            ignore_unknown_parameters: false,
-            strict: false,
-            require_name: false,
-            keep_namespace: false,
-            shows_secrets: false,
-            inspect: None,
             budget: Some(self.budget),
-            generation: Generation::Random,
+            ..Options::new(Generation::Random)
         };
         let hidden = Hidden::of(template, &given);
         let expanded = answer::expand(&request, template, &given, &options, &mut diagnostics);
@@ -388,20 +382,10 @@ impl Work<'_> {
     }
 
     fn check_budget(&self, name: &str) -> Result<()> {
-        let (reason, message) = match self.budget.overrun() {
-            None => return Ok(()),
-            Some(Overrun::Time) => return Err(read::late()),
-            Some(Overrun::Bytes(_)) => {
-                let most = self.limits.bytes;
-                let message = format!("Too long: may not be more than {most} bytes");
-                ("FieldValueTooLong", message)
-            }
-            Some(Overrun::Objects(most)) => {
-                let message = format!("Too many: must have at most {most} items");
-                ("FieldValueTooMany", message)
-            }
-        };
-        Err(self.status(name, vec![Cause::new(reason, "objects", message)]))
+        match read::check_budget(self.budget, &self.limits)? {
+            None => Ok(()),
+            Some(cause) => Err(self.status(name, vec![cause])),
+        }
     }
 }
 

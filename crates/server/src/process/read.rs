@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm_template_engine::{Reading, Template};
+use krm_template_engine::{Budget, Overrun, Reading, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document, SharedNode};
@@ -55,6 +55,25 @@ pub(super) fn late() -> Box<Status> {
 /// Checks that there is time left.
 pub(super) fn check_time(is_late: IsLate<'_>) -> Result<()> {
     if is_late() { Err(late()) } else { Ok(()) }
+}
+
+/// Checks that an expansion is within its limits, or returns what it exceeds.
+pub(super) fn check_budget(budget: &Budget<'_>, limits: &Limits<'_>) -> Result<Option<Cause>> {
+    match budget.overrun() {
+        None => Ok(None),
+        Some(Overrun::Time) => Err(late()),
+        Some(Overrun::Bytes(_)) => Ok(Some(too_long(limits.bytes, ""))),
+        Some(Overrun::Objects(most)) => {
+            let message = format!("Too many: must have at most {most} items");
+            Ok(Some(Cause::new("FieldValueTooMany", "objects", message)))
+        }
+    }
+}
+
+/// Returns the cause for objects of more than `most` bytes.
+pub(super) fn too_long(most: usize, purpose: &str) -> Cause {
+    let message = format!("Too long: may not be more than {most} bytes{purpose}");
+    Cause::new("FieldValueTooLong", "objects", message)
 }
 
 /// Returns the root of a document.

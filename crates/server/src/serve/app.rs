@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
 use http::request::Parts;
 use http::uri::{Authority, PathAndQuery};
 use http::{Method, Request};
@@ -20,18 +20,16 @@ use uuid::Uuid;
 
 use super::answer::{self, Answer, Body, JSON};
 use super::call::Call;
-#[cfg(feature = "deployments")]
 use super::deployments;
 use super::documents;
 use super::dump;
-use super::incoming::Incoming;
+use super::incoming::{AuditFields, Incoming};
 use super::lasting::{self, Rights};
 use super::state::State;
 use super::{collection, deletion, instances, processing, reviews, templates, ui, watching};
 use crate::object::decode;
 use crate::wire::content;
-use crate::wire::endpoint::{self, Action, Endpoint};
-#[cfg(feature = "deployments")]
+use crate::wire::endpoint::{self, Handler};
 use crate::wire::path::DeploymentPath;
 use crate::wire::path::{self, Path, Resource, Verb};
 use crate::wire::query::Query;
@@ -39,8 +37,8 @@ use krm_template_server_core::auth::{Attributes, User, is_health};
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::ops::admission::Class;
 use krm_template_server_core::ops::logging::request_span;
-use krm_template_server_core::ops::{audit, body, metrics, panics};
-use krm_template_server_core::status::Result;
+use krm_template_server_core::ops::{audit, body, panics};
+use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::tls::Peer;
 
 /// The handler of all requests. Clones share their state.
@@ -52,21 +50,15 @@ pub struct App(Arc<State>);
 /// Source: nginx, `NGX_HTTP_CLIENT_CLOSED_REQUEST`.
 const CLIENT_LEFT: u16 = 499;
 
-/// The details of a request for the audit log and the metrics, collected during its handling.
-#[derive(Default)]
-struct AuditRecord {
-    user: User,
-    /// The resource, if it differs from the one in the path.
-    resource: Option<Resource>,
-    bytes_in: u64,
-}
+/// The header with the trace of a client.
+const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// A guard that counts and audits a request when it is dropped, even if the client disconnects.
 struct RequestGuard {
     app: App,
     address: SocketAddr,
     incoming: Arc<Incoming>,
-    audited: AuditRecord,
+    audited: AuditFields,
     id: Uuid,
     began: Instant,
     code: u16,
@@ -91,11 +83,11 @@ impl App {
     }
 
     /// Handles a request. A panic results in a 500 response.
-    pub async fn answer<B>(&self, request: Request<B>, peer: &Arc<Peer>) -> Answer
-    where
-        B: HttpBody,
-        B::Error: std::error::Error + Send + Sync + 'static,
-    {
+    pub async fn answer(
+        &self,
+        request: Request<impl HttpBody<Error: std::error::Error + Send + Sync + 'static>>,
+        peer: &Arc<Peer>,
+    ) -> Answer {
         let began = Instant::now();
         let (mut parts, body) = request.into_parts();
         complete(&mut parts, body.is_end_stream());
@@ -121,14 +113,14 @@ impl App {
             app: self.clone(),
             address: peer.address(),
             incoming,
-            audited: AuditRecord::default(),
+            audited: AuditFields::default(),
             id: audit::new_id(),
             began,
             code: CLIENT_LEFT,
             bytes_out: 0,
         };
         let id = guard.id.to_string();
-        let span = request_span(&id, guard.incoming.trace_parent().as_ref());
+        let span = request_span(&id, guard.incoming.header(TRACE_PARENT));
         let handled = match wrong {
             Some(status) => Err(status),
             None => {
@@ -151,17 +143,13 @@ impl App {
     }
 
     /// Handles a request within the request timeout, and catches panics.
-    async fn guarded<B>(
+    async fn guarded(
         &self,
         incoming: &Incoming,
-        body: B,
+        body: impl HttpBody<Error: std::error::Error + Send + Sync + 'static>,
         peer: &Peer,
-        audited: &mut AuditRecord,
-    ) -> Result<Answer>
-    where
-        B: HttpBody,
-        B::Error: std::error::Error + Send + Sync + 'static,
-    {
+        audited: &mut AuditFields,
+    ) -> Result<Answer> {
         // Each of the following futures would copy it.
         let handled = Box::pin(self.handle(incoming, body, peer, audited));
         let handled = panics::caught(&self.0.metrics, handled);
@@ -170,36 +158,26 @@ impl App {
             .unwrap_or_else(|_| Err(self.0.limits.timed_out()))
     }
 
-    async fn handle<B>(
+    async fn handle(
         &self,
         incoming: &Incoming,
-        body: B,
+        body: impl HttpBody<Error: std::error::Error + Send + Sync + 'static>,
         peer: &Peer,
-        audited: &mut AuditRecord,
-    ) -> Result<Answer>
-    where
-        B: HttpBody,
-        B::Error: std::error::Error + Send + Sync + 'static,
-    {
+        audited: &mut AuditFields,
+    ) -> Result<Answer> {
         let state = &*self.0;
         if let Path::Health(health, check) = &incoming.path {
             return documents::health(state, incoming, *health, check.as_deref()).await;
         }
         if let Path::Ui(segments) = &incoming.path {
-            let noted = ui::Noted {
-                user: &mut audited.user,
-                resource: &mut audited.resource,
-                bytes_in: &mut audited.bytes_in,
-            };
             // Boxed, like other futures that few requests need: all would be as large as these.
-            return Box::pin(ui::answer((state, incoming, peer), segments, body, noted)).await;
+            return Box::pin(ui::answer((state, incoming, peer), segments, body, audited)).await;
         }
         if incoming.path == Path::Root && ui::wants_pages(incoming) {
             return Ok(ui::to_list());
         }
         audited.user = state.authenticator.authenticate(&incoming.headers, peer).await?;
         let Path::Resource(resource) = &incoming.path else {
-            #[cfg(feature = "deployments")]
             if let Path::Deployments(path) = &incoming.path {
                 return Box::pin(self.deployments(incoming, path, body, audited)).await;
             }
@@ -209,17 +187,13 @@ impl App {
     }
 
     /// Handles a request for a resource.
-    async fn requested<B>(
+    async fn requested(
         &self,
         incoming: &Incoming,
         resource: &Resource,
-        body: B,
-        audited: &mut AuditRecord,
-    ) -> Result<Answer>
-    where
-        B: HttpBody,
-        B::Error: std::error::Error + Send + Sync + 'static,
-    {
+        body: impl HttpBody<Error: std::error::Error + Send + Sync + 'static>,
+        audited: &mut AuditFields,
+    ) -> Result<Answer> {
         let state = &*self.0;
         let is_read = matches!(resource.verb, Some(Verb::Get | Verb::List | Verb::Watch) | None);
         // An open watch holds its own permit, of `Class::Watch`.
@@ -238,9 +212,7 @@ impl App {
         audited.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
         let resource = if resource.group_from_body {
             let mut resource = resource.clone();
-            if let Some(group) = self.legacy_group(incoming, &resource, &audited.user).await? {
-                resource.take_group(group.api_version());
-            } else if let Ok(format) = content::of_template(incoming.header(CONTENT_TYPE)) {
+            if let Ok(format) = content::of_template(incoming.header(CONTENT_TYPE)) {
                 let group = || decode::group(format, &body);
                 if let Some(group) = state.admission.work(body.len(), group).await {
                     resource.take_group(group.api_version());
@@ -260,43 +232,6 @@ impl App {
         Ok(answer::held(answer, permit))
     }
 
-    /// Finds the group of a stored Template of `v1`: the first that has one with the name, of those
-    /// in which the user may do what is requested.
-    async fn legacy_group(
-        &self,
-        incoming: &Incoming,
-        resource: &Resource,
-        user: &User,
-    ) -> Result<Option<Group>> {
-        let (Some(name), true) = (&resource.name, resource.is_legacy) else {
-            return Ok(None);
-        };
-        for group in Group::ALL {
-            let mut wanted = resource.clone();
-            wanted.take_group(group.api_version());
-            if self.0.authorize(user, &wanted.attributes()).await.is_err() {
-                continue;
-            }
-            let call = Call {
-                state: &self.0,
-                user,
-                group,
-                kind: Kind::Template,
-                is_status: false,
-                namespace: resource.namespace.as_deref().unwrap_or_default(),
-                query: &incoming.query,
-                headers: &incoming.headers,
-                body: Bytes::new(),
-                now: incoming.at,
-                is_legacy: true,
-            };
-            if call.find(name).await?.is_some() {
-                return Ok(Some(group));
-            }
-        }
-        Ok(None)
-    }
-
     /// Authorizes a request whose body names the group, before the body is read: the user needs the
     /// permission in one group at least.
     async fn authorize_any(&self, user: &User, resource: &Resource) -> Result<()> {
@@ -314,18 +249,13 @@ impl App {
     }
 
     /// Handles a Deployment Manager request.
-    #[cfg(feature = "deployments")]
-    async fn deployments<B>(
+    async fn deployments(
         &self,
         incoming: &Incoming,
         path: &DeploymentPath,
-        body: B,
-        audited: &mut AuditRecord,
-    ) -> Result<Answer>
-    where
-        B: HttpBody,
-        B::Error: std::error::Error + Send + Sync + 'static,
-    {
+        body: impl HttpBody<Error: std::error::Error + Send + Sync + 'static>,
+        audited: &mut AuditFields,
+    ) -> Result<Answer> {
         let state = &*self.0;
         if let Some(wanted) = deployments::rights::of_request(incoming, path) {
             state.authorize(&audited.user, &wanted).await?;
@@ -348,8 +278,7 @@ impl App {
     async fn document(&self, incoming: &Incoming, user: &User) -> Result<Answer> {
         let state = &*self.0;
         let verb = incoming.method.as_str().to_ascii_lowercase();
-        let path = Some(incoming.uri.path());
-        let wanted = Attributes { verb: &verb, path, ..Attributes::default() };
+        let wanted = Attributes::on_path(&verb, incoming.uri.path());
         state.authorize(user, &wanted).await?;
         let permit = state.admission.enter(Class::Read)?;
         if incoming.path == Path::Metrics {
@@ -369,50 +298,39 @@ impl App {
         body: Bytes,
     ) -> Result<Answer> {
         let state = &*self.0;
-        let call = |group, namespace| Call {
-            state,
-            user,
-            group,
-            kind: Kind::Template,
-            is_status: false,
-            namespace,
-            query: &incoming.query,
-            headers: &incoming.headers,
-            body: body.clone(),
-            now: incoming.at,
-            is_legacy: resource.is_legacy,
+        let (handler, verb) = endpoint::of(resource, state.is_standalone)?;
+        let name = resource.name.as_deref().unwrap_or_default();
+        match handler {
+            Handler::Namespace => return Ok(documents::namespace(incoming, name)),
+            Handler::Review(review) => {
+                let content_type = incoming.header(CONTENT_TYPE);
+                return reviews::answer(state, user, review, content_type, &body).await;
+            }
+            _ => {}
+        }
+        let group = Group::named(&resource.group).ok_or_else(Status::no_such_path)?;
+        let namespace = resource.namespace.as_deref().unwrap_or_default();
+        let call = Call {
+            kind: Kind::of_resource(&resource.resource).unwrap_or(Kind::Template),
+            is_status: handler == Handler::Status,
+            body,
+            ..Call::new(state, user, incoming, (group, namespace))
         };
-        match endpoint::of(resource, state.is_standalone)? {
-            Endpoint::Process { group, namespace } => {
-                processing::process(&call(group, &namespace)).await
-            }
-            Endpoint::ProcessStored { namespace, name } => {
+        match handler {
+            Handler::Process => processing::process(&call).await,
+            Handler::ProcessStored => {
                 let get = Attributes { verb: "get", subresource: "", ..resource.attributes() };
-                self.0.authorize(user, &get).await?;
-                processing::process_stored(&call(Group::Krm, &namespace), &name).await
+                state.authorize(user, &get).await?;
+                processing::process_stored(&call, name).await
             }
-            Endpoint::Schema { namespace, name } => {
-                processing::schema(&call(Group::Krm, &namespace), &name).await
+            Handler::Schema => processing::schema(&call, name).await,
+            Handler::Revisions => instances::revisions::answer(&call, name).await,
+            Handler::Preview => {
+                let update = Attributes::on("update", (group, call.kind), namespace, name);
+                state.authorize(user, &update).await?;
+                instances::preview::answer(&call, name).await
             }
-            Endpoint::Objects { group, kind, is_status, namespace, action } => {
-                let call = Call {
-                    kind,
-                    is_status,
-                    ..call(group, namespace.as_deref().unwrap_or_default())
-                };
-                act(&call, action).await
-            }
-            Endpoint::Revisions { namespace, name } => {
-                instances::revisions::answer(&call(Group::Krm, &namespace).of_instances(), &name)
-                    .await
-            }
-            Endpoint::Preview { namespace, name } => {
-                preview(&call(Group::Krm, &namespace).of_instances(), &name).await
-            }
-            Endpoint::Namespace(name) => Ok(documents::namespace(incoming, &name)),
-            Endpoint::Review(review) => {
-                reviews::answer(state, user, review, incoming.header(CONTENT_TYPE), &body).await
-            }
+            _ => objects(&call, verb, name).await,
         }
     }
 }
@@ -492,15 +410,9 @@ impl Drop for RequestGuard {
             None => method.as_str(),
         };
         let text = |field: fn(&Resource) -> Option<&str>| asked.and_then(field).unwrap_or_default();
-        let request = metrics::Request {
-            verb,
-            group: text(|asked| Some(&asked.group)),
-            resource: text(|asked| Some(&asked.resource)),
-            subresource: text(|asked| asked.subresource.as_deref()),
-        };
         let elapsed = self.began.elapsed();
         let measured = (verb != "watch").then_some(elapsed);
-        state.metrics.observe_request(request, self.code, measured);
+        state.metrics.observe_request(endpoint::labels(verb, asked), self.code, measured);
         let path = incoming.uri.path();
         if is_health(path) {
             return;
@@ -512,11 +424,11 @@ impl Drop for RequestGuard {
             groups: &audited.user.groups,
             verb,
             path: if asked.is_some() { "" } else { path },
-            group: request.group,
-            resource: request.resource,
+            group: text(|asked| Some(&asked.group)),
+            resource: text(|asked| Some(&asked.resource)),
             namespace: text(|asked| asked.namespace.as_deref()),
             name: text(|asked| asked.name.as_deref()),
-            subresource: request.subresource,
+            subresource: text(|asked| asked.subresource.as_deref()),
             dry_run: incoming.query.first("dryRun").is_some(),
             code: self.code,
             bytes_in: audited.bytes_in,
@@ -528,30 +440,17 @@ impl Drop for RequestGuard {
     }
 }
 
-/// Acts on stored objects.
-#[cfg(feature = "deployments")]
-async fn preview(call: &Call<'_>, name: &str) -> Result<Answer> {
-    let update = Attributes::on("update", (call.group, call.kind), call.namespace, name);
-    call.state.authorize(call.user, &update).await?;
-    instances::preview::answer(call, name).await
-}
-
-#[cfg(not(feature = "deployments"))]
-#[expect(clippy::unused_async, reason = "with deployments, it waits")]
-async fn preview(_: &Call<'_>, _: &str) -> Result<Answer> {
-    Err(krm_template_server_core::status::Status::no_such_path())
-}
-
-async fn act(call: &Call<'_>, action: Action) -> Result<Answer> {
-    match action {
-        Action::Create => templates::create(call).await,
-        Action::Get(name) => templates::get(call, &name).await,
-        Action::Update(name) => templates::update(call, &name).await,
-        Action::Patch(name) => templates::patch(call, &name).await,
-        Action::Delete(name) => deletion::delete(call, &name).await,
-        Action::DeleteCollection => deletion::delete_collection(call).await,
-        Action::List => collection::list(call).await,
-        Action::Watch(name) => watching::watch(call, name.as_deref()).await,
+/// Handles a request for stored objects.
+async fn objects(call: &Call<'_>, verb: Verb, name: &str) -> Result<Answer> {
+    match verb {
+        Verb::Create => templates::create(call).await,
+        Verb::Get => templates::get(call, name).await,
+        Verb::Update => templates::update(call, name).await,
+        Verb::Patch => templates::patch(call, name).await,
+        Verb::Delete => deletion::delete(call, name).await,
+        Verb::DeleteCollection => deletion::delete_collection(call).await,
+        Verb::List => collection::list(call).await,
+        Verb::Watch => watching::watch(call).await,
     }
 }
 

@@ -8,13 +8,15 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, USER_AGENT};
 use jiff::Timestamp;
 use tokio::time::Instant;
 
+use super::incoming::Incoming;
 use super::state::State;
-use crate::object::{Draft, Stored, meta};
+use crate::object::{Draft, Stored};
 use crate::wire::accept::{self, Scope};
 use crate::wire::list;
 use crate::wire::query::Query;
 use krm_template_server_core::auth::{Attributes, User};
 use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::ops::units::rfc3339;
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::store::{Error, Item, Revision};
 
@@ -51,16 +53,32 @@ pub(super) struct Call<'a> {
     pub(super) body: Bytes,
     /// The time at which the request arrived.
     pub(super) now: Timestamp,
-    /// Whether the answer is an object of `v1`, as the path is.
-    pub(super) is_legacy: bool,
+}
+
+impl<'a> Call<'a> {
+    /// Creates a call about Templates in a namespace, without a body.
+    pub(super) fn new(
+        state: &'a State,
+        user: &'a User,
+        incoming: &'a Incoming,
+        (group, namespace): (Group, &'a str),
+    ) -> Self {
+        Self {
+            state,
+            user,
+            group,
+            kind: Kind::Template,
+            is_status: false,
+            namespace,
+            query: &incoming.query,
+            headers: &incoming.headers,
+            body: Bytes::new(),
+            now: incoming.at,
+        }
+    }
 }
 
 impl Call<'_> {
-    /// Returns the same request about instances.
-    pub(super) fn of_instances(self) -> Self {
-        Self { kind: Kind::Instance, ..self }
-    }
-
     /// Returns the value of a header; `None` if it is missing or not ASCII text.
     pub(super) fn header(&self, name: HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -82,7 +100,7 @@ impl Call<'_> {
 
     /// Returns the time of the request in RFC 3339 format, in whole seconds.
     pub(super) fn time(&self) -> String {
-        meta::rfc3339(self.now)
+        rfc3339(self.now)
     }
 
     /// Returns the field manager: the given one, or the `User-Agent` header up to the first `/`.

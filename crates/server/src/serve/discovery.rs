@@ -11,177 +11,59 @@ use sha2::{Digest, Sha256};
 
 use crate::serve::etag;
 use crate::wire::accept::DiscoveryVersion;
-use crate::wire::endpoint::{AUTHENTICATION, AUTHORIZATION};
-use crate::wire::path::{self, Path, Verb};
-use krm_template_server_core::groups::Group;
+use crate::wire::endpoint::{ApiResource, Handler, RESOURCES};
+use crate::wire::path::{Path, Verb};
 
-/// A version of a group, with its resources sorted by name.
-///
-/// Clients use the last resource of a kind, and `templates` is the last of Templates.
-struct Served {
-    group: &'static str,
-    version: &'static str,
-    resources: Vec<Resource>,
-}
-
-struct Resource {
-    name: &'static str,
-    singular: &'static str,
-    kind: &'static str,
-    is_namespaced: bool,
-    is_stored: bool,
-    short_names: &'static [&'static str],
-    categories: &'static [&'static str],
-    subresources: &'static [Subresource],
-}
-
-/// A subresource: its name, the kind of its request or response body, and its verbs.
-type Subresource = (&'static str, &'static str, &'static [Verb]);
-
-/// The subresources of our Templates.
-const SUBRESOURCES: &[Subresource] =
-    &[("processed", "Parameters", &[Verb::Create]), ("schema", "Schema", &[Verb::Get])];
-
-/// The subresources of TemplateInstances.
-const OF_INSTANCES: &[Subresource] = &[
-    ("preview", "TemplateInstance", &[Verb::Create]),
-    ("revisions", "TemplateInstanceRevisionList", &[Verb::Get]),
-    STATUS,
-];
-const STATUS: Subresource = ("status", "TemplateInstance", &[Verb::Get, Verb::Patch, Verb::Update]);
-const OF_INSTANCES_STATUS: [Subresource; 1] = [STATUS];
-
-impl Resource {
-    /// Returns a resource whose only verb is `create`.
-    const fn posted(name: &'static str, singular: &'static str, kind: &'static str) -> Self {
-        Self {
-            name,
-            singular,
-            kind,
-            is_namespaced: false,
-            is_stored: false,
-            short_names: &[],
-            categories: &[],
-            subresources: &[],
-        }
-    }
-
-    fn verbs(&self) -> Vec<&'static str> {
-        let all = Verb::ALL.into_iter().filter(|verb| self.is_stored || *verb == Verb::Create);
-        all.map(Verb::name).collect()
-    }
-}
-
-fn templates(group: Group) -> Served {
-    let is_ours = group == Group::Krm;
-    let processed = Resource {
-        is_namespaced: true,
-        ..Resource::posted("processedtemplates", "processedtemplate", "Template")
-    };
-    let stored = Resource {
-        is_stored: true,
-        is_namespaced: true,
-        short_names: if is_ours { &["tpl"] } else { &[] },
-        categories: if is_ours { &["krm-template"] } else { &[] },
-        subresources: if is_ours { SUBRESOURCES } else { &[] },
-        ..Resource::posted("templates", "template", "Template")
-    };
-    let instances = Resource {
-        is_stored: true,
-        is_namespaced: true,
-        short_names: if is_ours { &["tpli"] } else { &[] },
-        categories: if is_ours { &["krm-template"] } else { &[] },
-        subresources: if is_ours { OF_INSTANCES } else { &OF_INSTANCES_STATUS },
-        ..Resource::posted("templateinstances", "templateinstance", "TemplateInstance")
-    };
-    let resources = vec![processed, instances, stored];
-    Served { group: group.name(), version: group.version(), resources }
-}
-
-/// Returns the core group, which only a server without a cluster in front of it can have. There, the
-/// proposal's Templates of `apiVersion: v1` can be created: kubectl finds the path by their kind.
-///
-/// The resource has a name of its own, because clients look for `templates` in this group first.
-fn core() -> Served {
-    let legacy = Resource {
-        is_namespaced: true,
-        ..Resource::posted(path::LEGACY_TEMPLATES, "legacytemplate", "Template")
-    };
-    Served { group: "", version: "v1", resources: vec![legacy] }
-}
-
-fn reviews() -> [Served; 2] {
-    let access = Resource::posted(
-        "selfsubjectaccessreviews",
-        "selfsubjectaccessreview",
-        "SelfSubjectAccessReview",
-    );
-    let rules = Resource::posted(
-        "selfsubjectrulesreviews",
-        "selfsubjectrulesreview",
-        "SelfSubjectRulesReview",
-    );
-    let subject = Resource::posted("selfsubjectreviews", "selfsubjectreview", "SelfSubjectReview");
-    [
-        Served { group: AUTHENTICATION, version: "v1", resources: vec![subject] },
-        Served { group: AUTHORIZATION, version: "v1", resources: vec![access, rules] },
-    ]
-}
+/// A version of a group, and its resources.
+type Version = (&'static str, &'static str, Vec<&'static ApiResource>);
 
 /// Returns all group versions, including the review groups if `with_reviews` is set.
-///
-/// A name without a group is looked up in this order. `oc` has no other name for Templates of
-/// OpenShift's group; ours have a short name.
-fn versions(with_reviews: bool) -> Vec<Served> {
-    let reviews = reviews().into_iter().filter(|_| with_reviews);
-    [Group::OpenShift, Group::Krm].into_iter().map(templates).chain(reviews).collect()
+fn versions(with_reviews: bool) -> Vec<Version> {
+    let mut versions: Vec<Version> = Vec::new();
+    for resource in RESOURCES.iter().filter(|one| with_reviews || one.is_namespaced()) {
+        match versions.last_mut() {
+            Some((group, _, resources)) if *group == resource.group => resources.push(resource),
+            _ => versions.push((resource.group, resource.version, vec![resource])),
+        }
+    }
+    versions
 }
 
 /// Returns the plain discovery document of a path; `None` for an unknown group or version.
 ///
-/// `with_reviews` includes the core group and the review groups.
+/// `with_reviews` includes the review groups. The core group has no versions.
 pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
     let versions = versions(with_reviews);
-    let core = with_reviews.then(core);
     match path {
-        Path::Api => {
-            let versions: Vec<&str> = core.iter().map(|core| core.version).collect();
-            Some(json!({"kind": "APIVersions", "versions": versions}))
-        }
+        Path::Api => Some(json!({"kind": "APIVersions", "versions": []})),
         Path::Apis => {
             let groups: Vec<Value> = versions.iter().map(group).collect();
             Some(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
         }
         Path::Group(name) => {
-            let found = versions.iter().find(|version| version.group == name)?;
+            let found = versions.iter().find(|version| version.0 == name)?;
             let mut document = json!({"kind": "APIGroup", "apiVersion": "v1"});
             let fields = document.as_object_mut()?;
             fields.extend(group(found).as_object()?.clone());
             Some(document)
         }
-        Path::GroupVersion(group, version) => versions
-            .iter()
-            .chain(&core)
-            .find(|found| found.group == group && found.version == version)
-            .map(resource_list),
+        Path::GroupVersion(group, version) => {
+            versions.iter().find(|found| found.0 == group && found.1 == version).map(resource_list)
+        }
         _ => None,
     }
 }
 
 /// Responds with the aggregated discovery document of `/apis`, or of `/api` if `is_core` is set.
 ///
-/// `with_reviews` includes the core group and the review groups.
+/// `with_reviews` includes the review groups.
 pub(super) fn aggregated(
     is_core: bool,
     version: DiscoveryVersion,
     with_reviews: bool,
     if_none_match: Option<&str>,
 ) -> Response<Bytes> {
-    let all = if is_core {
-        with_reviews.then(core).into_iter().collect()
-    } else {
-        versions(with_reviews)
-    };
+    let all = if is_core { Vec::new() } else { versions(with_reviews) };
     let items: Vec<Value> = all.iter().map(group_discovery).collect();
     let name = version.name();
     let document = json!({
@@ -210,43 +92,41 @@ pub(super) fn aggregated(
     answer
 }
 
-fn group(version: &Served) -> Value {
-    let (group, version) = (version.group, version.version);
+fn group((group, version, _): &Version) -> Value {
     let only = json!({"groupVersion": format!("{group}/{version}"), "version": version});
     json!({"name": group, "versions": [only], "preferredVersion": only})
 }
 
-fn resource_list(version: &Served) -> Value {
-    let resources: Vec<Value> =
-        version.resources.iter().flat_map(|resource| listed(version, resource)).collect();
+fn resource_list((group, version, resources): &Version) -> Value {
+    let resources: Vec<Value> = resources.iter().flat_map(|resource| listed(resource)).collect();
     json!({
         "kind": "APIResourceList",
         "apiVersion": "v1",
-        "groupVersion": format!("{}/{}", version.group, version.version).trim_start_matches('/'),
+        "groupVersion": format!("{group}/{version}"),
         "resources": resources,
     })
 }
 
 /// Returns the entries of a resource and its subresources.
-fn listed(version: &Served, resource: &Resource) -> Vec<Value> {
+fn listed(resource: &ApiResource) -> Vec<Value> {
     let mut fields = Map::new();
     fields.insert("name".to_owned(), json!(resource.name));
-    fields.insert("singularName".to_owned(), json!(resource.singular));
-    fields.insert("namespaced".to_owned(), json!(resource.is_namespaced));
+    fields.insert("singularName".to_owned(), json!(singular(resource)));
+    fields.insert("namespaced".to_owned(), json!(resource.is_namespaced()));
     fields.insert("kind".to_owned(), json!(resource.kind));
-    fields.insert("verbs".to_owned(), json!(resource.verbs()));
+    fields.insert("verbs".to_owned(), json!(names_of(resource.verbs)));
     fields.extend(names(resource));
-    if resource.is_stored {
-        let hash = storage_hash(version.group, version.version, resource.kind);
+    if resource.handler == Handler::Objects {
+        let hash = storage_hash(resource);
         fields.insert("storageVersionHash".to_owned(), json!(hash));
     }
-    let below = resource.subresources.iter().map(|(name, kind, verbs)| {
+    let below = resource.subresources.iter().map(|below| {
         json!({
-            "name": format!("{}/{name}", resource.name),
+            "name": format!("{}/{}", resource.name, below.name),
             "singularName": "",
-            "namespaced": resource.is_namespaced,
-            "kind": kind,
-            "verbs": names_of(verbs),
+            "namespaced": resource.is_namespaced(),
+            "kind": below.kind,
+            "verbs": names_of(below.verbs),
         })
     });
     [Value::Object(fields)].into_iter().chain(below).collect()
@@ -256,53 +136,57 @@ fn names_of(verbs: &[Verb]) -> Vec<&'static str> {
     verbs.iter().map(|verb| verb.name()).collect()
 }
 
+fn singular(resource: &ApiResource) -> &str {
+    resource.name.strip_suffix('s').unwrap_or(resource.name)
+}
+
 /// Returns the short names and categories of a resource, if it has any.
-fn names(resource: &Resource) -> impl Iterator<Item = (String, Value)> {
-    let names = [("shortNames", resource.short_names), ("categories", resource.categories)];
+fn names(resource: &ApiResource) -> impl Iterator<Item = (String, Value)> {
+    let names = [("shortNames", resource.short_name), ("categories", "krm-template")];
+    let has_names = !resource.short_name.is_empty();
     names
         .into_iter()
-        .filter(|(_, names)| !names.is_empty())
-        .map(|(field, names)| (field.to_owned(), json!(names)))
+        .filter(move |_| has_names)
+        .map(|(field, name)| (field.to_owned(), json!([name])))
 }
 
 /// Returns the hash by which clients recognize resources with the same stored objects.
 ///
 /// Source: `StorageVersionHash` of `k8s.io/apiserver/pkg/endpoints/discovery`.
-fn storage_hash(group: &str, version: &str, kind: &str) -> String {
+fn storage_hash(ApiResource { group, version, kind, .. }: &ApiResource) -> String {
     let hash = Sha256::digest(format!("{group}/{version}/{kind}"));
     STANDARD.encode(hash.get(..8).unwrap_or_default())
 }
 
-fn group_discovery(version: &Served) -> Value {
-    let resources: Vec<Value> =
-        version.resources.iter().map(|resource| discovered(version, resource)).collect();
+fn group_discovery((group, version, resources): &Version) -> Value {
+    let resources: Vec<Value> = resources.iter().map(|resource| discovered(resource)).collect();
     json!({
-        "metadata": {"name": version.group},
+        "metadata": {"name": group},
         "versions": [{
-            "version": version.version,
+            "version": version,
             "resources": resources,
             "freshness": "Current",
         }],
     })
 }
 
-fn discovered(version: &Served, resource: &Resource) -> Value {
-    let kind =
-        |kind: &str| json!({"group": version.group, "version": version.version, "kind": kind});
+fn discovered(resource: &ApiResource) -> Value {
+    let (group, version) = (resource.group, resource.version);
+    let kind = |kind: &str| json!({"group": group, "version": version, "kind": kind});
     let mut fields = Map::new();
     fields.insert("resource".to_owned(), json!(resource.name));
     fields.insert("responseKind".to_owned(), kind(resource.kind));
-    let scope = if resource.is_namespaced { "Namespaced" } else { "Cluster" };
+    let scope = if resource.is_namespaced() { "Namespaced" } else { "Cluster" };
     fields.insert("scope".to_owned(), json!(scope));
-    fields.insert("singularResource".to_owned(), json!(resource.singular));
-    fields.insert("verbs".to_owned(), json!(resource.verbs()));
+    fields.insert("singularResource".to_owned(), json!(singular(resource)));
+    fields.insert("verbs".to_owned(), json!(names_of(resource.verbs)));
     fields.extend(names(resource));
     let below: Vec<Value> = resource
         .subresources
         .iter()
-        .map(|(name, of, verbs)| {
-            let verbs = names_of(verbs);
-            json!({"subresource": name, "responseKind": kind(of), "verbs": verbs})
+        .map(|below| {
+            let verbs = names_of(below.verbs);
+            json!({"subresource": below.name, "responseKind": kind(below.kind), "verbs": verbs})
         })
         .collect();
     if !below.is_empty() {
@@ -316,6 +200,8 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "a test reads recorded files")]
 
     use super::*;
+    use crate::wire::endpoint::AUTHORIZATION;
+    use krm_template_server_core::groups::Group;
 
     fn recorded(name: &str) -> Value {
         let root = std::env::var_os("KRM_TEMPLATE_SHARED").unwrap();
@@ -355,7 +241,7 @@ mod tests {
         let theirs = recorded("005-resources.json");
         assert_eq!(served(&ours["resources"], "name"), served(&theirs["resources"], "name"));
         // Our CRD has the same kind, so it has the same hash.
-        let ours = resource_list(&templates(Group::Krm));
+        let ours = resource_list(versions(false).last().unwrap());
         let theirs = recorded("664-crd-resources.json");
         let hash = |list: &Value| {
             served(&list["resources"], "name").last().unwrap()["storageVersionHash"].clone()
@@ -397,8 +283,8 @@ mod tests {
 
     #[test]
     fn stored_templates_are_listed_last() {
-        for group in Group::ALL {
-            let names: Vec<&str> = templates(group).resources.iter().map(|one| one.name).collect();
+        for (_, _, resources) in versions(false) {
+            let names: Vec<&str> = resources.iter().map(|one| one.name).collect();
             assert_eq!(names, ["processedtemplates", "templateinstances", "templates"]);
         }
     }
@@ -437,8 +323,7 @@ mod tests {
         };
         assert_eq!((groups(false), groups(true)), (2, 4));
         let core = Path::GroupVersion(String::new(), "v1".to_owned());
-        assert_eq!(plain(&core, false), None);
-        assert_eq!(plain(&core, true).unwrap()["groupVersion"], "v1");
+        assert_eq!(plain(&core, true), None);
         let path = Path::GroupVersion(AUTHORIZATION.to_owned(), "v1".to_owned());
         assert_eq!(plain(&path, false), None);
         assert_eq!(plain(&path, true).unwrap()["resources"].as_array().unwrap().len(), 2);

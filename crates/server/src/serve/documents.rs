@@ -25,9 +25,7 @@ const PATHS: &[&str] = &[
     "/apis/template.krm.dev/v1alpha1",
     "/apis/template.openshift.io",
     "/apis/template.openshift.io/v1",
-    #[cfg(feature = "deployments")]
     "/deployments",
-    #[cfg(feature = "deployments")]
     "/expand",
     "/healthz",
     "/livez",
@@ -38,7 +36,6 @@ const PATHS: &[&str] = &[
     "/readyz",
     "/store/dump",
     "/templates",
-    #[cfg(feature = "deployments")]
     "/types",
     "/version",
     "/version/",

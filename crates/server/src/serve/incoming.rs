@@ -6,10 +6,19 @@ use jiff::Timestamp;
 
 use super::answer::{self, Answer};
 use crate::wire::accept::{self, Answer as Shown, Shape};
-use crate::wire::path::Path;
+use crate::wire::path::{Path, Resource};
 use crate::wire::query::Query;
-use krm_template_server_core::ops::logging::TraceParent;
+use krm_template_server_core::auth::User;
 use krm_template_server_core::status::Status;
+
+/// The details of a request for the audit log and the metrics, collected during its handling.
+#[derive(Default)]
+pub(super) struct AuditFields {
+    pub(super) user: User,
+    /// The resource, if it differs from the one in the path.
+    pub(super) resource: Option<Resource>,
+    pub(super) bytes_in: u64,
+}
 
 /// A request without its body.
 pub(super) struct Incoming {
@@ -25,10 +34,6 @@ pub(super) struct Incoming {
 impl Incoming {
     pub(super) fn header(&self, name: HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
-    }
-
-    pub(super) fn trace_parent(&self) -> Option<TraceParent> {
-        TraceParent::read(self.headers.get("traceparent")?.to_str().ok()?)
     }
 
     /// Negotiates the format of a document that has only the plain shape.

@@ -41,11 +41,7 @@ impl Rights {
         let verb = self.incoming.method.as_str().to_ascii_lowercase();
         let wanted = match &self.resource {
             Some(resource) => resource.attributes(),
-            None => Attributes {
-                verb: &verb,
-                path: Some(self.incoming.uri.path()),
-                ..Attributes::default()
-            },
+            None => Attributes::on_path(&verb, self.incoming.uri.path()),
         };
         self.state.authorize(&self.user, &wanted).await.is_ok()
     }

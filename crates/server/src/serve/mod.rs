@@ -12,7 +12,6 @@ mod collection;
 mod compression;
 mod connections;
 mod deletion;
-#[cfg(feature = "deployments")]
 mod deployments;
 mod discovery;
 mod documents;

@@ -15,7 +15,6 @@ use crate::wire::options::WriteOptions;
 use crate::wire::query::Query;
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::ops::admission::SHORT;
-use krm_template_server_core::ops::metrics::{Dialect, Outcome};
 use krm_template_server_core::ops::panics;
 use krm_template_server_core::status::{Result, Status};
 
@@ -229,29 +228,21 @@ impl<'c> Job<'c> {
         } else {
             panics::limited(&state.metrics, timeout, work).await
         };
-        let (outcome, created) = match &done {
-            Ok(processed) => (Outcome::Ok, objects(processed)),
-            Err(status) => (outcome(status), 0),
-        };
-        state.metrics.observe_expansion(
-            Dialect::Template(group),
-            outcome,
-            created,
-            began.elapsed(),
-        );
+        let created = done.as_ref().map(objects).map_err(|status| outcome(status));
+        state.metrics.observe_expansion(group.dialect(), created, began.elapsed());
         done
     }
 }
 
 /// Returns the outcome of a failed expansion.
-fn outcome(status: &Status) -> Outcome {
+fn outcome(status: &Status) -> &'static str {
     let causes = status.details.iter().flat_map(|details| &details.causes);
     let is_limit = |reason| matches!(reason, "FieldValueTooMany" | "FieldValueTooLong");
     match status.code {
-        504 => Outcome::Timeout,
-        500 => Outcome::Error,
-        _ if causes.into_iter().any(|cause| is_limit(cause.reason)) => Outcome::Limit,
-        _ => Outcome::Invalid,
+        504 => "timeout",
+        500 => "error",
+        _ if causes.into_iter().any(|cause| is_limit(cause.reason)) => "limit",
+        _ => "invalid",
     }
 }
 

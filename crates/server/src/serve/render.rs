@@ -8,7 +8,6 @@ use crate::object::{self, Stored, decode};
 use crate::wire::accept::{Answer as Shown, Include, MetaVersion, Shape};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
-use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::Result;
 use krm_template_server_core::store::Revision;
 
@@ -34,9 +33,7 @@ fn written(
     revision: Revision,
 ) -> Answer {
     let mut text = Vec::with_capacity(stored.bytes().len() + 64);
-    // For a new object, the answer names the group that it is in.
-    let is_v1 = call.is_legacy && code != 201;
-    if shown.format == Format::Yaml && shown.shape == Shape::Plain && !is_v1 {
+    if shown.format == Format::Yaml && shown.shape == Shape::Plain {
         object::yaml_object((stored, revision), &mut text);
         return answer::new(code, YAML, text);
     }
@@ -49,22 +46,7 @@ fn written(
             write::table(table(call, version, include), &meta, items, &mut text);
         }
     }
-    if is_v1 && shown.shape == Shape::Plain {
-        text = as_v1(call.group, &text);
-    }
     finished(code, shown, text)
-}
-
-/// Returns the JSON of an object with the `apiVersion` of the path on which kubectl finds it: it
-/// applies nothing to an object with another one.
-fn as_v1(group: Group, text: &[u8]) -> Vec<u8> {
-    let own = format!("\"apiVersion\":\"{}\"", group.api_version());
-    let Some(at) = memchr::memmem::find(text, own.as_bytes()) else {
-        return text.to_vec();
-    };
-    let (before, after) = text.split_at(at);
-    let after = after.get(own.len()..).unwrap_or_default();
-    [before, b"\"apiVersion\":\"v1\"", after].concat()
 }
 
 /// Returns the options of a table with column definitions.

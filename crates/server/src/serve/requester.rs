@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use crate::object::{Draft, Stored, instance};
-use krm_template_server_core::auth::request::AUTHENTICATED;
+use krm_template_server_core::auth::request::{AUTHENTICATED, SERVICE_ACCOUNT, SERVICE_ACCOUNTS};
 use krm_template_server_core::auth::{Attributes, User};
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Cause, Details, Result, Status};
@@ -114,14 +114,7 @@ async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) -> Result<
     let account = account.unwrap_or_default().to_owned();
     // Whoever changes the Template decides what the ServiceAccount does.
     if !is_kept && !account.is_empty() {
-        let wanted = Attributes {
-            verb: "impersonate",
-            version: "v1",
-            resource: "serviceaccounts",
-            namespace: call.namespace,
-            name: &account,
-            ..Attributes::default()
-        };
+        let wanted = Attributes::impersonating("serviceaccounts", call.namespace, &account);
         if call.state.authorize(call.user, &wanted).await.is_err() {
             let message = format!(
                 "Forbidden: you do not have permission to impersonate the ServiceAccount {account:?}"
@@ -205,32 +198,15 @@ fn is_collected(draft: &Draft, old: &Draft) -> bool {
 }
 
 async fn may_assign(call: &Call<'_>, name: &str) -> bool {
-    let wanted = Attributes {
-        verb: "assign",
-        group: call.group.name(),
-        version: call.group.version(),
-        resource: call.kind.resource(),
-        namespace: call.namespace,
-        name,
-        ..Attributes::default()
-    };
+    let wanted = Attributes::on("assign", (call.group, call.kind), call.namespace, name);
     call.state.authorize(call.user, &wanted).await.is_ok()
 }
-
-/// The part of the names of all service accounts.
-const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 
 /// Returns the permission to impersonate a user, and the groups that come with the name.
 ///
 /// Source: `filters/impersonation.go` of `k8s.io/apiserver/pkg/endpoints`.
 fn by_name(name: &str) -> (Attributes<'_>, Vec<String>) {
-    let mut wanted = Attributes {
-        verb: "impersonate",
-        version: "v1",
-        resource: "users",
-        name,
-        ..Attributes::default()
-    };
+    let mut wanted = Attributes::impersonating("users", "", name);
     let mut groups = vec![AUTHENTICATED.to_owned()];
     let account = name.strip_prefix(SERVICE_ACCOUNT);
     let account = account.and_then(|account| account.split_once(':'));
@@ -238,9 +214,8 @@ fn by_name(name: &str) -> (Attributes<'_>, Vec<String>) {
         !namespace.is_empty() && !account.is_empty() && !account.contains(':')
     };
     if let Some((namespace, account)) = account.filter(is_account) {
-        wanted = Attributes { resource: "serviceaccounts", namespace, name: account, ..wanted };
-        let all = "system:serviceaccounts";
-        groups.extend([all.to_owned(), format!("{all}:{namespace}")]);
+        wanted = Attributes::impersonating("serviceaccounts", namespace, account);
+        groups.extend([SERVICE_ACCOUNTS.to_owned(), format!("{SERVICE_ACCOUNTS}:{namespace}")]);
     }
     (wanted, groups)
 }

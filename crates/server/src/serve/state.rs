@@ -1,8 +1,5 @@
 //! The state that all requests share.
 
-// Only deployments know how to use a cluster.
-#[cfg(not(feature = "deployments"))]
-use std::convert::Infallible as Cluster;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +17,6 @@ use krm_template_server_core::ops::metrics::Metrics;
 use krm_template_server_core::ops::shutdown::Shutdown;
 use krm_template_server_core::reload::Reload;
 use krm_template_server_core::status::Result;
-#[cfg(feature = "deployments")]
 use krm_template_server_deployments::{apply::Cluster, deployments::Deployments};
 
 /// The time that a scrape of the metrics waits for the store.
@@ -53,7 +49,6 @@ pub struct State {
     /// The namespaces and the registrations of that kube-apiserver's cluster.
     pub aggregation: Option<Aggregation>,
     /// The deployments, their manifests and types.
-    #[cfg(feature = "deployments")]
     pub deployments: Arc<Deployments>,
     /// The cluster in which instances are installed, if any.
     pub cluster: Option<Arc<Cluster>>,
@@ -79,7 +74,6 @@ impl State {
     ///
     /// # Errors
     /// If the authorization check fails.
-    #[cfg(feature = "deployments")]
     pub(super) async fn allows(&self, user: &User, wanted: &Attributes<'_>) -> Result<bool> {
         match self.authorize(user, wanted).await {
             Ok(()) => Ok(true),

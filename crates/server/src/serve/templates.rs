@@ -262,10 +262,7 @@ impl Patch {
             }
             PatchType::Apply => {
                 let validation = options.write.field_validation;
-                let (mut object, repeated) = decode::configuration(&call.body, validation)?;
-                if call.is_legacy {
-                    decode::take_group(call.group, &mut object);
-                }
+                let (object, repeated) = decode::configuration(&call.body, validation)?;
                 (PatchContent::Apply(object), repeated)
             }
         };

@@ -44,7 +44,7 @@ const LIFE: Duration = Duration::from_mins(30);
 /// The annotation of the bookmark that ends the initial events of a watch.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer> {
+pub(super) async fn watch(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::Watch)?;
     let options = WatchOptions::parse(call.query, call.group)?;
     let permit = call.state.admission.enter(Class::Watch)?;
@@ -58,7 +58,6 @@ pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer>
         group: call.group,
         kind: call.kind,
         prefix: call.prefix(),
-        name: name.map(str::to_owned),
         shown,
         selectors: options.selectors.clone(),
         initial: None,
@@ -83,7 +82,6 @@ struct Events {
     group: Group,
     kind: groups::Kind,
     prefix: String,
-    name: Option<String>,
     shown: Shown,
     selectors: Selectors,
     /// The objects at the start of the watch that have not been sent yet.
@@ -184,12 +182,8 @@ impl Events {
         Ok((revision, warning))
     }
 
-    fn is_named(&self, stored: &Stored) -> bool {
-        self.name.as_deref().is_none_or(|name| name == stored.name())
-    }
-
     fn is_selected(&self, stored: &Stored) -> bool {
-        self.is_named(stored) && matches(&self.selectors, stored)
+        matches(&self.selectors, stored)
     }
 
     fn into_body(self) -> Body {
@@ -205,9 +199,7 @@ impl Events {
         let next = initial.items.next().await;
         match next.map_err(|status| io::Error::other(status.message))? {
             Some((stored, revision)) => {
-                if self.is_named(&stored) {
-                    self.send(Kind::Added, &stored, revision);
-                }
+                self.send(Kind::Added, &stored, revision);
                 self.initial = Some(initial);
             }
             None => {

@@ -14,7 +14,6 @@ use http::Method;
 use krm_core::label_selector::LabelSelector;
 use krm_core::validation;
 use krm_template_server_core::groups::Group;
-use krm_template_server_core::ops::logging::TraceParent;
 use krm_template_server_core::protobuf;
 
 /// The beginning of an object in the protobuf of Kubernetes.
@@ -76,7 +75,6 @@ fn header(text: &str) {
     let _ = accept::accepts(Some(text), "application/json");
     let _ = content::of_object(Some(text));
     let _ = content::of_review(Some(text));
-    let _ = TraceParent::read(text);
     for group in Group::ALL {
         let _ = content::of_patch(Some(text), group);
         if let Ok(selector) = FieldSelector::parse(text, group) {

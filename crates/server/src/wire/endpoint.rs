@@ -1,7 +1,8 @@
-//! The resources that the server serves, and their actions.
+//! The resources of the API: one table for paths, discovery and the labels of metrics.
 
 use crate::wire::path::{Resource, Verb};
 use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::ops::metrics;
 use krm_template_server_core::status::{Details, Result, Status};
 
 /// The API group of access reviews.
@@ -9,83 +10,62 @@ pub const AUTHORIZATION: &str = "authorization.k8s.io";
 /// The API group of reviews of the user's identity.
 pub const AUTHENTICATION: &str = "authentication.k8s.io";
 
-/// A served operation on a resource.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Endpoint {
-    /// Process the Template in the body.
-    Process {
-        /// The API group, which selects the dialect.
-        group: Group,
-        /// The namespace of the path.
-        namespace: String,
-    },
-    /// Process a stored Template with the parameters in the body. Only in our group.
-    ProcessStored {
-        /// The namespace of the path.
-        namespace: String,
-        /// The name of the Template.
-        name: String,
-    },
-    /// Return the JSON Schema of a stored Template's values. Only in our group.
-    Schema {
-        /// The namespace of the path.
-        namespace: String,
-        /// The name of the Template.
-        name: String,
-    },
-    /// Access stored objects in one namespace, or in all.
-    Objects {
-        /// The API group of the path.
-        group: Group,
-        /// The kind of the objects.
-        kind: Kind,
-        /// Whether the path is that of the subresource `status`.
-        is_status: bool,
-        /// The namespace of the path. `None` for all namespaces, in lists and watches.
-        namespace: Option<String>,
-        /// The action, by method and path.
-        action: Action,
-    },
-    /// Return the revisions of an instance. Only in our group.
-    Revisions {
-        /// The namespace of the path.
-        namespace: String,
-        /// The name of the instance.
-        name: String,
-    },
-    /// Show what the instance in the body would change. Only in our group.
-    Preview {
-        /// The namespace of the path.
-        namespace: String,
-        /// The name of the instance.
-        name: String,
-    },
-    /// Answer a question of a user about itself.
-    Review(Review),
-    /// Check whether a namespace exists. kubectl asks when a Template is not found, and reports the
-    /// missing namespace instead of the Template.
-    Namespace(String),
+/// A resource of an API group.
+#[derive(Clone, Copy, Debug)]
+pub struct ApiResource {
+    /// The API group.
+    pub group: &'static str,
+    /// The version of the group.
+    pub version: &'static str,
+    /// The plural name.
+    pub name: &'static str,
+    /// The kind of the bodies.
+    pub kind: &'static str,
+    /// The short name; empty if there is none.
+    pub short_name: &'static str,
+    /// The supported verbs: [`Verb::ALL`] for stored objects.
+    pub verbs: &'static [Verb],
+    /// The handler of its requests.
+    pub handler: Handler,
+    /// The subresources, sorted by name.
+    pub subresources: &'static [Subresource],
 }
 
-/// An action on stored objects.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Store the object in the body.
-    Create,
-    /// Read the object with this name.
-    Get(String),
-    /// Replace the object with this name.
-    Update(String),
-    /// Change parts of the object with this name.
-    Patch(String),
-    /// Delete the object with this name.
-    Delete(String),
-    /// Read the objects that the selectors match.
-    List,
-    /// Watch changes. A deprecated watch path may name a single object.
-    Watch(Option<String>),
-    /// Delete the objects that the selectors match.
-    DeleteCollection,
+/// A subresource of an [`ApiResource`].
+#[derive(Clone, Copy, Debug)]
+pub struct Subresource {
+    /// The name.
+    pub name: &'static str,
+    /// The kind of the request or response body.
+    pub kind: &'static str,
+    /// The supported verbs.
+    pub verbs: &'static [Verb],
+    /// The handler of its requests.
+    pub handler: Handler,
+}
+
+/// The handler of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handler {
+    /// Processes the Template in the body, in the dialect of the group.
+    Process,
+    /// Processes a stored Template with the parameters in the body.
+    ProcessStored,
+    /// Returns the JSON Schema of a stored Template's values.
+    Schema,
+    /// Accesses stored objects.
+    Objects,
+    /// Accesses the status of a stored object.
+    Status,
+    /// Returns the revisions of an instance.
+    Revisions,
+    /// Shows what the instance in the body would change.
+    Preview,
+    /// Answers a question of a user about itself.
+    Review(Review),
+    /// Checks whether a namespace exists. kubectl asks when a Template is not found, and reports
+    /// the missing namespace instead of the Template.
+    Namespace,
 }
 
 /// A review that a user asks about itself.
@@ -99,127 +79,154 @@ pub enum Review {
     Subject,
 }
 
-/// Returns the endpoint of a request. Reviews and namespaces are served only if `standalone` is
-/// `true`: otherwise, the kube-apiserver in front of the server handles them.
+/// The resources, in the order of discovery: clients use the last resource of a kind, which is
+/// `templates` for Templates. They look up a name without a group in this order; `oc` has no other
+/// name for Templates of OpenShift's group, ours have a short name.
+pub static RESOURCES: [ApiResource; 9] = [
+    processed(Group::OpenShift),
+    stored(Group::OpenShift, Kind::Instance, "", &[STATUS]),
+    stored(Group::OpenShift, Kind::Template, "", &[]),
+    processed(Group::Krm),
+    stored(Group::Krm, Kind::Instance, "tpli", &[PREVIEW, REVISIONS, STATUS]),
+    stored(Group::Krm, Kind::Template, "tpl", &[PROCESSED, SCHEMA]),
+    review(AUTHENTICATION, "selfsubjectreviews", "SelfSubjectReview", Review::Subject),
+    review(AUTHORIZATION, "selfsubjectaccessreviews", "SelfSubjectAccessReview", Review::Access),
+    review(AUTHORIZATION, "selfsubjectrulesreviews", "SelfSubjectRulesReview", Review::Rules),
+];
+
+const PROCESSED: Subresource =
+    subresource("processed", "Parameters", &[Verb::Create], Handler::ProcessStored);
+const SCHEMA: Subresource = subresource("schema", "Schema", &[Verb::Get], Handler::Schema);
+const PREVIEW: Subresource =
+    subresource("preview", "TemplateInstance", &[Verb::Create], Handler::Preview);
+const REVISIONS: Subresource =
+    subresource("revisions", "TemplateInstanceRevisionList", &[Verb::Get], Handler::Revisions);
+const STATUS: Subresource = subresource(
+    "status",
+    "TemplateInstance",
+    &[Verb::Get, Verb::Patch, Verb::Update],
+    Handler::Status,
+);
+
+/// HTTP methods that are not verbs of resources.
+const METHODS: [&str; 6] = ["head", "options", "post", "put", "connect", "trace"];
+
+const fn subresource(
+    name: &'static str,
+    kind: &'static str,
+    verbs: &'static [Verb],
+    handler: Handler,
+) -> Subresource {
+    Subresource { name, kind, verbs, handler }
+}
+
+const fn stored(
+    group: Group,
+    kind: Kind,
+    short_name: &'static str,
+    subresources: &'static [Subresource],
+) -> ApiResource {
+    ApiResource {
+        group: group.name(),
+        version: group.version(),
+        name: kind.resource(),
+        kind: kind.name(),
+        short_name,
+        verbs: &Verb::ALL,
+        handler: Handler::Objects,
+        subresources,
+    }
+}
+
+const fn processed(group: Group) -> ApiResource {
+    ApiResource {
+        name: "processedtemplates",
+        verbs: &[Verb::Create],
+        handler: Handler::Process,
+        ..stored(group, Kind::Template, "", &[])
+    }
+}
+
+const fn review(
+    group: &'static str,
+    name: &'static str,
+    kind: &'static str,
+    review: Review,
+) -> ApiResource {
+    let handler = Handler::Review(review);
+    ApiResource { group, version: "v1", name, kind, handler, ..processed(Group::Krm) }
+}
+
+impl ApiResource {
+    /// Returns `true` if its objects are in namespaces.
+    pub const fn is_namespaced(&self) -> bool {
+        !matches!(self.handler, Handler::Review(_))
+    }
+}
+
+/// Returns the handler and the verb of a request. Reviews and namespaces are served only if
+/// `standalone` is `true`: otherwise, the kube-apiserver in front of the server handles them.
 ///
 /// # Errors
 ///
 /// 404 for a resource that is not served, 405 for a verb that a served resource does not support.
-pub fn of(request: &Resource, standalone: bool) -> Result<Endpoint> {
-    if let Some(name) = namespace(request).filter(|_| standalone) {
-        return match request.verb {
-            Some(Verb::Get) => Ok(Endpoint::Namespace(name.to_owned())),
-            _ => Err(not_allowed()),
-        };
-    }
-    if let Some(review) = review(request).filter(|_| standalone) {
-        return match (request.verb, &request.name, &request.namespace) {
-            (_, _, Some(_)) | (_, Some(_), _) => Err(Status::no_such_path()),
-            (Some(Verb::Create), None, None) => Ok(Endpoint::Review(review)),
-            _ => Err(not_allowed()),
-        };
-    }
-    let group = Group::named(&request.group)
-        .filter(|group| group.version() == request.version)
-        .ok_or_else(Status::no_such_path)?;
-    match request.resource.as_str() {
-        "processedtemplates" => process(request, group),
-        "templates" if request.subresource.is_some() => subresource(request, group),
-        resource => match Kind::of_resource(resource) {
-            Some(kind) => objects(request, group, kind),
-            None => Err(Status::no_such_path()),
-        },
-    }
-}
-
-/// Returns the name of the Namespace object that a request addresses.
-fn namespace(request: &Resource) -> Option<&str> {
-    let is_namespace = (request.group.as_str(), request.version.as_str()) == ("", "v1")
-        && request.resource == "namespaces"
-        && request.subresource.is_none();
-    request.name.as_deref().filter(|_| is_namespace)
-}
-
-fn process(request: &Resource, group: Group) -> Result<Endpoint> {
-    match (request.verb, &request.namespace, &request.name) {
-        (_, None, _) | (_, _, Some(_)) => Err(Status::no_such_path()),
-        (Some(Verb::Create), Some(namespace), None) => {
-            Ok(Endpoint::Process { group, namespace: namespace.clone() })
-        }
-        _ => Err(not_allowed()),
-    }
-}
-
-fn subresource(request: &Resource, group: Group) -> Result<Endpoint> {
-    let (Group::Krm, Some(namespace), Some(name), false) =
-        (group, &request.namespace, &request.name, request.watch_prefix)
-    else {
+pub fn of(request: &Resource, standalone: bool) -> Result<(Handler, Verb)> {
+    let (handler, verbs) = found(request, standalone).ok_or_else(Status::no_such_path)?;
+    let (has_namespace, has_name) = (request.namespace.is_some(), request.name.is_some());
+    let is_place = match handler {
+        Handler::Review(_) => !has_namespace && !has_name,
+        Handler::Process => has_namespace && !has_name,
+        Handler::Namespace => true,
+        _ => has_namespace || !has_name,
+    };
+    if !is_place {
         return Err(Status::no_such_path());
+    }
+    let verb = request.verb.filter(|verb| match verb {
+        Verb::Create if handler == Handler::Objects => has_namespace && !has_name,
+        Verb::Update | Verb::Patch => has_name,
+        Verb::DeleteCollection => has_namespace,
+        _ => true,
+    });
+    let verb = verb.filter(|verb| verbs.contains(verb)).ok_or_else(not_allowed)?;
+    Ok((handler, verb))
+}
+
+/// Returns the handler of a request for a served resource, and the supported verbs.
+fn found(request: &Resource, standalone: bool) -> Option<(Handler, &'static [Verb])> {
+    let wanted = (&*request.group, &*request.version, &*request.resource);
+    let is_namespace = wanted == ("", "v1", "namespaces")
+        && request.name.is_some()
+        && request.subresource.is_none();
+    if is_namespace && standalone {
+        return Some((Handler::Namespace, &[Verb::Get]));
+    }
+    let mut resources = RESOURCES.iter().filter(|one| standalone || one.is_namespaced());
+    let resource = resources.find(|one| (one.group, one.version, one.name) == wanted)?;
+    let Some(subresource) = &request.subresource else {
+        return Some((resource.handler, resource.verbs));
     };
-    let (namespace, name) = (namespace.clone(), name.clone());
-    match (request.subresource.as_deref(), request.verb) {
-        (Some("processed"), Some(Verb::Create)) => Ok(Endpoint::ProcessStored { namespace, name }),
-        (Some("schema"), Some(Verb::Get)) => Ok(Endpoint::Schema { namespace, name }),
-        (Some("processed" | "schema"), _) => Err(not_allowed()),
-        _ => Err(Status::no_such_path()),
+    let mut subresources = resource.subresources.iter();
+    let subresource = subresources.find(|one| one.name == subresource)?;
+    Some((subresource.handler, subresource.verbs))
+}
+
+/// Returns the labels of a request's metrics. Unknown names become `other`, so that no label comes
+/// from a client.
+pub fn labels(verb: &str, request: Option<&Resource>) -> metrics::Request {
+    let text = |field: fn(&Resource) -> &str| request.map(field).unwrap_or_default();
+    let subresources = RESOURCES.iter().flat_map(|one| one.subresources);
+    let subresource = text(|request| request.subresource.as_deref().unwrap_or_default());
+    metrics::Request {
+        verb: known(Verb::ALL.map(Verb::name).into_iter().chain(METHODS), verb),
+        group: known(RESOURCES.iter().map(|one| one.group), text(|request| &request.group)),
+        resource: known(RESOURCES.iter().map(|one| one.name), text(|request| &request.resource)),
+        subresource: known(subresources.map(|one| one.name), subresource),
     }
 }
 
-fn objects(request: &Resource, group: Group, kind: Kind) -> Result<Endpoint> {
-    if let (
-        Some(part @ ("revisions" | "preview")),
-        Group::Krm,
-        Kind::Instance,
-        false,
-        Some(namespace),
-        Some(name),
-    ) = (
-        request.subresource.as_deref(),
-        group,
-        kind,
-        request.watch_prefix,
-        &request.namespace,
-        &request.name,
-    ) {
-        let (namespace, name) = (namespace.clone(), name.clone());
-        return match (part, request.verb) {
-            ("revisions", Some(Verb::Get)) => Ok(Endpoint::Revisions { namespace, name }),
-            ("preview", Some(Verb::Create)) => Ok(Endpoint::Preview { namespace, name }),
-            _ => Err(not_allowed()),
-        };
-    }
-    let is_status = match request.subresource.as_deref() {
-        None => false,
-        Some("status") if !request.watch_prefix => true,
-        Some(_) => return Err(Status::no_such_path()),
-    };
-    let namespace = request.namespace.clone();
-    let action = match (request.verb, request.name.clone(), &namespace) {
-        // Without a namespace, only lists and watches of all Templates are served.
-        (_, Some(_), None) => return Err(Status::no_such_path()),
-        (Some(Verb::List), None, _) => Action::List,
-        (Some(Verb::Watch), name, _) => Action::Watch(name),
-        (Some(Verb::Get), Some(name), _) => Action::Get(name),
-        (Some(Verb::Update), Some(name), _) => Action::Update(name),
-        (Some(Verb::Patch), Some(name), _) => Action::Patch(name),
-        (Some(Verb::Delete), Some(name), _) => Action::Delete(name),
-        (Some(Verb::Create), None, Some(_)) => Action::Create,
-        (Some(Verb::DeleteCollection), None, Some(_)) => Action::DeleteCollection,
-        _ => return Err(not_allowed()),
-    };
-    if is_status && !matches!(action, Action::Get(_) | Action::Update(_) | Action::Patch(_)) {
-        return Err(not_allowed());
-    }
-    Ok(Endpoint::Objects { group, kind, is_status, namespace, action })
-}
-
-fn review(request: &Resource) -> Option<Review> {
-    match (request.group.as_str(), request.version.as_str(), request.resource.as_str()) {
-        (AUTHORIZATION, "v1", "selfsubjectaccessreviews") => Some(Review::Access),
-        (AUTHORIZATION, "v1", "selfsubjectrulesreviews") => Some(Review::Rules),
-        (AUTHENTICATION, "v1", "selfsubjectreviews") => Some(Review::Subject),
-        _ => None,
-    }
+fn known(mut values: impl Iterator<Item = &'static str>, value: &str) -> &'static str {
+    if value.is_empty() { "" } else { values.find(|one| *one == value).unwrap_or("other") }
 }
 
 /// Returns the 405 error for a verb that a served resource does not support.
@@ -236,12 +243,16 @@ mod tests {
     use crate::wire::path::{self, Path};
     use crate::wire::query::Query;
 
-    #[track_caller]
-    fn check(method: &Method, path: &str, reviews: bool) -> Result<Endpoint, u16> {
+    fn request(method: &Method, path: &str) -> Resource {
         let Path::Resource(request) = path::parse(method, path, &Query::default()) else {
             panic!("{path} is not a resource");
         };
-        of(&request, reviews).map_err(|status| status.code)
+        request
+    }
+
+    #[track_caller]
+    fn check(method: &Method, path: &str, reviews: bool) -> Result<(Handler, Verb), u16> {
+        of(&request(method, path), reviews).map_err(|status| status.code)
     }
 
     #[test]
@@ -249,13 +260,12 @@ mod tests {
         let path = |group: Group, rest: &str| {
             format!("/apis/{}/namespaces/shop/templates/web/{rest}", group.api_version())
         };
-        let (namespace, name) = ("shop".to_owned(), "web".to_owned());
         let processed = path(Group::Krm, "processed");
-        let stored = Endpoint::ProcessStored { namespace: namespace.clone(), name: name.clone() };
+        let stored = (Handler::ProcessStored, Verb::Create);
         assert_eq!(check(&Method::POST, &processed, false), Ok(stored));
         assert_eq!(check(&Method::GET, &processed, false), Err(405));
         let schema = path(Group::Krm, "schema");
-        assert_eq!(check(&Method::GET, &schema, false), Ok(Endpoint::Schema { namespace, name }));
+        assert_eq!(check(&Method::GET, &schema, false), Ok((Handler::Schema, Verb::Get)));
         assert_eq!(check(&Method::PUT, &schema, false), Err(405));
         assert_eq!(check(&Method::GET, &path(Group::Krm, "status"), false), Err(404));
         assert_eq!(check(&Method::POST, &path(Group::OpenShift, "processed"), false), Err(404));
@@ -264,7 +274,8 @@ mod tests {
     #[test]
     fn reviews_are_posted_without_a_namespace() {
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-        assert_eq!(check(&Method::POST, path, true), Ok(Endpoint::Review(Review::Access)));
+        let access = (Handler::Review(Review::Access), Verb::Create);
+        assert_eq!(check(&Method::POST, path, true), Ok(access));
         assert_eq!(check(&Method::POST, path, false), Err(404));
         assert_eq!(check(&Method::GET, path, true), Err(405));
         let other = "/apis/authorization.k8s.io/v1/namespaces/a/selfsubjectaccessreviews";
@@ -272,16 +283,39 @@ mod tests {
     }
 
     #[test]
-    fn an_old_path_of_watches_is_only_for_watches() {
-        let path = "/apis/template.krm.dev/v1alpha1/watch/namespaces/shop/templates/web";
-        let watch = Endpoint::Objects {
-            group: Group::Krm,
-            kind: Kind::Template,
-            is_status: false,
-            namespace: Some("shop".to_owned()),
-            action: Action::Watch(Some("web".to_owned())),
+    fn objects_have_their_place() {
+        let all = "/apis/template.krm.dev/v1alpha1/templates";
+        let shop = "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates";
+        let (web, other) = (format!("{shop}/web"), format!("{all}/web"));
+        for (method, path, expected) in [
+            (Method::GET, all, Ok(Verb::List)),
+            (Method::POST, all, Err(405)),
+            (Method::DELETE, all, Err(405)),
+            (Method::GET, &other, Err(404)),
+            (Method::GET, shop, Ok(Verb::List)),
+            (Method::POST, shop, Ok(Verb::Create)),
+            (Method::DELETE, shop, Ok(Verb::DeleteCollection)),
+            (Method::PUT, shop, Err(405)),
+            (Method::HEAD, shop, Err(405)),
+            (Method::PUT, &web, Ok(Verb::Update)),
+            (Method::POST, &web, Err(405)),
+        ] {
+            let found = check(&method, path, false);
+            assert_eq!(found, expected.map(|verb| (Handler::Objects, verb)), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn the_labels_are_names_of_the_table() {
+        let instance = "/apis/template.krm.dev/v1alpha1/namespaces/a/templateinstances/b/revisions";
+        let labels = |path| {
+            let metrics::Request { group, resource, subresource, .. } =
+                labels("get", Some(&request(&Method::GET, path)));
+            [group, resource, subresource]
         };
-        assert_eq!(check(&Method::GET, path, false), Ok(watch));
-        assert_eq!(check(&Method::DELETE, path, false), Err(405));
+        assert_eq!(labels(instance), ["template.krm.dev", "templateinstances", "revisions"]);
+        assert_eq!(labels("/apis/a/v1/namespaces/b/c/d/e"), ["other"; 3]);
+        assert_eq!(super::labels("put", None).verb, "put");
+        assert_eq!(super::labels("a", None).verb, "other");
     }
 }

@@ -12,6 +12,3 @@ pub mod list;
 pub mod options;
 pub mod path;
 pub mod query;
-
-#[cfg(test)]
-mod recorded;

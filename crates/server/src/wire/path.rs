@@ -14,9 +14,6 @@ use krm_template_server_core::groups::Group;
 /// The namespace of a short path without `?namespace=`.
 pub const DEFAULT_NAMESPACE: &str = "default";
 
-/// The resource of the core group at which Templates of `apiVersion: v1` are created.
-pub const LEGACY_TEMPLATES: &str = "legacytemplates";
-
 /// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Path {
@@ -103,13 +100,8 @@ pub struct Resource {
     pub name: Option<String>,
     /// The subresource, if the path has one.
     pub subresource: Option<String>,
-    /// Whether this is a deprecated watch path, `/apis/GROUP/VERSION/watch/…`.
-    pub watch_prefix: bool,
-    /// Whether the body selects the group: on a short path without `?group=`, and on the path of
-    /// [`LEGACY_TEMPLATES`] unless there is such a Template.
+    /// Whether the body selects the group: on a short path without `?group=`.
     pub group_from_body: bool,
-    /// Whether the path is that of [`LEGACY_TEMPLATES`].
-    pub is_legacy: bool,
     /// The name in the field selector of a list or watch. Authorization uses it as the name of
     /// the object.
     pub selected_name: Option<String>,
@@ -210,12 +202,6 @@ pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
         ["apis", group] => Path::Group((*group).to_owned()),
         ["api", version] => Path::GroupVersion(String::new(), (*version).to_owned()),
         ["apis", group, version] => Path::GroupVersion((*group).to_owned(), (*version).to_owned()),
-        ["api", "v1", "namespaces", namespace, LEGACY_TEMPLATES] if *method == Method::POST => {
-            legacy(method, &[namespace, "templates"], query).unwrap_or_else(other)
-        }
-        ["api", "v1", "namespaces", namespace, LEGACY_TEMPLATES, name] => {
-            legacy(method, &[namespace, "templates", name], query).unwrap_or_else(other)
-        }
         ["api", version, rest @ ..] => {
             resource(method, ("", version), rest, query).unwrap_or_else(other)
         }
@@ -292,10 +278,6 @@ fn resource(
     segments: &[&str],
     query: &Query,
 ) -> Option<Path> {
-    let (watch_prefix, segments) = match segments {
-        ["watch", rest @ ..] if !rest.is_empty() => (true, rest),
-        all => (false, all),
-    };
     let (namespace, segments) = match segments {
         // These are paths of the Namespace object itself.
         ["namespaces", _] | ["namespaces", _, "status" | "finalize", ..] => (None, segments),
@@ -308,7 +290,7 @@ fn resource(
         [resource, name, subresource] => (*resource, Some(*name), Some(*subresource)),
         _ => return None,
     };
-    let verb = verb(method, name.is_some(), watch_prefix, query);
+    let verb = verb(method, name.is_some(), query);
     let selected_name = matches!(verb, Some(Verb::List | Verb::Watch | Verb::DeleteCollection))
         .then(|| fields::selected_name(query.text("fieldSelector")))
         .flatten();
@@ -320,22 +302,9 @@ fn resource(
         resource: resource.to_owned(),
         name: name.map(str::to_owned),
         subresource: subresource.map(str::to_owned),
-        watch_prefix,
         group_from_body: false,
-        is_legacy: false,
         selected_name,
     }))
-}
-
-/// Parses the path at which kubectl creates, changes and deletes a Template of `apiVersion: v1`.
-fn legacy(method: &Method, segments: &[&str], query: &Query) -> Option<Path> {
-    let group = (Group::Krm.name(), Group::Krm.version());
-    match resource(method, group, &[&["namespaces"], segments].concat(), query)? {
-        Path::Resource(resource) => {
-            Some(Path::Resource(Resource { group_from_body: true, is_legacy: true, ..resource }))
-        }
-        other => Some(other),
-    }
 }
 
 /// Parses a short path of the Templates proposal.
@@ -361,10 +330,7 @@ fn short(method: &Method, segments: &[&str], query: &Query) -> Option<Path> {
     }
 }
 
-fn verb(method: &Method, has_name: bool, watch_prefix: bool, query: &Query) -> Option<Verb> {
-    if watch_prefix {
-        return (method == Method::GET).then_some(Verb::Watch);
-    }
+fn verb(method: &Method, has_name: bool, query: &Query) -> Option<Verb> {
     Some(match (method, has_name) {
         (&Method::GET, true) => Verb::Get,
         (&Method::GET, false) if query.flag("watch") == Some(true) => Verb::Watch,
@@ -414,9 +380,7 @@ mod tests {
         ("DELETE", "/apis/g/v1/namespaces/ns/r/n", "delete,g,v1,ns,r,n,"),
         ("DELETE", "/apis/g/v1/namespaces/ns/r", "deletecollection,g,v1,ns,r,,"),
         ("HEAD", "/apis/g/v1/namespaces/ns/r/n", ",g,v1,ns,r,n,"),
-        ("GET", "/apis/g/v1/watch/namespaces/ns/r", "watch,g,v1,ns,r,,"),
-        ("GET", "/apis/g/v1/watch/namespaces/ns/r/n", "watch,g,v1,ns,r,n,"),
-        ("POST", "/apis/g/v1/watch/r", ",g,v1,,r,,"),
+        ("GET", "/apis/g/v1/watch/r", "get,g,v1,,watch,r,"),
         ("GET", "/apis/g/v1/watch", "list,g,v1,,watch,,"),
         ("GET", "/apis/g/v1/namespaces/ns", "get,g,v1,,namespaces,ns,"),
         ("GET", "/api/v1/namespaces/ns/events", "list,,v1,ns,events,,"),

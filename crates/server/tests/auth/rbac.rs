@@ -11,7 +11,7 @@ use crate::auth::support::write;
 
 tests!(
     allows_what_the_rules_say_multiplied_out,
-    aggregates_roles_by_their_labels_also_through_default_roles,
+    the_default_roles_are_for_templates,
     users_may_discover_and_ask_about_themselves_as_in_a_cluster,
     names_roles_that_are_missing_in_the_reason,
     says_where_a_file_is_wrong
@@ -258,71 +258,28 @@ fn may(policy: &Policy, user: &User, verb: &str, resource: &str) -> Result<(), S
     )
 }
 
-/// Roles that are aggregated into other roles.
-const AGGREGATED: &str = "apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: templates-view
-  labels:
-    rbac.authorization.k8s.io/aggregate-to-view: 'true'
-rules:
-- verbs: [get]
-  apiGroups: [template.krm.dev]
-  resources: [templates]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: all
-  labels: {mine: 'yes'}
-aggregationRule:
-  clusterRoleSelectors:
-  - matchExpressions:
-    - {key: mine, operator: Exists}
-    - {key: mine, operator: NotIn, values: ['no']}
-  - matchLabels: {other: x}
-rules:
-- verbs: ['*']
-  apiGroups: ['*']
-  resources: ['*']
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: part
-  labels: {mine: part}
-rules:
-- {verbs: [list], apiGroups: [template.krm.dev], resources: [templates]}
----
-apiVersion: v1
-kind: List
-items:
-- apiVersion: rbac.authorization.k8s.io/v1
-  kind: RoleBinding
-  metadata: {name: a, namespace: shop}
-  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
-  subjects: [{kind: User, name: anna, apiGroup: rbac.authorization.k8s.io}]
-- apiVersion: rbac.authorization.k8s.io/v1
-  kind: ClusterRoleBinding
-  metadata: {name: b}
-  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: all}
-  subjects: [{kind: User, name: bob}]
+fn the_default_roles_are_for_templates() {
+    let role = |name: &str| {
+        let binding = "apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: a, namespace: shop}
+subjects: [{kind: User, name: anna, apiGroup: rbac.authorization.k8s.io}]
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ROLE}
 ---
 apiVersion: v1
 kind: Namespace
 metadata: {name: shop}
 ";
-
-fn aggregates_roles_by_their_labels_also_through_default_roles() {
-    let policy = policy(AGGREGATED).unwrap();
-    let (anna, bob) = (user("anna", &[]), user("bob", &[]));
-    assert!(may(&policy, &anna, "get", "templates").is_ok(), "view is a part of edit, of admin");
-    assert!(may(&policy, &anna, "list", "templates").is_err());
-    assert!(may(&policy, &bob, "list", "templates").is_ok());
-    assert!(
-        may(&policy, &bob, "get", "templates").is_err(),
-        "own rules of an aggregated role do not count"
-    );
+        policy(&binding.replace("ROLE", name)).unwrap()
+    };
+    let anna = user("anna", &[]);
+    for name in ["admin", "edit"] {
+        assert!(may(&role(name), &anna, "get", "templates").is_ok(), "{name}");
+        assert!(may(&role(name), &anna, "create", "templateinstances").is_ok(), "{name}");
+        assert!(may(&role(name), &anna, "assign", "templateinstances").is_err(), "{name}");
+    }
+    assert!(may(&role("view"), &anna, "watch", "templates").is_ok());
+    assert!(may(&role("view"), &anna, "create", "templates").is_err());
 }
 
 fn users_may_discover_and_ask_about_themselves_as_in_a_cluster() {
@@ -446,6 +403,12 @@ fn says_where_a_file_is_wrong() {
             "rbac.yaml:9:1: a role with this name already exists",
         ),
         (rule("  nonResourceURLs: [/a]\n  verbs: [list]\n"), "rbac.yaml:8:3"),
+        (
+            format!(
+                "{head}kind: ClusterRole\nmetadata: {{name: a}}\naggregationRule:\n  clusterRoleSelectors: []\n"
+            ),
+            "roles in files are not aggregated",
+        ),
     ];
     for (text, expected) in cases {
         let error = policy(&text).unwrap_err();

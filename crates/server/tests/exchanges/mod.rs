@@ -14,6 +14,7 @@
 //! | `comparison` | comparison of a response with the recorded one |
 //! | `replay` | the order of requests, and unrecorded requests |
 //! | `listed` | the list of differences |
+//! | `requests` | parsing of the recorded requests |
 
 mod client;
 mod comparison;
@@ -22,6 +23,7 @@ mod listed;
 mod program;
 mod recording;
 mod replay;
+mod requests;
 mod tables;
 
 use std::path::{Path, PathBuf};
@@ -35,6 +37,14 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials.push(
         Trial::test("exchanges/recorded_answers_are_ours_or_listed", move || {
             exchanges(&recorded.unwrap(), &replay::TEMPLATES)
+        })
+        .with_ignored_flag(shared.is_none()),
+    );
+    let recorded = shared.clone();
+    trials.push(
+        Trial::test("exchanges/every_recorded_request_is_read_as_it_was", move || {
+            let folder = recorded.unwrap().join("corpus/template-api");
+            requests::every_recorded_request_is_read_as_it_was(&recording::all(&folder)?)
         })
         .with_ignored_flag(shared.is_none()),
     );

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use http::Method;
-use krm_template_server::wire::endpoint::{self, Endpoint, Review};
+use krm_template_server::wire::endpoint::{self, Handler, Review};
 use krm_template_server::wire::path::{self, DeploymentPath, Path};
 use krm_template_server::wire::query::Query;
 use serde_json::{Value, json};
@@ -131,16 +131,13 @@ fn documented(program: &Program) -> Vec<String> {
     paths.map(|path| path.replace("{namespace}", "shop")).collect()
 }
 
-/// The other paths: those of the proposal, of `v1`, of watches, of deployments, and the pages.
-const OTHERS: [&str; 32] = [
+/// The other paths: those of the proposal, of watches, of deployments, and the pages.
+const OTHERS: [&str; 29] = [
     "/templates?namespace=shop",
     "/templates/{name}?namespace=shop",
     "/templates/{name}/processed?namespace=shop",
     "/processedtemplates?namespace=shop",
-    "/api/v1/namespaces/shop/legacytemplates",
-    "/api/v1/namespaces/shop/legacytemplates/{name}",
     "/api/v1/namespaces/{name}",
-    "/apis/template.krm.dev/v1alpha1/watch/namespaces/shop/templates/{name}",
     "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates?fieldSelector=metadata.name%3D{name}",
     "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates?watch=1",
     "/apis/template.krm.dev/v1alpha1/templates",
@@ -195,14 +192,16 @@ fn kind(method: &str, target: &str) -> &'static str {
     let query = Query::parse(query).unwrap();
     match path::parse(&method.parse::<Method>().unwrap(), path, &query) {
         Path::Resource(resource) => match endpoint::of(&resource, true) {
-            Ok(Endpoint::Process { .. }) => "process",
-            Ok(Endpoint::ProcessStored { .. }) => "processed",
-            Ok(Endpoint::Schema { .. }) => "schema",
-            Ok(Endpoint::Objects { .. }) => "objects",
-            Ok(Endpoint::Revisions { .. }) => "revisions",
-            Ok(Endpoint::Preview { .. }) => "preview",
-            Ok(Endpoint::Review(Review::Access | Review::Rules | Review::Subject)) => "review",
-            Ok(Endpoint::Namespace(_)) => "namespace",
+            Ok((handler, _)) => match handler {
+                Handler::Process => "process",
+                Handler::ProcessStored => "processed",
+                Handler::Schema => "schema",
+                Handler::Objects | Handler::Status => "objects",
+                Handler::Revisions => "revisions",
+                Handler::Preview => "preview",
+                Handler::Review(Review::Access | Review::Rules | Review::Subject) => "review",
+                Handler::Namespace => "namespace",
+            },
             Err(_) => "",
         },
         Path::Deployments(path) => match path {
@@ -253,13 +252,6 @@ fn body(method: &str, path: &str, name: &str) -> (&'static str, String) {
         _ if path.starts_with("/apis/auth") => (JSON, json!({"spec": {}}).to_string()),
         _ if path.ends_with("/processed") || path.contains("/processed?") => {
             (JSON, json!({"values": {}}).to_string())
-        }
-        // Of `v1`, so that its dialect is that of our group.
-        _ if path.contains("legacy") => {
-            let mut template = template("v1", name);
-            template["objects"][0]["metadata"]["labels"] = json!({"a": "$(A)"});
-            template["parameters"] = json!([{"name": "A", "value": "a"}]);
-            (JSON, template.to_string())
         }
         _ => (JSON, template(version, name).to_string()),
     }

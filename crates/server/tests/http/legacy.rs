@@ -6,7 +6,6 @@ use crate::http::program::{Program, Response};
 
 tests_and_crlf!(
     a_template_of_v1_belongs_to_the_group_of_its_dialect,
-    a_template_of_v1_is_changed_and_deleted_on_its_path,
     a_path_with_a_group_takes_only_its_dialect,
     values_can_be_a_list,
     unknown_and_repeated_fields_are_refused_on_every_path
@@ -60,70 +59,8 @@ fn a_template_of_v1_belongs_to_the_group_of_its_dialect() {
         let processed = program.send("POST", "/processedtemplates", &[YAML], yaml.as_bytes());
         assert_eq!(object_name(&processed), "shop", "{processed:?}");
     }
-    // The path at which kubectl creates an object of this version and kind.
-    let resources = program.get("/api/v1").json();
-    assert_eq!(resources["resources"][0]["kind"], "Template");
-    let name = resources["resources"][0]["name"].as_str().unwrap();
-    let path = format!("/api/v1/namespaces/shop/{name}");
-    let created = post(&program, &path, &legacy("ours", "$(NAME)"));
-    assert_eq!(created.json()["apiVersion"], "template.krm.dev/v1alpha1");
-    assert_eq!(created.json()["metadata"]["namespace"], "shop");
-    assert_eq!(program.get(&path).code, 404);
-
     let answer = post(&program, "/templates/ours/processed", "{}");
     assert_eq!(object_name(&answer), "shop", "{answer:?}");
-}
-
-/// As kubectl does it in `apply` and `delete`, on the path that it finds in discovery.
-fn a_template_of_v1_is_changed_and_deleted_on_its_path() {
-    let program = Program::start(&[]);
-    let templates = "/api/v1/namespaces/default/legacytemplates";
-    for (name, reference, group) in [("ours", "$(NAME)", OURS), ("theirs", "${NAME}", OPENSHIFT)] {
-        let path = format!("{templates}/{name}");
-        let send = |method, content_type: &str, body: &str| {
-            let headers = [("Content-Type", content_type)];
-            program.send(method, &path, &headers, body.as_bytes())
-        };
-        assert_eq!(program.get(&path).code, 404);
-        let template = legacy(name, reference);
-        assert_eq!(post(&program, templates, &template).code, 201);
-        let live = program.get(&path);
-        assert_eq!(live.json()["apiVersion"], "v1", "{live:?}");
-
-        let body = r#"{"message": "changed"}"#;
-        let changed = send("PATCH", "application/merge-patch+json", body);
-        assert_eq!(changed.code, 200, "{changed:?}");
-        let stored = program.get(&format!("{group}/templates/{name}")).json();
-        assert_eq!(stored["message"], "changed");
-        assert_ne!(stored["apiVersion"], "v1");
-
-        let replaced = changed.json().to_string().replace("changed", "replaced");
-        let replaced = send("PUT", JSON.1, &replaced);
-        assert_eq!(replaced.json()["message"], "replaced", "{replaced:?}");
-
-        let deleted = program.send("DELETE", &path, &[], b"");
-        assert_eq!(deleted.code, 200, "{deleted:?}");
-        assert_eq!(program.get(&path).code, 404);
-
-        let query = "?fieldManager=test";
-        let apply = |code| {
-            let headers = [("Content-Type", "application/apply-patch+yaml")];
-            let path = format!("{path}{query}");
-            let applied = program.send("PATCH", &path, &headers, template.as_bytes());
-            assert_eq!(applied.code, code, "{applied:?}");
-        };
-        apply(201);
-        apply(200);
-        assert_eq!(program.get(&format!("{group}/templates/{name}")).code, 200);
-    }
-    // kubectl validates by the query parameter of this operation.
-    let document = program.get("/openapi/v3/api/v1").json();
-    let path = "/api/v1/namespaces/{namespace}/legacytemplates/{name}";
-    let operation = &document["paths"][path]["patch"];
-    let kind = json!({"group": "", "version": "v1", "kind": "Template"});
-    assert_eq!(operation["x-kubernetes-group-version-kind"], kind);
-    let mut parameters = operation["parameters"].as_array().unwrap().iter();
-    assert!(parameters.any(|parameter| parameter["name"] == "fieldValidation"));
 }
 
 fn a_path_with_a_group_takes_only_its_dialect() {

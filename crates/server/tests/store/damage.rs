@@ -27,7 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         waiting("damage/a_damaged_object_is_named_left_out_and_deleted", a_damaged_object),
         waiting("damage/salvage_brings_out_what_is_whole", salvage_of_damaged_pages),
-        waiting("damage/a_file_of_the_former_format_is_upgraded", the_former_format),
+        trial("damage/a_file_of_a_former_format_is_refused", a_former_format),
         trial("damage/an_empty_file_is_no_empty_store", an_empty_file),
         waiting("damage/a_removed_or_replaced_file_is_noticed", a_removed_file),
         waiting("damage/a_compacted_file_is_smaller", a_compacted_file),
@@ -292,30 +292,20 @@ async fn salvage_of_damaged_pages() {
     assert!(!folder.path().join("none").exists());
 }
 
-async fn the_former_format() {
-    type Event = (i64, &'static str, bool, Option<&'static [u8]>);
+fn a_former_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.redb");
-    let objects = TableDefinition::<&str, (u64, &[u8])>::new("objects");
-    let events = TableDefinition::<u64, Event>::new("events");
     let meta = TableDefinition::<&str, u64>::new("meta");
     let database = Database::create(&path).unwrap();
     let transaction = database.begin_write().unwrap();
-    let value: &[u8] = b"value";
-    transaction.open_table(objects).unwrap().insert("/t/a", (7, value)).unwrap();
-    transaction.open_table(events).unwrap().insert(7, (0, "/t/a", true, None)).unwrap();
-    for (key, number) in [("format", 1), ("revision", 9)] {
-        transaction.open_table(meta).unwrap().insert(key, number).unwrap();
-    }
+    transaction.open_table(meta).unwrap().insert("format", 1).unwrap();
     transaction.commit().unwrap();
     drop(database);
-    for _ in 0..2 {
-        let store = Store::file(&path).unwrap();
-        let item = store.get("/t/a").await.unwrap().unwrap();
-        assert_eq!((item.revision, &item.value[..]), (7, value));
-        assert_eq!(store.revision().await, Ok(9));
-        assert_eq!(store.watch("/t/", 8).await.unwrap_err(), Error::Compacted(9));
-        store.close().await;
+    for open in [Store::file, Store::unchecked_file] {
+        let error = open(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("its format is 1, expected 2; run `krm-template-server store dump`")
+        );
     }
 }
 

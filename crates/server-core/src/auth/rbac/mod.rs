@@ -6,5 +6,5 @@ mod model;
 mod policy;
 mod read;
 
-pub use model::{Binding, Role, RoleKey, Rule, Subject};
+pub use model::{Binding, RoleKey, Rule, Subject};
 pub use policy::Policy;

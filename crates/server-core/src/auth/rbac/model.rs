@@ -1,12 +1,9 @@
 //! Roles and bindings.
 
-use std::collections::BTreeMap;
-
-use krm_core::label_selector::LabelSelector;
 use krm_core::typed::or_default;
 use serde::Deserialize;
 
-use crate::auth::request::{Attributes, User};
+use crate::auth::request::{Attributes, SERVICE_ACCOUNT, User};
 
 /// The wildcard of a rule.
 pub(super) const ALL: &str = "*";
@@ -79,18 +76,6 @@ pub struct RoleKey {
     pub name: String,
 }
 
-/// The permissions of a `Role` or `ClusterRole`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Role {
-    /// The labels, which aggregation rules select.
-    pub labels: BTreeMap<String, String>,
-    /// The rules, each of which allows some requests.
-    pub rules: Vec<Rule>,
-    /// The selectors of the aggregation rule. If there are any, the rules of the selected
-    /// `ClusterRole`s replace `rules`.
-    pub aggregated: Vec<LabelSelector>,
-}
-
 /// A `RoleBinding` or `ClusterRoleBinding`, which grants a role to subjects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
@@ -115,7 +100,7 @@ impl Subject {
     /// Returns the user of a service account.
     #[must_use]
     pub fn service_account(namespace: &str, name: &str) -> Self {
-        Self::User(format!("system:serviceaccount:{namespace}:{name}"))
+        Self::User(format!("{SERVICE_ACCOUNT}{namespace}:{name}"))
     }
 
     /// Returns `true` if the subject includes the user.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use krm_yaml::diagnostic::Diagnostics;
 
-use super::model::{Binding, Role, RoleKey, Rule};
+use super::model::{Binding, RoleKey, Rule};
 use super::read::{Objects, read};
 use crate::auth::request::{Attributes, User};
 use crate::reload::{Content, Watched};
@@ -15,17 +15,15 @@ use crate::reload::{Content, Watched};
 /// The roles and bindings that decide about requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    roles: BTreeMap<RoleKey, Role>,
+    roles: BTreeMap<RoleKey, Vec<Rule>>,
     bindings: Vec<Binding>,
 }
 
 impl Policy {
     /// Creates a policy without the default roles of a cluster.
     #[must_use]
-    pub fn new(roles: BTreeMap<RoleKey, Role>, bindings: Vec<Binding>) -> Self {
-        let mut policy = Self { roles, bindings };
-        policy.aggregate();
-        policy
+    pub const fn new(roles: BTreeMap<RoleKey, Vec<Rule>>, bindings: Vec<Binding>) -> Self {
+        Self { roles, bindings }
     }
 
     /// Opens the policy in a file or folder, which is reread when it changes.
@@ -71,7 +69,7 @@ impl Policy {
         let namespace = if wanted.path.is_some() { "" } else { wanted.namespace };
         for binding in self.bindings_of(user, namespace) {
             match self.roles.get(&binding.role) {
-                Some(role) if role.rules.iter().any(|rule| rule.allows(wanted)) => return Ok(()),
+                Some(rules) if rules.iter().any(|rule| rule.allows(wanted)) => return Ok(()),
                 Some(_) => {}
                 None => {
                     missing.insert(&binding.role);
@@ -88,7 +86,7 @@ impl Policy {
         let mut rules = Vec::new();
         for binding in self.bindings_of(user, namespace) {
             match self.roles.get(&binding.role) {
-                Some(role) => rules.extend(&role.rules),
+                Some(role) => rules.extend(role),
                 None => {
                     missing.insert(&binding.role);
                 }
@@ -104,46 +102,6 @@ impl Policy {
             .iter()
             .filter(move |binding| binding.namespace.is_empty() || binding.namespace == namespace)
             .filter(|binding| binding.subjects.iter().any(|subject| subject.is(user)))
-    }
-
-    /// Gives aggregated roles the rules of the roles that they select.
-    fn aggregate(&mut self) {
-        let parts = |role: &Role| -> Vec<RoleKey> {
-            let is_part = |part: &Role| {
-                role.aggregated.iter().any(|one| one.matches(|key| part.labels.get(key)))
-            };
-            let cluster_roles = self.roles.iter().filter(|(key, _)| key.namespace.is_empty());
-            cluster_roles.filter(|(_, part)| is_part(part)).map(|(key, _)| key.clone()).collect()
-        };
-        let aggregated: BTreeMap<RoleKey, Vec<RoleKey>> = self
-            .roles
-            .iter()
-            .filter(|(_, role)| !role.aggregated.is_empty())
-            .map(|(key, role)| (key.clone(), parts(role)))
-            .collect();
-        let rules: Vec<(RoleKey, Vec<Rule>)> =
-            aggregated.keys().map(|key| (key.clone(), self.collect(key, &aggregated))).collect();
-        for (key, rules) in rules {
-            if let Some(role) = self.roles.get_mut(&key) {
-                role.rules = rules;
-            }
-        }
-    }
-
-    /// Collects the rules of the roles that an aggregated role selects, directly or through other
-    /// aggregated roles.
-    fn collect(&self, key: &RoleKey, aggregated: &BTreeMap<RoleKey, Vec<RoleKey>>) -> Vec<Rule> {
-        let mut rules: Vec<Rule> = Vec::new();
-        let mut seen = BTreeSet::from([key]);
-        let mut open = vec![key];
-        while let Some(next) = open.pop() {
-            if let Some(parts) = aggregated.get(next) {
-                open.extend(parts.iter().filter(|part| seen.insert(part)));
-            } else if let Some(role) = self.roles.get(next) {
-                rules.extend(role.rules.iter().cloned());
-            }
-        }
-        rules
     }
 }
 

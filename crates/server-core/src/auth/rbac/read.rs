@@ -5,22 +5,24 @@
 
 use std::collections::BTreeMap;
 
-use krm_core::label_selector::LabelSelector;
 use krm_core::typed::{self, Problem, or_default};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, decode};
-use serde::de::{DeserializeOwned, Error};
+use serde::de::{DeserializeOwned, Error, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 
-use super::model::{Binding, Role, RoleKey, Rule, Subject};
+use super::model::{Binding, RoleKey, Rule, Subject};
 
 /// The API group of roles and bindings.
 const GROUP: &str = "rbac.authorization.k8s.io";
 
+/// The beginning of the labels that add a role to another in a cluster.
+const AGGREGATE: &str = "rbac.authorization.k8s.io/aggregate-to-";
+
 /// The roles and bindings of files, by namespace and name.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
-    pub(super) roles: BTreeMap<RoleKey, Role>,
+    pub(super) roles: BTreeMap<RoleKey, Vec<Rule>>,
     pub(super) bindings: BTreeMap<RoleKey, Binding>,
 }
 
@@ -84,14 +86,7 @@ struct RoleFields {
     metadata: Metadata,
     #[serde(default, deserialize_with = "or_default")]
     rules: Vec<Rule>,
-    aggregation_rule: Option<AggregationRule>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-struct AggregationRule {
-    #[serde(deserialize_with = "or_default")]
-    cluster_role_selectors: Vec<LabelSelector>,
+    aggregation_rule: Option<IgnoredAny>,
 }
 
 /// A `RoleBinding` or `ClusterRoleBinding` after its `kind` and `apiVersion`.
@@ -144,8 +139,8 @@ impl Object<'_> {
             return Err(self.error("apiVersion", format!("expected `{GROUP}/v1`")));
         }
         match kind.as_str() {
-            "Role" => self.role(true, objects)?,
-            "ClusterRole" => self.role(false, objects)?,
+            "Role" => return self.role(true, objects),
+            "ClusterRole" => return self.role(false, objects),
             "RoleBinding" => self.binding(true, objects)?,
             "ClusterRoleBinding" => self.binding(false, objects)?,
             _ => return Err(self.error("kind", format!("unknown kind `{kind}`"))),
@@ -153,7 +148,8 @@ impl Object<'_> {
         Ok(None)
     }
 
-    fn role(self, is_namespaced: bool, objects: &mut Objects) -> Result<()> {
+    /// Reads a role, and returns a warning if it is labelled as a part of another one.
+    fn role(self, is_namespaced: bool, objects: &mut Objects) -> Result<Option<Diagnostic>> {
         let fields: RoleFields = self.typed(&["apiVersion", "kind"])?;
         let key = self.key(&fields.metadata, is_namespaced)?;
         for (index, rule) in fields.rules.iter().enumerate() {
@@ -161,22 +157,20 @@ impl Object<'_> {
                 return Err(self.error(&format!("rules[{index}]"), problem));
             }
         }
-        let aggregated = match fields.aggregation_rule {
-            None => Vec::new(),
-            Some(_) if is_namespaced => {
-                return Err(self.error("aggregationRule", "unknown field `aggregationRule`"));
-            }
-            Some(rule) if rule.cluster_role_selectors.is_empty() => {
-                let problem = "expected at least one of `clusterRoleSelectors`";
-                return Err(self.error("aggregationRule", problem));
-            }
-            Some(rule) => rule.cluster_role_selectors,
-        };
-        let role = Role { labels: fields.metadata.labels, rules: fields.rules, aggregated };
-        match objects.roles.insert(key, role) {
-            None => Ok(()),
-            Some(_) => Err(self.error("", "a role with this name already exists")),
+        if fields.aggregation_rule.is_some() {
+            let problem = "roles in files are not aggregated";
+            let hint = "write the `rules` of the selected roles into this one";
+            return Err(Box::new(self.error("aggregationRule", problem).hint(hint)));
         }
+        if objects.roles.insert(key, fields.rules).is_some() {
+            return Err(self.error("", "a role with this name already exists"));
+        }
+        let label = fields.metadata.labels.keys().find_map(|key| key.strip_prefix(AGGREGATE));
+        Ok(label.map(|role| {
+            let message = format!("the label `{AGGREGATE}{role}` has no effect in files");
+            let hint = format!("bind this role to those who have the role `{role}`");
+            Diagnostic::warning(message).at(self.node.place()).hint(hint)
+        }))
     }
 
     fn binding(self, is_namespaced: bool, objects: &mut Objects) -> Result<()> {

@@ -1,16 +1,16 @@
 //! The metrics of the server, in the text format of `OpenMetrics`.
 //!
-//! A label has few values, and none of them comes from a client: unknown values become `other`. No
-//! label contains the name of a Template, a namespace or a user.
+//! A label has few values, and none of them comes from a client. No label contains the name of a
+//! Template, a namespace or a user.
 
-mod labels;
 mod process;
 mod running;
 
 use std::fmt;
+use std::hash::Hash;
 use std::time::Duration;
 
-use prometheus_client::encoding::text;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -18,11 +18,6 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-pub use self::labels::{Dialect, Operation, Outcome, Request};
-use self::labels::{
-    ExpansionLabels, InstanceLabels, ObjectsLabels, OptionLabels, ReasonLabels, RequestLabels,
-    ResultLabels, StoreLabels, TimeLabels,
-};
 use super::admission::Admission;
 use crate::groups::{Group, Kind};
 
@@ -41,24 +36,48 @@ const OBJECTS: [f64; 13] =
 
 type Histograms<Labels> = Family<Labels, Histogram, fn() -> Histogram>;
 
+/// A label and its value.
+type Label = (&'static str, &'static str);
+
+/// The labels of a request's metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Request {
+    /// The Kubernetes verb, such as `list`; for other paths, the HTTP method in lower case.
+    pub verb: &'static str,
+    /// The API group; empty for other paths.
+    pub group: &'static str,
+    /// The plural name of the resource; empty for other paths.
+    pub resource: &'static str,
+    /// The subresource; empty if there is none.
+    pub subresource: &'static str,
+}
+
+/// The labels of counted requests. Durations have no code, because a histogram has many series.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answered {
+    #[prometheus(flatten)]
+    request: Request,
+    code: u16,
+}
+
 /// All metrics of the server.
 pub struct Metrics {
     registry: Registry,
-    requests: Family<RequestLabels, Counter>,
-    request_seconds: Histograms<TimeLabels>,
-    expansions: Family<ExpansionLabels, Counter>,
+    requests: Family<Answered, Counter>,
+    request_seconds: Histograms<Request>,
+    expansions: Family<[Label; 2], Counter>,
     expansion_seconds: Histogram,
     expansion_objects: Histogram,
-    store_seconds: Histograms<StoreLabels>,
-    store_objects: Family<ObjectsLabels, Gauge>,
+    store_seconds: Histograms<[Label; 2]>,
+    store_objects: Family<[(&'static str, String); 1], Gauge>,
     events_dropped: Counter,
     authorization_seconds: Histogram,
-    files_failed: Family<OptionLabels, Gauge>,
+    files_failed: Family<[Label; 1], Gauge>,
     panics: Counter,
     audit_dropped: Counter,
-    instances: Family<InstanceLabels, Gauge>,
-    reconcile_seconds: Histograms<ResultLabels>,
-    reconcile_errors: Family<ReasonLabels, Counter>,
+    instances: Family<[Label; 2], Gauge>,
+    reconcile_seconds: Histograms<[Label; 1]>,
+    reconcile_errors: Family<[Label; 1], Counter>,
     queue_length: Gauge,
 }
 
@@ -67,131 +86,82 @@ impl Metrics {
     /// watches. `version` and `commit` describe the build; `commit` may be empty.
     #[must_use]
     pub fn new(admission: Admission, version: &str, commit: &str) -> Self {
-        let mut metrics = Self {
-            registry: Registry::default(),
-            requests: Family::default(),
-            request_seconds: Family::new_with_constructor(seconds),
-            expansions: Family::default(),
-            expansion_seconds: seconds(),
-            expansion_objects: Histogram::new(OBJECTS),
-            store_seconds: Family::new_with_constructor(seconds),
-            store_objects: Family::default(),
-            events_dropped: Counter::default(),
-            authorization_seconds: seconds(),
-            files_failed: Family::default(),
-            panics: Counter::default(),
-            audit_dropped: Counter::default(),
-            instances: Family::default(),
-            reconcile_seconds: Family::new_with_constructor(seconds),
-            reconcile_errors: Family::default(),
-            queue_length: Gauge::default(),
-        };
-        metrics.register_requests();
-        metrics.register_work();
-        metrics.register_instances();
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(process::Process::new()));
+        let ours = registry.sub_registry_with_prefix("krm_template");
         let built = vec![("version", version.to_owned()), ("commit", commit.to_owned())];
-        let ours = metrics.registry.sub_registry_with_prefix("krm_template");
         ours.register("build", "The version and the commit of the program", Info::new(built));
         ours.register_collector(Box::new(running::Running(admission)));
-        metrics.registry.register_collector(Box::new(process::Process::new()));
-        metrics
-    }
-
-    fn register_requests(&mut self) {
-        let ours = self.registry.sub_registry_with_prefix("krm_template");
-        ours.register("requests", "Requests that were answered", self.requests.clone());
-        ours.register(
-            "request_seconds",
-            "How long requests took, except watches",
-            self.request_seconds.clone(),
-        );
-        ours.register("panics", "Panics that were caught", self.panics.clone());
-        ours.register(
-            "authorization_seconds",
-            "How long it took to decide whether a request is allowed",
-            self.authorization_seconds.clone(),
-        );
-        ours.register(
-            "files_failed",
-            "Whether the files of an option cannot be used any more",
-            self.files_failed.clone(),
-        );
-        ours.register(
-            "audit_dropped",
-            "Lines of the audit log that were not written",
-            self.audit_dropped.clone(),
-        );
-    }
-
-    fn register_work(&mut self) {
-        let ours = self.registry.sub_registry_with_prefix("krm_template");
-        ours.register("expansions", "Expansions of Templates", self.expansions.clone());
-        ours.register(
-            "expansion_seconds",
-            "How long expansions took",
-            self.expansion_seconds.clone(),
-        );
-        ours.register(
-            "expansion_objects",
-            "How many objects expansions created",
-            self.expansion_objects.clone(),
-        );
-        ours.register(
-            "store_seconds",
-            "How long operations of the store took",
-            self.store_seconds.clone(),
-        );
-        ours.register("store_objects", "Objects in the store", self.store_objects.clone());
-        ours.register(
-            "events_dropped",
-            "Watches that were ended because the client was too slow",
-            self.events_dropped.clone(),
-        );
-    }
-
-    fn register_instances(&mut self) {
-        let ours = self.registry.sub_registry_with_prefix("krm_template");
-        ours.register(
-            "instances",
-            "TemplateInstances that the server works on",
-            self.instances.clone(),
-        );
-        ours.register(
-            "instances_reconcile_seconds",
-            "How long steps of TemplateInstances took",
-            self.reconcile_seconds.clone(),
-        );
-        ours.register(
-            "instances_reconcile_errors",
-            "Failed steps of TemplateInstances",
-            self.reconcile_errors.clone(),
-        );
-        ours.register(
-            "instances_queue_length",
-            "TemplateInstances that wait for a step",
-            self.queue_length.clone(),
-        );
+        let requests = "How long requests took, except watches";
+        let authorization = "How long it took to decide whether a request is allowed";
+        let files = "Whether the files of an option cannot be used any more";
+        let events = "Watches that were ended because the client was too slow";
+        let queued = "TemplateInstances that wait for a step";
+        let steps = "How long steps of TemplateInstances took";
+        let failed = "Failed steps of TemplateInstances";
+        Self {
+            requests: add(ours, "requests", "Requests that were answered", Family::default()),
+            request_seconds: add(ours, "request_seconds", requests, all_seconds()),
+            expansions: add(ours, "expansions", "Expansions of Templates", Family::default()),
+            expansion_seconds: add(
+                ours,
+                "expansion_seconds",
+                "How long expansions took",
+                seconds(),
+            ),
+            expansion_objects: add(
+                ours,
+                "expansion_objects",
+                "How many objects expansions created",
+                Histogram::new(OBJECTS),
+            ),
+            store_seconds: add(
+                ours,
+                "store_seconds",
+                "How long operations of the store took",
+                all_seconds(),
+            ),
+            store_objects: add(ours, "store_objects", "Objects in the store", Family::default()),
+            events_dropped: add(ours, "events_dropped", events, Counter::default()),
+            authorization_seconds: add(ours, "authorization_seconds", authorization, seconds()),
+            files_failed: add(ours, "files_failed", files, Family::default()),
+            panics: add(ours, "panics", "Panics that were caught", Counter::default()),
+            audit_dropped: add(
+                ours,
+                "audit_dropped",
+                "Lines of the audit log that were not written",
+                Counter::default(),
+            ),
+            instances: add(
+                ours,
+                "instances",
+                "TemplateInstances that the server works on",
+                Family::default(),
+            ),
+            reconcile_seconds: add(ours, "instances_reconcile_seconds", steps, all_seconds()),
+            reconcile_errors: add(ours, "instances_reconcile_errors", failed, Family::default()),
+            queue_length: add(ours, "instances_queue_length", queued, Gauge::default()),
+            registry,
+        }
     }
 
     /// Sets the number of instances of a group that are ready, or are not.
     pub fn set_instances(&self, group: Group, is_ready: bool, count: usize) {
-        let labels =
-            InstanceLabels { group: group.name(), ready: if is_ready { "true" } else { "false" } };
+        let ready = if is_ready { "true" } else { "false" };
+        let labels = [("group", group.name()), ("ready", ready)];
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         self.instances.get_or_create(&labels).set(count);
     }
 
     /// Measures a step of an instance, by its result.
     pub fn observe_reconcile(&self, result: &'static str, elapsed: Duration) {
-        self.reconcile_seconds
-            .get_or_create(&ResultLabels { result })
-            .observe(elapsed.as_secs_f64());
+        let seconds = self.reconcile_seconds.get_or_create(&[("result", result)]);
+        seconds.observe(elapsed.as_secs_f64());
     }
 
     /// Counts a failed step of an instance by the reason of its condition.
     pub fn count_instance_error(&self, reason: &'static str) {
-        let labels = ReasonLabels { reason };
-        self.reconcile_errors.get_or_create(&labels).inc();
+        self.reconcile_errors.get_or_create(&[("reason", reason)]).inc();
     }
 
     /// Sets the number of instances that wait for a step.
@@ -200,41 +170,41 @@ impl Metrics {
     }
 
     /// Counts a request that was answered with `code`. `elapsed` is absent for a watch.
-    pub fn observe_request(&self, request: Request<'_>, code: u16, elapsed: Option<Duration>) {
-        let labels = RequestLabels::new(request, code);
+    pub fn observe_request(&self, request: Request, code: u16, elapsed: Option<Duration>) {
         if let Some(elapsed) = elapsed {
-            let seconds = self.request_seconds.get_or_create(&TimeLabels::new(&labels));
+            let seconds = self.request_seconds.get_or_create(&request);
             seconds.observe(elapsed.as_secs_f64());
         }
-        self.requests.get_or_create(&labels).inc();
+        self.requests.get_or_create(&Answered { request, code }).inc();
     }
 
-    /// Counts an expansion that created `objects` objects; zero if it failed.
+    /// Counts an expansion in a dialect that created a number of objects, or failed for a reason.
     pub fn observe_expansion(
         &self,
-        dialect: Dialect,
-        outcome: Outcome,
-        objects: usize,
+        dialect: &'static str,
+        created: Result<usize, &'static str>,
         elapsed: Duration,
     ) {
-        self.expansions.get_or_create(&ExpansionLabels::new(dialect, outcome)).inc();
+        let outcome = created.err().unwrap_or("ok");
+        self.expansions.get_or_create(&[("dialect", dialect), ("outcome", outcome)]).inc();
         self.expansion_seconds.observe(elapsed.as_secs_f64());
-        if outcome == Outcome::Ok {
+        if let Ok(objects) = created {
             self.expansion_objects.observe(f64::from(u32::try_from(objects).unwrap_or(u32::MAX)));
         }
     }
 
     /// Measures an operation of the store, which is `memory`, `file` or `etcd`.
-    pub fn observe_store(&self, store: &'static str, operation: Operation, elapsed: Duration) {
-        self.store_seconds
-            .get_or_create(&StoreLabels::new(store, operation))
-            .observe(elapsed.as_secs_f64());
+    pub fn observe_store(&self, store: &'static str, operation: &'static str, elapsed: Duration) {
+        let seconds =
+            self.store_seconds.get_or_create(&[("store", store), ("operation", operation)]);
+        seconds.observe(elapsed.as_secs_f64());
     }
 
     /// Sets the number of stored objects of a kind in a group.
     pub fn set_store_objects(&self, group: Group, kind: Kind, objects: u64) {
+        let resource = format!("{}.{}", kind.resource(), group.name());
         self.store_objects
-            .get_or_create(&ObjectsLabels::new(group, kind))
+            .get_or_create(&[("resource", resource)])
             .set(i64::try_from(objects).unwrap_or(i64::MAX));
     }
 
@@ -245,7 +215,7 @@ impl Metrics {
 
     /// Sets whether the files of an option cannot be used.
     pub fn set_files_failed(&self, option: &'static str, has_failed: bool) {
-        let failed = self.files_failed.get_or_create(&OptionLabels { option });
+        let failed = self.files_failed.get_or_create(&[("option", option)]);
         failed.set(i64::from(has_failed));
     }
 
@@ -282,8 +252,23 @@ impl fmt::Debug for Metrics {
     }
 }
 
+/// Registers a metric.
+fn add<M: EncodeMetric + Clone + fmt::Debug + Send + Sync + 'static>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    metric: M,
+) -> M {
+    registry.register(name, help, metric.clone());
+    metric
+}
+
 fn seconds() -> Histogram {
     Histogram::new(SECONDS)
+}
+
+fn all_seconds<Labels: Clone + Eq + Hash>() -> Histograms<Labels> {
+    Family::new_with_constructor(seconds)
 }
 
 #[cfg(test)]

@@ -181,11 +181,8 @@ fn key_of<'p>(pair: &'p KeyValue, prefix: &str) -> Option<&'p str> {
     pair.key_str().ok()?.strip_prefix(prefix)
 }
 
-/// Returns the value in a record, or `None` if it is damaged. Former versions stored the value alone.
+/// Returns the value in a record, or `None` if it is damaged.
 fn value_of(key: &str, bytes: &[u8]) -> Option<Bytes> {
-    if !Record::is_record(bytes) {
-        return Some(Bytes::copy_from_slice(bytes));
-    }
     let record = Record::decode(bytes).filter(|record| record.key == key)?;
     Some(Bytes::copy_from_slice(record.value))
 }

@@ -8,7 +8,7 @@ use http::Method;
 use crate::serve::incoming::Incoming;
 use crate::wire::path::{DEFAULT_NAMESPACE, DeploymentPath};
 use krm_template_server_core::auth::Attributes;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 
 /// Returns `true` if a method only reads.
 pub(in crate::serve) fn is_read(method: &Method) -> bool {
@@ -50,15 +50,8 @@ pub(in crate::serve) fn of_request<'a>(
 
 /// Returns the right to do something with a deployment, or with all if the name is empty.
 pub(in crate::serve) fn to<'a>(verb: &'a str, namespace: &'a str, name: &'a str) -> Attributes<'a> {
-    Attributes {
-        verb,
-        group: Group::Krm.name(),
-        version: Group::Krm.version(),
-        resource: "deployments",
-        namespace,
-        name,
-        ..Attributes::default()
-    }
+    let of = (Group::Krm, Kind::Template);
+    Attributes { resource: "deployments", ..Attributes::on(verb, of, namespace, name) }
 }
 
 /// Returns the right to the manifests of a deployment, which have all values, also secrets.

@@ -1,8 +1,4 @@
 //! The user who has changed a stored Template: an automatic upgrade does only what that user may do.
-#![cfg_attr(
-    not(feature = "deployments"),
-    expect(dead_code, reason = "without a cluster, nothing is upgraded")
-)]
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

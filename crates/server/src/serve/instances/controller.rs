@@ -315,7 +315,6 @@ async fn step(context: &Context, key: &str, cause: Cause) -> Result<Outcome, Sto
     let Some(mut instance) = Instance::read(context, key).await? else {
         return Ok(Outcome::Gone);
     };
-    #[cfg(feature = "deployments")]
     if let Some(cluster) = context.state.cluster.clone() {
         if instance.draft.is_being_deleted() {
             return super::removal::step(context, &cluster, &mut instance).await;
@@ -325,7 +324,6 @@ async fn step(context: &Context, key: &str, cause: Cause) -> Result<Outcome, Sto
             Group::OpenShift => super::openshift::step(context, &cluster, &mut instance).await,
         };
     }
-    let _ = cause;
     if instance.draft.is_being_deleted() {
         return Ok(Outcome::Done);
     }
@@ -337,13 +335,11 @@ async fn gone(context: Context, item: Item, is_leader: bool) {
     let Ok(instance) = Instance::of(item) else {
         return;
     };
-    #[cfg(feature = "deployments")]
     if let Some(cluster) = context.state.cluster.clone().filter(|_| is_leader)
         && let Err(stop) = super::removal::abandoned(&context, &cluster, &instance).await
     {
         tracing::warn!(?stop, "cannot delete the Secret of a deleted instance");
     }
-    let _ = is_leader;
     let place = (instance.group(), instance.namespace(), instance.name());
     if let Err(error) = orphans::forget(&context.state.store, place, &instance.uid).await {
         tracing::warn!(%error, "cannot delete what belongs to a deleted instance");

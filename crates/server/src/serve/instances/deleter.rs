@@ -1,9 +1,5 @@
 //! The user who deletes an instance, or who last asked for it: its objects are deleted with their
 //! permissions if the requester may not do it.
-#![cfg_attr(
-    not(feature = "deployments"),
-    expect(dead_code, reason = "without a cluster, instances are only expanded")
-)]
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -2,8 +2,6 @@
 //! requester, then expanded.
 
 use std::collections::BTreeMap;
-#[cfg(not(feature = "deployments"))]
-use std::future::ready;
 
 use super::record::{Instance, Plan, Taken};
 use crate::object::{Draft, Stored};
@@ -109,15 +107,7 @@ pub(in crate::serve) async fn stored(
     let mut refused = Vec::new();
     for group in [instance.group, other] {
         let resource = Kind::Template.resource();
-        let wanted = Attributes {
-            verb: "get",
-            group: group.name(),
-            version: group.version(),
-            resource,
-            namespace,
-            name,
-            ..Attributes::default()
-        };
+        let wanted = Attributes::on("get", (group, Kind::Template), namespace, name);
         // Before the store is read, which would tell whether there is one.
         if let Err(status) = state.authorize(user, &wanted).await {
             refused.push(status.message);
@@ -161,7 +151,6 @@ impl Plan {
 }
 
 /// Reads the values in a ConfigMap or Secret of the namespace of an instance, and its version.
-#[cfg(feature = "deployments")]
 async fn values(
     state: &State,
     instance: &Instance,
@@ -201,17 +190,6 @@ async fn values(
     }
 }
 
-#[cfg(not(feature = "deployments"))]
-fn values(
-    _: &State,
-    _: &Instance,
-    _: &User,
-    (kind, name): (&'static str, &str),
-    may_be_missing: bool,
-) -> impl Future<Output = Result<Values, Problem>> {
-    ready(without_cluster(kind, name, may_be_missing))
-}
-
 fn without_cluster(kind: &str, name: &str, may_be_missing: bool) -> Result<Values, Problem> {
     if may_be_missing {
         return Ok(Values::default());
@@ -221,7 +199,6 @@ fn without_cluster(kind: &str, name: &str, may_be_missing: bool) -> Result<Value
 }
 
 /// Returns the texts in the field `data` of an object. Returns `None` if one is not text.
-#[cfg(feature = "deployments")]
 pub(super) fn data(live: &serde_json::Value, is_base64: bool) -> Option<BTreeMap<String, String>> {
     use base64::engine::Engine as _;
     use base64::engine::general_purpose::STANDARD;

@@ -27,30 +27,21 @@
 //! | `lease` | one of several servers at a time |
 
 pub(super) mod authors;
-#[cfg(feature = "deployments")]
 mod chain;
 mod controller;
 pub(super) mod deleter;
 pub(super) mod expansion;
-#[cfg(feature = "deployments")]
 mod journal;
-#[cfg(feature = "deployments")]
 mod kept;
 mod lease;
-#[cfg(feature = "deployments")]
 mod objects;
-#[cfg(feature = "deployments")]
 mod openshift;
 mod orphans;
-#[cfg(feature = "deployments")]
 mod own;
-#[cfg(feature = "deployments")]
 pub(super) mod preview;
 mod record;
 mod recorded;
-#[cfg(feature = "deployments")]
 mod removal;
-#[cfg(feature = "deployments")]
 mod report;
 pub(super) mod revisions;
 mod standing;

@@ -2,10 +2,6 @@
 //!
 //! Each write expects the revision that was read, and the lease in its epoch: so a server that was
 //! stopped and wakes up changes nothing.
-#![cfg_attr(
-    not(feature = "deployments"),
-    expect(dead_code, unused_imports, reason = "without a cluster, instances are only expanded")
-)]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +18,7 @@ use crate::object::{Draft, Stored, instance};
 use crate::process::instance::Generated;
 use crate::serve::state::State;
 use krm_template_server_core::auth::User;
-use krm_template_server_core::auth::request::AUTHENTICATED;
+use krm_template_server_core::auth::request::{AUTHENTICATED, SERVICE_ACCOUNT, SERVICE_ACCOUNTS};
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result as Answered, Status};
 use krm_template_server_core::store::{Error, Item, Revision};
@@ -32,9 +28,6 @@ const TRIES: usize = 10;
 
 /// The extra fields that are new for each token, and that a cluster refuses to impersonate.
 const OF_TOKENS: &str = "authentication.kubernetes.io/";
-
-/// The prefix of the user names of service accounts.
-const SERVICE_ACCOUNT: &str = "system:serviceaccount";
 
 /// Why a step of an instance ends early.
 #[derive(Clone, Debug)]
@@ -162,10 +155,10 @@ impl Instance {
         if let Some(account) = account.filter(|name| !name.is_empty()) {
             let namespace = self.namespace();
             return Some(User {
-                name: format!("{SERVICE_ACCOUNT}:{namespace}:{account}"),
+                name: format!("{SERVICE_ACCOUNT}{namespace}:{account}"),
                 groups: vec![
-                    format!("{SERVICE_ACCOUNT}s"),
-                    format!("{SERVICE_ACCOUNT}s:{namespace}"),
+                    SERVICE_ACCOUNTS.to_owned(),
+                    format!("{SERVICE_ACCOUNTS}:{namespace}"),
                     AUTHENTICATED.to_owned(),
                 ],
                 ..User::default()
@@ -234,7 +227,6 @@ impl Instance {
     }
 
     /// Removes the finalizer, and with the last one the instance.
-    #[cfg(feature = "deployments")]
     pub(super) async fn release(&mut self, context: &Context) -> Result<(), Stop> {
         let own = instance::finalizer(self.group());
         let rest: Vec<&str> = self.draft.finalizers().filter(|one| *one != own).collect();
@@ -333,7 +325,6 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Generates the key, if there is none yet.
-    #[cfg(feature = "deployments")]
     pub(super) fn generate_key(&mut self) {
         if self.key.is_empty() {
             self.key = [(); 3].map(|()| Uuid::new_v4().to_string()).concat();
@@ -341,7 +332,6 @@ impl Plan {
     }
 
     /// Begins a generation, or the same one with other objects.
-    #[cfg(feature = "deployments")]
     pub(super) fn begin(&mut self, generation: i64) {
         if self.generation != generation || self.applied != 0 {
             self.generation = generation;

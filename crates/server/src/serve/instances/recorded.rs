@@ -4,10 +4,6 @@
 //! generation uses the Templates that were stored when its requester changed the `spec`:
 //! `spec.templateVersion` is the version of the store at that time, and what was written later is
 //! not taken. The first step records them in the plan. Later steps only compare them.
-#![cfg_attr(
-    not(feature = "deployments"),
-    expect(dead_code, reason = "without a cluster, nothing is recorded")
-)]
 
 use std::collections::BTreeMap;
 

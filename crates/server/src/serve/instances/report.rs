@@ -9,6 +9,7 @@ use super::record::{Context, Instance, Outcome, Stop};
 use super::revisions;
 use super::status::Status;
 use krm_template_server_core::groups::Kind;
+use krm_template_server_core::ops::units::rfc3339;
 use krm_template_server_deployments::apply::{Cluster, Failure, add_values};
 
 /// Writes a failed step into the conditions.
@@ -114,8 +115,8 @@ pub(super) async fn tell(
         "reason": reason,
         "message": message.get(..cut).unwrap_or_default(),
         "source": {"component": "krm-template-server"},
-        "firstTimestamp": crate::object::meta::rfc3339(now),
-        "lastTimestamp": crate::object::meta::rfc3339(now),
+        "firstTimestamp": rfc3339(now),
+        "lastTimestamp": rfc3339(now),
         "count": 1,
     });
     cluster.tell(instance.namespace(), &event).await;

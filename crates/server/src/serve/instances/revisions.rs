@@ -1,20 +1,16 @@
 //! Earlier versions of an instance: when each was applied, by whom, and how it ended.
-#![cfg_attr(
-    not(feature = "deployments"),
-    expect(dead_code, reason = "without a cluster, instances are only expanded")
-)]
 
 use serde_json::{Value, json};
 
 use super::record::{Context, Instance, Plan, Stop, beside, unavailable};
 use super::status::without_digest;
-use crate::object::meta::rfc3339;
 use crate::serve::answer::Answer;
 use crate::serve::call::Call;
 use crate::serve::render;
 use crate::serve::state::State;
 use crate::wire::accept::Scope;
 use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::units::rfc3339;
 use krm_template_server_core::status::{Result as Answered, Status};
 use krm_template_server_core::store::{Error, Item};
 

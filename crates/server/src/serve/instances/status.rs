@@ -1,17 +1,13 @@
 //! The status of an instance: its conditions, and its objects.
-#![cfg_attr(
-    not(feature = "deployments"),
-    expect(dead_code, reason = "without a cluster, instances are only expanded")
-)]
 
 use jiff::Timestamp;
 use krm_core::secrets::KnownSecrets;
 use serde_json::{Map, Value, json};
 
 use super::record::Instance;
-use crate::object::meta::rfc3339;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::groups::Group;
+use krm_template_server_core::ops::units::rfc3339;
 
 /// The beginning of a hash of objects that has a key. Others tell of the values in Secrets, and are
 /// not shown.

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 
 use crate::serve::etag;
 use crate::wire::accept;
-use crate::wire::path::LEGACY_TEMPLATES;
 
 /// The `OpenAPI` documents of versions 2 and 3, as they are sent.
 #[derive(Debug)]
@@ -69,42 +68,11 @@ const PROTOBUF: [&str; 2] = [
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
 ];
 
-/// The path of our document in [`V3`].
-const OURS: &str = "apis/template.krm.dev/v1alpha1";
-
 /// Parts of the paths and names of types in the review groups.
 const REVIEWS: [&str; 2] = ["api.auth", "apis/auth"];
 
 fn read(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
-}
-
-/// Returns the document of the core group: of our document, the paths of Templates by which kubectl
-/// creates and changes those of `v1`.
-fn core(ours: &Value) -> Value {
-    let mut core = ours.clone();
-    let Some(Value::Object(paths)) = core.get_mut("paths") else {
-        return core;
-    };
-    let prefix = format!("/{OURS}/namespaces/{{namespace}}/templates");
-    let all = std::mem::take(paths).into_iter();
-    paths.extend(all.filter_map(|(path, mut operations)| {
-        let rest = path.strip_prefix(&prefix)?;
-        let is_served = |verb: &str| match rest {
-            "" => matches!(verb, "post" | "parameters"),
-            _ => rest == "/{name}",
-        };
-        let served = operations.as_object_mut()?;
-        served.retain(|verb, _| is_served(verb));
-        for operation in served.values_mut() {
-            if let Some(kind) = operation.get_mut("x-kubernetes-group-version-kind") {
-                *kind = json!({"group": "", "version": "v1", "kind": "Template"});
-            }
-        }
-        let path = format!("/api/v1/namespaces/{{namespace}}/{LEGACY_TEMPLATES}{rest}");
-        (!served.is_empty()).then_some((path, operations))
-    }));
-    core
 }
 
 impl Documents {
@@ -114,13 +82,8 @@ impl Documents {
         let is_served =
             |name: &str| with_reviews || !REVIEWS.iter().any(|part| name.contains(part));
         let v3 = V3.into_iter().filter(|(path, _)| is_served(path));
-        let mut v3: BTreeMap<String, Value> =
-            v3.map(|(path, text)| (path.to_owned(), read(text))).collect();
-        if let Some(ours) = v3.get(OURS).filter(|_| with_reviews) {
-            v3.insert("api/v1".to_owned(), core(ours));
-        }
         let v3: BTreeMap<String, Document> =
-            v3.into_iter().map(|(path, document)| (path, Document::new(&document))).collect();
+            v3.map(|(path, text)| (path.to_owned(), Document::new(&read(text)))).collect();
         let mut v2 = read(V2);
         for part in ["paths", "definitions"] {
             if let Some(Value::Object(entries)) = v2.get_mut(part) {

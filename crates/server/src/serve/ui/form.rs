@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use krm_template_authoring::form::{Checks, Filled, linked};
 use krm_template_engine::ParameterType;
@@ -11,14 +10,13 @@ use krm_yaml::source::Source;
 use serde_json::json;
 
 use super::super::answer::{self, Answer};
-use super::super::call::Call;
 use super::super::processing::{self, Job};
-use super::visit::{Visit, encoded, html, secured};
+use super::visit::{Visit, counted, encoded, html, secured};
 use super::{seed, values};
 use crate::pages::{self, FormPage, Html, Link, ObjectView, Output, ResultView, Usage};
 use crate::process::{self, Described, Look, Preview, Syntax, Text, View};
 use crate::wire::path::{Resource, Verb};
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::{Result, Status};
 
 #[derive(Clone, Copy)]
@@ -42,9 +40,7 @@ impl Stored<'_> {
             resource: resource.to_owned(),
             name: (!is_processed).then(|| self.name.to_owned()),
             subresource: is_subresource.then(|| "processed".to_owned()),
-            watch_prefix: false,
             group_from_body: false,
-            is_legacy: false,
             selected_name: None,
         }
     }
@@ -100,19 +96,7 @@ pub(super) async fn submit(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Ans
 async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
     let object = (stored.group, stored.namespace, stored.name);
     visit.may("get", ("templates", ""), object).await?;
-    let call = Call {
-        state: visit.state,
-        user: &visit.user,
-        group: stored.group,
-        kind: Kind::Template,
-        is_status: false,
-        namespace: stored.namespace,
-        query: &visit.incoming.query,
-        headers: &visit.incoming.headers,
-        body: Bytes::new(),
-        now: visit.incoming.at,
-        is_legacy: false,
-    };
+    let call = visit.call(stored.group, stored.namespace);
     let template = processing::stored_text(&call, stored.name).await?;
     let Text { text, syntax } = template.text();
     let readable = call.work(text.len(), || {
@@ -159,15 +143,11 @@ struct Rendered {
 impl Rendered {
     /// Renders an expansion. This is slow for large objects, so it runs as part of the expansion.
     fn of(preview: &Preview, group: Group, template: &Arc<Document>) -> Self {
-        let count = |count: usize, one: &str| {
-            let s = if count == 1 { "" } else { "s" };
-            format!("{count} {one}{s}")
-        };
         let objects = preview.objects.iter().enumerate();
         let objects = objects.map(|(index, object)| ObjectView {
             kind: object.kind.clone(),
             name: object.name.clone(),
-            count: format!("{} from parameters", count(object.from_parameters, "field")),
+            count: format!("{} from parameters", counted(object.from_parameters, "field")),
             code: Html::from_safe_string(pages::object(index, &object.pieces)),
         });
         let mut warnings = preview.warnings.clone();
@@ -183,7 +163,7 @@ impl Rendered {
         let source = process::source(group, template);
         Self {
             result: ResultView {
-                count: count(created, "object"),
+                count: counted(created, "object"),
                 has_masks: preview.has_masks,
                 message: message.map(Html::from_safe_string),
                 warnings,

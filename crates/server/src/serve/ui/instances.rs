@@ -10,10 +10,9 @@ use super::super::answer::Answer;
 use super::super::call::{self, Call};
 use super::super::instances::{expansion, preview, revisions};
 use super::super::templates;
-use super::deployments::{changed, counted, moment};
-use super::visit::{Visit, encoded, html, redirect};
+use super::deployments::{changed, moment};
+use super::visit::{Visit, counted, encoded, html, redirect};
 use crate::object::Draft;
-use crate::object::meta::rfc3339;
 use crate::pages::{
     self, Crumb, InstanceList, InstancePage, InstanceRow, ParameterRow, PreviewView, RevisionRow,
     StepRow,
@@ -22,6 +21,7 @@ use crate::wire::path::DEFAULT_NAMESPACE;
 use crate::wire::query::Query;
 use krm_template_server_core::auth::Attributes;
 use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::ops::units::rfc3339;
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::store::Item;
 
@@ -237,17 +237,11 @@ impl Subject<'_> {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let query = Query::default();
         let call = Call {
-            state: self.visit.state,
-            user: &self.visit.user,
-            group: Group::Krm,
             kind: Kind::Instance,
-            is_status: false,
-            namespace: self.namespace,
             query: &query,
             headers: &headers,
             body: Bytes::from(draft.to_value().to_string()),
-            now: self.visit.incoming.at,
-            is_legacy: false,
+            ..self.visit.call(Group::Krm, self.namespace)
         };
         templates::update(&call, self.name).await?;
         Ok(redirect(303, &row(&draft).href))

@@ -20,11 +20,9 @@
 //! request to the API is, and the causes are sorted to the fields. The script sends the form and
 //! shows the answer.
 
-#[cfg(feature = "deployments")]
 mod deployments;
 mod entered;
 mod form;
-#[cfg(feature = "deployments")]
 mod instances;
 mod list;
 mod login;
@@ -41,26 +39,17 @@ use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, HeaderValue};
 use http_body::Body as HttpBody;
 
 use super::answer::{self, Answer};
-use super::incoming::Incoming;
+use super::incoming::{AuditFields, Incoming};
 use super::state::State;
 use crate::pages;
 use crate::wire::endpoint;
-use crate::wire::path::Resource;
 use entered::Entered;
-use krm_template_server_core::auth::User;
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::ops::admission::{Class, Permit};
 use krm_template_server_core::ops::body;
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::tls::Peer;
 use visit::Visit;
-
-/// The details of a request for the audit log.
-pub(super) struct Noted<'n> {
-    pub(super) user: &'n mut User,
-    pub(super) resource: &'n mut Option<Resource>,
-    pub(super) bytes_in: &'n mut u64,
-}
 
 /// The maximum size of a body that is read without authentication, in bytes: a login, which can
 /// contain a submitted form.
@@ -81,35 +70,27 @@ pub(super) fn to_list() -> Answer {
 }
 
 /// Handles a request for a page. Errors are pages, too.
-pub(super) async fn answer<B>(
+pub(super) async fn answer(
     (state, incoming, peer): (&State, &Incoming, &Peer),
     segments: &[String],
-    body: B,
-    noted: Noted<'_>,
-) -> Result<Answer>
-where
-    B: HttpBody,
-    B::Error: std::error::Error + Send + Sync + 'static,
-{
+    body: impl HttpBody<Error: std::error::Error + Send + Sync + 'static>,
+    audited: &mut AuditFields,
+) -> Result<Answer> {
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     if let ["assets", name] = segments.as_slice() {
         return asset(incoming, name);
     }
     let mut visit = Visit::new(state, incoming, peer);
-    let outcome = handle(&mut visit, &segments, body, noted).await;
+    let outcome = handle(&mut visit, &segments, body, audited).await;
     Ok(outcome.unwrap_or_else(|status| visit.failure(&status)))
 }
 
-async fn handle<B>(
+async fn handle(
     visit: &mut Visit<'_>,
     segments: &[&str],
-    body: B,
-    noted: Noted<'_>,
-) -> Result<Answer>
-where
-    B: HttpBody,
-    B::Error: std::error::Error + Send + Sync + 'static,
-{
+    body: impl HttpBody<Error: std::error::Error + Send + Sync + 'static>,
+    audited: &mut AuditFields,
+) -> Result<Answer> {
     let (state, incoming) = (visit.state, visit.incoming);
     let is_post = match incoming.method {
         Method::GET | Method::HEAD => false,
@@ -147,19 +128,18 @@ where
     let place = state.admission.enter(class)?;
     if is_post {
         let body = body::read(body, state.limits.max_body_bytes, state.limits.read_timeout).await?;
-        *noted.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
+        audited.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
         visit.entered = entered(visit, body).await?;
     }
-    let answer = page(visit, segments, is_post, noted).await?;
+    let answer = page(visit, segments, is_post, audited).await?;
     Ok(answer::held(answer, place))
 }
 
 /// Reads a form of a user who is not logged in, within small limits. Returns its permit.
-async fn enter_login<B>(visit: &mut Visit<'_>, body: B) -> Result<Permit>
-where
-    B: HttpBody,
-    B::Error: std::error::Error + Send + Sync + 'static,
-{
+async fn enter_login(
+    visit: &mut Visit<'_>,
+    body: impl HttpBody<Error: std::error::Error + Send + Sync + 'static>,
+) -> Result<Permit> {
     let state = visit.state;
     let place = state.admission.enter(Class::Login)?;
     let body = body::read(body, MAX_LOGIN_BYTES, state.limits.read_timeout).await?;
@@ -178,20 +158,18 @@ async fn page(
     visit: &mut Visit<'_>,
     segments: &[&str],
     is_post: bool,
-    noted: Noted<'_>,
+    audited: &mut AuditFields,
 ) -> Result<Answer> {
-    noted.user.clone_from(&visit.user);
+    audited.user.clone_from(&visit.user);
     match segments {
         [] if !is_post => list::page(visit).await,
         ["upload"] if is_post => upload::open(visit).await,
         ["upload"] => upload::page(visit),
-        #[cfg(feature = "deployments")]
         ["deployments", path @ ..] if path.len() != 2 => {
             visit.home = deployments::HOME;
             // Boxed: otherwise the futures of all requests would be as large as these.
             Box::pin(deployments::answer(visit, path)).await
         }
-        #[cfg(feature = "deployments")]
         ["instances", path @ ..] if path.len() != 2 => {
             visit.home = instances::HOME;
             Box::pin(instances::answer(visit, path)).await
@@ -199,7 +177,7 @@ async fn page(
         [namespace, group, name] => {
             let group = Group::named(group).ok_or_else(Status::no_such_path)?;
             let subject = form::Stored { group, namespace, name };
-            *noted.resource = Some(subject.resource(is_post));
+            audited.resource = Some(subject.resource(is_post));
             if is_post {
                 form::submit(visit, &subject).await
             } else {

@@ -17,7 +17,7 @@ use crate::pages::{self, Html, UploadPage};
 use crate::process::{self, Syntax};
 use crate::wire::path::DEFAULT_NAMESPACE;
 use crate::wire::query::Query;
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::{Result, Status};
 
 pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
@@ -114,17 +114,10 @@ async fn store(visit: &Visit<'_>, group: Group, namespace: &str, text: &str) -> 
         headers.insert(USER_AGENT, agent.clone());
     }
     let call = Call {
-        state: visit.state,
-        user: &visit.user,
-        group,
-        kind: Kind::Template,
-        is_status: false,
-        namespace,
         query: &Query::default(),
         headers: &headers,
         body: Bytes::from(text.to_owned()),
-        now: visit.incoming.at,
-        is_legacy: false,
+        ..visit.call(group, namespace)
     };
     let name = templates::store(&call).await?;
     let stored = Stored { group, namespace, name: &name };

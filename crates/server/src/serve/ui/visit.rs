@@ -6,13 +6,14 @@ use http::header::{
 use serde_json::json;
 
 use super::super::answer::{self, Answer};
+use super::super::call::Call;
 use super::super::incoming::Incoming;
 use super::super::state::State;
 use super::entered::Entered;
 use super::session;
 use crate::pages::{self, Frame, MessagePage};
 use krm_template_server_core::auth::{Attributes, User};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_core::tls::Peer;
 
@@ -77,17 +78,15 @@ impl<'v> Visit<'v> {
         (resource, subresource): (&str, &str),
         (group, namespace, name): (Group, &str, &str),
     ) -> Result<()> {
-        let wanted = Attributes {
-            verb,
-            group: group.name(),
-            version: group.version(),
-            resource,
-            subresource,
-            namespace,
-            name,
-            path: None,
-        };
+        let of = (group, Kind::Template);
+        let wanted =
+            Attributes { resource, subresource, ..Attributes::on(verb, of, namespace, name) };
         self.state.authorize(&self.user, &wanted).await
+    }
+
+    /// Creates a call about Templates in a namespace.
+    pub(super) fn call<'c>(&'c self, group: Group, namespace: &'c str) -> Call<'c> {
+        Call::new(self.state, &self.user, self.incoming, (group, namespace))
     }
 
     /// Responds with an error: a page, or JSON for the script.
@@ -124,8 +123,7 @@ impl<'v> Visit<'v> {
         values
             .map(|(name, value)| {
                 let count = value.chars().count();
-                let s = if count == 1 { "" } else { "s" };
-                (name.to_owned(), format!("{count} character{s}"))
+                (name.to_owned(), counted(count, "character"))
             })
             .collect()
     }
@@ -166,6 +164,12 @@ pub(super) fn redirect(code: u16, to: &str) -> Answer {
         answer.headers_mut().insert(LOCATION, to);
     }
     answer
+}
+
+/// Returns a count with its noun: `1 resource`, `2 resources`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{s}")
 }
 
 /// Percent-encodes a part of a URL.

@@ -72,8 +72,7 @@ fn document(paths: &Map<String, Value>, schemas: &Map<String, Value>) -> Value {
 fn the_files_are_current() {
     let documents = generated(true);
     let v2 = v2::document(documents.values());
-    let core = v3("api/v1");
-    let with_core = protobuf::with_core(v2.clone(), &v2::document([&core].into_iter()));
+    let protobuf = protobuf::document(&v2);
     let files = documents
         .into_iter()
         .map(|(path, value)| (path.replace('/', "_"), value))
@@ -82,7 +81,7 @@ fn the_files_are_current() {
             let text = format!("{}\n", serde_json::to_string_pretty(&value).unwrap());
             (format!("{name}.json"), text.into_bytes())
         })
-        .chain([("v2.pb".to_owned(), protobuf::document(&with_core))]);
+        .chain([("v2.pb".to_owned(), protobuf)]);
     for (name, content) in files {
         let file = Path::new(FOLDER).join(&name);
         if std::env::var_os("UPDATE").is_some() {
@@ -96,14 +95,6 @@ fn the_files_are_current() {
 }
 
 #[test]
-fn the_core_group_has_the_paths_for_kubectl() {
-    let core = v3("api/v1");
-    let paths = core["paths"].as_object().unwrap();
-    let templates = "/api/v1/namespaces/{namespace}/legacytemplates";
-    assert!(paths.keys().eq([templates, &format!("{templates}/{{name}}")]));
-}
-
-#[test]
 fn each_document_is_served_with_its_groups() {
     for with_reviews in [true, false] {
         let documents = Documents::new(with_reviews);
@@ -112,10 +103,7 @@ fn each_document_is_served_with_its_groups() {
         assert_eq!(v2, v2::document(generated.values()));
         let index = body(&documents.index());
         let paths = index["paths"].as_object().unwrap();
-        // Made of our document, for kubectl.
-        let core = "api/v1".to_owned();
-        let expected = with_reviews.then_some(&core).into_iter();
-        assert!(paths.keys().eq(expected.chain(generated.keys())));
+        assert!(paths.keys().eq(generated.keys()));
         for (path, document) in generated {
             assert_eq!(body(&documents.v3(&path, None, None, None)), document);
         }

@@ -2,7 +2,7 @@
 //!
 //! Source: `openapiv2/OpenAPIv2.proto` of `github.com/google/gnostic`.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 const VARINT: u64 = 0;
 const DOUBLE: u64 = 1;
@@ -261,15 +261,4 @@ fn schema(value: &Value) -> Message {
         }
         true
     })
-}
-
-/// Returns the document with the kind `Template` of the core group, which has the type of ours.
-pub(super) fn with_core(mut document: Value, core: &Value) -> Value {
-    let kinds = "/definitions/dev.krm.template.v1alpha1.Template/x-kubernetes-group-version-kind";
-    let kind = serde_json::json!({"group": "", "version": "v1", "kind": "Template"});
-    let kinds = document.pointer_mut(kinds).and_then(Value::as_array_mut);
-    kinds.unwrap().push(kind);
-    let paths: Map<String, Value> = core["paths"].as_object().unwrap().clone();
-    document["paths"].as_object_mut().unwrap().extend(paths);
-    document
 }

@@ -6,9 +6,8 @@ use krm_core::report::unified;
 use krm_yaml::Value;
 
 use super::super::super::answer::Answer;
-use super::super::visit::{Visit, html};
+use super::super::visit::{Visit, counted, html};
 use super::address::Address;
-use super::texts::counted;
 use crate::pages::{self, ChangedText, ChangesPage, DiffLine};
 use krm_template_server_core::ops::panics;
 use krm_template_server_core::status::{Result, Status};

@@ -33,7 +33,7 @@ use krm_template_server_deployments::deployments::Target;
 use address::Address;
 pub(super) use address::HOME;
 pub(super) use changes::changed;
-pub(super) use texts::{counted, moment};
+pub(super) use texts::moment;
 
 /// Handles a request for a page about deployments.
 pub(super) async fn answer(visit: &Visit<'_>, path: &[&str]) -> Result<Answer> {

@@ -50,12 +50,6 @@ pub(in crate::serve::ui) fn moment(visit: &Visit<'_>, at: &str) -> Moment {
     Moment { at: at.to_owned(), ago: ago(at, visit.incoming.at.as_second()) }
 }
 
-/// Returns a count with its noun: `1 resource`, `2 resources`.
-pub(in crate::serve::ui) fn counted(count: usize, what: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{s}")
-}
-
 /// Returns a client command. Its words are names and need no quotes.
 pub(super) fn command(visit: &Visit<'_>, namespace: &str, words: &str) -> String {
     let server = server(visit);

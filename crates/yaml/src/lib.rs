@@ -86,5 +86,4 @@ pub use crate::{
     write::guard::name_of,
     write::removal::{lines_of_items, remove_items},
     write::render::{copy, lines_of_root, render_json_at, render_patched, to_line},
-    write::rows::{Field, Rows},
 };

@@ -29,7 +29,7 @@ mod tests;
 mod values;
 
 pub use builtin::builtin_kinds;
-pub use engine::field_tables::fields_of;
+pub use engine::field_tables::name_references;
 pub use engine::functions::{Chart, FunctionOutput, Functions, HelmChart, OUTPUT};
 pub use engine::program::{Container, Exec, Mount, Program};
 pub use engine::step::Step;
@@ -49,4 +49,3 @@ pub use resources::resource::Resource;
 pub use run::chain;
 pub use run::steps::{consolidate, consolidate_kustomization, consolidate_node, consolidate_root};
 pub use tables::kind_order::legacy_rank;
-pub use tables::name_references::{NAME_REFERENCES, Named};

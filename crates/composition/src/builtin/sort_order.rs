@@ -65,8 +65,8 @@ impl Transform for SortOrderConfig {
 /// Sorts resources in the order of kinds that kustomize has.
 pub(crate) fn by_kind(resources: &mut [Resource<'_>]) {
     let kinds = Kinds {
-        order_first: FIRST.iter().copied().map(str::to_owned).collect(),
-        order_last: LAST.iter().copied().map(str::to_owned).collect(),
+        order_first: FIRST.iter().map(|kind| (*kind).to_owned()).collect(),
+        order_last: LAST.iter().map(|kind| (*kind).to_owned()).collect(),
     };
     kinds.sort(resources);
 }

@@ -24,7 +24,7 @@ use crate::resources::trace::Tracing;
 use crate::values::budget::Budget;
 use krm_core::Identity;
 use krm_core::files::InMemory;
-use krm_core::label_fields::Field;
+use krm_core::kinds::Field;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, FieldPath, Position, Value, ViewMut};

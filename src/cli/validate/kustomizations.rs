@@ -127,8 +127,8 @@ impl Noted {
                 ..environment(&self.disk, &SeedScope::default())
             };
             let functions = InProcess::new(&environment, &NoPrograms);
-            let build = Build::new(self, &functions);
-            let Built { resources: mut built, count, .. } = build.run(&mut steps, Vec::new(), own);
+            let run = Build::new(self, &functions).run(&mut steps, Vec::new(), own);
+            let Built { resources: mut built, count, .. } = run;
             if let Some(server) = server.filter(|_| !own.has_errors()) {
                 built.retain(|resource| !resource.is_local());
                 check_built(&built, &traced.borrow(), server, &mut refused);

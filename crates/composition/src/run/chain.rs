@@ -71,9 +71,11 @@ impl<'b> Build<'b> {
     ) -> Built<'d> {
         let Self { files, functions, keeps_history } = self;
         let state = &mut State { keeps_history, ..State::default() };
-        let mut around = Surroundings { files, functions, budget: &Budget::new(), state };
-        let (resources, stats) = around.run(steps, resources, diagnostics);
-        Built { resources, stats, count: state.objects.saturating_add(state.builds) }
+        let budget = &Budget::new();
+        let mut around = Surroundings { files, functions, budget, state };
+        let (resources, times) = around.run(steps, resources, diagnostics);
+        let count = state.objects.saturating_add(state.builds);
+        Built { resources, stats: times, count }
     }
 }
 

@@ -151,9 +151,9 @@ pub(super) fn made(files: &dyn Files, directory: &str) -> Outcome {
     let mut texts = Vec::new();
     if !diagnostics.has_errors() {
         let build = Build::new(files, &NoFunctions);
-        let built = build.run(&mut transformers, Vec::new(), &mut diagnostics);
+        let made = build.run(&mut transformers, Vec::new(), &mut diagnostics);
         texts.extend(
-            built.resources.iter().map(|resource| resource.text(Position::Document).unwrap()),
+            made.resources.iter().map(|resource| resource.text(Position::Document).unwrap()),
         );
     }
     if diagnostics.has_errors() {

@@ -220,8 +220,8 @@ fn build_in(
     let mut texts = Vec::new();
     if !diagnostics.has_errors() {
         let build = Build::new(files, &Forbidden);
-        let built = build.run(&mut steps, Vec::new(), &mut diagnostics);
-        texts.extend(print(&built.resources, format, &mut diagnostics).unwrap_or_default());
+        let made = build.run(&mut steps, Vec::new(), &mut diagnostics);
+        texts.extend(print(&made.resources, format, &mut diagnostics).unwrap_or_default());
     }
     if diagnostics.has_errors() {
         let errors = diagnostics.errors();

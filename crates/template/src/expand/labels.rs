@@ -93,12 +93,11 @@ fn set_all(mut mapping: ViewMut<'_, '_>, labels: Set<'_>) {
             return;
         }
         let mapping = mapping.reborrow();
-        match labels.lines.get(index) {
-            Some(line) => mapping.insert(line),
-            None => {
-                let value = Value::string(value.clone());
-                mapping.value_mut().insert(Cow::Owned(key.clone()), value);
-            }
+        if let Some(line) = labels.lines.get(index) {
+            mapping.insert(line);
+        } else {
+            let value = Value::string(value.clone());
+            mapping.value_mut().insert(Cow::Owned(key.clone()), value);
         }
     }
 }

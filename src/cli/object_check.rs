@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
-use crate::composition::{OUTPUT, Resource};
+use crate::composition::Resource;
 use crate::krm::identity::Identity;
 use crate::krm::secrets::KnownSecrets;
 use crate::template::Traced;
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
 use krm_template_object_check::{Checker, version};
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
+use krm_yaml::diagnostic::{Diagnostics, ObjectReference, Result};
 use krm_yaml::{Cursor, Document, View};
 
 /// Whether and how printed objects are checked.
@@ -107,7 +107,7 @@ pub(super) fn check_built(
             let node = node.map(|(document, origin)| document.cursor(origin));
             let mut diagnostic = finding.diagnostic(node, is_secret);
             diagnostic.place = diagnostic.place.or_else(|| resource.place_of(&finding.path));
-            if is_output(&diagnostic) {
+            if diagnostic.place.as_ref().is_some_and(|place| place.source.maker().is_some()) {
                 // The text has the values of secrets.
                 diagnostic.conceals = true;
                 diagnostic.fix = None;
@@ -138,12 +138,6 @@ pub(super) fn check_built(
         known.conceal(&mut found);
     }
     diagnostics.append(found);
-}
-
-/// Whether it is at the text of a function.
-fn is_output(diagnostic: &Diagnostic) -> bool {
-    let place = diagnostic.place.as_ref();
-    place.is_some_and(|place| place.source.name().starts_with(OUTPUT))
 }
 
 /// A document and, if it is a list, its items.

@@ -3,10 +3,11 @@
 //! The items are the input of the first transformer, and the output of the last one replaces them.
 //! An item keeps its place: changes are edited into its text.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::composition::chain;
+use crate::composition::chain::Build;
 use crate::composition::{
     Chart, FunctionOutput, Functions, GROUP, Program, Resource, Step, Transformer, consolidate_node,
 };
@@ -26,9 +27,9 @@ use crate::function::rules::{Control, Rules};
 use crate::function::run::Environment;
 use crate::krm::annotations::{
     self, IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OF_PACKAGES, ORIGIN, OWNER, PATH, PREVIOUS,
-    annotate, is_internal, kept_at,
+    annotate, is_internal,
 };
-use crate::krm::identity::{self, Identity, group};
+use crate::krm::identity::{self, Identity, Kept, group};
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::plan::{Instance, Owns, Plan};
 use crate::template::{Earlier, Object};
@@ -188,7 +189,7 @@ fn passed(
         return None;
     }
     let functions = InProcess { environment, others: &NoOthers, earlier: Some(&run) };
-    let (made, _) = chain::run(&mut steps, input, files, &functions, diagnostics);
+    let made = Build::new(files, &functions).run(&mut steps, input, diagnostics).resources;
     if diagnostics.has_errors() {
         return None;
     }
@@ -435,7 +436,7 @@ fn create(
     let Some((identity, called)) = names else {
         return;
     };
-    let path = kept_at(|key| resource.annotation(key)).map(|(path, _)| path);
+    let path = Kept::of(|key| resource.annotation(key)).path.map(Cow::into_owned);
     let control = rules.of(&maker, Control::of(resource.value()));
     annotations::remove(resource.value_mut(), &KEPT);
     annotations::remove(resource.value_mut(), OF_PACKAGES);

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use crate::composition::{OUTPUT, Resource, Transformer};
+use crate::composition::{Resource, Transformer};
 use crate::function::imported;
 use crate::function::items::Items;
 use crate::function::objects::Objects;
@@ -61,7 +61,7 @@ pub(crate) fn check_deployment(
     let inputs = Inputs::of([], InputOrigin::Files).with_python(environment.python.clone());
     found.append(plan::check_deployment(&config, &inputs));
     found.address(Way::Objects);
-    transformer.placed(&found, |source| source.name() == name)
+    transformer.placed(&found, |source| source.is_inline() && source.name() == name)
 }
 
 /// Passes the resources through a transformer. After an error they stay as they are. `earlier`
@@ -87,14 +87,14 @@ pub(super) fn run(
         found.drop_success();
     }
     let has_failed = found.has_errors();
-    let is_input = |source: &Arc<Source>| source.name() == name;
+    let is_input = |source: &Arc<Source>| source.is_inline() && source.name() == name;
     diagnostics.append(transformer.placed(&found, is_input));
     if has_failed {
         return;
     }
     let changed = decision.changed.iter().map(|change| change.text.as_str());
     let texts = changed.chain(decision.added.iter().map(String::as_str));
-    let source = Source::new(format!("{OUTPUT}{}", transformer.id), texts.collect::<String>());
+    let source = Source::output_of(&transformer.id, texts.collect::<String>());
     let Some(new) = read(&source, diagnostics) else {
         return;
     };

@@ -5,7 +5,7 @@
 use std::iter::successors;
 
 use crate::files::{Entry, Files, InMemory, is_below, join, outside};
-use crate::krm::annotations::kept_at;
+use crate::krm::identity::Kept;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::{Cursor, DuplicateKeys, Position};
 
@@ -59,7 +59,7 @@ fn file(item: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<(String, Vec<
     let opened = item.open();
     let item = opened.cursor();
     let value = item.value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
-    let (path, _) = kept_at(|key| value.str_at(&["metadata", "annotations", key]))?;
+    let path = Kept::of(|key| value.str_at(&["metadata", "annotations", key])).path?.into_owned();
     let text = krm_yaml::render(item.document(), &value, Position::Document);
     Some((path, diagnostics.take(text)?.into_bytes()))
 }

@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
+use crate::composition::chain::Build;
 use crate::composition::{
-    Format, FunctionOutput, Functions, Program, Transformer, chain, consolidate, print, show,
+    Format, FunctionOutput, Functions, Program, Transformer, consolidate, print, show,
 };
 use crate::files::{Entry, Files};
 use crate::function::{Environment, InProcess};
@@ -50,8 +51,8 @@ fn build(files: &TwoFiles<'_>, format: Format) -> Option<String> {
         let environment =
             Environment { seed: Some(b"a seed for tests".to_vec()), ..Environment::default() };
         let functions = InProcess::new(&environment, &NoOthers);
-        let (resources, _) =
-            chain::run(&mut transformers, Vec::new(), files, &functions, &mut diagnostics);
+        let build = Build::new(files, &functions);
+        let resources = build.run(&mut transformers, Vec::new(), &mut diagnostics).resources;
         if !diagnostics.has_errors() {
             printed = print(&resources, format, &mut diagnostics).map(|pieces| pieces.concat());
         }

@@ -2,7 +2,7 @@
 //! order.
 //!
 //! [`consolidate`] reads a Composition with its imports and overrides into one list of [`Step`]s,
-//! and [`chain::run`] passes resources through them. A [`Resource`] is plain data that remembers
+//! and [`chain::Build`] passes resources through them. A [`Resource`] is plain data that remembers
 //! the text it was read from. After the last step it is compared with that text, which is edited
 //! where the two differ, so comments, order and layout stay.
 //!
@@ -29,8 +29,8 @@ mod tests;
 mod values;
 
 pub use builtin::builtin_kinds;
-pub use engine::field_tables::fields_of;
-pub use engine::functions::{Chart, FunctionOutput, Functions, HelmChart, OUTPUT};
+pub use engine::field_tables::name_references;
+pub use engine::functions::{Chart, FunctionOutput, Functions, HelmChart};
 pub use engine::program::{Container, Exec, Mount, Program};
 pub use engine::step::Step;
 pub use engine::transformer::{Transformer, TransformerId};
@@ -49,4 +49,3 @@ pub use resources::resource::Resource;
 pub use run::chain;
 pub use run::steps::{consolidate, consolidate_kustomization, consolidate_node, consolidate_root};
 pub use tables::kind_order::legacy_rank;
-pub use tables::name_references::{NAME_REFERENCES, Named};

@@ -20,7 +20,7 @@ use crate::engine::functions::{FunctionOutput, Functions};
 use crate::engine::program::Program;
 use crate::engine::transformer::{Layer, Transformer, TransformerId};
 use crate::resources::resource::Resource;
-use crate::run::chain;
+use crate::run::chain::Build;
 use crate::run::runner::step;
 use krm_core::files::InMemory;
 use krm_yaml::diagnostic::Diagnostics;
@@ -91,7 +91,8 @@ fn transformed(
         .roots()
         .map(|root| Resource::read(&document, root.id(), &mut diagnostics).unwrap())
         .collect();
-    let (resources, _) = chain::run(&mut steps, resources, &files, &NoFunctions, &mut diagnostics);
+    let build = Build::new(&files, &NoFunctions);
+    let resources = build.run(&mut steps, resources, &mut diagnostics).resources;
     if diagnostics.has_errors() {
         let messages = diagnostics.iter().map(|one| one.message.clone());
         return Err(messages.collect());

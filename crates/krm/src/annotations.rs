@@ -60,18 +60,6 @@ pub fn is_local(metadata: Option<View<'_>>) -> bool {
     text.is_some_and(|text| text.as_deref() != Some("false"))
 }
 
-/// The file that an object is kept in by its annotations, and its index there.
-pub fn kept_at<'t>(
-    annotation: impl Fn(&'static str) -> Option<&'t str>,
-) -> Option<(String, usize)> {
-    let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;
-    let index = annotation(INDEX).or_else(|| annotation(LEGACY_INDEX));
-    // A larger number is not a position: the next one must be a number, too.
-    let index: Option<u32> = index.and_then(|index| index.parse().ok());
-    let index = index.and_then(|index| usize::try_from(index).ok());
-    Some((path.to_owned(), index.unwrap_or(0)))
-}
-
 /// Puts an annotation on an object.
 pub fn annotate<'v>(object: &mut Value<'v>, key: impl Into<Cow<'v, str>>, text: &str) {
     if let Some(metadata) = object.mapping_at("metadata")
@@ -99,28 +87,5 @@ pub fn remove_empty(metadata: &mut Value<'_>, key: &str) {
     let entries = metadata.get(key).and_then(Value::entries);
     if entries.is_some_and(<[_]>::is_empty) {
         metadata.remove(key);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{INDEX, PATH, kept_at};
-
-    #[test]
-    fn an_index_that_has_no_next_one_is_no_position() {
-        for (index, expected) in [
-            ("7", 7),
-            ("4294967295", 4_294_967_295),
-            ("4294967296", 0),
-            ("18446744073709551615", 0),
-            ("-1", 0),
-        ] {
-            let annotation = |key: &str| match key {
-                PATH => Some("a.yaml"),
-                INDEX => Some(index),
-                _ => None,
-            };
-            assert_eq!(kept_at(annotation), Some(("a.yaml".to_owned(), expected)));
-        }
     }
 }

@@ -1,9 +1,11 @@
 //! The types that Kubernetes requires of fields.
 //!
-//! The table is small on purpose: fields that templates set, of kinds in every cluster. It omits
-//! fields that accept any text, such as `cpu`.
+//! The table is small on purpose: fields that templates set, of kinds in every cluster.
+
+use std::sync::LazyLock;
 
 use crate::identity::{group, is_built_in};
+use crate::kinds::{Row, sections};
 use crate::pods;
 
 /// The type of a field.
@@ -22,199 +24,35 @@ pub enum Type {
 }
 
 /// Fields by their path in an object or a part of it. Lists are traversed, `*` is any key.
-pub type Fields = &'static [(&'static [&'static str], Type)];
+pub type Fields = [(Vec<&'static str>, Type)];
 
-use Type::{Bool, Number, Port, Share, String as Text};
+/// Kinds or a part of objects, with fields.
+type Entry = (Row, Vec<(Vec<&'static str>, Type)>);
 
-/// Fields of objects of every kind.
-const METADATA: Fields =
-    &[(&["metadata", "labels", "*"], Text), (&["metadata", "annotations", "*"], Text)];
-
-/// Fields of a `spec` with a pod template.
-pub const POD_TEMPLATE: Fields = &[
-    (&["template", "metadata", "labels", "*"], Text),
-    (&["template", "metadata", "annotations", "*"], Text),
-];
-
-/// Of kinds, by the last part of their groups.
-#[rustfmt::skip]
-const KINDS: &[(&[&str], Fields)] = &[
-    (
-        &[
-            "Deployment",
-            "DeploymentConfig",
-            "ReplicaSet",
-            "ReplicationController",
-            "StatefulSet",
-        ],
-        &[
-            (&["spec", "replicas"], Number),
-            (&["spec", "minReadySeconds"], Number),
-            (&["spec", "revisionHistoryLimit"], Number),
-            (&["spec", "progressDeadlineSeconds"], Number),
-            (&["spec", "paused"], Bool),
-            (&["spec", "triggers", "imageChangeParams", "automatic"], Bool),
-            (&["spec", "strategy", "rollingUpdate", "maxSurge"], Share),
-            (&["spec", "strategy", "rollingUpdate", "maxUnavailable"], Share),
-        ],
-    ),
-    (
-        &[
-            "Deployment",
-            "ReplicaSet",
-            "StatefulSet",
-            "DaemonSet",
-            "PodDisruptionBudget",
-        ],
-        &[(&["spec", "selector", "matchLabels", "*"], Text)],
-    ),
-    (
-        &["DeploymentConfig", "ReplicationController", "Service"],
-        &[(&["spec", "selector", "*"], Text)],
-    ),
-    (
-        &["Job"],
-        &[
-            (&["spec", "parallelism"], Number),
-            (&["spec", "completions"], Number),
-            (&["spec", "backoffLimit"], Number),
-            (&["spec", "activeDeadlineSeconds"], Number),
-            (&["spec", "ttlSecondsAfterFinished"], Number),
-        ],
-    ),
-    (
-        &["CronJob"],
-        &[
-            (&["spec", "schedule"], Text),
-            (&["spec", "suspend"], Bool),
-            (&["spec", "startingDeadlineSeconds"], Number),
-            (&["spec", "successfulJobsHistoryLimit"], Number),
-            (&["spec", "failedJobsHistoryLimit"], Number),
-            (&["spec", "jobTemplate", "spec", "parallelism"], Number),
-            (&["spec", "jobTemplate", "spec", "completions"], Number),
-            (&["spec", "jobTemplate", "spec", "backoffLimit"], Number),
-            (&["spec", "jobTemplate", "spec", "activeDeadlineSeconds"], Number),
-            (&["spec", "jobTemplate", "spec", "ttlSecondsAfterFinished"], Number),
-        ],
-    ),
-    (
-        &["Service"],
-        &[
-            (&["spec", "ports", "name"], Text),
-            (&["spec", "ports", "port"], Number),
-            (&["spec", "ports", "nodePort"], Number),
-            (&["spec", "ports", "targetPort"], Port),
-            (&["spec", "healthCheckNodePort"], Number),
-            (&["spec", "externalName"], Text),
-            (&["spec", "publishNotReadyAddresses"], Bool),
-        ],
-    ),
-    (
-        &["HorizontalPodAutoscaler"],
-        &[
-            (&["spec", "minReplicas"], Number),
-            (&["spec", "maxReplicas"], Number),
-            (&["spec", "targetCPUUtilizationPercentage"], Number),
-        ],
-    ),
-    (
-        &["Route"],
-        &[
-            (&["spec", "host"], Text),
-            (&["spec", "to", "name"], Text),
-            (&["spec", "to", "weight"], Number),
-        ],
-    ),
-    (
-        &["NetworkPolicy"],
-        &[
-            (&["spec", "ingress", "ports", "port"], Port),
-            (&["spec", "egress", "ports", "port"], Port),
-        ],
-    ),
-    (
-        &["PodDisruptionBudget"],
-        &[
-            (&["spec", "minAvailable"], Share),
-            (&["spec", "maxUnavailable"], Share),
-        ],
-    ),
-    (
-        &["SecurityContextConstraints"],
-        &[
-            (&["priority"], Number),
-            (&["allowHostDirVolumePlugin"], Bool),
-            (&["allowHostIPC"], Bool),
-            (&["allowHostNetwork"], Bool),
-            (&["allowHostPID"], Bool),
-            (&["allowHostPorts"], Bool),
-            (&["allowPrivilegeEscalation"], Bool),
-            (&["allowPrivilegedContainer"], Bool),
-            (&["defaultAllowPrivilegeEscalation"], Bool),
-            (&["readOnlyRootFilesystem"], Bool),
-        ],
-    ),
-    (&["ConfigMap"], &[(&["data", "*"], Text)]),
-    (
-        &["Secret"],
-        &[(&["data", "*"], Text), (&["stringData", "*"], Text)],
-    ),
-];
-
-/// Fields of the specification of a pod.
-pub const POD: Fields = &[
-    (&["serviceAccountName"], Text),
-    (&["nodeSelector", "*"], Text),
-    (&["terminationGracePeriodSeconds"], Number),
-    (&["activeDeadlineSeconds"], Number),
-    (&["priority"], Number),
-    (&["hostNetwork"], Bool),
-    (&["automountServiceAccountToken"], Bool),
-    (&["securityContext", "runAsUser"], Number),
-    (&["securityContext", "runAsGroup"], Number),
-    (&["securityContext", "fsGroup"], Number),
-    (&["securityContext", "runAsNonRoot"], Bool),
-    (&["volumes", "name"], Text),
-    (&["volumes", "secret", "defaultMode"], Number),
-    (&["volumes", "configMap", "defaultMode"], Number),
-];
-
-/// Fields of a container.
-pub const CONTAINER: Fields = &[
-    (&["name"], Text),
-    (&["image"], Text),
-    (&["command"], Text),
-    (&["args"], Text),
-    (&["env", "name"], Text),
-    (&["env", "value"], Text),
-    (&["ports", "name"], Text),
-    (&["ports", "containerPort"], Number),
-    (&["ports", "hostPort"], Number),
-    (&["securityContext", "runAsUser"], Number),
-    (&["securityContext", "runAsNonRoot"], Bool),
-    (&["securityContext", "privileged"], Bool),
-    (&["securityContext", "readOnlyRootFilesystem"], Bool),
-    (&["securityContext", "allowPrivilegeEscalation"], Bool),
-    (&["volumeMounts", "name"], Text),
-    (&["volumeMounts", "mountPath"], Text),
-    (&["volumeMounts", "readOnly"], Bool),
-];
+/// The fields of kinds, by the last part of their groups; of all kinds under `*`.
+static TABLE: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let typed = |row: Row| {
+        let [path, kind] = *row else { return None };
+        Some((path.split('/').collect(), Type::named(kind)?))
+    };
+    sections("type").map(|(title, rows)| (title, rows.filter_map(typed).collect())).collect()
+});
 
 /// The probes of a container.
 pub const PROBES: [&str; 3] = ["livenessProbe", "readinessProbe", "startupProbe"];
-/// Fields of a probe.
-pub const PROBE: Fields = &[
-    (&["initialDelaySeconds"], Number),
-    (&["periodSeconds"], Number),
-    (&["timeoutSeconds"], Number),
-    (&["successThreshold"], Number),
-    (&["failureThreshold"], Number),
-    (&["httpGet", "port"], Port),
-    (&["tcpSocket", "port"], Port),
-    (&["grpc", "port"], Number),
-];
 
 impl Type {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "string" => Self::String,
+            "number" => Self::Number,
+            "bool" => Self::Bool,
+            "port" => Self::Port,
+            "share" => Self::Share,
+            _ => return None,
+        })
+    }
+
     /// Its name, with an article.
     pub const fn with_article(self) -> &'static str {
         match self {
@@ -251,11 +89,17 @@ impl Type {
 pub const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 
 /// The fields of objects of a kind, apart from their pods.
-pub fn of_kind(api_version: &str, kind: &str) -> impl Iterator<Item = Fields> {
+pub fn of_kind(api_version: &str, kind: &str) -> impl Iterator<Item = &'static Fields> {
     let is_known = is_built_in(group(api_version));
-    let kinds = KINDS.iter().filter(move |_| is_known);
-    let own = kinds.filter(move |(kinds, _)| kinds.contains(&kind));
-    std::iter::once(METADATA).chain(own.map(|(_, fields)| *fields))
+    let is_own = move |title: &Row| title.contains(&"*") || is_known && title.contains(&kind);
+    TABLE.iter().filter(move |(title, _)| is_own(title)).map(|(_, fields)| fields.as_slice())
+}
+
+/// The fields of a part of pods: `template`, `spec`, `container` or `probe`.
+pub fn of_pod(part: &str) -> &'static Fields {
+    let is_it = |name: &&str| name.strip_prefix("pod.") == Some(part);
+    let part = TABLE.iter().find(|(title, _)| title.first().is_some_and(is_it));
+    part.map(|(_, fields)| fields.as_slice()).unwrap_or_default()
 }
 
 /// The type of a field in objects of a kind, by its keys from the object down; `None` if the table
@@ -268,14 +112,14 @@ pub fn of_field(api_version: &str, kind: &str, keys: &[&str]) -> Option<Type> {
     let below = keys.strip_prefix(pods::spec(kind)?)?;
     match below {
         [list, probe, field @ ..] if CONTAINERS.contains(list) && PROBES.contains(probe) => {
-            find(PROBE, field)
+            find(of_pod("probe"), field)
         }
-        [list, field @ ..] if CONTAINERS.contains(list) => find(CONTAINER, field),
-        field => find(POD, field),
+        [list, field @ ..] if CONTAINERS.contains(list) => find(of_pod("container"), field),
+        field => find(of_pod("spec"), field),
     }
 }
 
-fn find(fields: Fields, keys: &[&str]) -> Option<Type> {
+fn find(fields: &Fields, keys: &[&str]) -> Option<Type> {
     let is_meant = |path: &[&str]| {
         let mut pairs = path.iter().zip(keys);
         path.len() == keys.len() && pairs.all(|(own, key)| *own == "*" || own == key)

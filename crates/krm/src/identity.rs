@@ -142,15 +142,22 @@ impl<'d> Kept<'d> {
         annotations::LEGACY_INDEX,
     ];
 
+    /// Reads them from the annotations of an object.
+    #[must_use]
+    pub fn of(annotation: impl Fn(&'static str) -> Option<&'d str>) -> Self {
+        Self::from_annotations(Self::ANNOTATIONS.map(|key| annotation(key).map(Cow::Borrowed)))
+    }
+
     /// The meaning of the texts of [`ANNOTATIONS`](Self::ANNOTATIONS).
     #[must_use]
     pub fn from_annotations(texts: [Option<Cow<'d, str>>; 4]) -> Self {
         let [path, legacy_path, index, legacy_index] =
             texts.map(|text| text.filter(|text| !text.is_empty()));
-        let index = index.or(legacy_index);
+        // A larger number is not a position: the next one must be a number, too.
+        let index = index.or(legacy_index).and_then(|index| index.parse::<u32>().ok());
         Self {
             path: path.or(legacy_path),
-            index: index.and_then(|index| index.parse().ok()).unwrap_or(0),
+            index: index.and_then(|index| usize::try_from(index).ok()).unwrap_or(0),
         }
     }
 }
@@ -194,5 +201,32 @@ pub fn reference(object: Cursor<'_>) -> ObjectReference {
         name: owned(head.name),
         path: kept.path.map(Cow::into_owned),
         index: kept.index,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kept;
+
+    #[test]
+    fn an_index_that_has_no_next_one_is_no_position() {
+        for (index, expected) in [
+            ("7", 7),
+            ("4294967295", 4_294_967_295),
+            ("4294967296", 0),
+            ("18446744073709551615", 0),
+            ("-1", 0),
+        ] {
+            let [path, index] = ["a.yaml", index].map(|text| Some(text.into()));
+            let kept = Kept::from_annotations([path, None, index, None]);
+            assert_eq!((kept.path.as_deref(), kept.index), (Some("a.yaml"), expected));
+        }
+    }
+
+    #[test]
+    fn an_empty_annotation_is_none() {
+        let texts = ["", "a.yaml", "", "2"].map(|text| Some(text.into()));
+        let kept = Kept::from_annotations(texts);
+        assert_eq!((kept.path.as_deref(), kept.index), (Some("a.yaml"), 2));
     }
 }

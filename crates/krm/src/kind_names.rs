@@ -1,34 +1,12 @@
 //! The names of a kind on a command line, as `kubectl` accepts them.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use crate::kinds::{Row, rows};
+
 /// The short names of kinds of Kubernetes and OpenShift.
-const SHORT: &[(&str, &str)] = &[
-    ("bc", "buildconfig"),
-    ("cj", "cronjob"),
-    ("cm", "configmap"),
-    ("crd", "customresourcedefinition"),
-    ("dc", "deploymentconfig"),
-    ("deploy", "deployment"),
-    ("ds", "daemonset"),
-    ("ep", "endpoints"),
-    ("hpa", "horizontalpodautoscaler"),
-    ("ing", "ingress"),
-    ("is", "imagestream"),
-    ("limits", "limitrange"),
-    ("netpol", "networkpolicy"),
-    ("ns", "namespace"),
-    ("pc", "priorityclass"),
-    ("pdb", "poddisruptionbudget"),
-    ("po", "pod"),
-    ("pv", "persistentvolume"),
-    ("pvc", "persistentvolumeclaim"),
-    ("quota", "resourcequota"),
-    ("rc", "replicationcontroller"),
-    ("rs", "replicaset"),
-    ("sa", "serviceaccount"),
-    ("sc", "storageclass"),
-    ("sts", "statefulset"),
-    ("svc", "service"),
-];
+static SHORT: LazyLock<BTreeSet<Row>> = LazyLock::new(|| rows("short").collect());
 
 /// Whether `asked` may mean the `kind` of an API `group`: `deployment`, `Deployments`, `deploy`,
 /// `deployment.apps`, `deployments.v1.apps`.
@@ -39,7 +17,7 @@ pub fn is_called(asked: &str, kind: &str, group: &str) -> bool {
         Some((name, group)) => (name, Some(group)),
         None => (asked.as_str(), None),
     };
-    let is_short = || SHORT.contains(&(name, kind.as_str()));
+    let is_short = || SHORT.contains([name, &kind].as_slice());
     let is_group = |asked: &str| {
         let after_version = asked.split_once('.').map(|(_, group)| group);
         asked == group || after_version == Some(group)

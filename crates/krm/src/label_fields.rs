@@ -2,80 +2,8 @@
 
 use std::sync::LazyLock;
 
+use crate::kinds::{Field, fields};
 use crate::pods;
-
-/// A field in the objects of some kinds; an empty group, version or kind is any.
-#[derive(Clone, Copy, Debug)]
-pub struct Field {
-    /// The API group; empty for any, or with a version for the core group.
-    pub group: &'static str,
-    /// The API version without the group; empty for any.
-    pub version: &'static str,
-    /// The kind, in upper camel case: `Deployment`.
-    pub kind: &'static str,
-    /// Keys with slashes between them, from the object down. Each item of a list on the way counts;
-    /// `[]` after a key marks a list that is never added.
-    pub path: &'static str,
-    /// Whether kustomize adds the field where it is missing.
-    pub create: bool,
-}
-
-/// A field of objects, as one row of a table.
-pub const fn field(
-    group: &'static str,
-    version: &'static str,
-    kind: &'static str,
-    path: &'static str,
-    create: bool,
-) -> Field {
-    Field { group, version, kind, path, create }
-}
-
-/// The fields for labels besides `metadata.labels`, which every object has.
-///
-/// Source: kustomize 5.8, `commonLabels` with its pod templates and volume claims
-/// (`api/internal/konfig/builtinpluginconsts`).
-#[rustfmt::skip]
-pub const LABEL_FIELDS: &[Field] = &[
-    field("", "v1", "ReplicationController", "spec/template/metadata/labels", true),
-    field("", "", "Deployment", "spec/template/metadata/labels", true),
-    field("", "", "ReplicaSet", "spec/template/metadata/labels", true),
-    field("", "", "DaemonSet", "spec/template/metadata/labels", true),
-    field("apps", "", "StatefulSet", "spec/template/metadata/labels", true),
-    field("batch", "", "Job", "spec/template/metadata/labels", true),
-    field("batch", "", "CronJob", "spec/jobTemplate/metadata/labels", true),
-    field("batch", "", "CronJob", "spec/jobTemplate/spec/template/metadata/labels", true),
-    field("", "v1", "Service", "spec/selector", true),
-    field("", "v1", "ReplicationController", "spec/selector", true),
-    field("", "", "Deployment", "spec/selector/matchLabels", true),
-    field("apps", "", "Deployment", "spec/template/spec/affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm/labelSelector/matchLabels", false),
-    field("apps", "", "Deployment", "spec/template/spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels", false),
-    field("apps", "", "Deployment", "spec/template/spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm/labelSelector/matchLabels", false),
-    field("apps", "", "Deployment", "spec/template/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels", false),
-    field("apps", "", "Deployment", "spec/template/spec/topologySpreadConstraints/labelSelector/matchLabels", false),
-    field("", "", "ReplicaSet", "spec/selector/matchLabels", true),
-    field("", "", "DaemonSet", "spec/selector/matchLabels", true),
-    field("apps", "", "StatefulSet", "spec/selector/matchLabels", true),
-    field("apps", "", "StatefulSet", "spec/template/spec/affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm/labelSelector/matchLabels", false),
-    field("apps", "", "StatefulSet", "spec/template/spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels", false),
-    field("apps", "", "StatefulSet", "spec/template/spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm/labelSelector/matchLabels", false),
-    field("apps", "", "StatefulSet", "spec/template/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels", false),
-    field("apps", "", "StatefulSet", "spec/template/spec/topologySpreadConstraints/labelSelector/matchLabels", false),
-    field("batch", "", "Job", "spec/selector/matchLabels", false),
-    field("batch", "", "CronJob", "spec/jobTemplate/spec/selector/matchLabels", false),
-    field("policy", "", "PodDisruptionBudget", "spec/selector/matchLabels", false),
-    field("networking.k8s.io", "", "NetworkPolicy", "spec/podSelector/matchLabels", false),
-    field("networking.k8s.io", "", "NetworkPolicy", "spec/ingress/from/podSelector/matchLabels", false),
-    field("networking.k8s.io", "", "NetworkPolicy", "spec/egress/to/podSelector/matchLabels", false),
-    field("apps", "", "StatefulSet", "spec/volumeClaimTemplates[]/metadata/labels", true),
-];
-
-/// Those of OpenShift's kinds, which kustomize does not know.
-#[rustfmt::skip]
-const OPENSHIFT: &[Field] = &[
-    field("apps.openshift.io", "", "DeploymentConfig", "spec/selector", false),
-    field("apps.openshift.io", "", "DeploymentConfig", "spec/template/metadata/labels", true),
-];
 
 /// A key on the way to fields in which a Template sets its labels.
 #[derive(Debug)]
@@ -135,7 +63,7 @@ pub enum Create {
     Never,
 }
 
-/// The fields of the kinds in [`LABEL_FIELDS`] and [`OPENSHIFT`].
+/// The fields of all kinds in the table.
 static TREES: LazyLock<Vec<Tree>> = LazyLock::new(trees);
 
 /// The fields of one kind.
@@ -191,7 +119,8 @@ impl Branch {
 }
 
 fn trees() -> Vec<Tree> {
-    let all = || LABEL_FIELDS.iter().chain(OPENSHIFT);
+    let known: Vec<Field> = fields("labels").chain(fields("labels-of-openshift")).collect();
+    let all = || known.iter();
     let mut trees: Vec<Tree> = Vec::new();
     for field in all() {
         for (kind, group) in [(field.kind, field.own_group()), (field.kind, None)] {

@@ -10,6 +10,7 @@ pub mod identity;
 pub mod item_keys;
 mod keys;
 pub mod kind_names;
+pub mod kinds;
 pub mod label_fields;
 pub mod label_selector;
 pub mod lists;

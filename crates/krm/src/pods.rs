@@ -1,27 +1,24 @@
 //! Objects that are pods or make pods: by their kind, or by the shape of a pod template.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use crate::identity::group;
+use crate::kinds::{Row, rows};
 use crate::label_selector::LabelSelector;
 use krm_yaml::View;
 
 /// The kinds of Kubernetes and OpenShift that are pods or make them, with the field path of the
 /// specification of the pods.
-const SPECS: &[(&str, &[&str])] = &[
-    ("CronJob", &["spec", "jobTemplate", "spec", "template", "spec"]),
-    ("DaemonSet", &["spec", "template", "spec"]),
-    ("Deployment", &["spec", "template", "spec"]),
-    ("DeploymentConfig", &["spec", "template", "spec"]),
-    ("Job", &["spec", "template", "spec"]),
-    ("Pod", &["spec"]),
-    ("ReplicaSet", &["spec", "template", "spec"]),
-    ("ReplicationController", &["spec", "template", "spec"]),
-    ("StatefulSet", &["spec", "template", "spec"]),
-];
+static SPECS: LazyLock<BTreeMap<&str, Row>> = LazyLock::new(|| {
+    let rows =
+        rows("pods").filter_map(|row| Some((*row.first()?, row.last()?.split('/').collect())));
+    rows.collect()
+});
 
 /// The field path of the specification of the pods.
 pub fn spec(kind: &str) -> Option<&'static [&'static str]> {
-    let mut specs = SPECS.iter();
-    specs.find_map(|(own, path)| (*own == kind).then_some(*path))
+    SPECS.get(kind).map(Vec::as_slice)
 }
 
 /// The field path of the pod itself or of the pod template: it has `metadata` and `spec`.

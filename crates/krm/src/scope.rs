@@ -1,59 +1,20 @@
 //! Which kinds belong to no namespace.
 //!
-//! The table holds those of Kubernetes 1.33 and OpenShift 4, and the custom ones that nearly every
-//! cluster has. A kind that is not in it is taken to be in a namespace, as kustomize does.
+//! A kind that the table does not have is taken to be in a namespace, as kustomize does.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use crate::identity::{Identity, group};
+use crate::kinds::{Row, rows};
 use krm_yaml::Value;
 
 /// API groups and their kinds that belong to the cluster.
-const CLUSTER: &[(&str, &[&str])] = &[
-    ("", &["ComponentStatus", "Namespace", "Node", "PersistentVolume"]),
-    (
-        "admissionregistration.k8s.io",
-        &[
-            "MutatingAdmissionPolicy",
-            "MutatingAdmissionPolicyBinding",
-            "MutatingWebhookConfiguration",
-            "ValidatingAdmissionPolicy",
-            "ValidatingAdmissionPolicyBinding",
-            "ValidatingWebhookConfiguration",
-        ],
-    ),
-    ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
-    ("apiregistration.k8s.io", &["APIService"]),
-    ("authentication.k8s.io", &["SelfSubjectReview", "TokenReview"]),
-    (
-        "authorization.k8s.io",
-        &["SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"],
-    ),
-    ("authorization.openshift.io", &["ClusterRole", "ClusterRoleBinding"]),
-    ("cert-manager.io", &["ClusterIssuer"]),
-    ("certificates.k8s.io", &["CertificateSigningRequest", "ClusterTrustBundle"]),
-    ("flowcontrol.apiserver.k8s.io", &["FlowSchema", "PriorityLevelConfiguration"]),
-    ("gateway.networking.k8s.io", &["GatewayClass"]),
-    ("image.openshift.io", &["Image"]),
-    ("network.openshift.io", &["ClusterNetwork", "HostSubnet", "NetNamespace"]),
-    ("networking.k8s.io", &["IPAddress", "IngressClass", "ServiceCIDR"]),
-    ("node.k8s.io", &["RuntimeClass"]),
-    ("oauth.openshift.io", &["OAuthClient", "OAuthClientAuthorization"]),
-    ("policy", &["PodSecurityPolicy"]),
-    ("project.openshift.io", &["Project", "ProjectRequest"]),
-    ("rbac.authorization.k8s.io", &["ClusterRole", "ClusterRoleBinding"]),
-    ("resource.k8s.io", &["DeviceClass", "ResourceSlice"]),
-    ("scheduling.k8s.io", &["PriorityClass"]),
-    ("security.openshift.io", &["SecurityContextConstraints"]),
-    ("snapshot.storage.k8s.io", &["VolumeSnapshotClass", "VolumeSnapshotContent"]),
-    (
-        "storage.k8s.io",
-        &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"],
-    ),
-    ("user.openshift.io", &["Group", "Identity", "User", "UserIdentityMapping"]),
-];
+static CLUSTER: LazyLock<BTreeSet<Row>> = LazyLock::new(|| rows("cluster").collect());
 
 /// Whether objects of this group and kind are in a namespace.
 pub fn is_namespaced(group: &str, kind: &str) -> bool {
-    !CLUSTER.iter().any(|(own, kinds)| *own == group && kinds.contains(&kind))
+    !CLUSTER.contains([group, kind].as_slice())
 }
 
 /// The namespace of objects that name none, of kinds that belong to one.

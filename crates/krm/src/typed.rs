@@ -139,11 +139,7 @@ impl Mismatch {
 
     /// The path of the value, where the whole value is the field `start`.
     pub fn field(&self, start: &FieldPath) -> FieldPath {
-        let steps = self.way.iter().rev();
-        steps.fold(start.clone(), |path, step| match step {
-            Step::Key(key) => path.key(key.as_str()),
-            Step::Index(index) => path.index(*index),
-        })
+        start.clone().join(self.way.iter().rev())
     }
 
     /// The message and the hint.

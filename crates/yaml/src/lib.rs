@@ -2,8 +2,8 @@
 //!
 //! The text is the model: a [`Document`] holds the source and a table of byte ranges. A [`Cursor`] walks the
 //! nodes. Reading turns a node into a [`Value`], which remembers where each part came from. Writing compares
-//! a value with the text it came from, and edits only what differs. An [`Editor`] changes values by
-//! [field path](FieldPath).
+//! a value with the text it came from, and edits only what differs. A [`FieldPath`] leads to a part of a
+//! value.
 //!
 //! The crate reads YAML as Kubernetes tools do (go-yaml and sigs.k8s.io/yaml), but knows no Kubernetes
 //! objects: [`ItemKeys`] and [`LongLists`] are parameters.
@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `read` | from text to nodes and values |
 //! | `write` | values written over their old text, or as new text |
-//! | [`edit`] | changes by field path, updates in place, pairing of list items |
+//! | [`edit`] | updates in place, pairing of list items |
 //! | [`scalar`] | the meaning and the spelling of one scalar |
 //! | [`source`], [`diagnostic`] | texts with names and places; errors with hints |
 //!
@@ -47,7 +47,6 @@ mod write;
 
 pub use edit::pairing::{ItemKey, ItemKeys};
 pub use edit::update::{update, update_read};
-pub use edit::{Editor, Spot};
 pub use limits::{
     MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, MERGE_DEPTH,
 };
@@ -86,5 +85,4 @@ pub use crate::{
     write::guard::name_of,
     write::removal::{lines_of_items, remove_items},
     write::render::{copy, lines_of_root, render_json_at, render_patched, to_line},
-    write::rows::{Field, Rows},
 };

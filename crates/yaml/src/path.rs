@@ -30,16 +30,6 @@ pub enum Step {
     Index(usize),
 }
 
-impl Step {
-    /// The path of this step from `parent`.
-    pub(crate) fn below(&self, parent: FieldPath) -> FieldPath {
-        match self {
-            Self::Key(key) => parent.key(key.clone()),
-            Self::Index(index) => parent.index(*index),
-        }
-    }
-}
-
 /// The path from an object to one of its fields.
 ///
 /// ```
@@ -74,6 +64,13 @@ impl FieldPath {
     #[must_use]
     pub fn index(mut self, index: usize) -> Self {
         self.steps.push(Step::Index(index));
+        self
+    }
+
+    /// The field that these steps lead to from this one.
+    #[must_use]
+    pub fn join<'s>(mut self, steps: impl IntoIterator<Item = &'s Step>) -> Self {
+        self.steps.extend(steps.into_iter().cloned());
         self
     }
 

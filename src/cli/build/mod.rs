@@ -25,7 +25,7 @@ use crate::cli::environment::environment;
 use crate::cli::object_check::check_built;
 use crate::cli::process::diff;
 use crate::cli::process::mask::Secrets;
-use crate::composition::chain::{self, Stat};
+use crate::composition::chain::{Build, Built, Stat};
 use crate::composition::{self, KUSTOMIZATIONS, Resource, Step};
 use crate::function::{Environment, InProcess};
 use crate::template::Trace;
@@ -249,7 +249,8 @@ fn make<'d>(
         ..environment
     };
     let functions = InProcess::new(&environment, programs);
-    let (mut resources, stats) = chain::run(list, given, disk, &functions, diagnostics);
+    let build = Build::new(disk, &functions);
+    let Built { mut resources, stats, .. } = build.run(list, given, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }

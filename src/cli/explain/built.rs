@@ -8,7 +8,8 @@ use crate::cli::explain::object::{Candidate, Query};
 use crate::cli::no_programs::NoPrograms;
 use crate::cli::process::mask::Secrets;
 use crate::cli::table;
-use crate::composition::{Ending, OUTPUT, Resource, chain, consolidate_root};
+use crate::composition::chain::Build;
+use crate::composition::{Ending, Resource, consolidate_root};
 use crate::function::{Environment, InProcess};
 use crate::krm::identity::Identity;
 use crate::report;
@@ -48,7 +49,8 @@ pub(super) fn explain(
     if diagnostics.has_errors() {
         return None;
     }
-    let resources = chain::run_with_history(&mut steps, &disk, &functions, diagnostics);
+    let build = Build { keeps_history: true, ..Build::new(&disk, &functions) };
+    let resources = build.run(&mut steps, Vec::new(), diagnostics).resources;
     if diagnostics.has_errors() {
         return None;
     }
@@ -125,7 +127,7 @@ impl Explained<'_> {
     fn origin(&self, path: &FieldPath) -> (Option<String>, Option<Place>) {
         let Some(setter) = self.resource.setter(path) else {
             let place = self.resource.place_of(path);
-            let made = place.as_ref().and_then(|place| place.source.name().strip_prefix(OUTPUT));
+            let made = place.as_ref().and_then(|place| place.source.maker());
             return match made {
                 Some(maker) => (Some(maker.to_owned()), self.in_template(path)),
                 None => (None, place),

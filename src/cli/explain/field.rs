@@ -49,7 +49,7 @@ fn unknown(made: &TracedObject<'_>, path: &FieldPath) -> Box<Diagnostic> {
     let mut parent = FieldPath::root();
     let mut missing = None;
     for step in path.steps() {
-        let next = child(&parent, step);
+        let next = parent.clone().join([step]);
         if fields_at(made, &next).is_empty() {
             missing = Some(step);
             break;
@@ -64,9 +64,9 @@ fn unknown(made: &TracedObject<'_>, path: &FieldPath) -> Box<Diagnostic> {
         _ => diagnostic,
     };
     let steps = steps_in(made, &parent);
-    let names = steps.iter().map(|step| name(made, &child(&parent, step)));
+    let names = steps.iter().map(|step| name(made, &parent.clone().join([*step])));
     let names: Vec<String> = names.collect();
-    let asked = missing.map(|step| child(&parent, step).to_string());
+    let asked = missing.map(|step| parent.clone().join([step]).to_string());
     let meant = asked.and_then(|asked| closest_of(&asked, &names, missing));
     let is_secret = || {
         let mut fields = fields_at(made, &parent).into_iter();
@@ -130,11 +130,4 @@ fn name(made: &TracedObject<'_>, path: &FieldPath) -> String {
     let end = name.find([':', ' ']).filter(|_| is_in_secret);
     name.truncate(end.unwrap_or(name.len()));
     name
-}
-
-fn child(parent: &FieldPath, step: &Step) -> FieldPath {
-    match step {
-        Step::Key(key) => parent.clone().key(key),
-        Step::Index(index) => parent.clone().index(*index),
-    }
 }

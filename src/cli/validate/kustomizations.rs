@@ -14,8 +14,9 @@ use super::file::File;
 use crate::cli::environment::{SeedScope, environment};
 use crate::cli::no_programs::{NOT_RUN, NoPrograms};
 use crate::cli::object_check::check_built;
+use crate::composition::chain::{Build, Built, report_unread};
 use crate::composition::{
-    COMPOSITIONS, Ending, GROUP, Step, chain, consolidate_kustomization, consolidate_node,
+    COMPOSITIONS, Ending, GROUP, Step, consolidate_kustomization, consolidate_node,
     consolidate_root,
 };
 #[cfg(feature = "deployment-manager")]
@@ -114,7 +115,7 @@ impl Noted {
     ) -> Diagnostics {
         let mut refused = Diagnostics::new();
         if is_component {
-            chain::report_unread(&steps, self, own);
+            report_unread(&steps, self, own);
         } else if !own.has_errors() {
             let traced = RefCell::new(Vec::new());
             let trace = |mut trace: Trace| traced.borrow_mut().append(&mut trace.objects);
@@ -126,7 +127,8 @@ impl Noted {
                 ..environment(&self.disk, &SeedScope::default())
             };
             let functions = InProcess::new(&environment, &NoPrograms);
-            let (mut built, count) = chain::check(&mut steps, self, &functions, own);
+            let run = Build::new(self, &functions).run(&mut steps, Vec::new(), own);
+            let Built { resources: mut built, count, .. } = run;
             if let Some(server) = server.filter(|_| !own.has_errors()) {
                 built.retain(|resource| !resource.is_local());
                 check_built(&built, &traced.borrow(), server, &mut refused);

@@ -27,7 +27,7 @@ pub(super) fn template(
     objects: Vec<String>,
 ) -> Result<String> {
     match declarations {
-        Declarations::Yaml(rows) => as_yaml(head, rows.as_str(), objects),
+        Declarations::Yaml(text) => as_yaml(head, text, objects),
         Declarations::Json(items) => as_json(head, items, &objects),
     }
 }

@@ -1,9 +1,7 @@
 //! Rules about fields for which Kubernetes requires a type.
 
 use crate::lint::context::{Context, place};
-use krm_core::field_types::{
-    self, CONTAINER, CONTAINERS, Fields, POD, POD_TEMPLATE, PROBE, PROBES, Type,
-};
+use krm_core::field_types::{self, CONTAINERS, Fields, PROBES, Type, of_pod};
 use krm_core::identity::{group, is_built_in};
 use krm_core::pods;
 use krm_template_engine::{Object, ParameterType, Part, Path, parts};
@@ -248,7 +246,7 @@ fn each_field(object: &Object<'_>, visit: &mut Visit<'_>) {
 fn pods_of(kind: &str, object: View<'_>, root: &Path<'_>, visit: &mut Visit<'_>) {
     if let Some(maker) = pods::maker(kind) {
         follow(object, maker, root, &mut |spec, path| {
-            each(spec, path, POD_TEMPLATE, visit);
+            each(spec, path, of_pod("template"), visit);
         });
     }
     if let Some(spec) = pods::spec(kind) {
@@ -259,20 +257,20 @@ fn pods_of(kind: &str, object: View<'_>, root: &Path<'_>, visit: &mut Visit<'_>)
 }
 
 fn pod(spec: View<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {
-    each(spec, path, POD, visit);
+    each(spec, path, of_pod("spec"), visit);
     for list in CONTAINERS {
         follow(spec, &[list], path, &mut |container, path| {
-            each(container, path, CONTAINER, visit);
+            each(container, path, of_pod("container"), visit);
             for probe in PROBES {
                 follow(container, &[probe], path, &mut |probe, path| {
-                    each(probe, path, PROBE, visit);
+                    each(probe, path, of_pod("probe"), visit);
                 });
             }
         });
     }
 }
 
-fn each(value: View<'_>, path: &Path<'_>, fields: Fields, visit: &mut Visit<'_>) {
+fn each(value: View<'_>, path: &Path<'_>, fields: &Fields, visit: &mut Visit<'_>) {
     for (keys, kind) in fields {
         follow(value, keys, path, &mut |value, path| {
             visit(value, path, *kind);

@@ -200,12 +200,12 @@ fn put_on_objects(part: &mut Part<'_>, labels: &[Label]) -> Moved {
                     selectors: Set::of(&selectors),
                     pods: &|| &pods,
                 };
-                on_selectors(object, selecting);
+                on_selectors(object.into(), selecting);
                 if *object != before {
                     moved.selecting.push(named.title.clone());
                 }
             }
-            if !on_object(object, Set::of(&all)) {
+            if !on_object(object.into(), Set::of(&all)) {
                 moved.dropped.push(named);
             }
         });

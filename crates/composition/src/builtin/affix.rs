@@ -17,7 +17,7 @@ use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::{Data, FieldPath, Scalar, ViewMut};
 
 /// `PrefixTransformer`: adds a prefix to the names of objects, and updates references to them.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PrefixConfig {
     #[serde(default)]
@@ -28,15 +28,12 @@ pub(crate) struct PrefixConfig {
 
 impl Transform for PrefixConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        let tables = context.tables.fields();
-        let fields = self.field_specs.as_deref().unwrap_or(&tables.name_prefix);
-        add(resources, context, End::Front, &self.prefix, fields);
-        references::update(resources, context);
+        add_all(resources, context, &[(End::Front, &self.prefix)], self.field_specs.as_deref());
     }
 }
 
 /// `SuffixTransformer`: adds a suffix to the names of objects, and updates references to them.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SuffixConfig {
     #[serde(default)]
@@ -47,17 +44,14 @@ pub(crate) struct SuffixConfig {
 
 impl Transform for SuffixConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        let tables = context.tables.fields();
-        let fields = self.field_specs.as_deref().unwrap_or(&tables.name_suffix);
-        add(resources, context, End::Back, &self.suffix, fields);
-        references::update(resources, context);
+        add_all(resources, context, &[(End::Back, &self.suffix)], self.field_specs.as_deref());
     }
 }
 
 /// `PrefixSuffixTransformer`: `PrefixTransformer` and `SuffixTransformer` at once.
 ///
 /// Source: kustomize 4, `plugin/builtin/prefixsuffixtransformer`; 5.8 has it in tests only.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PrefixSuffixConfig {
     #[serde(default)]
@@ -70,12 +64,8 @@ pub(crate) struct PrefixSuffixConfig {
 
 impl Transform for PrefixSuffixConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        let tables = context.tables.fields();
-        let before = self.field_specs.as_deref().unwrap_or(&tables.name_prefix);
-        let after = self.field_specs.as_deref().unwrap_or(&tables.name_suffix);
-        add(resources, context, End::Front, &self.prefix, before);
-        add(resources, context, End::Back, &self.suffix, after);
-        references::update(resources, context);
+        let affixes = [(End::Front, self.prefix.as_str()), (End::Back, &self.suffix)];
+        add_all(resources, context, &affixes, self.field_specs.as_deref());
     }
 }
 
@@ -84,6 +74,24 @@ impl Transform for PrefixSuffixConfig {
 enum End {
     Front,
     Back,
+}
+
+/// Adds affixes to names, by default those in the table, and updates references to them.
+fn add_all(
+    resources: &mut [Resource<'_>],
+    context: &mut Context<'_>,
+    affixes: &[(End, &str)],
+    fields: Option<&[FieldSpec]>,
+) {
+    let tables = context.tables.fields();
+    for (end, affix) in affixes {
+        let known = match end {
+            End::Front => &tables.name_prefix,
+            End::Back => &tables.name_suffix,
+        };
+        add(resources, context, *end, affix, fields.unwrap_or(known));
+    }
+    references::update(resources, context);
 }
 
 /// Adds `affix` to one end of the names in `fields`.

@@ -12,7 +12,7 @@ use crate::resources::resource::Resource;
 use krm_core::names;
 use krm_yaml::FieldPath;
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnnotationsConfig {
     #[serde(default)]

@@ -10,7 +10,7 @@ use crate::resources::resource::Resource;
 use krm_yaml::{FieldPath, Value};
 
 /// The generator of a `ConfigMap`.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Generator(GeneratorConfig);
 

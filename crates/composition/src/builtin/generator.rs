@@ -21,7 +21,7 @@ use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};
 
 /// Fields that generators of ConfigMaps and Secrets have in common.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct GeneratorConfig {
     /// The name of the object; by default that of the generator.
@@ -41,7 +41,7 @@ pub(crate) struct GeneratorConfig {
     options: Options,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Options {
     labels: Texts,
@@ -271,7 +271,7 @@ pub(crate) fn absorb<'d>(
         name: given(&config.name, "name"),
     };
     let behavior = Behavior::of(config, context);
-    let positions = context.builder.positions().of(&identity, resources);
+    let positions = context.state.positions.of(&identity, resources);
     let (first, second) = (positions.first().copied(), positions.get(1).copied());
     let problem = match (first, second, behavior) {
         (None, _, Behavior::Create) => {

@@ -5,7 +5,6 @@
 //! ConfigMap and Secret, kustomize hashes the internal form of its parser, with the layout, which
 //! cannot be reproduced; here it is the object as JSON with sorted keys.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Deserialize;
@@ -14,10 +13,10 @@ use sha2::{Digest as _, Sha256};
 use crate::engine::step::{Context, Transform};
 use crate::names::references;
 use crate::resources::resource::Resource;
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::Value;
 
 /// The configuration has no fields.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HashConfig {}
 
@@ -44,18 +43,12 @@ impl Transform for HashConfig {
 
 /// Ten characters for the content of an object.
 fn hash(object: &Value<'_>) -> String {
-    let mut json = String::new();
-    match object.str_at(&["kind"]) {
-        Some("ConfigMap") => {
-            let rest = ["binaryData"];
-            write_parts(&mut json, object, "ConfigMap", &["data"], &rest);
-        }
-        Some("Secret") => {
-            let rest = ["stringData"];
-            write_parts(&mut json, object, "Secret", &["data", "type"], &rest);
-        }
-        _ => write_json(&mut json, object),
-    }
+    let json = match object.str_at(&["kind"]) {
+        Some("ConfigMap") => parts(object, "ConfigMap", &["data"], "binaryData").to_json(),
+        Some("Secret") => parts(object, "Secret", &["data", "type"], "stringData").to_json(),
+        _ => object.to_json(),
+    };
+    let json = as_go_prints(&json).unwrap_or(json);
     let digest = Sha256::digest(json.as_bytes());
     let mut hex = String::new();
     for byte in digest.iter().take(5) {
@@ -74,90 +67,35 @@ fn hash(object: &Value<'_>) -> String {
     hex.chars().map(safe).collect()
 }
 
-/// The hashed part of a ConfigMap or Secret, in the order of the keys. Kustomize also means to hash
-/// the name but looks in the wrong place, so the name is always empty.
-fn write_parts(
-    json: &mut String,
-    object: &Value<'_>,
-    kind: &str,
-    always: &[&'static str],
-    if_there: &[&'static str],
-) {
-    let empty = Value::from("");
-    let kind = Value::from(kind.to_owned());
-    let mut parts: BTreeMap<&str, &Value<'_>> = BTreeMap::new();
-    parts.insert("kind", &kind);
-    parts.insert("name", &empty);
+/// The hashed part of a ConfigMap or Secret. Kustomize also means to hash the name but looks in the
+/// wrong place, so the name is always empty.
+fn parts<'v>(
+    object: &Value<'v>,
+    kind: &'v str,
+    always: &[&'v str],
+    if_there: &'v str,
+) -> Value<'v> {
+    let mut parts = Value::mapping(vec![("kind".into(), kind.into()), ("name".into(), "".into())]);
     for key in always {
         let value = object.get(key).filter(|value| !value.is_null());
-        parts.insert(key, value.unwrap_or(&empty));
+        parts.insert((*key).into(), value.cloned().unwrap_or_else(|| "".into()));
     }
-    for key in if_there {
-        let value = object.get(key);
-        if let Some(value) = value.filter(|value| value.entries().is_some()) {
-            parts.insert(key, value);
-        }
+    if let Some(value) = object.get(if_there).filter(|value| value.entries().is_some()) {
+        parts.insert(if_there.into(), value.clone());
     }
-    write_entries(json, parts);
+    parts
 }
 
 /// JSON as Go prints it: with sorted keys, and without characters that HTML or JavaScript could
 /// misread.
-fn write_json(json: &mut String, value: &Value<'_>) {
-    match &value.data {
-        Data::Scalar(Scalar::Null) => json.push_str("null"),
-        Data::Scalar(Scalar::Bool(flag)) => json.push_str(if *flag { "true" } else { "false" }),
-        Data::Scalar(Scalar::Number(digits)) => json.push_str(digits),
-        Data::Scalar(Scalar::String(text)) => write_text(json, text),
-        Data::Sequence(items) => {
-            json.push('[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    json.push(',');
-                }
-                write_json(json, item);
-            }
-            json.push(']');
-        }
-        Data::Mapping(entries) => {
-            let entries = entries.iter().map(|(key, value)| (key.as_ref(), value));
-            write_entries(json, entries.collect());
-        }
+fn as_go_prints(json: &str) -> Option<String> {
+    let mut sorted: serde_json::Value = serde_json::from_str(json).ok()?;
+    sorted.sort_all_objects();
+    let mut json = sorted.to_string();
+    for c in ['<', '>', '&', '\u{2028}', '\u{2029}'] {
+        json = json.replace(c, &format!("\\u{:04x}", u32::from(c)));
     }
-}
-
-fn write_entries(json: &mut String, entries: BTreeMap<&str, &Value<'_>>) {
-    json.push('{');
-    for (index, (key, value)) in entries.into_iter().enumerate() {
-        if index > 0 {
-            json.push(',');
-        }
-        write_text(json, key);
-        json.push(':');
-        write_json(json, value);
-    }
-    json.push('}');
-}
-
-fn write_text(json: &mut String, text: &str) {
-    json.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => json.push_str("\\\""),
-            '\\' => json.push_str("\\\\"),
-            '\n' => json.push_str("\\n"),
-            '\r' => json.push_str("\\r"),
-            '\t' => json.push_str("\\t"),
-            '\u{8}' => json.push_str("\\b"),
-            '\u{c}' => json.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                // Writing to a text cannot fail.
-                let _ = write!(json, "\\u{:04x}", u32::from(c));
-            }
-            c => json.push(c),
-        }
-    }
-    json.push('"');
+    Some(json)
 }
 
 #[cfg(test)]

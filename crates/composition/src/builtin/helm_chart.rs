@@ -25,7 +25,7 @@ const MERGES: [&str; 3] = ["override", "merge", "replace"];
 impl Transform for HelmChart {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         if self.namespace.is_empty() && context.transformer.is_field() {
-            let namespace = context.builder.namespace();
+            let namespace = context.state.shared.namespace.as_deref();
             namespace.unwrap_or_default().clone_into(&mut self.namespace);
         }
         let inflated = check(self, context).and_then(|()| inflated(self, context));

@@ -12,7 +12,7 @@ use krm_yaml::{FieldPath, Value};
 /// The annotation that names the account in the cloud.
 const ACCOUNT: &str = "iam.gke.io/gcp-service-account";
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct IamPolicyConfig {
     #[expect(dead_code, reason = "there is only one")]
@@ -21,14 +21,14 @@ pub(crate) struct IamPolicyConfig {
     service_account: ServiceAccount,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Cloud {
     Gke,
 }
 
 /// The service account to add.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KubernetesService {
     #[serde(default)]
@@ -37,7 +37,7 @@ struct KubernetesService {
 }
 
 /// The account in the cloud.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct ServiceAccount {
     name: String,

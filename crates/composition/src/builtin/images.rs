@@ -24,14 +24,14 @@ use krm_yaml::{FieldPath, Value, ViewMut};
 /// The maximum number of images in a message.
 const MAX_LISTED: usize = 10;
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ImagesConfig {
     image_tag: ImageTag,
     field_specs: Option<Vec<FieldSpec>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ImageTag {
     /// A regular expression for the whole name of images.

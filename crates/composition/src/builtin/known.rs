@@ -58,8 +58,7 @@ impl Known {
             {
                 let Id { kind, namespace, name, .. } = &id;
                 let slash = if namespace.is_empty() { "" } else { "/" };
-                let problem =
-                    format!("`{kind} {namespace}{slash}{name}` is already among the resources");
+                let problem = format!("`{kind} {namespace}{slash}{name}` already exists");
                 let mut wrong = transformer.error(field, problem);
                 let is_first = |one: &&Resource<'_>| Id::of(one).as_ref() == Some(&id);
                 let first = resources.iter().find(is_first);
@@ -67,7 +66,7 @@ impl Known {
                     wrong = wrong.related(place, "the first one");
                 }
                 if let Some(place) = resource.place() {
-                    wrong = wrong.related(place, "this one was to be added");
+                    wrong = wrong.related(place, "added again here");
                 }
                 let hint = if self.is_of_kustomization {
                     "to change an object, use `patches`"

@@ -9,7 +9,7 @@ use crate::engine::step::{Context, Transform};
 use crate::resources::resource::Resource;
 
 /// The configuration has no fields.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LegacyOrderConfig {}
 

@@ -17,7 +17,7 @@ use krm_core::scope::is_namespaced;
 use krm_yaml::{Data, FieldPath, Value, ViewMut};
 
 /// The configuration; the namespace is its own.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NamespaceConfig {
     /// Whether an existing namespace stays.

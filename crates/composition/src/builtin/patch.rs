@@ -14,7 +14,7 @@ use crate::resources::resource::Resource;
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::Severity;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct PatchConfig {
     path: String,
@@ -23,7 +23,7 @@ pub(crate) struct PatchConfig {
     options: Options,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct Options {
     allow_name_change: bool,
@@ -32,25 +32,9 @@ struct Options {
 
 impl Transform for PatchConfig {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        let field = |name: &str| FieldPath::root().key(name);
-        let text = match (self.path.as_str(), self.patch.trim()) {
-            ("", "") => {
-                let error = context.transformer.error(&field("patch"), "the patch is missing");
-                let error = error.hint("write it under `patch`, or name its file as `path`");
-                context.diagnostics.push(error);
-                return;
-            }
-            // Kustomize trims it: a block scalar at its end has no line break.
-            ("", _) => PatchText::inline(self.patch.trim_end(), field("patch"), context),
-            (path, "") => PatchText::from_file(path, field("path"), context),
-            _ => {
-                let problem = "`path` and `patch` are both given, and only one is allowed";
-                let error = context.transformer.error(&field("patch"), problem);
-                context.diagnostics.push(error);
-                return;
-            }
+        let Some(text) = PatchText::of(&self.path, "patch", &self.patch, context) else {
+            return;
         };
-        let Some(text) = text else { return };
         let Some(first) = text.documents().next() else {
             let mut warning = text.error(context, None, "the patch is empty");
             warning.severity = Severity::Warning;

@@ -11,7 +11,7 @@ use crate::names::{conflicts, references};
 use crate::resources::resource::Resource;
 use krm_yaml::FieldPath;
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct PatchJson6902Config {
     target: Selector,
@@ -23,24 +23,8 @@ pub(crate) struct PatchJson6902Config {
 
 impl Transform for PatchJson6902Config {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        let field = |name: &str| FieldPath::root().key(name);
-        let text = match (self.path.as_str(), self.json_op.trim()) {
-            ("", "") => {
-                let error = context.transformer.error(&field("path"), "the patch is missing");
-                let error = error.hint("write it under `jsonOp`, or name its file as `path`");
-                context.diagnostics.push(error);
-                return;
-            }
-            ("", _) => PatchText::inline(&self.json_op, field("jsonOp"), context),
-            (path, "") => PatchText::from_file(path, field("path"), context),
-            _ => {
-                let problem = "`path` and `jsonOp` are both given, and only one is allowed";
-                let error = context.transformer.error(&field("jsonOp"), problem);
-                context.diagnostics.push(error);
-                return;
-            }
-        };
-        let target = field("target");
+        let text = PatchText::of(&self.path, "jsonOp", &self.json_op, context);
+        let target = FieldPath::root().key("target");
         if self.target.name.is_empty() {
             let error = context.transformer.error(&target, "`target` has no `name`");
             let error =

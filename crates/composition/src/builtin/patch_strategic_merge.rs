@@ -10,7 +10,7 @@ use crate::engine::step::{Context, Transform};
 use crate::resources::resource::Resource;
 use krm_yaml::FieldPath;
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
 pub(crate) struct PatchStrategicMergeConfig {

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::builtin::texts::{own_error, warn_of_shared};
 use crate::engine::step::Context;
 use crate::fields::selector::{Matcher, Selector, version};
 use crate::patch::json_patch::{self, Operation};
@@ -20,7 +19,7 @@ use krm_core::scope::effective_namespace;
 use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, View, Words, name_of};
+use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Value, View, Words, name_of};
 
 /// The number of operations of a JSON patch up to which an object is changed part by part: each looks
 /// for its place in the text.
@@ -57,6 +56,25 @@ impl PatchText {
         let source = context.source(&field, path);
         let document = source.and_then(|source| Document::parse(&source));
         Self::read(document, field, context)
+    }
+
+    /// The patch in the file that `path` names, or the text in the field `key`: one of both is
+    /// given.
+    pub(crate) fn of(path: &str, key: &str, text: &str, context: &mut Context<'_>) -> Option<Self> {
+        let field = |key: &str| FieldPath::root().key(key);
+        let (problem, hint) = match (path, text.trim()) {
+            ("", "") => (
+                "the patch is missing".to_owned(),
+                Some(format!("write it under `{key}`, or name its file as `path`")),
+            ),
+            // Kustomize trims it: a block scalar at its end has no line break.
+            ("", _) => return Self::inline(text.trim_end(), field(key), context),
+            (path, "") => return Self::from_file(path, field("path"), context),
+            _ => (format!("`path` and `{key}` are both given, and only one is allowed"), None),
+        };
+        let error = context.transformer.error(&field(key), problem);
+        context.diagnostics.push(error.maybe_hint(hint));
+        None
     }
 
     /// Reads a text in the configuration.
@@ -154,7 +172,7 @@ impl PatchText {
             }
             Ok(operations) => Some(Operations { text: self, node, list: operations }),
             Err(malformed) => {
-                let place = place_in(node, &malformed.field);
+                let place = node.nearest(&malformed.field).place();
                 let error = self.error(context, Some(place), malformed.message);
                 context.diagnostics.push(error.maybe_hint(malformed.hint));
                 None
@@ -190,29 +208,6 @@ fn placed(mut error: Diagnostic, field: &FieldPath, context: &Context<'_>) -> Di
     error
 }
 
-/// A field inside of a field.
-pub(crate) fn below(field: &FieldPath, inner: &FieldPath) -> FieldPath {
-    let steps = inner.steps().iter();
-    steps.fold(field.clone(), |path, step| match step {
-        Step::Key(key) => path.key(key.as_str()),
-        Step::Index(index) => path.index(*index),
-    })
-}
-
-/// The place of a field, or of what contains it.
-pub(crate) fn place_in(node: Cursor<'_>, field: &FieldPath) -> Place {
-    let mut way = field.clone();
-    loop {
-        if let Some(found) = node.lookup(&way) {
-            return found.place();
-        }
-        let Some((parent, _)) = way.split_last() else {
-            return node.place();
-        };
-        way = parent;
-    }
-}
-
 impl MergePatch<'_> {
     /// Merges it into the resource that it names.
     pub(crate) fn apply_by_name(
@@ -225,7 +220,8 @@ impl MergePatch<'_> {
         match self.target(resources) {
             Ok(target) => self.apply(text, allowed, &[target], resources, context),
             Err((problem, hint)) => {
-                let place = place_in(self.node, &FieldPath::root().key("metadata").key("name"));
+                let place =
+                    self.node.nearest(&FieldPath::root().key("metadata").key("name")).place();
                 let error = text.error(context, Some(place), problem);
                 context.diagnostics.push(error.maybe_hint(hint));
             }
@@ -242,7 +238,7 @@ impl MergePatch<'_> {
         context: &mut Context<'_>,
     ) {
         if context.is_of_kustomization && !targets.is_empty() {
-            context.builder.need_built_in_schema();
+            context.state.shared.need_built_in_schema();
         }
         let mut gone = Vec::new();
         let size = Extent::of(&self.value).bytes;
@@ -256,7 +252,7 @@ impl MergePatch<'_> {
             let known = self.known(resource, context);
             let mut losses = Vec::new();
             match merge_into(resource, &self.value, allowed, known, &mut losses) {
-                Ok(Fate::Stays) => warn_of_shared(resource, context, &own_error),
+                Ok(Fate::Stays) => resource.drop_changed_shared(),
                 Ok(Fate::Goes) => gone.push(target),
                 Err(problem) => {
                     let error = self.problem(text, resource, problem, context);
@@ -299,7 +295,7 @@ impl MergePatch<'_> {
         context: &Context<'_>,
     ) -> Diagnostic {
         let path = problem.path();
-        let place = place_in(self.node, &path);
+        let place = self.node.nearest(&path).place();
         let mut error = text.error(context, Some(place), &problem.message);
         error.object = Some(resource.reference());
         error.field = Some(path.to_string()).filter(|path| !path.is_empty());
@@ -510,7 +506,7 @@ impl Operations<'_> {
                 let report =
                     |problem: &str, hint, resource: &Resource<'_>, context: &Context<'_>| {
                         let place =
-                            place_in(self.node, &FieldPath::root().index(index).key("path"));
+                            self.node.nearest(&FieldPath::root().index(index).key("path")).place();
                         let problem = format!("`{}`: {problem}", operation.path());
                         let mut error = self.text.error(context, Some(place), problem);
                         error.object = Some(resource.reference());

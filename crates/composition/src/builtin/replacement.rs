@@ -6,8 +6,7 @@
 
 use serde::Deserialize;
 
-use crate::builtin::patches::{PatchText, below, place_in, selects_nothing};
-use crate::builtin::texts::warn_of_shared;
+use crate::builtin::patches::{PatchText, selects_nothing};
 use crate::engine::step::{Context, Transform};
 use crate::fields::replacement_path::ReplacementPath;
 use crate::fields::selector::{Matcher, Selector, version};
@@ -23,7 +22,7 @@ use krm_yaml::diagnostic::{Diagnostic, Severity};
 use krm_yaml::scalar::{is_non_finite, resolve};
 use krm_yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, is_word, name_of};
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplacementConfig {
     #[serde(default)]
@@ -132,11 +131,11 @@ impl ReplacementOrigin<'_> {
         context: &Context<'_>,
     ) -> Diagnostic {
         let Some(node) = self.node else {
-            return context.transformer.error(&below(&self.inner, path), problem);
+            return context.transformer.error(&self.inner.clone().join(path.steps()), problem);
         };
         let mut error = context.transformer.error(&self.field, problem);
         error.field = Some(path.to_string()).filter(|path| !path.is_empty());
-        let named = error.place.replace(place_in(node, path));
+        let named = error.place.replace(node.nearest(path).place());
         match named {
             Some(named) => error.related(named, "named here"),
             None => error,
@@ -234,8 +233,9 @@ impl ReplacementOrigin<'_> {
                     None => one.reference().name,
                 };
                 let (first, second) = (name(first), name(second));
-                let problem =
-                    format!("the source must be one object, and is `{first}` and `{second}`");
+                let problem = format!(
+                    "the source selects two objects, `{first}` and `{second}`; it must select one"
+                );
                 context.diagnostics.push(self.error(&field, problem, context));
                 return None;
             }
@@ -314,13 +314,11 @@ impl ReplacementOrigin<'_> {
             if resource.identity() != before {
                 renamed.push(at);
             }
-            warn_of_shared(resource, context, &|problem, context| {
-                self.error(field, problem, context)
-            });
+            resource.drop_changed_shared();
         }
         conflicts::refuse_renamed(&renamed, resources, context);
         if count == 0 {
-            let field = below(&self.inner, &select_field);
+            let field = self.inner.clone().join(select_field.steps());
             let mut warning = selects_nothing(select, &field, resources, context);
             if self.node.is_some() {
                 let placed = self.error(&select_field, "", context);

@@ -12,7 +12,7 @@ use crate::resources::resource::{Resource, changeable};
 use krm_yaml::suggest::closest;
 use krm_yaml::{FieldPath, Value, ViewMut};
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplicasConfig {
     replica: Replica,
@@ -20,7 +20,7 @@ pub(crate) struct ReplicasConfig {
     field_specs: Option<Vec<FieldSpec>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Replica {
     name: String,

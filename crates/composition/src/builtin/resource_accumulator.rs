@@ -20,7 +20,7 @@ use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, FieldPath};
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResourceAccumulatorConfig {
     #[serde(alias = "files")]
@@ -28,7 +28,7 @@ pub(crate) struct ResourceAccumulatorConfig {
 }
 
 /// A path, with what was read from there: the resources borrow from it.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(from = "String")]
 struct Named {
     text: String,
@@ -89,8 +89,7 @@ impl Accumulation<'_, '_> {
             self.context.diagnostics.push(wrong);
             return Vec::new();
         }
-        let transformer = self.context.transformer;
-        let resolved = self.context.builder.locate(transformer, &self.field, path);
+        let resolved = self.context.locate(&self.field, path);
         let found = resolved.and_then(|path| Ok((find(self.context.files, &path)?, path)));
         let Some((found, resolved)) = self.take(found) else {
             return Vec::new();
@@ -199,11 +198,11 @@ impl Accumulation<'_, '_> {
         self.context.budget.take(document.text().len());
         let named = self.context.transformer.place_of(&self.field);
         let read = objects(document, named.as_ref(), self.context.diagnostics);
-        let counted = self.context.builder.count(read.len());
+        let counted = self.context.state.count(read.len());
         self.take(counted);
         if self.context.is_of_kustomization {
             if read.iter().any(is_custom) {
-                self.context.builder.need_built_in_schema();
+                self.context.state.shared.need_built_in_schema();
             }
             let mut nameless = read.iter();
             let is_nameless = |one: &&Resource<'_>| one.is_named_by_server();

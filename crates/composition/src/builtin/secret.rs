@@ -10,7 +10,7 @@ use crate::resources::resource::Resource;
 use krm_yaml::Value;
 
 /// The generator of a `Secret`.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Generator(GeneratorConfig);
 

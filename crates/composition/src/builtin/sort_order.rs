@@ -10,13 +10,13 @@ use crate::resources::resource::Resource;
 use crate::tables::kind_order::{FIRST, LAST, rank};
 use krm_yaml::FieldPath;
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct SortOrderConfig {
     sort_options: Option<SortOptions>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct SortOptions {
     order: Order,
@@ -33,7 +33,7 @@ enum Order {
 }
 
 /// The kinds that come first and last, in this order.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct Kinds {
     order_first: Vec<String>,
@@ -65,8 +65,8 @@ impl Transform for SortOrderConfig {
 /// Sorts resources in the order of kinds that kustomize has.
 pub(crate) fn by_kind(resources: &mut [Resource<'_>]) {
     let kinds = Kinds {
-        order_first: FIRST.iter().copied().map(str::to_owned).collect(),
-        order_last: LAST.iter().copied().map(str::to_owned).collect(),
+        order_first: FIRST.iter().map(|kind| (*kind).to_owned()).collect(),
+        order_last: LAST.iter().map(|kind| (*kind).to_owned()).collect(),
     };
     kinds.sort(resources);
 }

@@ -1,7 +1,7 @@
 //! Labels, annotations and other strings by their keys.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::fields::field_tree::FieldTrees;
 use crate::resources::resource::{Resource, Shared, changeable};
 use crate::values::quote::{text_of_float, text_of_number};
-use krm_yaml::diagnostic::{Diagnostic, Severity};
+use krm_yaml::diagnostic::Severity;
 use krm_yaml::{Data, EntryLine, FieldPath, Scalar, Value, ViewMut};
 
 /// Strings by their keys; numbers and bools are spelled as kustomize spells them.
@@ -168,20 +168,12 @@ impl Entries<'_> {
         };
         let problems = tree.visit(resource.view_mut(), MissingField::Mapping, set);
         context.problems(resource, problems);
-        let is_set = |shared: &Shared| self.texts.contains_key(&shared.key);
-        if resource.shared.iter().any(is_set) {
-            warn_of_shared(resource, context, &own_error);
-        }
+        resource.drop_changed_shared();
         for ((key, Text(text)), created) in self.texts.iter().zip(created) {
             if created.count > 1
                 && let Some(mapping) = created.mapping
             {
-                resource.shared.push(Shared {
-                    mapping,
-                    key: key.clone(),
-                    value: text.clone(),
-                    count: created.count,
-                });
+                resource.shared.push(Shared { mapping, key: key.clone(), value: text.clone() });
             }
         }
     }
@@ -202,78 +194,4 @@ fn in_metadata(path: &str) -> Option<&'static str> {
         "metadata/annotations" => Some("annotations"),
         _ => None,
     }
-}
-/// Warns if a label or annotation has changed in some fields, and stays in others: kustomize has one
-/// value for all fields in which one transformer has created it. `error` places a message.
-pub(crate) fn warn_of_shared(
-    resource: &mut Resource<'_>,
-    context: &mut Context<'_>,
-    error: &dyn Fn(String, &Context<'_>) -> Diagnostic,
-) {
-    let all = std::mem::take(&mut resource.shared);
-    let texts = texts_of(resource.value(), &all.iter().map(|shared| shared.key.as_str()).collect());
-    let mut kept = Vec::new();
-    for shared in &all {
-        let Shared { mapping, key, value, count: before } = shared;
-        let now = resource.str_at(&["metadata", mapping, key]);
-        let (left, others) = same(&texts, key, value);
-        let problem = if now == Some(value) {
-            if left >= *before || others == 0 {
-                kept.push(Shared { count: left, ..shared.clone() });
-                continue;
-            }
-            format!(
-                "`{key}` changes only in some fields: it stays `{value}` in others, where kustomize changes it, too"
-            )
-        } else {
-            format!(
-                "`{key}` changes only in `metadata.{mapping}`: it stays `{value}` in other fields, where kustomize changes it, too"
-            )
-        };
-        if now.is_some() && left > 0 && context.is_of_kustomization {
-            let warning = Diagnostic { severity: Severity::Warning, ..error(problem, context) };
-            let hint = "to change it in all fields, change it in the Kustomization that adds it";
-            context.diagnostics.push(warning.hint(hint));
-        }
-    }
-    resource.shared = kept;
-}
-
-/// An error at the transformer itself.
-pub(crate) fn own_error(problem: String, context: &Context<'_>) -> Diagnostic {
-    context.transformer.error(&FieldPath::root(), problem)
-}
-
-/// The texts of the entries of an object that have one of these keys, by key.
-fn texts_of<'v>(object: &'v Value<'_>, keys: &BTreeSet<&str>) -> BTreeMap<&'v str, Vec<&'v str>> {
-    let mut texts = BTreeMap::new();
-    if !keys.is_empty() {
-        add_texts(object, keys, &mut texts);
-    }
-    texts
-}
-
-fn add_texts<'v>(
-    value: &'v Value<'_>,
-    keys: &BTreeSet<&str>,
-    texts: &mut BTreeMap<&'v str, Vec<&'v str>>,
-) {
-    for (key, value) in value.entries().unwrap_or_default() {
-        if let Some(text) = value.as_str()
-            && keys.contains(&**key)
-        {
-            texts.entry(key).or_default().push(text);
-        }
-        add_texts(value, keys, texts);
-    }
-    for item in value.items().unwrap_or_default() {
-        add_texts(item, keys, texts);
-    }
-}
-
-/// The numbers of entries with a key that have this text, and that have another one.
-fn same(texts: &BTreeMap<&str, Vec<&str>>, key: &str, text: &str) -> (usize, usize) {
-    let all = texts.get(key).map(Vec::as_slice).unwrap_or_default();
-    let same = all.iter().filter(|other| **other == text).count();
-    (same, all.len() - same)
 }

@@ -21,7 +21,7 @@ use krm_yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, nam
 
 const NAMESPACE: &str = "metadata/namespace";
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct ValueAddConfig {
     value: String,
@@ -30,13 +30,13 @@ pub(crate) struct ValueAddConfig {
 }
 
 /// The content of `targetFilePath`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct TargetFile {
     targets: Vec<Target>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct Target {
     selector: Option<Selector>,

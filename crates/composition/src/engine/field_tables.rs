@@ -10,11 +10,8 @@ use serde::Deserialize;
 
 use crate::engine::merged_fields::{ByKind, MergedFields, position};
 use crate::fields::field_spec::{FieldSpec, Kind};
-use crate::tables::fields as defaults;
-use crate::tables::name_references::{NAME_REFERENCES, Named};
 use crate::tables::schema::Schema;
-use crate::tables::var_references::VAR_REFERENCES;
-use krm_core::label_fields::{Field, LABEL_FIELDS};
+use krm_core::kinds::{Field, Row, fields, sections};
 
 /// The tables without additions.
 static DEFAULT: LazyLock<Arc<Tables>> = LazyLock::new(|| Arc::new(Tables::kustomize()));
@@ -168,30 +165,27 @@ impl Tables {
 
     /// Those of kustomize.
     fn kustomize() -> Self {
-        let specs = |fields: &[Field]| fields.iter().map(FieldSpec::from).collect();
-        let mut name_reference: Vec<NameReference> = Vec::new();
-        for named in NAME_REFERENCES {
-            let new = NameReference {
-                group: named.group.to_owned(),
-                version: named.version.to_owned(),
-                kind: named.kind.to_owned(),
-                field_specs: specs(named.fields),
-            };
-            name_reference.push(new);
-        }
+        let specs = |section| fields(section).map(|field| FieldSpec::from(&field)).collect();
+        let for_all = |path: &str, create| {
+            vec![FieldSpec { path: path.into(), create, ..FieldSpec::default() }]
+        };
+        let labels = fields("labels").map(|field| FieldSpec::from(&field));
+        let common_labels: Vec<_> =
+            for_all("metadata/labels", true).into_iter().chain(labels).collect();
+        let of_templates = |field: &&FieldSpec| field.path.ends_with("metadata/labels");
         Self {
             fields: FieldTables {
-                name_prefix: specs(defaults::PREFIX),
-                name_suffix: specs(defaults::SUFFIX),
-                namespace: specs(defaults::NAMESPACE),
-                common_labels: specs(&[defaults::LABELS, LABEL_FIELDS].concat()),
-                common_annotations: specs(defaults::ANNOTATIONS),
-                images: specs(defaults::IMAGES),
-                replicas: specs(defaults::REPLICAS),
-                name_reference,
+                name_prefix: for_all("metadata/name", false),
+                name_suffix: for_all("metadata/name", false),
+                namespace: specs("namespace"),
+                template_labels: common_labels.iter().filter(of_templates).cloned().collect(),
+                common_labels,
+                common_annotations: specs("annotations"),
+                images: specs("images"),
+                replicas: specs("replicas"),
+                name_reference: sections("names").filter_map(NameReference::of).collect(),
                 labels: Vec::new(),
-                template_labels: specs(&template_labels()),
-                var_reference: specs(VAR_REFERENCES),
+                var_reference: specs("vars"),
             },
             schema: None,
         }
@@ -216,14 +210,22 @@ impl Tables {
     }
 }
 
-/// The fields that name objects of a kind.
-pub fn fields_of<'k>(to: &'static Named) -> impl Iterator<Item = (Kind<'k>, Cow<'k, FieldSpec>)> {
-    let kind = [to.group, to.version, to.kind];
-    let fields = to.fields.iter();
-    fields.map(move |field| (kind, Cow::Owned(FieldSpec::from(field))))
+/// The fields that name objects, each with the kind that it names, in the sections of a name.
+pub fn name_references<'k>(section: &str) -> impl Iterator<Item = (Kind<'k>, Cow<'k, FieldSpec>)> {
+    sections(section).flat_map(|(kind, rows)| {
+        let kind = Kind::try_from(kind).unwrap_or_default();
+        rows.filter_map(move |row| Some((kind, Cow::Owned(FieldSpec::from(&Field::of(&row)?)))))
+    })
 }
 
 impl NameReference {
+    /// Those in a section of the table.
+    fn of((kind, rows): (Row, impl Iterator<Item = Row>)) -> Option<Self> {
+        let [group, version, kind] = Kind::try_from(kind).ok()?.map(str::to_owned);
+        let fields = rows.filter_map(|row| Some(FieldSpec::from(&Field::of(&row)?)));
+        Some(Self { group, version, kind, field_specs: fields.collect() })
+    }
+
     fn kind(&self) -> Kind<'_> {
         [&self.group, &self.version, &self.kind]
     }
@@ -317,13 +319,6 @@ impl<'t> Merging<'t> {
         sorted.name_reference = name_reference.collect();
         sorted
     }
-}
-
-/// The labels of objects and of the templates in them.
-fn template_labels() -> Vec<Field> {
-    let all = defaults::LABELS.iter().chain(LABEL_FIELDS);
-    let templates = all.filter(|field| field.path.ends_with("metadata/labels"));
-    templates.copied().collect()
 }
 
 #[cfg(test)]

@@ -11,9 +11,6 @@ use krm_yaml::source::Source;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// The beginning of the name of the text that a function has printed.
-pub const OUTPUT: &str = "output of ";
-
 /// Runs functions that are not built in.
 pub trait Functions {
     /// Checks that a program may run for a transformer.

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use crate::engine::field_tables::{Additions, Tables};
 use crate::engine::functions::Functions;
 use crate::engine::program::Program;
+use crate::engine::state::State;
 use crate::engine::transformer::Transformer;
-use crate::engine::var::Var;
 use crate::fields::field_tree::Problem;
-use crate::resources::positions::Positions;
 use crate::resources::resource::Resource;
-use crate::resources::trace::Tracing;
 use crate::values::budget::Budget;
 use krm_core::files::{Files, join};
 use krm_yaml::FieldPath;
@@ -19,7 +17,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::source::Source;
 
 /// A built-in transformer with its configuration.
-pub(crate) trait Transform: fmt::Debug {
+pub(crate) trait Transform {
     /// Changes the resources, or reports errors. New resources may borrow from the transformer,
     /// which then keeps what it has read.
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>);
@@ -28,6 +26,12 @@ pub(crate) trait Transform: fmt::Debug {
     /// then the others need not be looked at after each of many.
     fn is_generator(&self) -> bool {
         false
+    }
+}
+
+impl fmt::Debug for dyn Transform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a built-in transformer")
     }
 }
 
@@ -101,55 +105,14 @@ impl Step {
     }
 }
 
-/// Builds a Composition or Kustomization while another one is built.
-pub(crate) trait Builder {
-    /// The resources that `base` creates from nothing; none after an error, which is reported. A
-    /// field of `transformer` names it. The resources borrow from `steps`, which become those of
-    /// the base.
-    fn build<'d>(
-        &mut self,
-        base: Base<'_>,
-        transformer: &Transformer,
-        field: &FieldPath,
-        steps: &'d mut Vec<Step>,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<Vec<Resource<'d>>>;
-
-    /// Counts objects that were read.
-    ///
-    /// # Errors
-    /// If the whole build has too many.
-    fn count(&mut self, objects: usize) -> Result<()>;
-
-    /// The positions of the resources, for [generators](Transform::is_generator).
-    fn positions(&mut self) -> &mut Positions;
-
-    /// The variables of the Kustomizations that are being built.
-    fn vars(&mut self) -> &mut Vec<Var>;
-
-    /// Notes that kustomize needs its built-in schema from now on: one that a Kustomization names
-    /// later is added to it.
-    fn need_built_in_schema(&mut self);
-
-    /// The traces that the build of a Kustomization keeps.
-    fn tracing(&mut self) -> &mut Tracing;
-
-    /// The path that a field of `transformer` names, from where files are read. A git repository
-    /// that it is the URL of is fetched.
-    ///
-    /// # Errors
-    /// As [`Functions::fetch`], or if it leads out of a repository.
-    fn locate(
-        &mut self,
-        transformer: &Transformer,
-        field: &FieldPath,
-        path: &str,
-    ) -> Result<String>;
-
-    /// The namespace of the Kustomization that is being built, or of the nearest around it that has
-    /// one.
-    fn namespace(&self) -> Option<&str>;
-}
+/// Builds `base`, which a field of the transformer names, from nothing; none after an error, which is
+/// reported. The resources borrow from the steps, which become those of the base.
+pub(crate) type Build = for<'d> fn(
+    &mut Context<'_>,
+    Base<'_>,
+    &FieldPath,
+    &'d mut Vec<Step>,
+) -> Option<Vec<Resource<'d>>>;
 
 /// The surroundings of a transformer while it runs.
 pub(crate) struct Context<'c> {
@@ -165,7 +128,9 @@ pub(crate) struct Context<'c> {
     /// Counts what the transformer reads and adds.
     pub(crate) budget: &'c Budget,
     /// Builds Compositions and Kustomizations that the transformer refers to.
-    pub(crate) builder: &'c mut dyn Builder,
+    pub(crate) build: Build,
+    /// The state of the whole build.
+    pub(crate) state: &'c mut State,
     /// Whether the transformer is part of a Kustomization: references are updated at its end.
     pub(crate) is_of_kustomization: bool,
 }
@@ -224,7 +189,14 @@ impl Context<'_> {
         field: &FieldPath,
         steps: &'d mut Vec<Step>,
     ) -> Option<Vec<Resource<'d>>> {
-        let (transformer, diagnostics) = (self.transformer, &mut *self.diagnostics);
-        self.builder.build(base, transformer, field, steps, diagnostics)
+        (self.build)(self, base, field, steps)
+    }
+
+    /// The path that a field names, from where files are read.
+    ///
+    /// # Errors
+    /// As [`State::locate`].
+    pub(crate) fn locate(&mut self, field: &FieldPath, path: &str) -> Result<String> {
+        self.state.locate((self.files, self.functions), self.transformer, field, path)
     }
 }

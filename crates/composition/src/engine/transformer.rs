@@ -11,7 +11,7 @@ use krm_core::files;
 use krm_core::typed::{self, AnyCase, Mismatch, OddKey, Problem};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
-use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, SharedNode, Step, Value};
+use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, SharedNode, Value};
 
 /// Identifies a transformer among the others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,12 +68,7 @@ impl Layer {
     /// The node of a field in this part.
     pub(crate) fn find(&self, field: &FieldPath) -> Option<Cursor<'_>> {
         let steps = field.steps().strip_prefix(self.at.steps())?;
-        let node = self.document.cursor(self.node);
-        let rest = steps.iter().fold(FieldPath::root(), |path, step| match step {
-            Step::Key(key) => path.key(key),
-            Step::Index(index) => path.index(*index),
-        });
-        node.lookup(&rest)
+        self.document.cursor(self.node).lookup(&FieldPath::root().join(steps))
     }
 
     /// The layer for the part `path` of its transformer, as the field `to` of another one.
@@ -82,9 +77,7 @@ impl Layer {
         let node = if let Some(node) = self.find(path) {
             node.id()
         } else {
-            for step in self.at.steps().strip_prefix(path.steps())? {
-                at.push(step.clone());
-            }
+            at = at.join(self.at.steps().strip_prefix(path.steps())?);
             self.node
         };
         let document = Arc::clone(&self.document);
@@ -177,13 +170,14 @@ impl Transformer {
 
     /// The text of a field as a source of its own.
     pub(crate) fn source_of(&self, field: &FieldPath, text: &str) -> Arc<Source> {
-        Source::new(format!("{}, `{field}`", self.id), text)
+        Source::inline(format!("{}, `{field}`", self.id), text)
     }
 
     /// The place in the file for a place in the [text of a field](Self::source_of); none if the
     /// file spells the text differently there.
     pub(crate) fn place_in_text(&self, field: &FieldPath, place: &Place) -> Option<Place> {
-        if place.source.name() != format!("{}, `{field}`", self.id) {
+        let source = &place.source;
+        if !source.is_inline() || source.name() != format!("{}, `{field}`", self.id) {
             return None;
         }
         let (_, node) = self.written(field)?;
@@ -260,7 +254,7 @@ impl Transformer {
             plain.config.remove(key);
         }
         let text = plain.text(Position::Document)?;
-        let document = Arc::new(Document::parse(&Source::new(name, text))?);
+        let document = Arc::new(Document::parse(&Source::inline(name, text))?);
         let root = SharedNode::roots(&document).next();
         root.ok_or_else(|| self.error(&FieldPath::root(), "it is empty").into())
     }
@@ -329,10 +323,7 @@ impl Transformer {
         let Some((at, path)) = parts.max_by_key(|(at, _)| at.steps().len()) else {
             return field.clone();
         };
-        let rest = field.steps().iter().skip(at.steps().len());
-        let mut path = path.clone();
-        rest.for_each(|step| path.push(step.clone()));
-        path
+        path.clone().join(field.steps().iter().skip(at.steps().len()))
     }
 
     /// Reads the configuration as a type.

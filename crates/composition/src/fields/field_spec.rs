@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use krm_core::identity::group;
-use krm_core::label_fields::Field;
+use krm_core::kinds::Field;
 use krm_yaml::View;
 
 /// The maximum number of keys in a path.

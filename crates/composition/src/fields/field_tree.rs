@@ -178,7 +178,7 @@ impl<'s> Visit<'_, 's> {
         } else if !view.is_null()
             && let Some((key, tree)) = tree.inner.first()
         {
-            self.problem(tree.first(), format!("`{key}` is looked for in a scalar"));
+            self.problem(tree.first(), format!("there is no `{key}` in a scalar"));
         }
     }
 
@@ -258,7 +258,7 @@ mod tests {
         let paths = [("a/b/c", true), ("a/b/d", false), ("a/e", false)];
         let (object, problems) = set(r#"{"a":[{"b":1,"e":1},{"b":1,"e":1}]}"#, &paths);
         assert_eq!(object, r#"{"a":[{"b":1,"e":2},{"b":1,"e":1}]}"#);
-        assert_eq!(problems, ["a/b/c: `c` is looked for in a scalar"]);
+        assert_eq!(problems, ["a/b/c: there is no `c` in a scalar"]);
     }
 
     #[test]

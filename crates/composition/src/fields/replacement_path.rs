@@ -9,9 +9,10 @@
 use crate::fields::field_spec::check_keys;
 use crate::values::expression;
 use krm_core::scalar::text_of;
+use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Data, Document, Editor, FieldPath, Scalar, Value, name_of};
+use krm_yaml::{Data, Document, DuplicateKeys, Edited, Scalar, Value, name_of, update_read};
 
 /// The path of a replacement, which may lead to many fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,7 +156,7 @@ impl Part {
             Self::Item { field, value } => format!("`[{field}={value}]`"),
             Self::Every => "`*`".to_owned(),
         };
-        format!("{what} is looked for in {}", name_of(data))
+        format!("there is no {what} in {}", name_of(data))
     }
 
     /// The collection to add for this part.
@@ -335,16 +336,15 @@ fn visit_structured(
     let (Some(root), None) = (roots.next(), roots.next()) else {
         return Ok(None);
     };
-    let Ok(editor) = Editor::new(root) else {
+    let Some(mut value) = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new()) else {
         return Ok(None);
     };
-    let mut editor = editor.with_item_keys(krm_core::item_keys::ITEM_KEYS);
-    let mut value = editor.value().clone();
     if matches!(value.data, Data::Scalar(_)) {
         return Ok(None);
     }
     let count = visit(&mut value, parts, creates, set)?;
-    let edited = editor.set(&FieldPath::root(), value).and_then(|()| editor.finish());
+    let edits = update_read(root, value, &krm_core::item_keys::ITEM_KEYS);
+    let edited = edits.and_then(|edits| Edited::new(&document, edits));
     let edited = edited.map_err(|error| error.message.clone())?;
     Ok(Some((edited.to_string(), count)))
 }
@@ -392,7 +392,7 @@ mod tests {
         let items = "a: [{k: x.y, v: 1}, {k: z, v: 2}]";
         check(items, "a.[k=x.y].v", false, r#"{"a":[{"k":"x.y","v":"X"},{"k":"z","v":2}]}"#);
         check("a: {b: 1}", "a.c", false, "nothing");
-        check("a: {b: 1}", "a.b.c", false, "`c` is looked for in a number");
+        check("a: {b: 1}", "a.b.c", false, "there is no `c` in a number");
         check("a: [1]", "a.5", false, "item 5 does not exist: the list has 1 item");
     }
 
@@ -408,6 +408,6 @@ mod tests {
         let object = "a: |\n  # kept\n  b:\n      c:   1 # too\n";
         check(object, "a.b.c", false, r##"{"a":"# kept\nb:\n    c:   X # too\n"}"##);
         check("a: '{\"b\": {\"c\": 1}}'", "a.b.c", false, r#"{"a":"{\"b\": {\"c\": \"X\"}}"}"#);
-        check("a: text", "a.b", false, "`b` is looked for in a string");
+        check("a: text", "a.b", false, "there is no `b` in a string");
     }
 }

@@ -138,7 +138,7 @@ struct Start(Tracing);
 
 impl Transform for Start {
     fn apply<'d>(&'d mut self, _: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        context.builder.tracing().clone_from(&self.0);
+        context.state.shared.tracing.clone_from(&self.0);
     }
 }
 
@@ -197,7 +197,7 @@ struct Annotations;
 
 impl Transform for Annotations {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        let tracing = context.builder.tracing().clone();
+        let tracing = context.state.shared.tracing.clone();
         for resource in resources {
             if resource.has_annotation(|key| INTERNAL.contains(&key)) {
                 annotations::remove(resource.value_mut(), INTERNAL);

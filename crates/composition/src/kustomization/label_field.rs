@@ -17,7 +17,7 @@ use crate::resources::resource::Resource;
 use krm_yaml::FieldPath;
 
 /// An entry of `labels`.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 #[derive(Default)]
 pub(crate) struct LabelField {

@@ -26,7 +26,7 @@ use krm_yaml::{Data, FieldPath, Scalar, Value, ViewMut};
 const DEFAULT_FIELD: &str = "metadata.name";
 
 /// The field `vars`: notes variables, which are resolved at the end of the build.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VarsField {
     vars: Vec<Written>,
@@ -130,7 +130,7 @@ impl Transform for VarsField {
                 place: context.transformer.place_of(&at),
                 written_as: context.transformer.written_as(&at).to_string(),
             };
-            let known = context.builder.vars();
+            let known = &mut context.state.shared.vars;
             if let Some(other) = known.iter().find(|other| other.name == var.name) {
                 let mut wrong = var.error(format!("duplicate variable `{}`", var.name)).hint(
                     "each name of a variable may be declared once in all directories of a build",
@@ -155,7 +155,7 @@ pub(crate) struct Resolution;
 
 impl Transform for Resolution {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
-        let vars = std::mem::take(context.builder.vars());
+        let vars = std::mem::take(&mut context.state.shared.vars);
         if vars.is_empty() {
             return;
         }

@@ -386,7 +386,7 @@ fn inner<'v, 's>(part: ViewMut<'v, 's>, token: &str) -> Result<ViewMut<'v, 's>, 
     }
     let Some(entries) = view.entries() else {
         let what = name_of(&part.value_mut().data);
-        return Err(format!("`{token}` is looked for in {what}"));
+        return Err(format!("there is no `{token}` in {what}"));
     };
     if view.get(token).is_none() {
         let keys: Vec<_> = entries.map(|(key, _)| key).collect();

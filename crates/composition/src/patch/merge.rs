@@ -71,11 +71,7 @@ impl Problem {
 
     /// The path in the patch.
     pub(crate) fn path(&self) -> FieldPath {
-        let steps = self.steps.iter().rev();
-        steps.fold(FieldPath::root(), |path, step| match step {
-            Step::Key(key) => path.key(key.as_str()),
-            Step::Index(index) => path.index(*index),
-        })
+        FieldPath::root().join(self.steps.iter().rev())
     }
 }
 

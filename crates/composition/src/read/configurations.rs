@@ -123,17 +123,8 @@ fn configuration(
         entries.retain(|(_, table)| !table.is_null());
     }
     let placed = |mut found: Diagnostic, path: &FieldPath| {
-        let mut way = path.clone();
         let root = document.roots().next();
-        while found.place.is_none()
-            && let Some(root) = root
-        {
-            found.place = root.lookup(&way).map(krm_yaml::Cursor::key_place);
-            match way.split_last() {
-                Some((parent, _)) => way = parent,
-                None => break,
-            }
-        }
+        found.place = found.place.or_else(|| Some(root?.nearest(path).key_place()));
         found.field(path.to_string())
     };
     let (read, keys) = typed::read_in_any_case(&value, false);

@@ -318,11 +318,7 @@ fn remove_item(layers: &mut Vec<Layer>, list: &FieldPath, gone: usize, left: usi
         };
         let index = *index;
         let start = list.clone().index(index.saturating_sub(usize::from(index > gone)));
-        let at = rest.iter().fold(start, |at, step| match step {
-            Step::Key(key) => at.key(key.as_str()),
-            Step::Index(index) => at.index(*index),
-        });
-        Some((index, at))
+        Some((index, start.join(rest)))
     };
     for index in 0..=left {
         let at = list.clone().index(index);

@@ -69,8 +69,6 @@ pub(crate) struct Shared {
     pub(crate) mapping: &'static str,
     pub(crate) key: String,
     pub(crate) value: String,
-    /// The number of entries with this key and value.
-    pub(crate) count: usize,
 }
 
 impl<'d> Resource<'d> {
@@ -154,6 +152,20 @@ impl<'d> Resource<'d> {
     /// Notes the transformer that created it, unless one is known.
     pub fn set_maker(&mut self, maker: &Arc<str>) {
         self.maker.get_or_insert_with(|| Arc::clone(maker));
+    }
+
+    /// Forgets the entries that have another value in `metadata` now.
+    pub(crate) fn drop_changed_shared(&mut self) {
+        let mut shared = std::mem::take(&mut self.shared);
+        shared.retain(|one| self.str_at(&["metadata", one.mapping, &one.key]) == Some(&one.value));
+        self.shared = shared;
+    }
+
+    /// Begins its history with what it is now, which was read.
+    pub(crate) fn begin_history(&mut self) {
+        if self.history.is_none() && !self.is_unchanged() {
+            self.history = Some(Box::new(History::new(self.value().clone().into_owned())));
+        }
     }
 
     /// Notes that `setter` has made it what it is now.

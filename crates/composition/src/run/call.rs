@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::engine::functions::OUTPUT;
 use crate::engine::program::Program;
 use crate::engine::step::Context;
 use crate::engine::transformer::Transformer;
@@ -109,8 +108,7 @@ fn run_program(
     let said = transformer.placed(&output.diagnostics, |other| Arc::ptr_eq(other, &source));
     context.diagnostics.append(said);
     let list = output.list.filter(|_| !context.diagnostics.has_errors())?;
-    let name = format!("{OUTPUT}{}", transformer.id);
-    let read = Document::parse(&Source::new(name, list));
+    let read = Document::parse(&Source::output_of(&transformer.id, list));
     let document = context.diagnostics.take(read)?;
     if !document.roots().next().is_some_and(is_list) {
         let wrong =

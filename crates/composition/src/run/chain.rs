@@ -1,22 +1,19 @@
 //! Passes resources through transformers, from the first to the last.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::engine::field_tables::{Additions, Tables};
 use crate::engine::functions::Functions;
 use crate::engine::program::Program;
-use crate::engine::step::{Base, Builder, Context, Nested, Runner, Step};
+use crate::engine::state::State;
+use crate::engine::step::{Base, Context, Nested, Runner, Step};
 use crate::engine::transformer::Transformer;
-use crate::engine::var::Var;
 use crate::names::conflicts;
 use crate::resources::history::Setter;
 use crate::resources::positions::Positions;
 use crate::resources::resource::Resource;
-use crate::resources::trace::Tracing;
 use crate::run::call::{call, invalid};
-use crate::tables::schema::Schema;
 use crate::values::budget::Budget;
 use krm_core::files::{Entry, Files, join};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
@@ -24,67 +21,6 @@ use krm_yaml::source::Place;
 use krm_yaml::{FieldPath, Value};
 
 pub use crate::run::unread::report_unread;
-
-/// The maximum number of Compositions and Kustomizations built by others.
-const MAX_BUILDS: usize = 10_000;
-/// The maximum number of objects that one build reads and generates, those of a directory that is
-/// built twice counted twice.
-const MAX_OBJECTS: usize = 100_000;
-
-/// State that all transformers of a chain share.
-pub(crate) struct Surroundings<'c> {
-    pub(crate) files: &'c dyn Files,
-    functions: &'c dyn Functions,
-    /// The entries that Compositions built on the way add to the tables, for those that build
-    /// them.
-    pub(crate) inherited: Additions,
-    /// The Compositions and Kustomizations that are being built, each by the one before.
-    pub(crate) building: Vec<String>,
-    /// The number of Compositions and Kustomizations built by others.
-    builds: usize,
-    /// The number of objects that were read and generated.
-    objects: usize,
-    /// Their budget.
-    budget: Rc<Budget>,
-    /// The state that the Kustomizations of one build share.
-    pub(crate) shared: Shared,
-    /// Whether the step that runs is part of a Kustomization.
-    pub(crate) is_of_kustomization: bool,
-    /// Whether the resources note what has set their fields.
-    keeps_history: bool,
-    /// The tables of the last step, with what they were made of.
-    tables: Option<(Additions, Arc<Tables>)>,
-    /// The positions of the resources, as long as only generators run.
-    positions: Positions,
-}
-
-/// The state that the Kustomizations of one build share.
-#[derive(Default)]
-pub(crate) struct Shared {
-    vars: Vec<Var>,
-    /// The schema of the first one that has one.
-    schema: Option<Arc<Schema>>,
-    has_schema: bool,
-    /// Whether kustomize needs its built-in schema before that.
-    needs_built_in: bool,
-    pub(crate) tracing: Tracing,
-    /// The namespace of the innermost one that has one.
-    namespace: Option<String>,
-}
-
-impl Shared {
-    /// Takes the schema of a Kustomization, if it is the first one that names any.
-    fn set_schema(&mut self, additions: &Additions) {
-        let is_named = additions.names_built_in || additions.schema.is_some();
-        if is_named && !self.has_schema {
-            self.schema.clone_from(&additions.schema);
-            self.has_schema = true;
-            if let Some(schema) = self.schema.as_mut().filter(|_| self.needs_built_in) {
-                Arc::make_mut(schema).is_added = true;
-            }
-        }
-    }
-}
 
 /// The time and the output of one transformer.
 #[derive(Debug)]
@@ -97,58 +33,58 @@ pub struct Stat {
     pub count: usize,
 }
 
-/// Passes `resources` through all steps, from which new resources borrow. After an error, do not
-/// use the result.
-pub fn run<'d>(
-    steps: &'d mut [Step],
-    resources: Vec<Resource<'d>>,
-    files: &dyn Files,
-    functions: &dyn Functions,
-    diagnostics: &mut Diagnostics,
-) -> (Vec<Resource<'d>>, Vec<Stat>) {
-    surroundings(files, functions).run(steps, resources, diagnostics)
+/// Runs steps.
+#[derive(Clone, Copy)]
+pub struct Build<'b> {
+    /// The files that transformers read.
+    pub files: &'b dyn Files,
+    /// Runs transformers that are not built in.
+    pub functions: &'b dyn Functions,
+    /// Whether the resources know which transformer has set each [field](Resource::setter).
+    pub keeps_history: bool,
 }
 
-/// As [`run`] without resources. The new ones know which transformer has set each
-/// [field](Resource::setter).
-pub fn run_with_history<'d>(
-    steps: &'d mut [Step],
-    files: &dyn Files,
-    functions: &dyn Functions,
-    diagnostics: &mut Diagnostics,
-) -> Vec<Resource<'d>> {
-    let mut around = Surroundings { keeps_history: true, ..surroundings(files, functions) };
-    around.run(steps, Vec::new(), diagnostics).0
+/// The outcome of a build.
+#[derive(Debug)]
+pub struct Built<'d> {
+    /// The resources after the last step. After an error, do not use them.
+    pub resources: Vec<Resource<'d>>,
+    /// The time and the output of each step.
+    pub stats: Vec<Stat>,
+    /// The number of objects and directories that were read.
+    pub count: usize,
 }
 
-/// Runs steps as [`run`] does, without resources. Also returns the number of objects and
-/// directories that were read.
-pub fn check<'d>(
-    steps: &'d mut [Step],
-    files: &dyn Files,
-    functions: &dyn Functions,
-    diagnostics: &mut Diagnostics,
-) -> (Vec<Resource<'d>>, usize) {
-    let mut around = surroundings(files, functions);
-    let resources = around.run(steps, Vec::new(), diagnostics).0;
-    (resources, around.objects.saturating_add(around.builds))
-}
-
-fn surroundings<'c>(files: &'c dyn Files, functions: &'c dyn Functions) -> Surroundings<'c> {
-    Surroundings {
-        files,
-        functions,
-        inherited: Additions::default(),
-        building: Vec::new(),
-        builds: 0,
-        objects: 0,
-        budget: Rc::new(Budget::new()),
-        shared: Shared::default(),
-        is_of_kustomization: false,
-        keeps_history: false,
-        tables: None,
-        positions: Positions::default(),
+impl<'b> Build<'b> {
+    /// A build that keeps no history.
+    #[must_use]
+    pub const fn new(files: &'b dyn Files, functions: &'b dyn Functions) -> Self {
+        Self { files, functions, keeps_history: false }
     }
+
+    /// Passes resources through all steps, from which new resources borrow.
+    pub fn run<'d>(
+        self,
+        steps: &'d mut [Step],
+        resources: Vec<Resource<'d>>,
+        diagnostics: &mut Diagnostics,
+    ) -> Built<'d> {
+        let Self { files, functions, keeps_history } = self;
+        let state = &mut State { keeps_history, ..State::default() };
+        let budget = &Budget::new();
+        let mut around = Surroundings { files, functions, budget, state };
+        let (resources, times) = around.run(steps, resources, diagnostics);
+        let count = state.objects.saturating_add(state.builds);
+        Built { resources, stats: times, count }
+    }
+}
+
+/// The surroundings of all transformers of a build.
+pub(crate) struct Surroundings<'c> {
+    pub(crate) files: &'c dyn Files,
+    pub(crate) functions: &'c dyn Functions,
+    budget: &'c Budget,
+    pub(crate) state: &'c mut State,
 }
 
 impl Surroundings<'_> {
@@ -166,26 +102,26 @@ impl Surroundings<'_> {
             return (resources, stats);
         }
         if let Some(first) = steps.first().filter(|first| first.is_of_kustomization) {
-            self.shared.set_schema(&first.additions);
+            self.state.shared.set_schema(&first.additions);
         }
-        let around = self.shared.namespace.clone();
+        let around = (self.state.shared.namespace.clone(), self.state.is_of_kustomization);
         if let Some(own) = steps.iter().find_map(namespace) {
-            self.shared.namespace = Some(own.to_owned());
+            self.state.shared.namespace = Some(own.to_owned());
         }
-        self.positions = Positions::default();
+        self.state.positions = Positions::default();
         let mut steps = steps.iter_mut();
         while let Some(step) = steps.next() {
             let start = now();
             let before = resources.len();
             let Step { transformer, runner, additions, is_of_kustomization } = step;
-            self.is_of_kustomization = *is_of_kustomization;
+            self.state.is_of_kustomization = *is_of_kustomization;
             let is_traced = matches!(runner, Runner::Builtin(_) | Runner::Program(_) | Runner::Own);
             let is_generator = runner.is_generator();
             self.one(transformer, runner, additions, &mut resources, diagnostics);
             if is_traced {
                 self.follow(transformer, before, &mut resources, diagnostics);
             }
-            if self.building.is_empty() {
+            if self.state.building.is_empty() {
                 let maker = Arc::from(transformer.id.name.as_str());
                 let others = if is_generator { before } else { 0 };
                 for one in resources.iter_mut().skip(others) {
@@ -205,7 +141,7 @@ impl Surroundings<'_> {
                 diagnostics.push(drops_all(transformer, before));
             }
         }
-        self.shared.namespace = around;
+        (self.state.shared.namespace, self.state.is_of_kustomization) = around;
         (resources, stats)
     }
 
@@ -218,19 +154,22 @@ impl Surroundings<'_> {
         diagnostics: &mut Diagnostics,
     ) {
         if transformer.id.kind != ACCUMULATOR {
-            let counted = self.count(resources.len().saturating_sub(before));
+            let counted = self.state.count(resources.len().saturating_sub(before));
             diagnostics.take(counted.map_err(|mut problem| {
                 problem.place = transformer.place();
                 problem
             }));
         }
-        if self.keeps_history {
+        if self.state.keeps_history {
             let setter = Arc::new(setter(transformer));
             for resource in &mut *resources {
+                if transformer.id.kind == ACCUMULATOR {
+                    resource.begin_history();
+                }
                 resource.note(&setter);
             }
         }
-        if self.is_of_kustomization {
+        if self.state.is_of_kustomization {
             self.trace(transformer, resources);
         }
     }
@@ -277,24 +216,24 @@ impl Surroundings<'_> {
         let Some(tables) = diagnostics.take(tables) else {
             return;
         };
-        let is_of_kustomization = self.is_of_kustomization;
+        let is_of_kustomization = self.state.is_of_kustomization;
         let is_generator = runner.is_generator();
-        let budget = Rc::clone(&self.budget);
         let mut context = Context {
             transformer,
             tables: &tables,
             files: self.files,
             functions: self.functions,
             diagnostics,
-            budget: &budget,
-            builder: self,
+            budget: self.budget,
+            build,
+            state: &mut *self.state,
             is_of_kustomization,
         };
         match runner {
             Runner::Builtin(builtin) => {
                 let before = (!is_generator).then(|| conflicts::renames(resources));
                 builtin.apply(resources, &mut context);
-                if let Some(problem) = budget.report() {
+                if let Some(problem) = self.budget.report() {
                     let error = transformer.error(&FieldPath::root(), problem);
                     let hint = "what a directory holds counts each time it is built, and so does each copy that a patch or replacement makes";
                     context.diagnostics.push(error.hint(hint));
@@ -311,10 +250,9 @@ impl Surroundings<'_> {
                 let nested = *nested;
                 if nested == Nested::Component {
                     // A Component also uses the tables of the directory that names it.
-                    self.inherited.append(additions);
+                    self.state.inherited.append(additions);
                 }
                 self.nested(nested, transformer, steps, resources, diagnostics);
-                self.is_of_kustomization = is_of_kustomization;
             }
             Runner::Starlark => diagnostics.push(no_starlark(transformer)),
             // Our own functions rename nothing.
@@ -323,13 +261,13 @@ impl Surroundings<'_> {
             }
             Runner::Program(program) => call(program, resources, &mut context),
         }
-        self.positions = Positions::default();
+        self.state.positions = Positions::default();
         refuse_damaged(transformer, is_of_kustomization, resources, diagnostics);
     }
 
     /// Notes where new resources come from, or that all have passed a transformer.
     fn trace(&self, transformer: &Transformer, resources: &mut [Resource<'_>]) {
-        let tracing = &self.shared.tracing;
+        let tracing = &self.state.shared.tracing;
         if !(tracing.origins || tracing.transformations) {
             return;
         }
@@ -372,33 +310,22 @@ impl Surroundings<'_> {
     /// The tables for a step of a Composition or Kustomization that adds these entries.
     fn tables(&mut self, additions: &Additions) -> Result<Arc<Tables>, String> {
         let mut all = additions.clone();
-        if self.is_of_kustomization {
+        if self.state.is_of_kustomization {
             // A Kustomization adds its entries to those of its bases.
-            all = self.inherited.clone();
+            all = self.state.inherited.clone();
             all.append(additions);
-            all.schema.clone_from(&self.shared.schema);
+            all.schema.clone_from(&self.state.shared.schema);
         } else {
-            all.append(&self.inherited);
+            all.append(&self.state.inherited);
         }
-        if let Some((known, tables)) = &self.tables
+        if let Some((known, tables)) = &self.state.tables
             && known.is_same(&all)
         {
             return Ok(Arc::clone(tables));
         }
         let tables = Tables::of(&all)?;
-        self.tables = Some((all, Arc::clone(&tables)));
+        self.state.tables = Some((all, Arc::clone(&tables)));
         Ok(tables)
-    }
-
-    /// Counts a Composition that another one builds.
-    pub(crate) fn count_build(&mut self) -> Result<()> {
-        self.builds = self.builds.saturating_add(1);
-        if self.builds <= MAX_BUILDS {
-            return Ok(());
-        }
-        Err(too_many(&format!(
-            "more than {MAX_BUILDS} Compositions and Kustomizations are built within others"
-        )))
     }
 
     /// Passes resources through the steps of another Composition, called `name`.
@@ -412,15 +339,14 @@ impl Surroundings<'_> {
         if diagnostics.has_errors() {
             return resources;
         }
-        self.building.push(name);
+        self.state.building.push(name);
         let passed = self.run(steps, resources, diagnostics).0;
-        self.building.pop();
+        self.state.building.pop();
         passed
     }
-}
 
-impl Builder for Surroundings<'_> {
-    fn build<'d>(
+    /// As [`Context::build`].
+    pub(crate) fn build<'d>(
         &mut self,
         base: Base<'_>,
         transformer: &Transformer,
@@ -428,11 +354,10 @@ impl Builder for Surroundings<'_> {
         steps: &'d mut Vec<Step>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Resource<'d>>> {
-        // The error that ends the build is reported.
-        if self.builds > MAX_BUILDS || self.objects > MAX_OBJECTS {
+        if self.state.is_too_large() {
             return None;
         }
-        let is_of_kustomization = self.is_of_kustomization;
+        let is_of_kustomization = self.state.is_of_kustomization;
         let mut found = Diagnostics::new();
         let made = match base {
             Base::Composition(file) => {
@@ -440,7 +365,6 @@ impl Builder for Surroundings<'_> {
             }
             Base::Kustomization(directory) => self.kustomization(directory, steps, &mut found),
         };
-        self.is_of_kustomization = is_of_kustomization;
         let has_failed = found.has_errors();
         if is_of_kustomization {
             found = named_by(found, transformer.place_of(field));
@@ -456,53 +380,27 @@ impl Builder for Surroundings<'_> {
         Some(made)
     }
 
-    fn count(&mut self, objects: usize) -> Result<()> {
-        let is_reported = self.objects > MAX_OBJECTS;
-        self.objects = self.objects.saturating_add(objects);
-        if is_reported || self.objects <= MAX_OBJECTS {
-            return Ok(());
-        }
-        Err(too_many(&format!("the build has more than {MAX_OBJECTS} objects")))
+    /// Does something apart from the state that Kustomizations of one build share.
+    pub(crate) fn apart<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::take(&mut self.state.shared);
+        let done = work(self);
+        self.state.shared = before;
+        done
     }
+}
 
-    fn vars(&mut self) -> &mut Vec<Var> {
-        &mut self.shared.vars
-    }
-
-    fn positions(&mut self) -> &mut Positions {
-        &mut self.positions
-    }
-
-    fn need_built_in_schema(&mut self) {
-        self.shared.needs_built_in |= !self.shared.has_schema;
-    }
-
-    fn tracing(&mut self) -> &mut Tracing {
-        &mut self.shared.tracing
-    }
-
-    fn locate(
-        &mut self,
-        transformer: &Transformer,
-        field: &FieldPath,
-        path: &str,
-    ) -> Result<String> {
-        let from = transformer.directory_of(field);
-        let resolved = join(from, path);
-        if self.files.entry(&resolved).is_none()
-            && let Some(checkout) = self.functions.fetch(path, from)?
-        {
-            let resolved = join(&checkout.directory, &checkout.path);
-            self.shared.tracing.add(checkout);
-            return Ok(resolved);
-        }
-        self.files.check_base(&resolved, from)?;
-        Ok(resolved)
-    }
-
-    fn namespace(&self) -> Option<&str> {
-        self.shared.namespace.as_deref()
-    }
+/// Builds what a transformer names.
+fn build<'d>(
+    context: &mut Context<'_>,
+    base: Base<'_>,
+    field: &FieldPath,
+    steps: &'d mut Vec<Step>,
+) -> Option<Vec<Resource<'d>>> {
+    let Context {
+        transformer, files, functions, budget, ref mut state, ref mut diagnostics, ..
+    } = *context;
+    let mut around = Surroundings { files, functions, budget, state };
+    around.build(base, transformer, field, steps, diagnostics)
 }
 
 /// The `namespace` of a Kustomization, if the step is that.
@@ -554,11 +452,6 @@ fn setter(transformer: &Transformer) -> Setter {
         place: transformer.place(),
         patches: patches.collect(),
     }
-}
-
-fn too_many(problem: &str) -> Box<Diagnostic> {
-    let hint = "a directory that is named twice is built twice, with all that it names";
-    Diagnostic::error(problem).hint(hint).into()
 }
 
 /// Adds to errors the place that names the directory in which they are.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::builtin::generator::absorb_made;
 use crate::builtin::known::Known;
-use crate::engine::step::{Base, Builder as _, Nested, Runner, Step};
+use crate::engine::step::{Base, Nested, Runner, Step};
 use crate::engine::transformer::Transformer;
 use crate::kustomization::ending::Ending;
 use crate::kustomization::file::{self, Kind, Kustomization};
@@ -58,7 +58,7 @@ impl Surroundings<'_> {
         found: &mut Diagnostics,
     ) {
         let name = format!("{} in {}", transformer.id, transformer.file());
-        if let Err(mut problem) = check_chain(&self.building, &name, "build") {
+        if let Err(mut problem) = check_chain(&self.state.building, &name, "build") {
             problem.place = transformer.place();
             found.push(*problem);
             return;
@@ -84,10 +84,8 @@ impl Surroundings<'_> {
         };
         let ending = Ending { keeps_order: true, is_transformer: true, ..Ending::default() };
         *steps = build(&kustomization, &ending, self.files, found);
-        let before = std::mem::take(&mut self.shared);
         let (held, sent) = without_local(std::mem::take(resources));
-        *resources = self.pass(steps, sent, name, found);
-        self.shared = before;
+        *resources = self.apart(|around| around.pass(steps, sent, name, found));
         for (place, resource) in held {
             resources.insert(place.min(resources.len()), resource);
         }
@@ -102,21 +100,18 @@ impl Surroundings<'_> {
         steps: &'d mut Vec<Step>,
         found: &mut Diagnostics,
     ) -> Option<Vec<Resource<'d>>> {
-        let mut building = self.building.clone();
+        let mut building = self.state.building.clone();
         if building.is_empty() {
             building.push(transformer.file().to_owned());
         }
         let chain = check_chain(&building, file, "build");
-        if let Err(mut problem) = chain.and_then(|()| self.count_build()) {
+        if let Err(mut problem) = chain.and_then(|()| self.state.count_build()) {
             problem.place = transformer.place_of(field);
             found.push(*problem);
             return None;
         }
         *steps = consolidate(self.files, file, found);
-        let before = std::mem::take(&mut self.shared);
-        let made = self.isolated(steps, file.to_owned(), found);
-        self.shared = before;
-        Some(made)
+        Some(self.apart(|around| around.isolated(steps, file.to_owned(), found)))
     }
 
     /// The resources of the Kustomization in a directory: as part of another one, or as a build of
@@ -127,7 +122,7 @@ impl Surroundings<'_> {
         steps: &'d mut Vec<Step>,
         found: &mut Diagnostics,
     ) -> Option<Vec<Resource<'d>>> {
-        let is_part = self.is_of_kustomization;
+        let is_part = self.state.is_of_kustomization;
         let kustomization = self.read(directory, found)?;
         if kustomization.kind == Kind::Component {
             let wrong = Diagnostic::error("expected a Kustomization, found a Component");
@@ -140,22 +135,19 @@ impl Surroundings<'_> {
             return Some(self.isolated(steps, directory.to_owned(), found));
         }
         *steps = build(&kustomization, &Ending::default(), self.files, found);
-        let before = std::mem::take(&mut self.shared);
-        let made = self.isolated(steps, directory.to_owned(), found);
-        self.shared = before;
-        Some(made)
+        Some(self.apart(|around| around.isolated(steps, directory.to_owned(), found)))
     }
 
     /// The Kustomization or Component of a directory.
     fn read(&mut self, directory: &str, found: &mut Diagnostics) -> Option<Kustomization> {
-        let root = self.is_of_kustomization.then_some(&self.shared.tracing.root);
+        let root = self.state.is_of_kustomization.then_some(&self.state.shared.tracing.root);
         // Compositions are named by their files.
         let is_directory = |name: &&String| self.files.entry(name) == Some(Entry::Directory);
-        let building = self.building.iter().filter(is_directory);
+        let building = self.state.building.iter().filter(is_directory);
         let building = building.filter(|name| Some(*name) != root);
         let open: Vec<String> = root.into_iter().chain(building).cloned().collect();
         let chain = check_directory(&open, directory);
-        found.take(chain.and_then(|()| self.count_build()))?;
+        found.take(chain.and_then(|()| self.state.count_build()))?;
         file::read(self.files, directory, found)
     }
 
@@ -167,13 +159,13 @@ impl Surroundings<'_> {
         found: &mut Diagnostics,
     ) -> Vec<Resource<'d>> {
         let own = steps.first().map(|step| Arc::clone(&step.additions));
-        let others = std::mem::take(&mut self.inherited);
+        let others = std::mem::take(&mut self.state.inherited);
         let made = self.pass(steps, Vec::new(), name, found);
-        let mut below = std::mem::replace(&mut self.inherited, others);
+        let mut below = std::mem::replace(&mut self.state.inherited, others);
         if let Some(own) = own {
             below.append(&own);
         }
-        self.inherited.append_base(&below);
+        self.state.inherited.append_base(&below);
         made
     }
 
@@ -187,7 +179,9 @@ impl Surroundings<'_> {
     ) {
         let field = FieldPath::root().key("path");
         let path = transformer.config.str_at(&["path"]).unwrap_or_default();
-        let Some(directory) = found.take(self.locate(transformer, &field, path)) else {
+        let Some(directory) =
+            found.take(self.state.locate((self.files, self.functions), transformer, &field, path))
+        else {
             *found = placed(found, transformer, &field);
             return;
         };
@@ -212,9 +206,9 @@ impl Surroundings<'_> {
                 let own = steps.first().map(|step| Arc::clone(&step.additions));
                 *resources = self.pass(steps, std::mem::take(resources), directory, found);
                 if let Some(own) = own {
-                    self.inherited.append(&own);
+                    self.state.inherited.append(&own);
                 }
-                self.inherited.settle();
+                self.state.inherited.settle();
             } else {
                 let wrong = Diagnostic::error("expected a Component, found a Kustomization");
                 let wrong = wrong.at(kustomization.kind_place()).field("kind");
@@ -245,7 +239,7 @@ impl Surroundings<'_> {
             return;
         }
         let name = format!("{} in {}", transformer.id, transformer.file());
-        transformer.file().clone_into(&mut self.shared.tracing.file);
+        transformer.file().clone_into(&mut self.state.shared.tracing.file);
         // Generators of one pass share the positions of the resources.
         let is_together = |one: &Step| nested != Nested::Validators && one.runner.is_generator();
         for steps in steps.chunk_by_mut(|one, next| is_together(one) && is_together(next)) {
@@ -327,15 +321,20 @@ impl Surroundings<'_> {
         all: &mut Vec<Transformer>,
         problems: &mut Diagnostics,
     ) {
-        let Some(path) = problems.take(self.locate(transformer, field, path)) else {
+        let Some(path) = problems.take(self.state.locate(
+            (self.files, self.functions),
+            transformer,
+            field,
+            path,
+        )) else {
             return;
         };
         if self.files.entry(&path) == Some(Entry::Directory) {
             let mut steps = Vec::new();
-            let before = std::mem::take(&mut self.inherited);
+            let before = std::mem::take(&mut self.state.inherited);
             let base = Base::Kustomization(&path);
             let made = self.build(base, transformer, field, &mut steps, problems);
-            self.inherited = before;
+            self.state.inherited = before;
             add(&made.unwrap_or_default(), transformer, all, problems);
             return;
         }

@@ -2,40 +2,20 @@
 //!
 //! Source: kustomize 5.8, `plugin/builtin/sortordertransformer`.
 
+use std::sync::LazyLock;
+
+use krm_core::kinds::rows;
+
 /// The kinds that others need.
-pub(crate) const FIRST: &[&str] = &[
-    "Namespace",
-    "ResourceQuota",
-    "StorageClass",
-    "CustomResourceDefinition",
-    "ServiceAccount",
-    "PodSecurityPolicy",
-    "Role",
-    "ClusterRole",
-    "RoleBinding",
-    "ClusterRoleBinding",
-    "ConfigMap",
-    "Secret",
-    "Endpoints",
-    "Service",
-    "LimitRange",
-    "PriorityClass",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "Deployment",
-    "StatefulSet",
-    "CronJob",
-    "PodDisruptionBudget",
-];
+pub(crate) static FIRST: LazyLock<Vec<&str>> = LazyLock::new(|| rows("first").flatten().collect());
 
 /// The kinds that would block others.
-pub(crate) const LAST: &[&str] =
-    &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+pub(crate) static LAST: LazyLock<Vec<&str>> = LazyLock::new(|| rows("last").flatten().collect());
 
 /// The position of a kind in the order that kustomize has, so that objects come after what they
 /// need.
 pub fn legacy_rank(kind: &str) -> usize {
-    rank(FIRST, LAST, kind)
+    rank(&FIRST, &LAST, kind)
 }
 
 /// The position of a kind; the last one counts for a kind that is named twice.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{NoFunctions, judge, shared};
-use crate::run::chain;
+use crate::run::chain::Build;
 use crate::run::steps::consolidate;
 use krm_core::files::{Entry, Files, InMemory, directory_of, join};
 use krm_yaml::Position;
@@ -150,9 +150,11 @@ pub(super) fn made(files: &dyn Files, directory: &str) -> Outcome {
     let mut transformers = consolidate(files, directory, &mut diagnostics);
     let mut texts = Vec::new();
     if !diagnostics.has_errors() {
-        let run = chain::run(&mut transformers, Vec::new(), files, &NoFunctions, &mut diagnostics);
-        let resources = run.0.iter();
-        texts.extend(resources.map(|resource| resource.text(Position::Document).unwrap()));
+        let build = Build::new(files, &NoFunctions);
+        let made = build.run(&mut transformers, Vec::new(), &mut diagnostics);
+        texts.extend(
+            made.resources.iter().map(|resource| resource.text(Position::Document).unwrap()),
+        );
     }
     if diagnostics.has_errors() {
         let errors = diagnostics.iter().map(|one| one.message.clone());

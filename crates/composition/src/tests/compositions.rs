@@ -9,7 +9,7 @@ use super::{NoFunctions, difference, judge, shared, shared_folder};
 use crate::engine::transformer::TransformerId;
 use crate::read::model::{self, Entered, Order};
 use crate::read::order::sort;
-use crate::run::chain;
+use crate::run::chain::Build;
 use crate::run::steps::consolidate;
 use crate::{Format, builtin, print};
 use krm_core::files::{Files as _, InMemory};
@@ -118,8 +118,8 @@ fn built(files: &InMemory) -> Result<String, Vec<String>> {
     let mut list = consolidate(files, ".", &mut diagnostics);
     let mut text = None;
     if !diagnostics.has_errors() {
-        let (resources, _) =
-            chain::run(&mut list, Vec::new(), files, &NoFunctions, &mut diagnostics);
+        let build = Build::new(files, &NoFunctions);
+        let resources = build.run(&mut list, Vec::new(), &mut diagnostics).resources;
         text = print(&resources, Format::Yaml, &mut diagnostics);
     }
     match text {

@@ -12,22 +12,19 @@ use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
 use crate::engine::field_tables::{Additions, Tables};
-use crate::engine::step::{Base, Builder, Context, Step};
-use crate::engine::transformer::Transformer;
-use crate::engine::var::Var;
+use crate::engine::state::State;
+use crate::engine::step::Context;
 use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::fields::field_tree::FieldTrees;
 use crate::names::references;
-use crate::resources::positions::Positions;
 use crate::resources::resource::Resource;
-use crate::resources::trace::Tracing;
 use crate::values::budget::Budget;
 use krm_core::Identity;
 use krm_core::files::InMemory;
-use krm_core::label_fields::Field;
-use krm_yaml::diagnostic::{Diagnostics, Result};
+use krm_core::kinds::Field;
+use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
-use krm_yaml::{Document, FieldPath, Position, Value, ViewMut};
+use krm_yaml::{Document, Position, Value, ViewMut};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -275,7 +272,6 @@ struct Past {
     own: [&'static str; 2],
 }
 
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn past(case: &str) -> Past {
     let past = |names, prefixes, suffixes, own| Past { names, prefixes, suffixes, own };
     let both: &[&str] = &["oldName", "oldName"];
@@ -363,7 +359,8 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
         functions: &NoFunctions,
         diagnostics: &mut diagnostics,
         budget: &Budget::new(),
-        builder: &mut NoBuilder,
+        build: |_, base, _, _| panic!("{base:?} is not expected"),
+        state: &mut State::default(),
         is_of_kustomization: false,
     };
     references::follow(&mut resources, [named].into_iter(), &mut context);
@@ -371,46 +368,4 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
         return Err(diagnostics.iter().map(|one| one.message.clone()).collect());
     }
     Ok(resources[0].text(Position::Document).unwrap())
-}
-
-/// Nothing here names a Composition.
-struct NoBuilder;
-
-impl Builder for NoBuilder {
-    fn build<'d>(
-        &mut self,
-        base: Base<'_>,
-        _: &Transformer,
-        _: &FieldPath,
-        _: &'d mut Vec<Step>,
-        _: &mut Diagnostics,
-    ) -> Option<Vec<Resource<'d>>> {
-        panic!("{base:?} is not expected")
-    }
-
-    fn count(&mut self, _: usize) -> krm_yaml::diagnostic::Result<()> {
-        Ok(())
-    }
-
-    fn positions(&mut self) -> &mut Positions {
-        unreachable!("no transformer here generates objects")
-    }
-
-    fn vars(&mut self) -> &mut Vec<Var> {
-        unreachable!("no transformer here has variables")
-    }
-
-    fn need_built_in_schema(&mut self) {}
-
-    fn tracing(&mut self) -> &mut Tracing {
-        unreachable!("no transformer here keeps traces")
-    }
-
-    fn locate(&mut self, _: &Transformer, _: &FieldPath, path: &str) -> Result<String> {
-        panic!("{path} is not expected")
-    }
-
-    fn namespace(&self) -> Option<&str> {
-        None
-    }
 }

@@ -17,7 +17,7 @@ use crate::engine::program::Program;
 use crate::engine::transformer::Transformer;
 use crate::kustomization::ending::Ending;
 use crate::resources::print::{Format, print};
-use crate::run::chain;
+use crate::run::chain::Build;
 use crate::run::steps::consolidate_root;
 use krm_core::files::{Files, InMemory};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result as Checked};
@@ -219,8 +219,9 @@ fn build_in(
     let mut steps = consolidate_root(files, root, ending, &mut diagnostics);
     let mut texts = Vec::new();
     if !diagnostics.has_errors() {
-        let run = chain::run(&mut steps, Vec::new(), files, &Forbidden, &mut diagnostics);
-        texts.extend(print(&run.0, format, &mut diagnostics).unwrap_or_default());
+        let build = Build::new(files, &Forbidden);
+        let made = build.run(&mut steps, Vec::new(), &mut diagnostics);
+        texts.extend(print(&made.resources, format, &mut diagnostics).unwrap_or_default());
     }
     if diagnostics.has_errors() {
         let errors = diagnostics.errors();

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
 use crate::resources::resource::Resource;
-use crate::run::chain;
+use crate::run::chain::Build;
 use crate::run::runner::step;
 use krm_core::files::InMemory;
 use krm_yaml::Document;
@@ -392,11 +392,9 @@ fn report(config: &str) -> String {
     let document = Arc::new(document);
     let root = document.roots().next().unwrap().id();
     let resource = Resource::read(&document, root, &mut diagnostics).unwrap();
-    chain::run(
+    Build::new(&InMemory::default(), &NoFunctions).run(
         &mut [step(transformer(config), &Arc::default()).unwrap()],
         vec![resource],
-        &InMemory::default(),
-        &NoFunctions,
         &mut diagnostics,
     );
     let mut out = String::new();

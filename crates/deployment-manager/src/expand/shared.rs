@@ -25,11 +25,7 @@ pub(super) fn copy_back(
             }
         } else if let Some(rest) = rest_of(&target, in_result) {
             // The resource, or a list with it, is the part.
-            let path = rest.iter().fold(in_properties.clone(), |path, step| match step {
-                Step::Key(key) => path.key(key.clone()),
-                Step::Index(index) => path.index(*index),
-            });
-            put(properties, &path, changed);
+            put(properties, &in_properties.clone().join(rest), changed);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -129,20 +130,14 @@ fn region(place: &Place) -> Value {
     })
 }
 
+/// The characters of a path that a URI spells otherwise.
+const SPELLED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
 /// A path as a URI, percent-encoded.
 fn uri(path: &str) -> String {
-    let mut uri = String::new();
-    if path.starts_with('/') {
-        uri.push_str("file://");
-    }
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.' | b'~') {
-            uri.push(char::from(byte));
-        } else {
-            let _ = write!(uri, "%{byte:02X}");
-        }
-    }
-    uri
+    let scheme = if path.starts_with('/') { "file://" } else { "" };
+    format!("{scheme}{}", utf8_percent_encode(path, SPELLED))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The response in YAML: the edited request body with its comments, or the converted JSON response.
 
 use krm_template_engine::{Assignment, Format, Options, Template, print, processed};
-use krm_yaml::diagnostic::{Diagnostics, Result};
+use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
-use krm_yaml::{Document, DuplicateKeys, Editor, FieldPath, Spot};
+use krm_yaml::{Data, Document, DuplicateKeys, Edited, ItemKeys, update_read};
 
 use super::metadata::REMOVED;
 use super::request::{Output, Request};
@@ -49,7 +49,7 @@ pub(super) fn kept(
         printed.pieces.concat()
     } else {
         let text = processed(template, given, options, diagnostics)?;
-        with_system_fields(request, &text).ok()?
+        with_system_fields(request, &text)?
     };
     if let Some(source_map) = source_map {
         text.push_str("sourceMap: ");
@@ -61,30 +61,25 @@ pub(super) fn kept(
 
 /// Sets the version and namespace of the URL in the text of a processed Template, and removes the
 /// fields in [`REMOVED`].
-fn with_system_fields(request: &Request<'_>, text: &str) -> Result<String> {
-    let document = Document::parse(&Source::new("Template", text))?;
+fn with_system_fields(request: &Request<'_>, text: &str) -> Option<String> {
+    let document = Document::parse(&Source::new("Template", text)).ok()?;
     let Some(root) = document.roots().next() else {
-        return Ok(text.to_owned());
+        return Some(text.to_owned());
     };
-    let mut editor = Editor::new(root)?;
-    let path = |keys: &[&str]| keys.iter().fold(FieldPath::default(), |path, key| path.key(*key));
-    let types = [("kind", "Template"), ("apiVersion", request.group.api_version())];
-    for (key, value) in types {
-        if editor.value().get(key).is_some() {
-            editor.put(&path(&[key]), value)?;
-        } else {
-            let first = root.children().next().and_then(|entry| entry.key().ok());
-            let spot = first.as_deref().map_or(Spot::End, Spot::Before);
-            editor.insert(&path(&[key]), value, spot)?;
+    let mut value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new())?;
+    for (key, text) in [("apiVersion", request.group.api_version()), ("kind", "Template")] {
+        match (value.get(key).is_some(), &mut value.data) {
+            (false, Data::Mapping(entries)) => entries.insert(0, (key.into(), text.into())),
+            _ => value.insert(key.into(), text.into()),
         }
     }
-    editor.put(&path(&["metadata", "namespace"]), request.namespace)?;
+    let metadata = value.mapping_at("metadata")?;
+    metadata.insert("namespace".into(), request.namespace.into());
     for key in REMOVED {
-        if editor.value().at(&["metadata", key]).is_some() {
-            editor.remove(&path(&["metadata", key]))?;
-        }
+        metadata.remove(key);
     }
-    Ok(editor.finish()?.to_string())
+    let edits = update_read(root, value, &ItemKeys::NONE).ok()?;
+    Some(Edited::new(&document, edits).ok()?.to_string())
 }
 
 /// Converts a JSON response to YAML.

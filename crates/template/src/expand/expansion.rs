@@ -27,7 +27,9 @@ use crate::values::given::Assignment;
 use krm_core::pods::pod;
 use krm_core::{scope, selection};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
-use krm_yaml::{Cursor, Data, Document, Ordinary, Patched, Scalar, Value, View};
+use krm_yaml::{
+    Cursor, Data, Document, EntryLine, Ordinary, Patched, Scalar, Value, View, ViewMut,
+};
 
 /// The annotation that keeps `metadata.namespace` in OpenShift's dialect.
 const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";
@@ -232,7 +234,7 @@ fn prepare<'d, R>(
     let expansion = Expansion {
         template,
         parameters: &parameters,
-        label_lines: labels.as_ref().and_then(Lines::of),
+        label_lines: labels.as_ref().map(Lines::of).unwrap_or_default(),
         labels,
         pods: Arc::default(),
         namespace: options.namespace.as_deref(),
@@ -303,7 +305,7 @@ pub(crate) struct Expansion<'e, 'd> {
     pub(crate) parameters: &'e Parameters<'d>,
     pub(crate) labels: Option<LabelSets>,
     /// The labels as lines, if each takes one.
-    label_lines: Option<Lines>,
+    label_lines: Lines,
     /// The pods that get labels, once a selector has asked for them.
     pods: Arc<OnceLock<KnownPods>>,
     namespace: Option<&'e str>,
@@ -322,7 +324,7 @@ impl<'d> Expansion<'_, 'd> {
     pub(crate) fn without_labels(&self) -> Self {
         Self {
             labels: None,
-            label_lines: None,
+            label_lines: Lines::default(),
             pods: Arc::default(),
             namespace: None,
             inspect: None,
@@ -339,7 +341,7 @@ impl<'d> Expansion<'_, 'd> {
     pub(crate) fn without_inspection(&self) -> Self {
         Self {
             labels: self.labels.clone(),
-            label_lines: None,
+            label_lines: Lines::default(),
             pods: Arc::clone(&self.pods),
             inspect: None,
             ..*self
@@ -514,24 +516,12 @@ impl<'d> Expansion<'_, 'd> {
         }
         let mut substitution = self.substitution(node, diagnostics);
         substitution.patch_object(&mut object, field)?;
-        let new = legacy::with_group(&api_version, &kind);
-        if let Some(new) = &new {
-            let text = Scalar::String(Cow::Owned(new.clone()));
-            object.set(api_node, Data::Scalar(text));
+        if let Some(new) = legacy::with_group(&api_version, &kind) {
+            object.set(api_node, Data::Scalar(Scalar::String(Cow::Owned(new))));
         }
         let name = object.view_of(metadata).str_at(&["name"])?;
         (!name.is_empty()).then_some(())?;
-        if let Some(labels) = &self.labels {
-            let lines = self.label_lines.as_ref()?;
-            labels::on_metadata_of(&mut object, metadata, self.set_of(&labels.all), &lines.all)?;
-            let pods = || self.pods();
-            let selecting = self.selecting(labels, &pods);
-            let api_version = new.as_deref().unwrap_or(&api_version);
-            let scoped = lines.scoped();
-            labels::on_selectors_of(&mut object, api_version, &kind, selecting, scoped)?;
-            let document = node.document();
-            self.warn_of_missing(object.view(), document, field, labels, diagnostics);
-        }
+        self.set_labels((&mut object).into(), node, field, diagnostics);
         let goes_on = !diagnostics.has_errors() && self.takes_object();
         goes_on.then_some(object)
     }
@@ -546,14 +536,14 @@ impl<'d> Expansion<'_, 'd> {
     }
 
     /// The labels for pod templates and selectors.
-    const fn selecting<'l>(
+    fn selecting<'l>(
         &'l self,
         labels: &'l LabelSets,
         pods: &'l dyn Fn() -> &'l KnownPods,
     ) -> labels::Selecting<'l> {
         labels::Selecting {
-            templates: self.set_of(labels.templates.as_slice()),
-            selectors: self.set_of(labels.selectors.as_slice()),
+            templates: self.set_of(&labels.templates, &self.label_lines.templates),
+            selectors: self.set_of(&labels.selectors, &self.label_lines.selectors),
             pods,
         }
     }
@@ -668,8 +658,12 @@ impl<'d> Expansion<'_, 'd> {
         diagnostics.push(warning);
     }
 
-    const fn set_of<'l>(&'l self, labels: &'l pods::Labels) -> labels::Set<'l> {
-        labels::Set { labels, budget: self.budget }
+    const fn set_of<'l>(
+        &'l self,
+        labels: &'l pods::Labels,
+        lines: &'l [Arc<EntryLine>],
+    ) -> labels::Set<'l> {
+        labels::Set { labels, lines, budget: self.budget }
     }
 
     /// Inspects an object as the settings say.
@@ -722,7 +716,7 @@ impl<'d> Expansion<'_, 'd> {
         if !is_complete(&value, node, &field, self.template, require_name, diagnostics) {
             return;
         }
-        self.set_labels(&mut value, node, &field, diagnostics);
+        self.set_labels((&mut value).into(), node, &field, diagnostics);
         if let Some(namespace) = self.namespace
             && budget::take(self.budget, namespace.len())
         {
@@ -736,13 +730,14 @@ impl<'d> Expansion<'_, 'd> {
     /// Puts the labels on an object and, where the Template asks for it, on its selectors.
     fn set_labels(
         &self,
-        value: &mut Value<'_>,
+        mut object: ViewMut<'_, '_>,
         node: Cursor<'_>,
         field: &str,
         diagnostics: &mut Diagnostics,
     ) {
         let Some(labels) = &self.labels else { return };
-        let kept = labels::on_object(value, self.set_of(&labels.all));
+        let all = self.set_of(&labels.all, &self.label_lines.all);
+        let kept = labels::on_object(object.reborrow(), all);
         if !kept {
             let metadata = node.at(["metadata", "labels"]).unwrap_or(node);
             diagnostics.push(
@@ -756,9 +751,8 @@ impl<'d> Expansion<'_, 'd> {
             );
         }
         let pods = || self.pods();
-        labels::on_selectors(value, self.selecting(labels, &pods));
-        let view = View::from(&*value);
-        self.warn_of_missing(view, node.document(), field, labels, diagnostics);
+        labels::on_selectors(object.reborrow(), self.selecting(labels, &pods));
+        self.warn_of_missing(object.view(), node.document(), field, labels, diagnostics);
     }
 }
 

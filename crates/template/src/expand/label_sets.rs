@@ -127,27 +127,18 @@ fn others<'l>(labels: &'l Labels, others: &Labels) -> Vec<&'l (String, String)> 
 }
 
 /// The same, as lines.
+#[derive(Default)]
 pub(super) struct Lines {
     pub(super) all: Vec<Arc<EntryLine>>,
-    templates: Vec<Arc<EntryLine>>,
-    selectors: Vec<Arc<EntryLine>>,
+    pub(super) templates: Vec<Arc<EntryLine>>,
+    pub(super) selectors: Vec<Arc<EntryLine>>,
 }
 
 impl Lines {
-    /// `None` if one of them takes several.
-    pub(super) fn of(labels: &LabelSets) -> Option<Self> {
-        Some(Self {
-            all: labels::lines(&labels.all)?,
-            templates: labels::lines(&labels.templates)?,
-            selectors: labels::lines(&labels.selectors)?,
-        })
-    }
-
-    pub(super) const fn scoped(&self) -> labels::Scoped<'_> {
-        labels::Scoped {
-            templates: self.templates.as_slice(),
-            selectors: self.selectors.as_slice(),
-        }
+    pub(super) fn of(labels: &LabelSets) -> Self {
+        let [all, templates, selectors] = [&labels.all, &labels.templates, &labels.selectors]
+            .map(|labels| labels::lines(labels).unwrap_or_default());
+        Self { all, templates, selectors }
     }
 }
 

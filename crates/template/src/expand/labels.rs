@@ -11,12 +11,15 @@ use krm_core::label_fields::{
 };
 use krm_core::label_selector::LabelSelector;
 use krm_core::pods;
-use krm_yaml::{Cursor, Data, EntryLine, Patched, Value, View};
+use krm_yaml::{Data, EntryLine, Value, View, ViewMut};
 
 /// Labels to be set, and what they may take.
 #[derive(Clone, Copy)]
 pub struct Set<'l> {
     pub(crate) labels: &'l Labels,
+    /// The labels as lines, to be added to objects that are not read as a whole; none if one of them
+    /// takes several.
+    pub(crate) lines: &'l [Arc<EntryLine>],
     pub(crate) budget: Option<&'l Budget<'l>>,
 }
 
@@ -24,7 +27,7 @@ impl<'l> Set<'l> {
     /// Labels that take from no budget.
     #[must_use]
     pub const fn of(labels: &'l Labels) -> Self {
-        Self { labels, budget: None }
+        Self { labels, lines: &[], budget: None }
     }
 
     /// Counts the labels, to be set once more. Returns whether there is room for them.
@@ -41,9 +44,6 @@ impl<'l> Set<'l> {
     }
 }
 
-/// The labels as lines, to be added to objects that are not read as a whole.
-pub(crate) type Lines = [Arc<EntryLine>];
-
 /// The lines of labels; `None` if one of them takes several.
 pub(crate) fn lines(labels: &Labels) -> Option<Vec<Arc<EntryLine>>> {
     let labels = labels.iter();
@@ -54,73 +54,51 @@ pub(crate) fn lines(labels: &Labels) -> Option<Vec<Arc<EntryLine>>> {
 
 /// Sets the labels on `metadata.labels`. Returns `false` if labels that were there had to go
 /// because they are not a mapping of strings, as `oc` does.
-pub fn on_object(object: &mut Value<'_>, labels: Set<'_>) -> bool {
-    let metadata = object.mapping_at("metadata");
-    metadata.is_none_or(|metadata| on_metadata(metadata, labels))
-}
-
-/// As [`on_object`], for an object that is not read as a whole. `None` if it must be.
-pub(crate) fn on_metadata_of<'d>(
-    object: &mut Patched<'d>,
-    metadata: Cursor<'d>,
-    labels: Set<'_>,
-    lines: &'d Lines,
-) -> Option<()> {
-    let is_changed = object.changed_mut(metadata).is_some();
-    let own = metadata.get("labels").filter(|own| own.is_mapping());
-    let Some(own) = own.filter(|_| !is_changed) else {
-        return on_metadata(object.value_mut(metadata), labels).then_some(());
+pub fn on_object(object: ViewMut<'_, '_>, labels: Set<'_>) -> bool {
+    let Some(mut metadata) = mapping_at(object, "metadata") else {
+        return true;
     };
-    let mut entries = own.children();
-    let are_strings = entries.all(|entry| object.view_of(entry).as_str().is_some());
-    are_strings.then(|| insert_all(object, own, labels, lines))
-}
-
-/// As [`set_all`], for a mapping of an object that is not read as a whole.
-fn insert_all<'d>(
-    object: &mut Patched<'d>,
-    mapping: Cursor<'d>,
-    labels: Set<'_>,
-    lines: &'d Lines,
-) {
-    if !labels.fits() {
-        return;
-    }
-    for line in lines {
-        if labels.is_over() {
-            return;
-        }
-        object.insert(mapping, line);
-    }
-}
-
-fn on_metadata(metadata: &mut Value<'_>, labels: Set<'_>) -> bool {
-    let own = metadata.get("labels").filter(|own| !own.is_null());
+    let own = metadata.view().get("labels").filter(|own| !own.is_null());
     let fits = own.is_none_or(|own| {
-        let entries = own.entries();
-        entries.is_some_and(|entries| entries.iter().all(|(_, value)| value.as_str().is_some()))
+        let mut entries = own.entries().into_iter().flatten();
+        own.is_mapping() && entries.all(|(_, value)| value.as_str().is_some())
     });
     if !fits {
+        let metadata = metadata.reborrow().value_mut();
         metadata.insert(Cow::Borrowed("labels"), Value::mapping(Vec::new()));
         if let Some(old) = metadata.get_mut("labels") {
             old.origin = None;
         }
     }
-    if let Some(own) = metadata.mapping_at("labels") {
+    if let Some(own) = mapping_at(metadata, "labels") {
         set_all(own, labels);
     }
     fits
 }
 
-fn set_all(mapping: &mut Value<'_>, labels: Set<'_>) {
+/// The mapping under a key, created if it is missing or null.
+fn mapping_at<'p, 'd>(mapping: ViewMut<'p, 'd>, key: &'static str) -> Option<ViewMut<'p, 'd>> {
+    if mapping.view().get(key).is_some_and(View::is_mapping) {
+        return mapping.get_mut(key);
+    }
+    mapping.value_mut().mapping_at(key).map(ViewMut::from)
+}
+
+fn set_all(mut mapping: ViewMut<'_, '_>, labels: Set<'_>) {
     if !labels.fits() {
         return;
     }
-    for (key, value) in labels.labels {
+    for (index, (key, value)) in labels.labels.iter().enumerate() {
         if labels.is_over() {
             return;
         }
-        mapping.insert(Cow::Owned(key.clone()), Value::string(value.clone()));
+        let mapping = mapping.reborrow();
+        if let Some(line) = labels.lines.get(index) {
+            mapping.insert(line);
+        } else {
+            let value = Value::string(value.clone());
+            mapping.value_mut().insert(Cow::Owned(key.clone()), value);
+        }
     }
 }
 
@@ -168,41 +146,44 @@ impl<'l> Selecting<'l> {
 
 /// Sets the labels on the pod templates of an object and on the selectors that select pods with
 /// them.
-pub fn on_selectors(object: &mut Value<'_>, labels: Selecting<'_>) {
+pub fn on_selectors(mut object: ViewMut<'_, '_>, labels: Selecting<'_>) {
     if labels.templates.labels.is_empty() {
         return;
     }
-    let kind = object.str_at(&["kind"]).unwrap_or_default();
-    let group = group(object.str_at(&["apiVersion"]).unwrap_or_default());
-    let branches = for_template(group, kind);
-    let namespace = object.str_at(&["metadata", "namespace"]);
-    let namespace = namespace.unwrap_or_default().to_owned();
+    let view = object.view();
+    let text = |keys: &[&str]| view.str_at(keys).unwrap_or_default();
+    let branches = for_template(group(&text(&["apiVersion"])), &text(&["kind"]));
+    let namespace = text(&["metadata", "namespace"]).into_owned();
     if branches.is_empty() {
-        on_other_kind(object, labels, &namespace);
+        on_other_kind(object.reborrow(), labels, &namespace);
     }
     for branch in branches {
-        on_branch(object, branch, labels, &namespace);
+        on_branch(object.reborrow(), branch, labels, &namespace);
     }
 }
 
 /// The same for an object of a kind whose fields are not known.
-fn on_other_kind(object: &mut Value<'_>, labels: Selecting<'_>, namespace: &str) {
-    let selects = selects_own((&*object).into(), labels, namespace);
-    let found = pods::found_in((&*object).into()).into_iter();
+fn on_other_kind(object: ViewMut<'_, '_>, labels: Selecting<'_>, namespace: &str) {
+    let selects = selects_own(object.view(), labels, namespace);
+    let found = pods::found_in(object.view()).into_iter();
     let positions: Vec<pods::Position> = found.map(|(_, position)| position).collect();
+    if positions.is_empty() && !selects {
+        return;
+    }
+    let object = object.value_mut();
     for position in positions {
         if let Some(template) = part_mut(object, &position).filter(|_| !position.is_empty()) {
             for branch in for_pod_template() {
-                on_branch(template, branch, labels, namespace);
+                on_branch(template.into(), branch, labels, namespace);
             }
         }
     }
     if let Some(selector) = object.at_mut(&["spec", "selector"]).filter(|_| selects) {
         let is_whole = ["matchLabels", "matchExpressions"].map(|key| selector.get(key).is_some());
         if is_whole == [false, false] {
-            set_all(selector, labels.selectors);
-        } else if let Some(own) = selector.get_mut("matchLabels").filter(|own| has_entries(own)) {
-            set_all(own, labels.selectors);
+            set_all(selector.into(), labels.selectors);
+        } else if let Some(own) = selector.get_mut("matchLabels") {
+            on_field(own.into(), Sets::More, labels.selectors);
         }
     }
 }
@@ -235,25 +216,34 @@ fn part_mut<'v, 's>(object: &'v mut Value<'s>, position: &[usize]) -> Option<&'v
     })
 }
 
-fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: Selecting<'_>, namespace: &str) {
-    if let Data::Sequence(items) = &mut value.data {
-        for item in items {
-            on_branch(item, branch, labels, namespace);
-        }
+fn on_branch(value: ViewMut<'_, '_>, branch: &Branch, labels: Selecting<'_>, namespace: &str) {
+    if value.view().is_sequence() {
+        value.each_item(|item| on_branch(item, branch, labels, namespace));
         return;
     }
-    if !labels.selects((&*value).into(), branch, namespace) {
+    if !labels.selects(value.view(), branch, namespace) {
         return;
     }
     let next = match branch.create {
-        Create::Always => value.mapping_at(branch.key),
-        Create::InSelector if has_entries(value) => value.mapping_at(branch.key),
+        Create::Always => mapping_at(value, branch.key),
+        Create::InSelector if has_entries(value.view()) => mapping_at(value, branch.key),
         Create::InSelector | Create::Never => value.get_mut(branch.key),
     };
-    let Some(next) = next else { return };
-    on_field(next, branch.sets, labels.labels(branch.scope));
+    let Some(mut next) = next else { return };
+    on_field(next.reborrow(), branch.sets, labels.labels(branch.scope));
     for inner in &branch.children {
-        on_branch(next, inner, labels, namespace);
+        on_branch(next.reborrow(), inner, labels, namespace);
+    }
+}
+
+fn on_field(value: ViewMut<'_, '_>, sets: Sets, labels: Set<'_>) {
+    if sets == Sets::No {
+        return;
+    }
+    if value.view().is_sequence() {
+        value.each_item(|item| on_field(item, sets, labels));
+    } else if sets == Sets::Yes || has_entries(value.view()) {
+        set_all(value, labels);
     }
 }
 
@@ -279,7 +269,7 @@ fn are_on_branch(value: &Value<'_>, branch: &Branch, labels: &Labels) -> bool {
     }
     let creates = match branch.create {
         Create::Always => value.entries().is_some(),
-        Create::InSelector => has_entries(value),
+        Create::InSelector => has_entries(value.into()),
         Create::Never => false,
     };
     let Some(next) = value.get(branch.key).filter(|next| !creates || !next.is_null()) else {
@@ -299,98 +289,13 @@ fn are_on_field(value: &Value<'_>, sets: Sets, labels: &Labels) -> bool {
     }
     let is_meant = match sets {
         Sets::Yes => value.entries().is_some(),
-        Sets::More => has_entries(value),
+        Sets::More => has_entries(value.into()),
         Sets::No => false,
     };
     let has = |(key, label): &(String, String)| value.str_at(&[key]) == Some(label);
     !is_meant || labels.iter().all(has)
 }
 
-/// As [`on_selectors`], for an object that is not read as a whole. `None` if it must be: a mapping
-/// on the way is missing.
-pub(crate) fn on_selectors_of<'d>(
-    object: &mut Patched<'d>,
-    api_version: &str,
-    kind: &str,
-    labels: Selecting<'_>,
-    lines: Scoped<'d>,
-) -> Option<()> {
-    if lines.templates.is_empty() {
-        return Some(());
-    }
-    let root = object.root().cursor();
-    let branches = for_template(group(api_version), kind);
-    if branches.is_empty() {
-        let has_pods = !pods::found_in(object.view()).is_empty();
-        let spec = object.view().get("spec");
-        let refers = spec.is_some_and(|spec| spec.get("workloadRef").is_some());
-        return (!has_pods && !refers).then_some(());
-    }
-    let namespace = object.view().str_at(&["metadata", "namespace"]);
-    let namespace = namespace.unwrap_or_default().into_owned();
-    let on = OnBranches { labels, lines, namespace: &namespace };
-    let mut branches = branches.iter();
-    branches.try_for_each(|branch| on.branch(object, root, branch))
-}
-
-/// The labels for pod templates and for selectors, as lines.
-#[derive(Clone, Copy)]
-pub(crate) struct Scoped<'d> {
-    pub(crate) templates: &'d Lines,
-    pub(crate) selectors: &'d Lines,
-}
-
-/// Labels for an object that is not read as a whole.
-struct OnBranches<'l, 'n, 'd> {
-    labels: Selecting<'l>,
-    lines: Scoped<'d>,
-    namespace: &'n str,
-}
-
-impl<'d> OnBranches<'_, '_, 'd> {
-    fn branch(&self, object: &mut Patched<'d>, node: Cursor<'d>, branch: &Branch) -> Option<()> {
-        if node.is_sequence() {
-            let mut items = node.children();
-            return items.try_for_each(|item| self.branch(object, item, branch));
-        }
-        let Some(next) = node.get(branch.key) else {
-            return (branch.create == Create::Never).then_some(());
-        };
-        if branch.selects.is_some() {
-            let parent = object.view_of(node);
-            if !self.labels.selects(parent, branch, self.namespace) {
-                return Some(());
-            }
-        }
-        if branch.sets != Sets::No {
-            next.is_mapping().then_some(())?;
-            if branch.sets == Sets::Yes || next.children().next().is_some() {
-                let lines = match branch.scope {
-                    Scope::Templates => self.lines.templates,
-                    Scope::Selectors => self.lines.selectors,
-                };
-                insert_all(object, next, self.labels.labels(branch.scope), lines);
-            }
-        }
-        (next.is_mapping() || next.is_sequence()).then_some(())?;
-        let mut inner = branch.children.iter();
-        inner.try_for_each(|inner| self.branch(object, next, inner))
-    }
-}
-
-fn on_field(value: &mut Value<'_>, sets: Sets, labels: Set<'_>) {
-    if sets == Sets::No {
-        return;
-    }
-    if let Data::Sequence(items) = &mut value.data {
-        for item in items {
-            on_field(item, sets, labels);
-        }
-    } else if sets == Sets::Yes || has_entries(value) {
-        set_all(value, labels);
-    }
-}
-
-fn has_entries(value: &Value<'_>) -> bool {
-    value.entries().is_some_and(|entries| !entries.is_empty())
+fn has_entries(value: View<'_>) -> bool {
+    value.entries().is_some_and(|mut entries| entries.next().is_some())
 }

@@ -1,45 +1,13 @@
-//! The edits of a node of a document, made into a text and read again.
+//! Reading the whole text after edits of a node.
 
 use crate::diagnostic::{Diagnostics, Result};
-use crate::edit::editor::Editor;
 use crate::read::document::{Cursor, Document};
 use crate::read::values::DuplicateKeys;
 use crate::source::Source;
 use crate::table::NodeId;
 use crate::value::Value;
-use crate::write::edited::{Edit, Edited, close_text};
+use crate::write::edited::{Edit, Edited};
 use crate::write::guard;
-use crate::write::rewrite::{Purpose, Rewrite};
-
-impl Editor<'_> {
-    /// Returns the edited text, after reading it again.
-    ///
-    /// ```
-    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
-    /// # fn main() -> Result<()> {
-    /// # let document = Document::parse(&Source::new("a.yaml", "kind: Pod\n"))?;
-    /// # let root = document.roots().next().expect("not empty");
-    /// let mut editor = Editor::new(root)?;
-    /// editor.set(&"kind".parse()?, "Pod")?;
-    /// assert!(!editor.finish()?.is_changed(), "it was a Pod before");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// If an alias elsewhere refers to a changed value, or the new text does not have the intended
-    /// values.
-    pub fn finish(self) -> Result<Edited> {
-        let document = self.node.document();
-        let mut edits = Rewrite::edits(self.node, &self.value, Purpose::Stay)?;
-        close_text(document, &mut edits);
-        let edited = Edited::unchecked(document, edits)?;
-        if edited.is_changed() {
-            check(self.node, &self.value, &edited)?;
-        }
-        Ok(edited)
-    }
-}
 
 /// Reads the whole text after `edits`, and checks that `node` has `value` and every other node has
 /// its old value.
@@ -47,16 +15,12 @@ impl Editor<'_> {
 /// # Errors
 /// If not so.
 pub(crate) fn check_edits(node: Cursor<'_>, value: &Value<'_>, edits: Vec<Edit>) -> Result<()> {
-    check(node, value, &Edited::unchecked(node.document(), edits)?)
-}
-
-/// Reads the new text: `node` has its new value, all others have their old ones.
-fn check(node: Cursor<'_>, meant: &Value<'_>, edited: &Edited) -> Result<()> {
+    let edited = Edited::unchecked(node.document(), edits)?;
     let source = Source::new("output", edited.to_string());
     let document =
         Document::parse(&source).map_err(|error| guard::wrong(&source, &error.message))?;
     let (mut old, mut new) = (node.document().roots(), document.roots());
-    let result = old.find_map(|old| difference(old, new.next(), node, meant));
+    let result = old.find_map(|old| difference(old, new.next(), node, value));
     match result.or_else(|| new.next().map(|_| "unexpected document".to_owned())) {
         Some(difference) => Err(guard::wrong(&source, &difference)),
         None => Ok(()),

@@ -1,13 +1,8 @@
-//! Editing by field path: set, put, replace, insert, remove, rename, push, append.
+//! Writing a changed value back in its place.
 //!
-//! An [`Editor`] holds the value of one node, and its operations change that value in order, as
-//! they are called: each operation sees the results of the earlier ones. At the end, the value is
-//! compared with the text that it was read from, and the text is edited where the two differ. So
-//! all operations compose, and an operation that is not possible is an
-//! [error](crate::diagnostic::Diagnostic) that names the path.
-//!
-//! The whole new text is read again: every edited node must have its new value, and every other
-//! node its old one.
+//! [`update`](crate::update) compares a value with the text of a node, and edits the text where the
+//! two differ. The new text is read again: the node must have its new value, and every other node its
+//! old one.
 //!
 //! # Comments
 //!
@@ -32,9 +27,6 @@
 //! value that is read through an alias or a merge key is written out if it changes, and so is an
 //! alias of a changed value. An alias of a changed value outside of the edited node is an error.
 
-pub(crate) mod editor;
 pub(crate) mod edits;
 pub(crate) mod pairing;
 pub(crate) mod update;
-
-pub use editor::{Editor, Spot};

@@ -137,10 +137,22 @@ impl<'d> Cursor<'d> {
 
     /// The node at `path` from this one; looks through aliases and merge keys.
     pub fn lookup(self, path: &FieldPath) -> Option<Self> {
-        path.steps().iter().try_fold(self, |cursor, step| match step {
-            Step::Key(key) => cursor.get(key),
-            Step::Index(index) if cursor.is_sequence() => cursor.children().nth(*index),
+        path.steps().iter().try_fold(self, Self::step)
+    }
+
+    /// The node at `path`, or the innermost one that contains it.
+    #[must_use]
+    pub fn nearest(self, path: &FieldPath) -> Self {
+        let mut steps = path.steps().iter();
+        let outer = steps.try_fold(self, |cursor, step| cursor.step(step).ok_or(cursor));
+        outer.unwrap_or_else(|nearest| nearest)
+    }
+
+    fn step(self, step: &Step) -> Option<Self> {
+        match step {
+            Step::Key(key) => self.get(key),
+            Step::Index(index) if self.is_sequence() => self.children().nth(*index),
             Step::Index(_) => None,
-        })
+        }
     }
 }

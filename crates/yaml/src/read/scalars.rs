@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+
 use crate::diagnostic::{Diagnostic, Result};
 use crate::read::document::Cursor;
 use crate::scalar;
@@ -366,39 +370,12 @@ fn resolve(text: Cow<'_, str>, rules: fn(&str) -> Scalar<'_>) -> Scalar<'_> {
     }
 }
 
-/// RFC 4648 with padding; white space is skipped, as go-yaml does for `!!binary`.
+/// The text that a `!!binary` encodes, as Go reads it: RFC 4648 with padding, on several lines.
 pub(crate) fn decode_base64(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let mut bits = 0u32;
-    let mut count = 0;
-    let mut padding = 0;
-    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' => {
-                padding += 1;
-                0
-            }
-            _ => return None,
-        };
-        if padding > 0 && byte != b'=' {
-            return None;
-        }
-        bits = bits << 6 | u32::from(value);
-        count += 1;
-        if count % 4 == 0 {
-            let [_, a, b, c] = bits.to_be_bytes();
-            bytes.extend([a, b, c]);
-            bits = 0;
-        }
-    }
-    if count % 4 != 0 || padding > 2 {
-        return None;
-    }
-    bytes.truncate(bytes.len().checked_sub(padding)?);
+    const ENGINE: GeneralPurpose = GeneralPurpose::new(
+        &alphabet::STANDARD,
+        GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+    );
+    let bytes = ENGINE.decode(text.replace(['\r', '\n'], "")).ok()?;
     String::from_utf8(bytes).ok()
 }

@@ -1,6 +1,7 @@
 //! A text with a name, and places in it.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -19,11 +20,24 @@ use crate::source::line_index::{self, LineIndex};
 pub struct Source {
     name: String,
     text: String,
+    kind: Kind,
     /// Where places in it come from, by their start and end, if this is known.
     origins: OnceLock<BTreeMap<(usize, usize), Origin>>,
     /// Its lines, once a long line or a message needs them.
     index: OnceLock<LineIndex>,
 }
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    File,
+    /// A part of another text, or one that is made of parts of others.
+    Inline,
+    /// What a program or function has printed.
+    Output,
+}
+
+/// The beginning of the names of outputs.
+const OUTPUT: &str = "output of ";
 
 /// Where a part of a text comes from, if the text combines objects from several files.
 #[doc(hidden)]
@@ -38,12 +52,23 @@ pub struct Origin {
 impl Source {
     /// Pairs `text` with the name it is reported under.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self {
-            name: name.into(),
-            text: text.into(),
-            origins: OnceLock::new(),
-            index: OnceLock::new(),
-        })
+        Self::of_kind(Kind::File, name.into(), text.into())
+    }
+
+    /// A text that is a part of another one, or is made of parts of others.
+    #[doc(hidden)]
+    pub fn inline(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        Self::of_kind(Kind::Inline, name.into(), text.into())
+    }
+
+    /// The text that a program or function has printed.
+    #[doc(hidden)]
+    pub fn output_of(maker: impl Display, text: impl Into<String>) -> Arc<Self> {
+        Self::of_kind(Kind::Output, format!("{OUTPUT}{maker}"), text.into())
+    }
+
+    fn of_kind(kind: Kind, name: String, text: String) -> Arc<Self> {
+        Arc::new(Self { name, text, kind, origins: OnceLock::new(), index: OnceLock::new() })
     }
 
     /// Sets where places in the text come from. Only the first call counts.
@@ -55,6 +80,18 @@ impl Source {
 
     pub(crate) fn into_text(self) -> String {
         self.text
+    }
+
+    /// Whether it is no file, but was [made of others](Self::inline).
+    #[doc(hidden)]
+    pub fn is_inline(&self) -> bool {
+        self.kind == Kind::Inline
+    }
+
+    /// The program or function that has [printed](Self::output_of) it.
+    #[doc(hidden)]
+    pub fn maker(&self) -> Option<&str> {
+        self.name.strip_prefix(OUTPUT).filter(|_| self.kind == Kind::Output)
     }
 
     /// The name users know the text by.

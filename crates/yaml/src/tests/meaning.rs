@@ -115,6 +115,7 @@ fn tags_accept_the_values_that_go_yaml_accepts() {
         ("!!int true", "an integer of 64 bits"),
         ("!!float 1e400", "a number"),
         ("!!bool 1", "a bool"),
+        ("!!binary a Gk=", "the base64 encoding of a text"),
     ] {
         let (tag, found) = value.split_once(' ').unwrap();
         let found = found.trim_matches('\'');

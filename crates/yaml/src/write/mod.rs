@@ -16,5 +16,4 @@ pub(crate) mod render;
 pub(crate) mod replace;
 pub(crate) mod reread;
 pub(crate) mod rewrite;
-pub(crate) mod rows;
 pub(crate) mod shifted;

@@ -9,26 +9,7 @@ use indexmap::IndexSet;
 use crate::export::json;
 use crate::export::options::Format;
 use krm_yaml::diagnostic::{Diagnostics, Result};
-use krm_yaml::{Data, Field, Rows, Value};
-
-/// The fields of a declaration.
-const FIELDS: [&str; 12] = [
-    "name",
-    "displayName",
-    "description",
-    "group",
-    "type",
-    "value",
-    "generate",
-    "from",
-    "pattern",
-    "minimum",
-    "required",
-    "secret",
-];
-
-/// The values of those that a declaration has.
-type Row<'r> = [Option<Field<'r>>; FIELDS.len()];
+use krm_yaml::{Position, Value, render_new};
 
 /// A parameter to be declared. Some of its texts are still in parts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,30 +36,32 @@ pub(crate) struct NewParameter<'m> {
 
 impl<'m> NewParameter<'m> {
     /// Its declaration with these texts.
-    fn declaration<'r>(&self, name: &'r str, title: &'r str, origin: &'r str) -> Row<'r>
+    fn declaration<'r>(&self, name: &'r str, title: &'r str, origin: &'r str) -> Value<'r>
     where
         'm: 'r,
     {
-        let text = |text: &'r str| (!text.is_empty()).then_some(Field::Text(text));
-        let flag = |flag: bool| flag.then_some(Field::True);
+        let text = |text: &'r str| (!text.is_empty()).then(|| Value::string(text));
+        let flag = |flag: bool| flag.then(|| Value::from(true));
         let description = match self.description {
             "" => origin.strip_prefix("the ").unwrap_or(origin),
             description => description,
         };
-        [
-            text(name),
-            text(title),
-            text(description),
-            text(self.group),
-            self.kind.and_then(text),
-            text(self.value).filter(|_| !self.is_secret),
-            self.from.and_then(|_| text("expression")),
-            self.from.and_then(text),
-            self.pattern.and_then(text),
-            self.minimum.map(Field::Number),
-            flag(self.is_required),
-            flag(self.is_secret),
-        ]
+        let fields = [
+            ("name", text(name)),
+            ("displayName", text(title)),
+            ("description", text(description)),
+            ("group", text(self.group)),
+            ("type", self.kind.and_then(text)),
+            ("value", text(self.value).filter(|_| !self.is_secret)),
+            ("generate", self.from.and_then(|_| text("expression"))),
+            ("from", self.from.and_then(text)),
+            ("pattern", self.pattern.and_then(text)),
+            ("minimum", self.minimum.map(Value::number)),
+            ("required", flag(self.is_required)),
+            ("secret", flag(self.is_secret)),
+        ];
+        let fields = fields.into_iter().filter_map(|(key, value)| Some((key.into(), value?)));
+        Value::mapping(fields.collect())
     }
 }
 
@@ -120,22 +103,17 @@ pub(crate) struct Parameters {
 /// The texts of declarations, as items of a list.
 #[derive(Debug)]
 pub(crate) enum Declarations {
-    Yaml(Rows<{ FIELDS.len() }>),
+    Yaml(String),
     Json(Vec<String>),
 }
 
 impl Declarations {
-    fn push(&mut self, row: &Row<'_>) -> Result<()> {
+    fn push(&mut self, declaration: &Value<'_>) -> Result<()> {
         match self {
-            Self::Yaml(rows) => rows.push(row)?,
-            Self::Json(items) => {
-                let entries = FIELDS.into_iter().zip(row);
-                let entries = entries.filter_map(|(key, field)| {
-                    let value = Data::Scalar((*field)?.into()).into();
-                    Some((Cow::Borrowed(key), value))
-                });
-                items.push(json::item(&Value::mapping(entries.collect()))?);
+            Self::Yaml(text) => {
+                text.push_str(&render_new(declaration, Position::Item { column: 0 })?);
             }
+            Self::Json(items) => items.push(json::item(declaration)?),
         }
         Ok(())
     }
@@ -148,7 +126,7 @@ impl Parameters {
             numbers: BTreeMap::new(),
             title: String::new(),
             declarations: match format {
-                Format::Yaml => Declarations::Yaml(Rows::new(&FIELDS)),
+                Format::Yaml => Declarations::Yaml(String::new()),
                 Format::Json => Declarations::Json(Vec::new()),
             },
             secrets: Vec::new(),

@@ -4,7 +4,10 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use krm_yaml::source::Source;
-use krm_yaml::{Document, Edited, Editor, FieldPath, ItemKeys, Step, Value, update};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{
+    Document, DuplicateKeys, Edited, FieldPath, ItemKeys, Step, Value, update, update_read,
+};
 use serde_yaml::value::Index;
 use yaml_edit::path::YamlPath;
 
@@ -41,6 +44,24 @@ impl Change {
         Self { document, path, kind }
     }
 
+    /// Changes plain data.
+    fn make(&self, value: &mut Value<'_>) -> Option<()> {
+        let (parent, step) = self.path.split_last()?;
+        match (self.kind, step) {
+            (Kind::Set(new), _) => value.lookup_mut(&self.path)?.set(Value::from(new).data),
+            (Kind::Add(new), Step::Key(key)) => {
+                value.lookup_mut(&parent)?.insert(key.clone().into(), new.into());
+            }
+            (Kind::Push(new), _) => value.lookup_mut(&self.path)?.items_mut()?.push(new.into()),
+            (Kind::Remove, Step::Key(key)) => drop(value.lookup_mut(&parent)?.remove(key)?),
+            (Kind::Remove, Step::Index(index)) => {
+                value.lookup_mut(&parent)?.items_mut()?.remove(*index);
+            }
+            (Kind::Add(_), Step::Index(_)) => return None,
+        }
+        Some(())
+    }
+
     /// The parent of the field, and the key of the field.
     fn entry(&self) -> Result<(FieldPath, &str), String> {
         match self.path.split_last() {
@@ -52,7 +73,7 @@ impl Change {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// krm-yaml by its `Editor`, of one document.
+    /// krm-yaml by `update_read`, of one document.
     KrmYaml,
     /// krm-yaml by `update`, of any number of fields that exist.
     Update,
@@ -108,20 +129,16 @@ fn by_editor(text: &str, changes: &[Change]) -> Result<String, String> {
     let document = Document::parse(&Source::new("input", text)).map_err(message)?;
     let first = changes.first().ok_or_else(missing)?.document;
     if changes.iter().any(|change| change.document != first) {
-        return Err("an `Editor` changes one document".to_owned());
+        return Err("`update_read` changes one document".to_owned());
     }
     let root = document.roots().nth(first).ok_or_else(missing)?;
-    let mut editor = Editor::new(root).map_err(message)?;
-    for Change { path, kind, .. } in changes {
-        let done = match *kind {
-            Kind::Set(new) => editor.set(path, new),
-            Kind::Add(new) => editor.put(path, new),
-            Kind::Push(new) => editor.push(path, new),
-            Kind::Remove => editor.remove(path).map(drop),
-        };
-        done.map_err(message)?;
+    let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
+    let mut value = value.ok_or_else(missing)?;
+    for change in changes {
+        change.make(&mut value).ok_or_else(missing)?;
     }
-    editor.finish().map(|edited| edited.to_string()).map_err(message)
+    let edits = update_read(root, value, &ItemKeys::NONE).map_err(message)?;
+    Edited::new(&document, edits).map(|edited| edited.to_string()).map_err(message)
 }
 
 impl From<New> for Value<'_> {

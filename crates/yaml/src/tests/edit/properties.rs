@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use crate::diagnostic::{Diagnostics, Severity};
-use crate::edit::editor::{Editor, Spot};
 use crate::path::FieldPath;
 use crate::read::document::Document;
 use crate::read::values::DuplicateKeys;
@@ -15,6 +14,8 @@ use crate::source::Source;
 use crate::table::{Flags, NodeId};
 use crate::value::{Data, Value};
 use crate::write::comments::{extent, head};
+
+use super::editor::{Editor, Spot};
 
 /// A document without a layout.
 #[derive(Clone, Debug)]
@@ -249,7 +250,7 @@ fn perform(
     value: &Value<'static>,
 ) {
     let mut all = Vec::new();
-    paths(editor.value(), &FieldPath::root(), &mut all);
+    paths(&editor.value, &FieldPath::root(), &mut all);
     let path = at.get(&all).clone();
     let json = to_json(value);
     let node = lookup(model, &path);
@@ -446,14 +447,14 @@ fn check(
         return Err(TestCaseError::reject("not YAML"));
     };
     let root = document.roots().next().unwrap();
-    let mut editor = Editor::new(root).unwrap();
-    let mut model = to_json(editor.value());
+    let mut editor = Editor::new(root);
+    let mut model = to_json(&editor.value);
     for (operation, at, value) in operations {
         perform(&mut editor, &mut model, operation, *at, value);
     }
     let mut lines = Vec::new();
-    untouched_lines(&document, editor.value(), &mut lines);
-    let is_unchanged = same_origins(&Editor::new(root).unwrap().value, editor.value());
+    untouched_lines(&document, &editor.value, &mut lines);
+    let is_unchanged = same_origins(&Editor::new(root).value, &editor.value);
     let edited = match editor.finish() {
         Ok(edited) => edited.to_string(),
         Err(error) => {

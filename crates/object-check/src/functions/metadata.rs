@@ -14,7 +14,7 @@ pub(crate) fn object_meta<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
     let is_object = walk.is_at(&["metadata"]);
     // The metadata of claims and jobs made from templates is checked when they are made.
     if is_object || walk.is_in_pod_template() {
-        labels(walk, meta);
+        label_map(walk, meta, "labels");
         annotations(walk, meta);
     }
     // A review is a question, and needs no name.
@@ -67,11 +67,6 @@ pub(crate) fn object_meta<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
     if is_kept && number(meta, "generation").is_some_and(|number| number < 0) {
         walk.refuse(meta, steps!["generation"], "must be at least 0");
     }
-}
-
-/// Checks labels.
-pub(crate) fn labels<'v>(walk: &mut Walk<'v>, around: View<'v>) {
-    label_map(walk, around, "labels");
 }
 
 /// Checks the labels under a key.
@@ -174,25 +169,4 @@ fn name_rule(group: &str, kind: &str) -> NameRule {
 
 fn segment(name: &str) -> Option<&'static str> {
     (!Format::PathSegment.fits(name)).then(|| Format::PathSegment.words())
-}
-
-/// Checks an expression with one of these operators.
-pub(crate) fn requirement<'v>(walk: &mut Walk<'v>, one: View<'v>, operators: &[&str]) {
-    let count = list(one, "values").count();
-    match text(one, "operator").as_deref() {
-        Some("In" | "NotIn") if count == 0 => {
-            walk.refuse(one, steps!["values"], "is required for the operators `In` and `NotIn`");
-        }
-        Some("Exists" | "DoesNotExist") if count > 0 => {
-            walk.refuse(
-                one,
-                steps!["values"],
-                "must be empty for the operators `Exists` and `DoesNotExist`",
-            );
-        }
-        Some("In" | "NotIn" | "Exists" | "DoesNotExist") => {}
-        other => {
-            walk.not_one_of(one, steps!["operator"], other.unwrap_or_default(), operators);
-        }
-    }
 }

@@ -68,7 +68,9 @@ const COMMON: &str = "tests/common";
 const OUT: &str = "out";
 
 pub(crate) fn trials() -> Vec<Trial> {
-    all().into_iter().map(trial).collect()
+    // A case for a program without a feature has nothing to run with it.
+    let is_of_others = |case: &Case| case.needs_absence() && !case.can_run();
+    all().into_iter().filter(|case| !is_of_others(case)).map(trial).collect()
 }
 
 fn trial(case: Case) -> Trial {
@@ -221,6 +223,12 @@ impl Case {
     /// Whether the program has the features that the case needs.
     pub(crate) fn can_run(&self) -> bool {
         self.missing().is_none()
+    }
+
+    /// Whether the case is for a program without a feature.
+    fn needs_absence(&self) -> bool {
+        let feature = String::from_utf8_lossy(self.get(FEATURE).unwrap_or_default());
+        feature.lines().any(|line| line.starts_with("not "))
     }
 
     /// The reason why the case cannot run, if there is one.

@@ -85,7 +85,7 @@ const METADATA_NAMESPACE: &str = "{path: metadata/namespace, create: true}";
 const A_B_C: &str = "{path: a/b/c, create: true}";
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn namespace() {
     let config = |case: &Case| {
         let given = pairs(&case.go, false).find(|(name, _)| *name == "Namespace");
@@ -105,7 +105,7 @@ fn namespace() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn imagetag() {
     let config = |case: &Case| {
         let parts = pairs(&case.go, false).map(|(name, text)| {
@@ -146,7 +146,7 @@ fn field_specs(go: &str) -> String {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn labels() {
     let config = |case: &Case| {
         format!(
@@ -159,7 +159,7 @@ fn labels() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn annotations() {
     let config = |case: &Case| {
         let more = match case.name.as_str() {
@@ -176,7 +176,7 @@ fn annotations() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn replicacount() {
     let config = |case: &Case| {
         let text = |field| pairs(&case.go, false).find(|(name, _)| *name == field).unwrap().1;
@@ -196,7 +196,7 @@ const NULL_LIST: &str =
     "a null where a list should be becomes an empty list; here what needs no change stays";
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn fieldspec() {
     let outcomes = cases("fieldspec").into_iter().map(|case| {
         // Those of another test have no filter: they look for the node only.
@@ -312,7 +312,7 @@ fn past(case: &str) -> Past {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn nameref() {
     let outcomes = cases("nameref").into_iter().map(|case| {
         let outcome = follow(&case);

@@ -312,8 +312,7 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>], server: &Checker) -> Diagnosti
     };
     found.retain(|one| !one.place.as_ref().is_some_and(is_of_template));
     let has_template = near.iter().any(|one| is_template(one.root));
-    let mut checked = Diagnostics::new();
-    for mut error in found.iter().cloned() {
+    let mut checked = found.map(|mut error| {
         if error.rule == Some(plan::MISSING_TEMPLATE) {
             error.rule = Some("structure");
             if !has_template {
@@ -323,8 +322,8 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>], server: &Checker) -> Diagnosti
                 error.hints = vec!["also name the file of the Template".to_owned()];
             }
         }
-        checked.push(error);
-    }
+        error
+    });
     for instance in plan.iter().flat_map(|plan| &plan.instances) {
         let mut expanders = plan.iter().flat_map(|plan| &plan.expanders);
         let expander = expanders.nth(instance.expander);

@@ -18,7 +18,7 @@ mod instances;
 mod render;
 mod usage;
 
-pub use assets::{Asset, asset, hex};
+pub use assets::{Asset, asset};
 pub use code::{object, text};
 #[cfg(feature = "deployments")]
 pub use deployments::{

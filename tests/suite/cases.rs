@@ -69,7 +69,8 @@ const OUT: &str = "out";
 
 pub(crate) fn trials() -> Vec<Trial> {
     // A case for a program without a feature has nothing to run with it.
-    let is_of_others = |case: &Case| case.needs_absence() && !case.can_run();
+    let is_of_others =
+        |case: &Case| case.missing().is_some_and(|reason| reason.starts_with("needs not "));
     all().into_iter().filter(|case| !is_of_others(case)).map(trial).collect()
 }
 
@@ -223,12 +224,6 @@ impl Case {
     /// Whether the program has the features that the case needs.
     pub(crate) fn can_run(&self) -> bool {
         self.missing().is_none()
-    }
-
-    /// Whether the case is for a program without a feature.
-    fn needs_absence(&self) -> bool {
-        let feature = String::from_utf8_lossy(self.get(FEATURE).unwrap_or_default());
-        feature.lines().any(|line| line.starts_with("not "))
     }
 
     /// The reason why the case cannot run, if there is one.

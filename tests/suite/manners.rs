@@ -84,7 +84,7 @@ fn completions() -> Result<(), Failed> {
     // What the scripts of clap have in place of parameters and their values.
     let replaced = [
         ("bash", "prev}\" == \"=\"", "-p)\n                    COMPREPLY=($(compgen -f"),
-        ("bash", "completion --parameters-of \"${COMP_WORDS[@]}\"", "__subcmd__"),
+        ("bash", "completion --parameters-of \"${COMP_WORDS[@]}\"", "krm__subcmd__template"),
         ("zsh", ":NAME=VALUE:_krm-template_parameters'", ":NAME=VALUE:_default'"),
         ("zsh", "_krm-template_parameters() {", "\0"),
         ("fish", "-f -a '(krm-template completion --parameters-of (commandline -opc)", "\0"),

@@ -29,7 +29,8 @@ pub(crate) fn needs(feature: &str) -> Option<String> {
         DEPLOYMENT_MANAGER | FORM if std::env::var_os(WITHOUT_FEATURES).is_some() => false,
         DEPLOYMENT_MANAGER => cfg!(feature = "deployment-manager"),
         FORM => cfg!(feature = "form"),
-        _ => panic!("unknown feature {name}"),
+        // A misspelt name must not pass in silence.
+        _ => return Some(format!("needs {name}, an unknown feature")),
     };
     (is_there != wanted).then(|| format!("needs {feature}"))
 }

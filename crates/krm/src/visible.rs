@@ -22,7 +22,8 @@ pub fn counted(count: usize, noun: &str) -> String {
 
 /// Bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }
 
 /// A text of several lines, with an escape such as `\u{1b}` for each hidden character. Tabs and the

@@ -14,7 +14,6 @@ use sha2::{Digest as _, Sha256};
 use crate::engine::step::{Context, Transform};
 use crate::names::references;
 use crate::resources::resource::Resource;
-use krm_core::visible::hex;
 use krm_yaml::{Data, Scalar, Value};
 
 /// The configuration has no fields.
@@ -58,6 +57,11 @@ fn hash(object: &Value<'_>) -> String {
         _ => write_json(&mut json, object),
     }
     let digest = Sha256::digest(json.as_bytes());
+    let mut hex = String::new();
+    for byte in digest.iter().take(5) {
+        // Writing to a text cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+    }
     // No vowels or digits that look like vowels, so that no words appear.
     let safe = |c| match c {
         '0' => 'g',
@@ -67,7 +71,7 @@ fn hash(object: &Value<'_>) -> String {
         'e' => 't',
         c => c,
     };
-    hex(digest.get(..5).unwrap_or_default()).chars().map(safe).collect()
+    hex.chars().map(safe).collect()
 }
 
 /// The hashed part of a ConfigMap or Secret, in the order of the keys. Kustomize also means to hash

@@ -205,7 +205,6 @@ static CSI_NODE: Type =
     mapping(&[("metadata", &METADATA), ("spec", &mapping(&[("drivers", &BY_NAME)]))]);
 
 /// API versions, kinds, and their types.
-#[rustfmt::skip]
 static KINDS: &[(&[&str], &[&str], &Type)] = &[
     (&["apps/v1"], &["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"], &WORKLOAD),
     (&["batch/v1"], &["Job"], &WORKLOAD),
@@ -218,19 +217,42 @@ static KINDS: &[(&[&str], &[&str], &Type)] = &[
     (&["v1"], &["Namespace", "PersistentVolumeClaim"], &WITH_STATUS),
     (&["v1"], &["Node"], &NODE),
     (&["v1"], &["ComponentStatus"], &COMPONENT_STATUS),
-    (&["admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/v1beta1"], &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"], &WEBHOOKS),
-    (&["apiregistration.k8s.io/v1", "apiregistration.k8s.io/v1beta1"], &["APIService"], &WITH_STATUS),
+    (
+        &["admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/v1beta1"],
+        &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"],
+        &WEBHOOKS,
+    ),
+    (
+        &["apiregistration.k8s.io/v1", "apiregistration.k8s.io/v1beta1"],
+        &["APIService"],
+        &WITH_STATUS,
+    ),
     (&["policy/v1", "policy/v1beta1"], &["PodDisruptionBudget"], &WITH_STATUS),
     (&["storage.k8s.io/v1", "storage.k8s.io/v1beta1"], &["CSINode"], &CSI_NODE),
 ];
 
 /// The API groups of Kubernetes itself, whose objects have known metadata.
-#[rustfmt::skip]
 const GROUPS: &[&str] = &[
-    "", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "authentication.k8s.io",
-    "authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io",
-    "events.k8s.io", "flowcontrol.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy",
-    "rbac.authorization.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
+    "",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "apps",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "networking.k8s.io",
+    "node.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
 ];
 
 #[cfg(test)]

@@ -275,7 +275,6 @@ struct Past {
     own: [&'static str; 2],
 }
 
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn past(case: &str) -> Past {
     let past = |names, prefixes, suffixes, own| Past { names, prefixes, suffixes, own };
     let both: &[&str] = &["oldName", "oldName"];

@@ -169,7 +169,7 @@ impl Collector<'_> {
         }
         match self.read(path, root) {
             Ok(content) => {
-                self.add(Import { name: name.to_owned(), path: path.to_owned(), content })
+                self.add(Import { name: name.to_owned(), path: path.to_owned(), content });
             }
             Err(error) => return self.fail(*error, item),
         }

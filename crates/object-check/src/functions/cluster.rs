@@ -188,19 +188,3 @@ pub(crate) fn signing<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
         }
     }
 }
-
-/// Checks a namespace.
-pub(crate) fn namespace<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    for (index, finalizer) in list(spec, "finalizers").enumerate() {
-        let finalizer = finalizer.as_str().unwrap_or_default();
-        if !matches!(finalizer.as_ref(), "kubernetes" | "orphan" | "foregroundDeletion")
-            && !is_fully_qualified(&finalizer)
-        {
-            walk.refuse(
-                spec,
-                steps!["finalizers", index],
-                "must have a domain and `/`, as in `example.com/name`",
-            );
-        }
-    }
-}

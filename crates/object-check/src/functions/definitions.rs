@@ -243,7 +243,7 @@ fn list_type<'v>(walk: &mut Walk<'v>, top: View<'v>, schema: View<'v>, path: &[P
             }
         }
         Some(other) => {
-            walk.not_one_of(top, &at("x-kubernetes-list-type"), other, &["atomic", "map", "set"])
+            walk.not_one_of(top, &at("x-kubernetes-list-type"), other, &["atomic", "map", "set"]);
         }
     }
 }

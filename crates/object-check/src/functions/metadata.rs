@@ -37,17 +37,8 @@ pub(crate) fn object_meta<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
     ]
     .contains(&walk.group.as_str())
         || (!is_built_in(&walk.group) && !walk.group.ends_with(".openshift.io"));
-    for (at, finalizer) in list(meta, "finalizers").enumerate().filter(|_| !is_free) {
-        let finalizer = finalizer.as_str().unwrap_or_default();
-        let is_standard =
-            matches!(finalizer.as_ref(), "kubernetes" | "orphan" | "foregroundDeletion");
-        if !is_standard && !is_fully_qualified(&finalizer) {
-            walk.refuse(
-                meta,
-                steps!["finalizers", at],
-                "must have a domain and `/`, as in `example.com/name`",
-            );
-        }
+    if !is_free {
+        finalizers(walk, meta);
     }
     owners(walk, meta);
     // Others count it themselves.
@@ -66,6 +57,19 @@ pub(crate) fn object_meta<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
     );
     if is_kept && number(meta, "generation").is_some_and(|number| number < 0) {
         walk.refuse(meta, steps!["generation"], "must be at least 0");
+    }
+}
+
+/// Checks the finalizers of an object or a namespace.
+pub(crate) fn finalizers<'v>(walk: &mut Walk<'v>, around: View<'v>) {
+    for (at, finalizer) in list(around, "finalizers").enumerate() {
+        let finalizer = finalizer.as_str().unwrap_or_default();
+        let is_standard =
+            matches!(finalizer.as_ref(), "kubernetes" | "orphan" | "foregroundDeletion");
+        if !is_standard && !is_fully_qualified(&finalizer) {
+            let what = "must have a domain and `/`, as in `example.com/name`";
+            walk.refuse(around, steps!["finalizers", at], what);
+        }
     }
 }
 

@@ -90,7 +90,7 @@ fn function_of(definition: &str) -> Option<Function> {
         "apiextensions.v1.CustomResourceDefinitionSpec" => definitions::spec,
         "apiextensions.v1.CustomResourceValidation" => definitions::schema,
         "core.v1.LimitRangeSpec" => cluster::limits,
-        "core.v1.NamespaceSpec" => cluster::namespace,
+        "core.v1.NamespaceSpec" => metadata::finalizers,
         "core.v1.ResourceQuotaSpec" => cluster::quota,
         "scheduling.v1.PriorityClass" => cluster::priority,
         "apiregistration.v1.APIService" => cluster::api_service,

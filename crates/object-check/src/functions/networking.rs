@@ -68,7 +68,7 @@ pub(crate) fn policy_port<'v>(walk: &mut Walk<'v>, port: View<'v>) {
     };
     match get(port, "port").and_then(View::scalar) {
         Some(Scalar::String(_)) => {
-            walk.refuse(port, steps!["endPort"], "can only be set next to the number of a port")
+            walk.refuse(port, steps!["endPort"], "can only be set next to the number of a port");
         }
         Some(Scalar::Number(digits)) if digits.parse::<i64>().is_ok_and(|port| port > end) => {
             walk.refuse(port, steps!["endPort"], "must be at least `port`");

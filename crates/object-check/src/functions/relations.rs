@@ -51,8 +51,8 @@ enum Test {
 }
 
 impl Condition {
-    fn new(text: &'static str) -> Option<Self> {
-        let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
+    fn new(words: &'static str) -> Option<Self> {
+        let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
         let of_several = match first {
             "no" => Some(Test::Set(|count| count == 0)),
             "several" => Some(Test::Set(|count| count > 1)),

@@ -30,16 +30,21 @@ pub(crate) fn service<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
 fn ports<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str) {
     named_ports(walk, spec);
     let mut names = BTreeSet::new();
+    let mut numbers = BTreeSet::new();
     let mut node_ports = BTreeSet::new();
     for (index, port) in list(spec, "ports").enumerate() {
         if text(port, "name").is_some_and(|name| !names.insert(name)) {
             walk.refuse(spec, steps!["ports", index, "name"], "must be unique in the Service");
         }
+        let protocol = text(port, "protocol").unwrap_or(Cow::Borrowed("TCP"));
+        if number(port, "port").is_some_and(|own| !numbers.insert((own, protocol.clone()))) {
+            let what = "must differ from the others in `port` or `protocol`";
+            walk.refuse(spec, steps!["ports", index], what);
+        }
         target_port(walk, spec, port, index);
         let Some(node_port) = number(port, "nodePort").filter(|port| *port != 0) else {
             continue;
         };
-        let protocol = text(port, "protocol").unwrap_or(Cow::Borrowed("TCP"));
         let path = steps!["ports", index, "nodePort"];
         if kind == "ClusterIP" {
             walk.refuse(spec, path, "must not be set for `type: ClusterIP`");

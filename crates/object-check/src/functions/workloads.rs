@@ -110,22 +110,27 @@ pub(crate) fn deployment<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
 
 /// Checks a ReplicationController: its selector is a mapping of labels.
 pub(crate) fn controller<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
+    // The labels of the template, unless there are none.
+    if get(spec, "selector").is_none_or(is_empty)
+        && template_labels(spec).is_none_or(is_empty)
+        && get(spec, "template").is_some()
+    {
+        walk.missing(spec, steps!["selector"]);
+    }
+    labels_are_selected(walk, spec);
+}
+
+/// Checks that a selector without expressions selects the labels of the template.
+pub(crate) fn labels_are_selected<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let labels = template_labels(spec);
-    match get(spec, "selector").filter(|selector| !is_empty(*selector)) {
-        None => {
-            // The labels of the template, unless there are none.
-            if labels.is_none_or(is_empty) && get(spec, "template").is_some() {
-                walk.missing(spec, steps!["selector"]);
-            }
-        }
-        Some(selector) => {
-            let is_open = walk.is_open(labels.unwrap_or(selector)) || walk.is_open(selector);
-            if get(spec, "template").is_some() && !has_labels(labels, spec, "selector") && !is_open
-            {
-                let what = "must have the labels that `spec.selector` selects";
-                walk.refuse(spec, steps!["template", "metadata", "labels"], what);
-            }
-        }
+    if let Some(selector) = get(spec, "selector").filter(|selector| !is_empty(*selector))
+        && get(spec, "template").is_some()
+        && !has_labels(labels, spec, "selector")
+        && !walk.is_open(selector)
+        && !walk.is_open(labels.unwrap_or(selector))
+    {
+        let what = "must have the labels that `spec.selector` selects";
+        walk.refuse(spec, steps!["template", "metadata", "labels"], what);
     }
 }
 

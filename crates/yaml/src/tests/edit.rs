@@ -220,7 +220,6 @@ fn set_collections_keep_what_stays() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn entries_are_inserted_in_blocks() {
     check("a: 1\n", &["insert b 2"], "a: 1\nb: 2\n");
     check("a: 1", &["insert b 2"], "a: 1\nb: 2");

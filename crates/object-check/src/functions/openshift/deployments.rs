@@ -2,21 +2,12 @@
 
 use krm_yaml::{Scalar, View};
 
-use super::super::pods::{has_labels, template_labels};
-use crate::walk::{Walk, at, get, is_empty, number, steps, text};
+use super::super::workloads::labels_are_selected;
+use crate::walk::{Walk, at, get, number, steps, text};
 
 /// Checks a DeploymentConfig.
 pub(crate) fn deployment<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let labels = template_labels(spec);
-    if let Some(selector) = get(spec, "selector").filter(|selector| !is_empty(*selector))
-        && get(spec, "template").is_some()
-        && !has_labels(labels, spec, "selector")
-        && !walk.is_open(selector)
-        && !walk.is_open(labels.unwrap_or(selector))
-    {
-        let what = "must have the labels that `spec.selector` selects";
-        walk.refuse(spec, steps!["template", "metadata", "labels"], what);
-    }
+    labels_are_selected(walk, spec);
     deployment_strategy(walk, spec);
 }
 

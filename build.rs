@@ -1,18 +1,13 @@
-//! Passes the commit to the program if it is known.
-//!
-//! `KRM_TEMPLATE_COMMIT` sets the commit for builds without a repository; if it is empty, the program
-//! names no commit. Otherwise git is asked, if this folder is a repository. The same sources make
-//! the same program, whatever the clock or the machine.
+//! Passes the commit to the program if it is known, and the options of a static program to the linker.
 #![expect(
     clippy::disallowed_methods,
     reason = "cargo tells a build script what is wanted by its environment"
 )]
 
-use std::path::Path;
-use std::process::Command;
+#[path = "build/commit.rs"]
+mod commit;
 
-/// How many digits of a commit are named: enough in any repository.
-const DIGITS: usize = 12;
+use std::path::Path;
 
 /// A linker script that leaves out the tables for unwinding, except those that the C runtime
 /// registers.
@@ -21,20 +16,9 @@ const WITHOUT_UNWINDING: &str = "SECTIONS { /DISCARD/ : { \
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-env-changed=KRM_TEMPLATE_COMMIT");
+    println!("cargo:rerun-if-changed=build/commit.rs");
+    commit::pass(".");
     fix_address();
-    let commit = match std::env::var("KRM_TEMPLATE_COMMIT") {
-        Ok(commit) => Some(commit).filter(|commit| !commit.is_empty()),
-        // A `.git` further up is that of another project.
-        Err(_) if Path::new(".git").exists() => of_repository(),
-        Err(_) => None,
-    };
-    if let Some(commit) = commit {
-        let digits = commit.chars().filter(char::is_ascii_alphanumeric);
-        let commit: String = digits.take(DIGITS).collect();
-        let version = env!("CARGO_PKG_VERSION");
-        println!("cargo:rustc-env=KRM_TEMPLATE_LONG_VERSION={version} ({commit})");
-    }
 }
 
 /// A static program that may be loaded anywhere adapts thousands of addresses each time it starts,
@@ -61,22 +45,4 @@ fn leave_out_unwinding() {
     if std::fs::write(&script, WITHOUT_UNWINDING).is_ok() {
         println!("cargo:rustc-link-arg-bins=-Wl,-T,{}", script.display());
     }
-}
-
-fn of_repository() -> Option<String> {
-    // The log of HEAD changes with every commit and checkout.
-    for name in ["HEAD", "logs/HEAD"] {
-        let path = git(&["rev-parse", "--git-path", name])?;
-        if Path::new(&path).exists() {
-            println!("cargo:rerun-if-changed={path}");
-        }
-    }
-    git(&["rev-parse", "HEAD"])
-}
-
-/// One line of output of git; `None` if git is missing or fails.
-fn git(arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(arguments).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim().to_owned())
 }

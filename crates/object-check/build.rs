@@ -6,14 +6,8 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=data");
-    println!("cargo::rustc-check-cfg=cfg(shared_data)");
-    println!("cargo::rerun-if-env-changed=KRM_TEMPLATE_SHARED");
-    // Only tests need it.
-    if env::var_os("KRM_TEMPLATE_SHARED").is_some_and(|path| !path.is_empty()) {
-        println!("cargo::rustc-cfg=shared_data");
-    }
     let out = env::var_os("OUT_DIR").unwrap_or_default();
-    for name in ["schemas.txt", "rules.txt"] {
+    for name in ["schemas.txt", "rules.txt", "relations.txt"] {
         let mut text = fs::read(Path::new("data").join(name))?;
         if name == "rules.txt" {
             text.extend(fs::read("data/more-rules.txt")?);

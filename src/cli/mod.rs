@@ -23,7 +23,6 @@ mod no_programs;
 mod object_check;
 mod parameters;
 mod process;
-mod reference;
 mod schema;
 mod slips;
 mod suggested;
@@ -182,9 +181,9 @@ fn refuse(mut error: clap::Error) -> ExitCode {
     finish(io::refuse(&error))
 }
 
-/// All commands and options, as the Markdown of `docs/reference.md`.
-pub fn reference() -> String {
-    reference::markdown(Cli::command())
+/// All commands and options.
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 impl Cli {

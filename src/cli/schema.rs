@@ -34,32 +34,15 @@ struct Kind {
 }
 
 /// The kinds, as `functionconfig/` has them.
+#[rustfmt::skip]
 const KINDS: &[Kind] = &[
     Kind { name: "Template", schema: include_str!("../../functionconfig/template.schema.json") },
-    Kind {
-        name: "TemplateInstance",
-        schema: include_str!("../../functionconfig/templateinstance.schema.json"),
-    },
-    Kind {
-        name: "ParameterValues",
-        schema: include_str!("../../functionconfig/parametervalues.schema.json"),
-    },
-    Kind {
-        name: "TemplateExport",
-        schema: include_str!("../../functionconfig/templateexport.schema.json"),
-    },
-    Kind {
-        name: "Composition",
-        schema: include_str!("../../functionconfig/composition.schema.json"),
-    },
-    Kind {
-        name: "Kustomization",
-        schema: include_str!("../../functionconfig/kustomization.schema.json"),
-    },
-    Kind {
-        name: "DeploymentConfiguration",
-        schema: include_str!("../../functionconfig/deploymentconfiguration.schema.json"),
-    },
+    Kind { name: "TemplateInstance", schema: include_str!("../../functionconfig/templateinstance.schema.json") },
+    Kind { name: "ParameterValues", schema: include_str!("../../functionconfig/parametervalues.schema.json") },
+    Kind { name: "TemplateExport", schema: include_str!("../../functionconfig/templateexport.schema.json") },
+    Kind { name: "Composition", schema: include_str!("../../functionconfig/composition.schema.json") },
+    Kind { name: "Kustomization", schema: include_str!("../../functionconfig/kustomization.schema.json") },
+    Kind { name: "DeploymentConfiguration", schema: include_str!("../../functionconfig/deploymentconfiguration.schema.json") },
 ];
 
 impl ValueEnum for Kind {

@@ -6,145 +6,60 @@ use krm_template_exec::io;
 use krm_yaml::suggest::closest;
 
 /// Ways to name a file of values.
-const VALUE_FILES: &[&str] = &[
-    "-P",
-    "--parameter-file",
-    "--param-file",
-    "--values",
-    "--values-file",
-    "--var-file",
-    "--env-file",
-];
+const VALUE_FILES: &str =
+    "-P --parameter-file --param-file --values --values-file --var-file --env-file";
 
 /// Ways to set a value.
-const VALUES: &[&str] = &[
-    "-p",
-    "--parameter",
-    "--param",
-    "--set",
-    "--value",
-    "--set-string",
-    "--set-json",
-    "--set-file",
-    "--var",
-    "--arg",
-    "--data-value",
-];
+const VALUES: &str = "-p --parameter --param --set --value --set-string --set-json --set-file --var --arg --data-value";
 
-const FILES: &[&str] = &["-f", "--file", "--filename"];
+const FILES: &str = "-f --file --filename";
 
 const SET: &str = "to set parameters, run 'krm-template process -f FILE -p NAME=VALUE'";
 const OVERRIDE: &str = "to set a value, add an override under `transformerOverrides`, or set it under `values` of the Template";
 const BUILD: &str = "to build a Composition, run 'krm-template build DIR'";
 const FORMAT: &str = "to choose the output format, use '-o FORMAT'";
 
-/// Options that a command does not have, words that are no commands, and ours for the same. The
-/// first list has the commands; an empty name is the program without one, an empty list all.
-const SLIPS: &[(&[&str], &[&str], &str)] = &[
-    (&["build"], VALUES, OVERRIDE),
-    (&["build"], VALUE_FILES, OVERRIDE),
-    (
-        &["build"],
-        FILES,
-        "give the directory or the file as an argument: 'krm-template build DIR|FILE'",
-    ),
-    (
-        &["build"],
-        &["-k", "--kustomize"],
-        "give the directory as an argument: 'krm-template build DIR'",
-    ),
-    (
-        &["build"],
-        &["-n", "--namespace"],
-        "to set the namespace, add a NamespaceTransformer to the Composition",
-    ),
-    (&["build"], &["-l", "--labels"], "to add labels, add a LabelTransformer to the Composition"),
-    (
-        &["validate"],
-        VALUES,
-        "validate needs no values; to check a values file, name it: 'krm-template validate template.yaml values.yaml'",
-    ),
-    (&["validate"], VALUE_FILES, "to check a values file, use '-P FILE'"),
-    (
-        &["process", "explain"],
-        &["--set-file"],
-        "to set a parameter to the contents of a file, use '--parameter-from-file NAME=FILE'",
-    ),
-    (&["process", "explain"], VALUES, "to set a parameter, use '-p NAME=VALUE'"),
-    (&["process", "explain"], VALUE_FILES, "to read values from a file, use '--values FILE'"),
-    (&["process", "explain"], FILES, "to name a file, use '-f'"),
-    (&["process"], &["--format"], FORMAT),
-    (
-        &["process"],
-        &["--dry-run"],
-        "process changes nothing; to compare its output with files, use '--diff-against FILE|DIR'",
-    ),
-    (&["dm expand"], VALUES, "to set a property of a template, use '--properties KEY:VALUE'"),
-    (
-        &["dm expand"],
-        VALUE_FILES,
-        "to read properties of a template from a file, use '--properties-file FILE'",
-    ),
-    (
-        &["dm"],
-        &["apply", "create", "update", "preview", "deployments", "deploy"],
-        "to expand a configuration, run 'krm-template dm expand CONFIG'",
-    ),
-    (&[""], FILES, "to expand a Template, run 'krm-template process -f FILE'"),
-    (&[], VALUES, SET),
-    (&[], VALUE_FILES, SET),
-    (&[], &["-k", "--kustomize"], BUILD),
-    (
-        &[""],
-        &["template", "render", "expand", "generate", "compile", "hydrate"],
-        "to expand a Template, run 'krm-template process -f template.yaml'",
-    ),
-    (
-        &[""],
-        &["apply", "create", "install", "upgrade", "deploy"],
-        "to apply the objects of a Template, run 'krm-template process -f template.yaml | kubectl apply -f -'",
-    ),
-    (
-        &[""],
-        &["delete", "uninstall", "destroy"],
-        "to delete the objects of a Template, run 'krm-template process -f template.yaml | kubectl delete -f -'",
-    ),
-    (
-        &[""],
-        &["new", "init", "import", "convert"],
-        "to make a Template from objects, run 'krm-template export -f FILE|DIR'",
-    ),
-    (&[""], &["kustomize", "compose"], BUILD),
-    (
-        &[""],
-        &["check", "verify", "test", "vet"],
-        "to find mistakes, run 'krm-template validate FILE'",
-    ),
-    (
-        &[""],
-        &["list", "show", "describe", "inspect", "values", "variables"],
-        "to list parameters, run 'krm-template parameters template.yaml'",
-    ),
-    (&[""], &["diff"], "to show changes, run 'krm-template process --diff-against FILE|DIR'"),
-    (
-        &[""],
-        &["fn", "function", "run", "eval"],
-        "to run it as a function, give no arguments: 'krm-template < resource-list.yaml', or 'kpt fn eval DIR --exec krm-template'",
-    ),
-    (
-        &[""],
-        &["serve", "server"],
-        "to serve Templates over HTTP, run the program 'krm-template-server', or its image",
-    ),
-    (&[""], &["version"], "to print the version, use '--version'"),
+/// Options that a command does not have, words that are no commands, and ours for the same: the
+/// commands with `|` between them, of which an empty name is the program without one and `*` is all; the
+/// words; and the tip.
+#[rustfmt::skip]
+const SLIPS: &[(&str, &str, &str)] = &[
+    ("build", VALUES, OVERRIDE),
+    ("build", VALUE_FILES, OVERRIDE),
+    ("build", FILES, "give the directory or the file as an argument: 'krm-template build DIR|FILE'"),
+    ("build", "-k --kustomize", "give the directory as an argument: 'krm-template build DIR'"),
+    ("build", "-n --namespace", "to set the namespace, add a NamespaceTransformer to the Composition"),
+    ("build", "-l --labels", "to add labels, add a LabelTransformer to the Composition"),
+    ("validate", VALUES, "validate needs no values; to check a values file, name it: 'krm-template validate template.yaml values.yaml'"),
+    ("validate", VALUE_FILES, "to check a values file, use '-P FILE'"),
+    ("process|explain", "--set-file", "to set a parameter to the contents of a file, use '--parameter-from-file NAME=FILE'"),
+    ("process|explain", VALUES, "to set a parameter, use '-p NAME=VALUE'"),
+    ("process|explain", VALUE_FILES, "to read values from a file, use '--values FILE'"),
+    ("process|explain", FILES, "to name a file, use '-f'"),
+    ("process", "--format", FORMAT),
+    ("process", "--dry-run", "process changes nothing; to compare its output with files, use '--diff-against FILE|DIR'"),
+    ("dm expand", VALUES, "to set a property of a template, use '--properties KEY:VALUE'"),
+    ("dm expand", VALUE_FILES, "to read properties of a template from a file, use '--properties-file FILE'"),
+    ("dm", "apply create update preview deployments deploy", "to expand a configuration, run 'krm-template dm expand CONFIG'"),
+    ("", FILES, "to expand a Template, run 'krm-template process -f FILE'"),
+    ("*", VALUES, SET),
+    ("*", VALUE_FILES, SET),
+    ("*", "-k --kustomize", BUILD),
+    ("", "template render expand generate compile hydrate", "to expand a Template, run 'krm-template process -f template.yaml'"),
+    ("", "apply create install upgrade deploy", "to apply the objects of a Template, run 'krm-template process -f template.yaml | kubectl apply -f -'"),
+    ("", "delete uninstall destroy", "to delete the objects of a Template, run 'krm-template process -f template.yaml | kubectl delete -f -'"),
+    ("", "new init import convert", "to make a Template from objects, run 'krm-template export -f FILE|DIR'"),
+    ("", "kustomize compose", BUILD),
+    ("", "check verify test vet", "to find mistakes, run 'krm-template validate FILE'"),
+    ("", "list show describe inspect values variables", "to list parameters, run 'krm-template parameters template.yaml'"),
+    ("", "diff", "to show changes, run 'krm-template process --diff-against FILE|DIR'"),
+    ("", "fn function run eval", "to run it as a function, give no arguments: 'krm-template < resource-list.yaml', or 'kpt fn eval DIR --exec krm-template'"),
+    ("", "serve server", "to serve Templates over HTTP, run the program 'krm-template-server', or its image"),
+    ("", "version", "to print the version, use '--version'"),
     #[cfg(not(feature = "deployment-manager"))]
-    (
-        &[""],
-        &["deployment", "dm"],
-        "this program was built without the feature 'deployment-manager'",
-    ),
+    ("", "deployment dm", "this program was built without the feature 'deployment-manager'"),
     #[cfg(not(feature = "form"))]
-    (&[""], &["form"], "this program was built without the feature 'form'"),
+    ("", "form", "this program was built without the feature 'form'"),
 ];
 
 /// Replaces what clap advises by a better tip, or by none if it is far from what was given.
@@ -244,8 +159,9 @@ fn has_option(command: &clap::Command, option: &str) -> bool {
 
 /// The tip for a word that a command does not have.
 fn known(command: &str, word: &str) -> Option<String> {
-    let mut rows = SLIPS.iter().filter(|(_, words, _)| words.contains(&word));
-    let row = rows.find(|(commands, ..)| commands.is_empty() || commands.contains(&command));
+    let mut rows = SLIPS.iter().filter(|(_, words, _)| words.split(' ').any(|one| one == word));
+    let row = rows
+        .find(|(commands, ..)| *commands == "*" || commands.split('|').any(|one| one == command));
     row.map(|(.., tip)| (*tip).to_owned())
 }
 

@@ -16,6 +16,7 @@ use crate::cli::object_check;
 use crate::cli::suggested::Suggested;
 use crate::composition::{KUSTOMIZATIONS, is_kustomization};
 use crate::files::join;
+use crate::krm::visible::counted;
 use crate::lint;
 use crate::report::{self, SarifRule};
 use krm_template_exec::console::Console;
@@ -355,10 +356,6 @@ fn print(format: OutputFormat, findings: &Diagnostics) -> anyhow::Result<()> {
 
 /// `2 errors, 1 warning in 3 Templates`.
 fn summary(checked: &Checked) -> String {
-    let counted = |count: usize, noun: &str| match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    };
     let found = [
         (Severity::Error, "error"),
         (Severity::Warning, "warning"),

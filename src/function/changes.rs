@@ -1,6 +1,7 @@
 //! Which fields of an object change, from what to what, in the words of a result.
 
 use crate::krm::item_keys::ITEM_KEYS;
+use crate::krm::visible::counted;
 use krm_yaml::Value;
 
 /// How many fields a message names.
@@ -59,10 +60,13 @@ impl Changes {
         let mut parts = Vec::new();
         let count = self.changed.len();
         if count > 0 {
-            let fields = if count == 1 { "field" } else { "fields" };
             let named = self.changed.iter();
             let named = named.map(|change| format!("`{}` {}", change.path, change.how));
-            parts.push(format!("{count} {fields} changed: {}", listed(named, count, ", ")));
+            parts.push(format!(
+                "{} changed: {}",
+                counted(count, "field"),
+                listed(named, count, ", ")
+            ));
         }
         let removed = self.removed.iter().map(|path| format!("`{path}`"));
         if !self.removed.is_empty() {

@@ -153,13 +153,13 @@ pub(super) fn changes(
     let mut found = Diagnostics::new();
     let changes = passed(list, config, environment, &mut found).unwrap_or_default();
     found.dedup();
-    for mut one in found.iter().cloned() {
+    diagnostics.append(found.map(|mut one| {
         // Fields belong to transformers, not to the functionConfig.
         if one.object.is_none() && one.field.is_none() {
             one.object = Some(identity::reference(config));
         }
-        diagnostics.push(one);
-    }
+        one
+    }));
     changes
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn check_deployment(
     let inputs = Inputs::of([], InputOrigin::Files).with_python(environment.python.clone());
     found.append(plan::check_deployment(&config, &inputs));
     found.address(Way::Objects);
-    transformer.placed(&found, |source| source.is_inline() && source.name() == name)
+    transformer.placed(found, |source| source.is_inline() && source.name() == name)
 }
 
 /// Passes the resources through a transformer. After an error they stay as they are. `earlier`
@@ -88,7 +88,7 @@ pub(super) fn run(
     }
     let has_failed = found.has_errors();
     let is_input = |source: &Arc<Source>| source.is_inline() && source.name() == name;
-    diagnostics.append(transformer.placed(&found, is_input));
+    diagnostics.append(transformer.placed(found, is_input));
     if has_failed {
         return;
     }

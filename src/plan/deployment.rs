@@ -30,11 +30,7 @@ pub(crate) fn check(node: &SharedNode, inputs: &Inputs) -> Diagnostics {
     if let Some(deployment) = deployment.filter(|_| !found.has_errors()) {
         found.append(deployment.check(config));
     }
-    let mut checked = Diagnostics::new();
-    for one in found.iter().cloned() {
-        checked.push(moved(unless_generated(one), text.as_ref(), config));
-    }
-    checked
+    found.map(|one| moved(unless_generated(one), text.as_ref(), config))
 }
 
 /// A warning in place of the error for a ConfigMap that a generator may well create.
@@ -262,10 +258,8 @@ impl Expander for Deployment {
     ) -> Option<String> {
         let mut found = Diagnostics::new();
         let objects = self.objects(&mut found);
-        let found = found.iter().cloned();
-        found.for_each(|one| {
-            diagnostics.push(at_written(one, self.request.config.source(), self.node.cursor()));
-        });
+        let source = self.request.config.source();
+        diagnostics.append(found.map(|one| at_written(one, source, self.node.cursor())));
         for object in objects? {
             let mut value = object.value;
             if let Some(namespace) = &options.namespace {

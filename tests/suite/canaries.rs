@@ -146,7 +146,6 @@ fn places(files: &Files) -> Vec<(String, usize)> {
 }
 
 /// The text with each kind of mistake at the canary, which begins at `at`.
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn mistakes(bytes: &[u8], at: usize) -> Vec<(&'static str, Vec<u8>)> {
     let Ok(text) = str::from_utf8(bytes) else {
         return Vec::new();

@@ -30,6 +30,7 @@ mod parameters;
 mod program;
 mod programs;
 mod readers;
+mod reference;
 mod refusals;
 mod repetition;
 mod restrictions;

@@ -12,13 +12,14 @@ use crate::cases::Case;
 use crate::diff::diff;
 use crate::needs;
 use crate::program;
+use crate::reference;
 
 const REFERENCE: &str = "docs/reference.md";
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         needs::ignored(
-            Trial::test("manners/reference_is_current", reference),
+            Trial::test("manners/reference_is_current", reference_is_current),
             program::needs(program::DEPLOYMENT_MANAGER).or_else(|| program::needs(program::FORM)),
         ),
         Trial::test("manners/every_command_has_a_help_case", help_cases),
@@ -37,7 +38,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// The commands that users see, from the rows of the reference.
 fn commands() -> Vec<String> {
-    let reference = cli::reference();
+    let reference = reference::markdown(cli::command());
     let rows = reference.lines();
     let names = rows.filter_map(|row| Some(row.strip_prefix("| `")?.split_once('`')?.0));
     let names = names.filter(|name| !name.starts_with('-'));
@@ -54,9 +55,9 @@ fn stdout(arguments: &[&str]) -> Result<String, Failed> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-fn reference() -> Result<(), Failed> {
+fn reference_is_current() -> Result<(), Failed> {
     let path = crate::root().join(REFERENCE);
-    let reference = cli::reference();
+    let reference = reference::markdown(cli::command());
     if crate::update() {
         return Ok(fs::write(path, reference)?);
     }
@@ -80,6 +81,20 @@ fn help_cases() -> Result<(), Failed> {
 }
 
 fn completions() -> Result<(), Failed> {
+    // What the scripts of clap have in place of parameters and their values.
+    let replaced = [
+        ("bash", "prev}\" == \"=\"", "-p)\n                    COMPREPLY=($(compgen -f"),
+        ("bash", "completion --parameters-of \"${COMP_WORDS[@]}\"", "krm__subcmd__template"),
+        ("zsh", ":NAME=VALUE:_krm-template_parameters'", ":NAME=VALUE:_default'"),
+        ("zsh", "_krm-template_parameters() {", "\0"),
+        ("fish", "-f -a '(krm-template completion --parameters-of (commandline -opc)", "\0"),
+    ];
+    for (shell, new, old) in replaced {
+        let script = stdout(&["completion", shell])?;
+        if !script.contains(new) || script.contains(old) {
+            return Err(format!("{shell} does not complete parameters: {new}").into());
+        }
+    }
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = stdout(&["completion", shell])?;
         for command in commands() {

@@ -1,5 +1,5 @@
 //! Tests that need programs or data that not every machine has. Without them they are ignored,
-//! with the reason as their kind; `.ci/run` names the groups that must not be ignored there.
+//! with the reason as their kind; `.ci/run` runs them with `--include-ignored`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -126,7 +126,6 @@ fn random_pieces() -> Vec<String> {
 }
 
 /// Lists of each kind, with items that are right and wrong.
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn lists() -> Vec<Texts> {
     /// Enough items for what is done for each of them to count.
     const LENGTH: usize = 3_000;

@@ -27,10 +27,10 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Data, Document, DuplicateKeys, FieldPath, Position, Value, Words};
 
-/// The shared folder. Tests that ask for it are ignored unless the cfg `shared_data` is set.
+/// The shared folder. Tests that ask for it run with `--include-ignored`.
 fn shared_folder() -> PathBuf {
     let root = std::env::var_os("KRM_TEMPLATE_SHARED");
-    PathBuf::from(root.expect("the variable was set when the tests were built"))
+    PathBuf::from(root.expect("KRM_TEMPLATE_SHARED is not set"))
 }
 
 /// A file of the shared folder.

@@ -6,6 +6,7 @@ pub mod created;
 pub mod field_types;
 pub mod fields;
 pub mod files;
+pub mod glob;
 pub mod identity;
 pub mod item_keys;
 mod keys;

@@ -15,6 +15,17 @@ pub(crate) fn is_hidden(c: char) -> bool {
             | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// `1 rule` or `2 rules`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
+}
+
 /// A text of several lines, with an escape such as `\u{1b}` for each hidden character. Tabs and the
 /// ends of lines stay.
 pub fn visible(text: &str) -> Cow<'_, str> {

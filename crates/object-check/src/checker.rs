@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
-use krm_core::visible::on_one_line;
+use krm_core::visible::{counted, on_one_line};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, DuplicateKeys, Step, View};
 
@@ -163,12 +163,6 @@ impl Checker {
         let _ = write!(text, "{}", parts.join(", "));
         Some(text)
     }
-}
-
-/// `1 rule` or `2 rules`.
-fn counted(count: usize, noun: &str) -> String {
-    let end = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{end}")
 }
 
 impl Finding {

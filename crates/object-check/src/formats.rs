@@ -25,6 +25,16 @@ pub(crate) enum Format {
     OldEnvironmentName,
     CIdentifier,
     Trimmed,
+    /// A key of a ConfigMap or Secret.
+    DataKey,
+    DriverName,
+    Host,
+    Image,
+    Repository,
+    JsonPath,
+    StreamImage,
+    StreamTag,
+    Word,
 }
 
 impl Format {
@@ -47,6 +57,16 @@ impl Format {
             "environment-name" => Self::EnvironmentName,
             "c-identifier" => Self::CIdentifier,
             "trimmed" => Self::Trimmed,
+            "old-environment-name" => Self::OldEnvironmentName,
+            "data-key" => Self::DataKey,
+            "driver-name" => Self::DriverName,
+            "host" => Self::Host,
+            "image" => Self::Image,
+            "repository" => Self::Repository,
+            "json-path" => Self::JsonPath,
+            "stream-image" => Self::StreamImage,
+            "stream-tag" => Self::StreamTag,
+            "word" => Self::Word,
             _ => return None,
         })
     }
@@ -86,17 +106,30 @@ impl Format {
                     && text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'=')
             }
             Self::OldEnvironmentName => {
-                let is_word =
-                    |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-                text.bytes().all(is_word)
+                text.bytes().all(is_name_byte)
                     && text.starts_with(|c: char| !c.is_ascii_digit())
                     && !matches!(text, "." | "..")
             }
             Self::CIdentifier => {
-                let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-                text.bytes().all(is_word) && text.starts_with(|c: char| !c.is_ascii_digit())
+                Self::Word.fits(text) && text.starts_with(|c: char| !c.is_ascii_digit())
             }
             Self::Trimmed => text.trim() == text,
+            Self::DataKey => {
+                (1..=253).contains(&text.len())
+                    && text.bytes().all(is_name_byte)
+                    && text != "."
+                    && !text.starts_with("..")
+            }
+            Self::DriverName => text.len() <= 63 && is_subdomain(&text.to_ascii_lowercase()),
+            Self::Host => is_subdomain(text) && text.split('.').all(is_label),
+            Self::Image => is_image(text),
+            Self::Repository => is_repository(text),
+            Self::JsonPath => text.starts_with('.'),
+            Self::StreamImage => text.split('@').count() == 2,
+            Self::StreamTag => text
+                .split_once(':')
+                .is_some_and(|(stream, tag)| !stream.is_empty() && !tag.is_empty()),
+            Self::Word => text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
         }
     }
 
@@ -139,8 +172,23 @@ impl Format {
                 "the name of an environment variable: letters, digits and `_`, not beginning with a digit"
             }
             Self::Trimmed => "a text without spaces at its ends",
+            Self::DataKey => "a key of letters, digits, `-`, `_` and `.`",
+            Self::DriverName => "the name of a driver: a DNS name of up to 63 characters",
+            Self::Host => "a DNS name of parts of up to 63 lower case letters, digits and `-`",
+            Self::Image => "the name of an image",
+            Self::Repository => {
+                "a repository of images: lower case letters, digits, `.`, `-` and `_`"
+            }
+            Self::JsonPath => "a simple JSON path that begins with `.`",
+            Self::StreamImage => "the name of an image stream, `@` and a digest",
+            Self::StreamTag => "the name of an image stream, `:` and a tag",
+            Self::Word => "letters, digits and `_`",
         }
     }
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
 pub(crate) fn is_subdomain(text: &str) -> bool {
@@ -189,6 +237,43 @@ pub(crate) fn cidr(text: &str) -> Option<(u128, u8, bool)> {
     }
     let address: Ipv6Addr = address.parse().ok()?;
     (bits <= 128).then_some((address.to_bits(), bits, false))
+}
+
+/// Whether a name is a repository on its own.
+pub(crate) fn is_repository(name: &str) -> bool {
+    let is_outer = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = name.as_bytes();
+    bytes.first().is_some_and(|byte| is_outer(*byte))
+        && bytes.last().is_some_and(|byte| is_outer(*byte))
+        && bytes.iter().all(|byte| is_outer(*byte) || matches!(byte, b'.' | b'-' | b'_'))
+        && !name.contains("..")
+        && name.len() <= 255
+}
+
+/// Whether a text names an image, with a registry, a tag or a digest or without.
+pub(crate) fn is_image(name: &str) -> bool {
+    let (name, digest) = name.split_once('@').unwrap_or((name, "sha256:0"));
+    if digest.is_empty() || !digest.contains(':') {
+        return false;
+    }
+    let (path, last) = name.rsplit_once('/').map_or(("", name), |(path, last)| (path, last));
+    let (last, tag) = last.split_once(':').unwrap_or((last, "x"));
+    let is_tag = |tag: &str| {
+        !tag.is_empty()
+            && tag.len() <= 128
+            && tag.bytes().all(is_name_byte)
+            && !tag.starts_with(['.', '-'])
+    };
+    let mut parts = path.split('/').filter(|_| !path.is_empty());
+    let first = parts.next();
+    let is_host = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':'))
+    };
+    let first_fits = first.is_none_or(|part| is_repository(part) || is_host(part));
+    is_tag(tag) && is_repository(last) && first_fits && parts.all(is_repository)
 }
 
 /// Whether a name can stand before a suffix: it may end with `-`.

@@ -7,138 +7,9 @@ use krm_yaml::{FieldPath, View};
 use crate::finding::{Finding, Fix, Rule};
 use crate::schema::Schema;
 
-/// A removal: the API version, its kinds, the minor version since which it is not served, the
-/// one to use, and what else to change.
-const REMOVED: &[(&str, &str, u8, &str, &str)] = &[
-    ("extensions/v1beta1", "Deployment", 16, "apps/v1", "`spec.selector` is required"),
-    (
-        "extensions/v1beta1",
-        "DaemonSet",
-        16,
-        "apps/v1",
-        "`spec.selector` is required, and there is no `spec.templateGeneration`",
-    ),
-    ("extensions/v1beta1", "ReplicaSet", 16, "apps/v1", "`spec.selector` is required"),
-    ("extensions/v1beta1", "NetworkPolicy", 16, "networking.k8s.io/v1", ""),
-    ("extensions/v1beta1", "PodSecurityPolicy", 16, "", "use Pod Security admission"),
-    (
-        "extensions/v1beta1",
-        "Ingress",
-        22,
-        "networking.k8s.io/v1",
-        "`backend` is `defaultBackend`, `serviceName` and `servicePort` are `service.name` and `service.port`, and `pathType` is required",
-    ),
-    (
-        "apps/v1beta1",
-        "Deployment",
-        16,
-        "apps/v1",
-        "`spec.selector` is required, and there is no `spec.rollbackTo`",
-    ),
-    ("apps/v1beta1", "StatefulSet", 16, "apps/v1", "`spec.selector` is required"),
-    ("apps/v1beta2", "Deployment", 16, "apps/v1", ""),
-    ("apps/v1beta2", "StatefulSet", 16, "apps/v1", ""),
-    ("apps/v1beta2", "DaemonSet", 16, "apps/v1", ""),
-    ("apps/v1beta2", "ReplicaSet", 16, "apps/v1", ""),
-    (
-        "networking.k8s.io/v1beta1",
-        "Ingress",
-        22,
-        "networking.k8s.io/v1",
-        "`backend` is `defaultBackend`, `serviceName` and `servicePort` are `service.name` and `service.port`, and `pathType` is required",
-    ),
-    ("networking.k8s.io/v1beta1", "IngressClass", 22, "networking.k8s.io/v1", ""),
-    ("rbac.authorization.k8s.io/v1beta1", "*", 22, "rbac.authorization.k8s.io/v1", ""),
-    ("rbac.authorization.k8s.io/v1alpha1", "*", 22, "rbac.authorization.k8s.io/v1", ""),
-    (
-        "apiextensions.k8s.io/v1beta1",
-        "CustomResourceDefinition",
-        22,
-        "apiextensions.k8s.io/v1",
-        "each version has its own `schema`",
-    ),
-    (
-        "admissionregistration.k8s.io/v1beta1",
-        "MutatingWebhookConfiguration",
-        22,
-        "admissionregistration.k8s.io/v1",
-        "`sideEffects` and `admissionReviewVersions` are required",
-    ),
-    (
-        "admissionregistration.k8s.io/v1beta1",
-        "ValidatingWebhookConfiguration",
-        22,
-        "admissionregistration.k8s.io/v1",
-        "`sideEffects` and `admissionReviewVersions` are required",
-    ),
-    ("apiregistration.k8s.io/v1beta1", "APIService", 22, "apiregistration.k8s.io/v1", ""),
-    (
-        "certificates.k8s.io/v1beta1",
-        "CertificateSigningRequest",
-        22,
-        "certificates.k8s.io/v1",
-        "`signerName` and `usages` are required",
-    ),
-    ("coordination.k8s.io/v1beta1", "Lease", 22, "coordination.k8s.io/v1", ""),
-    ("scheduling.k8s.io/v1beta1", "PriorityClass", 22, "scheduling.k8s.io/v1", ""),
-    ("scheduling.k8s.io/v1alpha1", "PriorityClass", 17, "scheduling.k8s.io/v1", ""),
-    ("storage.k8s.io/v1beta1", "CSIDriver", 22, "storage.k8s.io/v1", ""),
-    ("storage.k8s.io/v1beta1", "CSINode", 22, "storage.k8s.io/v1", ""),
-    ("storage.k8s.io/v1beta1", "StorageClass", 22, "storage.k8s.io/v1", ""),
-    ("storage.k8s.io/v1beta1", "VolumeAttachment", 22, "storage.k8s.io/v1", ""),
-    ("storage.k8s.io/v1beta1", "CSIStorageCapacity", 27, "storage.k8s.io/v1", ""),
-    ("batch/v1beta1", "CronJob", 25, "batch/v1", ""),
-    ("batch/v2alpha1", "CronJob", 21, "batch/v1", ""),
-    (
-        "discovery.k8s.io/v1beta1",
-        "EndpointSlice",
-        25,
-        "discovery.k8s.io/v1",
-        "`topology` is `nodeName` and `zone`",
-    ),
-    ("events.k8s.io/v1beta1", "Event", 25, "events.k8s.io/v1", ""),
-    (
-        "autoscaling/v2beta1",
-        "HorizontalPodAutoscaler",
-        25,
-        "autoscaling/v2",
-        "`targetAverageUtilization` is `target.averageUtilization`, with `target.type: Utilization`",
-    ),
-    ("autoscaling/v2beta2", "HorizontalPodAutoscaler", 26, "autoscaling/v2", ""),
-    (
-        "policy/v1beta1",
-        "PodDisruptionBudget",
-        25,
-        "policy/v1",
-        "an empty `spec.selector` selects all pods",
-    ),
-    ("policy/v1beta1", "PodSecurityPolicy", 25, "", "use Pod Security admission"),
-    ("node.k8s.io/v1beta1", "RuntimeClass", 25, "node.k8s.io/v1", ""),
-    (
-        "node.k8s.io/v1alpha1",
-        "RuntimeClass",
-        22,
-        "node.k8s.io/v1",
-        "`spec.runtimeHandler` is `handler`",
-    ),
-    ("flowcontrol.apiserver.k8s.io/v1beta1", "*", 26, "flowcontrol.apiserver.k8s.io/v1", ""),
-    ("flowcontrol.apiserver.k8s.io/v1beta2", "*", 29, "flowcontrol.apiserver.k8s.io/v1", ""),
-    ("flowcontrol.apiserver.k8s.io/v1beta3", "*", 32, "flowcontrol.apiserver.k8s.io/v1", ""),
-    (
-        "admissionregistration.k8s.io/v1beta1",
-        "ValidatingAdmissionPolicy",
-        34,
-        "admissionregistration.k8s.io/v1",
-        "",
-    ),
-    (
-        "admissionregistration.k8s.io/v1beta1",
-        "ValidatingAdmissionPolicyBinding",
-        34,
-        "admissionregistration.k8s.io/v1",
-        "",
-    ),
-];
+/// Removals: the API version, its kind or `*`, the minor version since which it is not served, the one
+/// to use, and what else to change, with tabs between them.
+const REMOVED: &str = include_str!("../data/removed.txt");
 
 /// The finding about an object whose kind is not served in a version; `None` if it is not known.
 pub(crate) fn finding(
@@ -147,16 +18,19 @@ pub(crate) fn finding(
     kind: &str,
     version: u8,
 ) -> Option<Finding> {
-    let known = REMOVED.iter().find(|(api, name, since, ..)| {
-        *api == api_version && (*name == kind || *name == "*") && version >= *since
+    let known = REMOVED.lines().find_map(|line| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [api, name, since, to, change] = cells[..] else { return None };
+        let is_meant = api == api_version && (name == kind || name == "*");
+        (is_meant && version >= since.parse().ok()?).then_some((since, to, change))
     });
     let mut fix = None;
-    let (message, hint) = if let Some((_, _, since, to, change)) = known {
+    let (message, hint) = if let Some((since, to, change)) = known {
         if change.is_empty() && !to.is_empty() {
-            fix = Some(Fix { old: api_version.to_owned(), new: (*to).to_owned() });
+            fix = Some(Fix { old: api_version.to_owned(), new: to.to_owned() });
         }
         let to = (!to.is_empty()).then(|| format!("use {to}"));
-        let change = (!change.is_empty()).then(|| (*change).to_owned());
+        let change = (!change.is_empty()).then(|| change.to_owned());
         let hint: Vec<String> = to.into_iter().chain(change).collect();
         (
             format!("{api_version} {kind} is not served since Kubernetes 1.{since}"),

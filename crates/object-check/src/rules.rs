@@ -21,6 +21,26 @@ pub(crate) struct Rules {
     pub(crate) words: Vec<&'static str>,
     /// The most bytes of a text, or items.
     pub(crate) longest: Option<usize>,
+    pub(crate) unique: Option<Unique>,
+}
+
+/// What the items of a list must differ in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Unique {
+    /// The fields of an item, with a default; none for the item itself. An item that lacks one is ignored.
+    pub(crate) keys: Vec<(&'static str, Option<&'static str>)>,
+    /// Where the key must be unique; `None` if the item is refused, and not its key.
+    pub(crate) place: Option<&'static str>,
+}
+
+impl Unique {
+    fn new(keys: &'static str, place: Option<&'static str>) -> Self {
+        let keys = keys.split_whitespace().map(|key| match key.split_once('=') {
+            Some((key, default)) => (key, Some(default)),
+            None => (key, None),
+        });
+        Self { keys: keys.collect(), place }
+    }
 }
 
 impl Rules {
@@ -42,6 +62,7 @@ impl Rules {
         self.minimum = self.minimum.or(other.minimum);
         self.maximum = self.maximum.or(other.maximum);
         self.longest = self.longest.or(other.longest);
+        self.unique = self.unique.take().or_else(|| other.unique.clone());
         if self.words.is_empty() {
             self.words.clone_from(&other.words);
         }
@@ -68,6 +89,11 @@ pub(crate) fn rules_of(words: impl Iterator<Item = &'static str>) -> Rules {
             }
             "at-most" => rules.longest = rest.parse().ok(),
             "enum" => rules.words = rest.split('|').collect(),
+            "unique" => {
+                let (key, place) = rest.split_once(' ').unwrap_or((rest, ""));
+                rules.unique = Some(Unique::new(key, Some(place)));
+            }
+            "distinct" => rules.unique = Some(Unique::new(rest, None)),
             _ => rules.format = rules.format.or(Format::of(name)),
         }
     }

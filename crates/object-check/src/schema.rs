@@ -255,7 +255,7 @@ impl Schema {
 }
 
 /// An embedded text.
-fn text(packed: &[u8]) -> &'static str {
+pub(crate) fn text(packed: &[u8]) -> &'static str {
     let bytes = decompress_to_vec(packed).unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default().leak()
 }

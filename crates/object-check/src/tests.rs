@@ -24,7 +24,7 @@ use crate::{Definitions, Finding, Options, check};
 const RECORDED: u8 = 36;
 
 fn folder() -> PathBuf {
-    let shared = std::env::var("KRM_TEMPLATE_SHARED").expect("the shared folder");
+    let shared = std::env::var("KRM_TEMPLATE_SHARED").expect("KRM_TEMPLATE_SHARED");
     Path::new(&shared).join("corpus/apiserver-validation")
 }
 
@@ -196,21 +196,21 @@ fn report(title: &str, outcome: &Outcome) {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared folder")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn built_in_kinds_are_checked_as_the_server_does() {
     let names = ["real.jsonl.gz", "mutations-dev.jsonl.gz"];
     judge("built-in", &names, &Definitions::default(), 0.9);
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared folder")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn kinds_of_openshift_are_checked_as_the_server_does() {
     let names = ["openshift-real.jsonl.gz", "openshift-mutations-dev.jsonl.gz"];
     judge("openshift", &names, &Definitions::default(), 0.9);
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared folder")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn custom_resources_are_checked_as_the_server_does() {
     let names = ["crd.jsonl.gz", "crd-mutations-dev.jsonl.gz"];
     judge("custom", &names, &all_definitions(), 0.85);
@@ -296,7 +296,7 @@ fn probed(base: &Json, field: &str, probe: &str) -> Option<Json> {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared folder")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn probes_of_single_fields_have_the_same_outcome() {
     let bases = bases();
     let mut outcome = Outcome::default();
@@ -352,7 +352,7 @@ fn probes_of_single_fields_have_the_same_outcome() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared folder")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn small_cases_of_decoding_have_the_same_outcome() {
     let text = std::fs::read_to_string(folder().join("decoding.tsv")).expect("cases");
     let mut wrong = Vec::new();

@@ -19,16 +19,13 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
 use crate::words::are_same_error;
-use crate::{needs, trial};
 
 const DIFFERENCES: &str = include_str!("object-differences.txt");
 
 pub(crate) fn trials() -> Vec<Trial> {
-    match std::env::var_os("KRM_TEMPLATE_SHARED") {
-        Some(shared) => replay(&Path::new(&shared).join("corpus/template-api")),
-        None => {
-            vec![needs("KRM_TEMPLATE_SHARED", false, trial("object/recorded_exchanges", || {}))]
-        }
+    match crate::shared() {
+        Some(shared) => replay(&shared.join("corpus/template-api")),
+        None => crate::without_data("object/recorded_exchanges"),
     }
 }
 

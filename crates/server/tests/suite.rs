@@ -25,6 +25,7 @@
     reason = "tests"
 )]
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
@@ -36,11 +37,10 @@ macro_rules! tests {
         pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
             vec![
                 $(crate::trial(crate::name(module_path!(), stringify!($test)), $test),)*
-                $($(crate::needs(
-                    "KRM_TEMPLATE_SHARED",
-                    cfg!(shared_data),
-                    crate::trial(crate::name(module_path!(), stringify!($shared)), $shared),
-                ),)+)?
+                $($(crate::needs_data(crate::trial(
+                    crate::name(module_path!(), stringify!($shared)),
+                    $shared,
+                )),)+)?
             ]
         }
     };
@@ -58,11 +58,10 @@ macro_rules! tests_and_crlf {
                         || crate::crlf::with($test),
                     ),
                 )*
-                $($(crate::needs(
-                    "KRM_TEMPLATE_SHARED",
-                    cfg!(shared_data),
-                    crate::trial(crate::name(module_path!(), stringify!($shared)), $shared),
-                ),)+)?
+                $($(crate::needs_data(crate::trial(
+                    crate::name(module_path!(), stringify!($shared)),
+                    $shared,
+                )),)+)?
             ]
         }
     };
@@ -121,6 +120,22 @@ fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial
         test();
         Ok(())
     })
+}
+
+/// Returns the shared folder, if there is one.
+fn shared() -> Option<PathBuf> {
+    std::env::var_os("KRM_TEMPLATE_SHARED").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// Returns a test that is ignored without the shared folder.
+fn needs_data(trial: Trial) -> Trial {
+    needs("KRM_TEMPLATE_SHARED", shared().is_some(), trial)
+}
+
+/// Returns a test that stands for those whose names are in the shared folder.
+fn without_data(name: &str) -> Vec<Trial> {
+    let missing = || Err("KRM_TEMPLATE_SHARED is not set".into());
+    vec![needs("KRM_TEMPLATE_SHARED", false, Trial::test(name, missing))]
 }
 
 /// Returns a test that is ignored if a requirement is missing.

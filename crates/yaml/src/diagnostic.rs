@@ -436,6 +436,15 @@ impl Diagnostics {
         errors
     }
 
+    /// Changes each diagnostic.
+    #[must_use]
+    pub fn map(mut self, change: impl FnMut(Diagnostic) -> Diagnostic) -> Self {
+        self.list = self.list.into_iter().map(change).collect();
+        self.list.iter_mut().for_each(Diagnostic::shorten);
+        self.recount();
+        self
+    }
+
     /// Removes duplicates: several expansions of one Template report the same problem.
     pub fn dedup(&mut self) {
         let mut seen = BTreeSet::new();

@@ -1,6 +1,5 @@
 //! The arguments of `build`.
 
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, value_parser};
 
 use crate::cli::build::chart::HelmOptions;
@@ -8,6 +7,7 @@ use crate::cli::build::containers::ContainerOptions;
 use crate::cli::environment::SeedScope;
 use crate::cli::fail_on::FailOn;
 use crate::cli::object_check;
+use crate::cli::process::destination::Directory;
 use crate::composition::Ending;
 use crate::template::Format;
 use krm_template_exec::disk::LoadRestrictor;
@@ -60,21 +60,8 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "PROGRAM")]
     pub(super) style: Option<Style>,
 
-    /// Write each object to its own file in this directory; unchanged files are not touched
-    #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new())]
-    pub(super) output_dir: Option<String>,
-
-    /// With `--output-dir`, also replace links, files that krm-template did not write, and files
-    /// that were changed after it wrote them
-    #[arg(long, requires = "output_dir")]
-    pub(super) overwrite: bool,
-
-    /// With `--output-dir`, also remove the files that krm-template wrote to it before and that no
-    /// longer have an object
-    ///
-    /// Files that were changed since are kept, with a warning.
-    #[arg(long, requires = "output_dir")]
-    pub(super) prune: bool,
+    #[command(flatten)]
+    pub(super) directory: Directory,
 
     /// Show as a unified diff what would change in this file or directory, and write nothing
     ///
@@ -224,9 +211,7 @@ impl Arguments {
 
     /// Whether there is a file for each object.
     pub(super) fn goes_to_folder(&self) -> bool {
-        let compared = self.diff_against.as_deref();
-        let path = self.output_path();
-        self.output_dir.is_some() || [compared, path].into_iter().flatten().any(io::is_folder)
+        self.directory.is_wanted(self.diff_against.as_deref().into_iter().chain(self.output_path()))
     }
 
     /// The format of the output.
@@ -255,7 +240,7 @@ impl Arguments {
             return Err(error.hint("use `-o yaml`, or leave `--style` out").into());
         }
         let is_text = matches!(self.format(), Format::Yaml | Format::Json);
-        let problem = match (&self.output_dir, &self.diff_against) {
+        let problem = match (&self.directory.output_dir, &self.diff_against) {
             (Some(_), _) | (_, Some(_)) if self.output_path().is_some() => {
                 let error = Diagnostic::error("`-o PATH` is an output of its own");
                 let hint = "give a format to `-o`, or leave the other option out";

@@ -32,7 +32,7 @@ impl Git {
     }
 
     /// Messages in which the URLs of repositories are instead of the directories of their copies.
-    pub(super) fn in_words_of_the_user(&self, diagnostics: &Diagnostics) -> Diagnostics {
+    pub(super) fn in_words_of_the_user(&self, diagnostics: Diagnostics) -> Diagnostics {
         let clones = self.clones.borrow();
         let text = |text: &str| {
             let all = clones.iter();
@@ -54,15 +54,13 @@ impl Git {
             let source = Source::new(name, source.text());
             Place { source, ..place }
         };
-        let mut all = Diagnostics::new();
-        for mut one in diagnostics.iter().cloned() {
+        diagnostics.map(|mut one| {
             one.message = text(&one.message);
             one.hints = one.hints.iter().map(|hint| text(hint)).collect();
             one.place = one.place.map(place);
             let related = one.related.into_iter();
             one.related = related.map(|(at, words)| (place(at), words)).collect();
-            all.push(one);
-        }
-        all
+            one
+        })
     }
 }

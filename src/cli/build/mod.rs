@@ -19,10 +19,10 @@ use std::time::Duration;
 pub(super) use self::arguments::Arguments;
 use self::clones::Git;
 use self::containers::Roots;
-use self::output::Output;
 use self::programs::Programs;
 use crate::cli::environment::environment;
 use crate::cli::object_check::check_built;
+use crate::cli::process::destination::Output;
 use crate::cli::process::diff;
 use crate::cli::process::mask::Secrets;
 use crate::composition::chain::{Build, Built, Stat};
@@ -60,15 +60,14 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     // A Composition that is imported twice is reported once.
     diagnostics.dedup();
     if let Some(git) = &programs.git {
-        diagnostics = git.in_words_of_the_user(&diagnostics);
+        diagnostics = git.in_words_of_the_user(diagnostics);
     }
     drop(programs);
     arguments.fail_on.apply(&mut diagnostics);
     let made = made.filter(|_| !diagnostics.has_errors());
     if let Some(path) = &arguments.diff_against {
         let diff = made.and_then(|made| {
-            let Made { output, secrets, .. } = made;
-            output.diff(path, &secrets, console, &mut diagnostics)
+            diff::against(path, &made.output, &made.secrets, console, &mut diagnostics)
         });
         console.report(&diagnostics);
         interruption.obey();
@@ -177,7 +176,10 @@ fn publish(
     let mut stats = Vec::new();
     let mut prepared = None;
     if let Some(made) = made {
-        prepared = made.output.prepare(arguments, &mut diagnostics)?;
+        prepared = match arguments.output_path() {
+            Some(path) => Some(made.output.prepare_at(path)?),
+            None => arguments.directory.prepare(made.output, &mut diagnostics)?,
+        };
         stats = made.stats;
     }
     let Some(prepared) = prepared else {
@@ -258,7 +260,7 @@ fn make<'d>(
     if let Some(checker) = checker {
         check_built(&resources, &traced.borrow(), checker, diagnostics);
     }
-    let output = Output::of(&resources, arguments, diagnostics)?;
+    let output = output::of(&resources, arguments, diagnostics)?;
     // The program ends here, so freeing all resources would be wasted time.
     std::mem::forget(resources);
     Some(Made { output, stats, secrets: secrets.take() })

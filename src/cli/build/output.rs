@@ -1,121 +1,38 @@
 //! The output of `build`: one text, or a file for each object.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use crate::cli::build::arguments::{Arguments, Style};
-use crate::cli::process::diff::{self, New};
+use crate::cli::process::destination::Output;
 use crate::cli::process::directory::{self, File};
-use crate::cli::process::mask::Secrets;
-use crate::cli::process::writing::{Mode, Writing};
 use crate::composition::{self, Resource};
 use crate::krm::created;
 use crate::krm::scope::effective_namespace;
 use crate::template::{Format, Object, Printer};
-use krm_template_exec::console::Console;
-use krm_template_exec::io;
-use krm_template_exec::staged::Staged;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, Position, Value};
 
-/// The output to print or write.
-pub(super) enum Output {
-    /// A text in pieces.
-    Text(Vec<String>),
-    Files(Vec<File>),
-}
-
-impl Output {
-    /// Prints the resources; none after an error, which is reported.
-    pub(super) fn of(
-        resources: &[Resource<'_>],
-        arguments: &Arguments,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<Self> {
-        let format = arguments.format();
-        if arguments.goes_to_folder() {
-            return files(resources, arguments, diagnostics).map(Self::Files);
+/// The resources as output; none after an error, which is reported.
+pub(super) fn of(
+    resources: &[Resource<'_>],
+    arguments: &Arguments,
+    diagnostics: &mut Diagnostics,
+) -> Option<Output> {
+    let format = arguments.format();
+    if arguments.goes_to_folder() {
+        return files(resources, arguments, diagnostics).map(Output::Files);
+    }
+    Some(Output::Text(match (format, arguments.style) {
+        (Format::Json | Format::Name, _) => as_data(resources, format, diagnostics)?,
+        (Format::ResourceList, _) => {
+            composition::print(resources, composition::Format::ResourceList, diagnostics)?
         }
-        let pieces = match format {
-            Format::ResourceList => {
-                composition::print(resources, composition::Format::ResourceList, diagnostics)?
-            }
-            Format::Json | Format::Name => as_data(resources, format, diagnostics)?,
-            _ => {
-                let format = match arguments.style {
-                    Some(Style::Kustomize) => composition::Format::KustomizeStyle,
-                    None => composition::Format::Yaml,
-                };
-                composition::print(resources, format, diagnostics)?
-            }
-        };
-        Some(Self::Text(pieces))
-    }
-
-    /// The diff from an earlier output, as [`diff::against`].
-    pub(super) fn diff(
-        &self,
-        path: &str,
-        secrets: &Secrets,
-        console: Console,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<String> {
-        let new = match self {
-            Self::Text(pieces) => New::Text(pieces.concat()),
-            Self::Files(files) => New::Files(files),
-        };
-        diff::against(path, new, secrets, console, diagnostics)
-    }
-
-    /// Prepares what may fail. Returns nothing if files must not be overwritten, which is reported.
-    pub(super) fn prepare(
-        self,
-        arguments: &Arguments,
-        diagnostics: &mut Diagnostics,
-    ) -> anyhow::Result<Option<Prepared>> {
-        let files = match self {
-            Self::Text(pieces) => {
-                let path = arguments.output_path().map(str::to_owned);
-                return Ok(Some(Prepared::Text(pieces, path)));
-            }
-            Self::Files(files) => files,
-        };
-        if let Some(folder) = arguments.output_path() {
-            let mut staged = Staged::default();
-            for file in &files {
-                let path = Path::new(folder).join(file.path());
-                staged.add(&path, file.text(), file.access())?;
-            }
-            return Ok(Some(Prepared::Staged(staged)));
+        (_, Some(Style::Kustomize)) => {
+            composition::print(resources, composition::Format::KustomizeStyle, diagnostics)?
         }
-        let folder = arguments.output_dir.as_deref().unwrap_or_default();
-        let mode = Mode { overwrite: arguments.overwrite, prune: arguments.prune };
-        let writing = Writing::prepare(folder, &files, mode, diagnostics)?;
-        Ok(writing.map(Prepared::Files))
-    }
-}
-
-/// Output that is ready to be published.
-pub(super) enum Prepared {
-    /// Text to print, or for a file.
-    Text(Vec<String>, Option<String>),
-    /// Files that are written under temporary names.
-    Files(Writing),
-    /// As these, in place of all others.
-    Staged(Staged),
-}
-
-impl Prepared {
-    /// Prints the text, or renames the files. Returns a summary of the files.
-    pub(super) fn finish(self) -> anyhow::Result<Option<String>> {
-        match self {
-            Self::Text(pieces, Some(file)) => io::write(&file, &pieces.concat()).map(|()| None),
-            Self::Text(pieces, None) => io::print(pieces.iter().map(String::as_str)).map(|()| None),
-            Self::Files(writing) => writing.commit().map(Some),
-            Self::Staged(staged) => staged.commit().map(|()| None),
-        }
-    }
+        (_, None) => composition::print(resources, composition::Format::Yaml, diagnostics)?,
+    }))
 }
 
 /// The resources in a format without their layout.

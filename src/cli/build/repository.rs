@@ -2,9 +2,11 @@
 //!
 //! Source: kustomize 5.8, `api/internal/git/repospec.go`, and the calls of git by kubectl 1.37.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use krm_yaml::diagnostic::{Diagnostic, Result};
+use percent_encoding::percent_decode_str;
 
 /// The time limit of each call of git in seconds, without `timeout`.
 const TIMEOUT: u64 = 27;
@@ -173,25 +175,9 @@ fn parts(path: &str, is_local: bool) -> Option<(&str, &str)> {
 
 /// A value of a query. Text that is not encoded rightly stays.
 fn decoded(value: &str) -> String {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let digits = rest.clone().take(2).map(char::from).collect::<String>();
-                match u8::from_str_radix(&digits, 16) {
-                    Ok(decoded) if digits.len() == 2 => {
-                        rest.nth(1);
-                        decoded
-                    }
-                    _ => byte,
-                }
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| value.to_owned())
+    let plain = value.replace('+', " ");
+    let decoded = percent_decode_str(&plain).decode_utf8();
+    decoded.map_or_else(|_| value.to_owned(), Cow::into_owned)
 }
 
 /// A duration as Go writes it, such as `90`, `90s` or `1m30s`: at least a second.

@@ -4,8 +4,9 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
 use crate::cli::deployment::input::Input;
-use crate::cli::process::directory::{self, File};
-use crate::cli::process::writing::{Mode, Writing};
+use crate::cli::process::destination::Output;
+use crate::cli::process::directory;
+use crate::cli::process::writing::Mode;
 use crate::deployment_manager::expansion::Expansion;
 use crate::deployment_manager::instances::{manifest, type_instances};
 use crate::deployment_manager::model::Request;
@@ -14,7 +15,6 @@ use crate::krm::scope::set_namespace;
 use crate::krm::visible::on_one_line;
 use crate::template::{Format, Object, Printer};
 use krm_template_exec::console::Console;
-use krm_template_exec::io;
 use krm_template_exec::status::{FAILED, OK};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
@@ -106,29 +106,22 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let output = arguments.input.expand(console, |request, expansion, diagnostics| {
         arguments.output(request, expansion, diagnostics)
     });
-    match output {
+    let output = match output {
         Err(status) => return Ok(status),
-        Ok(Output::Text(pieces)) => io::print(pieces.iter().map(String::as_str))?,
-        Ok(Output::Files(files)) => {
-            let mut found = Diagnostics::new();
-            let folder = arguments.kubernetes.output_dir.as_deref().unwrap_or_default();
-            let overwrite = arguments.kubernetes.overwrite;
-            let mode = Mode { overwrite, ..Mode::default() };
-            let writing = Writing::prepare(folder, &files, mode, &mut found)?;
-            console.report(&found);
-            let Some(writing) = writing else {
-                return Ok(FAILED);
-            };
-            console.say(&writing.commit()?);
-        }
+        Ok(output) => output,
+    };
+    let mut found = Diagnostics::new();
+    let folder = arguments.kubernetes.output_dir.as_deref().unwrap_or_default();
+    let mode = Mode { overwrite: arguments.kubernetes.overwrite, ..Mode::default() };
+    let prepared = output.prepare(folder, mode, &mut found)?;
+    console.report(&found);
+    let Some(prepared) = prepared else {
+        return Ok(FAILED);
+    };
+    if let Some(summary) = prepared.finish()? {
+        console.say(&summary);
     }
     Ok(OK)
-}
-
-/// The output to print or write.
-enum Output {
-    Text(Vec<String>),
-    Files(Vec<File>),
 }
 
 impl Objects {

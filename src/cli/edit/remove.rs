@@ -5,7 +5,7 @@ use clap::Args;
 use crate::cli::edit::add;
 use crate::cli::edit::file::{File, meant};
 use crate::cli::edit::options::{self, Patch, What};
-use crate::cli::edit::words;
+use crate::krm::glob::{Patterns, fits};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
@@ -88,7 +88,7 @@ impl Arguments {
         } else {
             self.words.iter().map(String::as_str).collect()
         };
-        let is = |word: &str, item: &str| word == item || words::fits(word, item);
+        let is = |word: &str, item: &str| word == item || fits(word, item, Patterns::Go);
         for word in words.iter().filter(|word| !known.iter().any(|item| is(word, item))) {
             diagnostics.push(absent(what, word, known.iter().map(String::as_str)));
         }

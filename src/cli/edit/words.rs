@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::cli::edit::file::meant;
 use crate::composition::KUSTOMIZATIONS;
+use crate::krm::glob::{Patterns, fits};
 use crate::krm::names::is_label_key;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
@@ -133,7 +134,7 @@ fn glob(pattern: &str) -> Vec<String> {
         let is_pattern = part.contains(['*', '?', '[', '\\']);
         let below = |path: String| -> Vec<String> {
             let names = if is_pattern { names_in(&path) } else { vec![part.to_owned()] };
-            let names = names.iter().filter(|name| !is_pattern || fits(part, name));
+            let names = names.iter().filter(|name| !is_pattern || fits(part, name, Patterns::Go));
             let path = path.trim_end_matches('/');
             let prefix = if start == "/" && path.is_empty() { "/" } else { path };
             let join = |name: &String| joined(prefix, name).replacen("//", "/", 1);
@@ -145,80 +146,9 @@ fn glob(pattern: &str) -> Vec<String> {
     paths
 }
 
-/// Whether a pattern matches a whole text, as in Go's `path/filepath`: `*`, `?`, `[a-z]`, `\`. `*`
-/// and `?` do not match `/`.
-pub(super) fn fits(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) =
-        (pattern.chars().collect(), text.chars().collect());
-    let (mut at, mut read) = (0, 0);
-    // The last `*`, and how much it matches.
-    let mut star: Option<(usize, usize)> = None;
-    while read < text.len() || at < pattern.len() {
-        if pattern.get(at) == Some(&'*') {
-            star = Some((at, read));
-            at += 1;
-            continue;
-        }
-        let one = text.get(read).and_then(|char| Some(at + part(pattern.get(at..)?, *char)?));
-        if let Some(next) = one {
-            (at, read) = (next, read + 1);
-            continue;
-        }
-        match star {
-            Some((from, end)) if text.get(end).is_some_and(|char| *char != '/') => {
-                star = Some((from, end + 1));
-                (at, read) = (from + 1, end + 1);
-            }
-            _ => return false,
-        }
-    }
-    true
-}
-
-/// The length of the part of a pattern that matches one character.
-fn part(pattern: &[char], char: char) -> Option<usize> {
-    match pattern {
-        ['?', ..] => (char != '/').then_some(1),
-        ['\\', literal, ..] => (*literal == char).then_some(2),
-        ['[', rest @ ..] => {
-            let end = rest.iter().position(|char| *char == ']')?;
-            let set = rest.get(..end)?;
-            let (negated, set) = match set {
-                ['^', set @ ..] => (true, set),
-                set => (false, set),
-            };
-            let ranges = set.windows(3).filter(|range| range.get(1) == Some(&'-'));
-            let mut ranges = ranges.filter_map(|range| Some(*range.first()?..=*range.last()?));
-            let is_in = set.contains(&char) || ranges.any(|range| range.contains(&char));
-            (is_in != negated).then_some(end + 2)
-        }
-        [literal, ..] => (*literal == char).then_some(1),
-        [] => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{fits, image, pairs};
-
-    #[test]
-    fn patterns_match_as_in_go() {
-        let all = [
-            ("*.yaml", "a.yaml", true),
-            ("*.yaml", "a/b.yaml", false),
-            ("a*b*c", "axxbyyc", true),
-            ("a*b*c", "axxbyy", false),
-            ("[a-c]?", "bz", true),
-            ("[^a-c]?", "bz", false),
-            (r"\*", "*", true),
-            (r"\*", "a", false),
-            ("*", "", true),
-            ("[a", "a", false),
-        ];
-        for (pattern, text, expected) in all {
-            assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
-        }
-    }
+    use super::{image, pairs};
 
     #[test]
     fn images_are_split_at_their_tag_and_digest() {

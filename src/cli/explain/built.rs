@@ -18,12 +18,10 @@ use krm_template_exec::console::Console;
 use krm_template_exec::disk::{Disk, LoadRestrictor};
 use krm_template_exec::io;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::shorten::MASK;
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Data, Document, FieldPath, Step, Value};
-
-/// The replacement for a secret.
-const MASK: &str = "***";
 
 /// The explanation of the requested object or field of what is built in a directory; none after an
 /// error, which is reported.

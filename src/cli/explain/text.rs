@@ -8,10 +8,8 @@ use crate::template::{Field, Origin, SetBy, Trace, TracedParameter};
 use krm_template_exec::io;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::shorten::MASK;
 use krm_yaml::source::Place;
-
-/// The replacement for a secret.
-const MASK: &str = "***";
 
 /// The places that excerpts must not show.
 pub(super) fn hidden(traces: &[(Expansion<'_>, Trace)]) -> Vec<Place> {

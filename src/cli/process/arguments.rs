@@ -1,13 +1,12 @@
 //! The arguments of `process`.
 
 use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
 
 use crate::cli::expansion;
 use crate::cli::object_check;
+use crate::cli::process::destination::Directory;
 use crate::cli::process::format::OutputFormat;
 use crate::cli::suggested::Suggested;
-use krm_template_exec::io;
 
 /// Expand the Template in a file and print its objects
 ///
@@ -33,29 +32,11 @@ pub(crate) struct Arguments {
     pub(super) output: OutputFormat,
 
     /// With `-o json`, print the objects one after another instead of as a List
-    #[arg(long)]
+    #[arg(long, conflicts_with = "output_dir")]
     pub(super) raw: bool,
 
-    /// Write each object to its own file in this directory; unchanged files are not touched
-    #[arg(
-        long,
-        value_name = "DIR",
-        conflicts_with = "raw",
-        value_parser = NonEmptyStringValueParser::new()
-    )]
-    pub(super) output_dir: Option<String>,
-
-    /// With `--output-dir`, also replace links, files that krm-template did not write, and files
-    /// that were changed after it wrote them
-    #[arg(long, requires = "output_dir")]
-    pub(super) overwrite: bool,
-
-    /// With `--output-dir`, also remove the files that krm-template wrote to it before and that no
-    /// longer have an object
-    ///
-    /// Files that were changed since are kept, with a warning.
-    #[arg(long, requires = "output_dir")]
-    pub(super) prune: bool,
+    #[command(flatten)]
+    pub(super) directory: Directory,
 
     /// Show as a unified diff what would change in this file or directory, and write nothing
     ///
@@ -106,11 +87,3 @@ Examples:
   krm-template process -f template.yaml REPLICAS=5 --diff-against out
   krm-template process -f openshift.json --param-file values.env -o json
   krm-template process -f template.yaml -f site.yaml --instance production";
-
-impl Arguments {
-    /// Whether there is a file for each object.
-    pub(super) fn goes_to_folder(&self) -> bool {
-        let compared = self.diff_against.as_deref();
-        self.output_dir.is_some() || compared.is_some_and(io::is_folder)
-    }
-}

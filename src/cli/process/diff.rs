@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::cli::process::directory::File;
+use crate::cli::process::destination::Output;
 use crate::cli::process::mask::Secrets;
 use crate::cli::process::record::Record;
 use crate::cli::process::writing::stale_files;
@@ -21,19 +21,11 @@ use krm_yaml::source::Source;
 /// The name shown for a missing file.
 const NOTHING: &str = "/dev/null";
 
-/// What is compared with an earlier output.
-pub(in crate::cli) enum New<'f> {
-    /// The text for standard output.
-    Text(String),
-    /// A file for each object.
-    Files(&'f [File]),
-}
-
 /// The diff from `path`, a file or a directory, to what is `new`: empty if both are equal, `None` if
 /// they cannot be compared.
 pub(in crate::cli) fn against(
     path: &str,
-    new: New<'_>,
+    new: &Output,
     secrets: &Secrets,
     console: Console,
     diagnostics: &mut Diagnostics,
@@ -53,7 +45,7 @@ pub(in crate::cli) fn against(
         }
     };
     match new {
-        New::Files(files) => {
+        Output::Files(files) => {
             for file in files {
                 let path = io::path_in(path, file.path());
                 let old = io::is_there(&path).then(|| console.read(&path));
@@ -67,7 +59,7 @@ pub(in crate::cli) fn against(
                 }
             }
         }
-        New::Text(text) => compare(path, Some(console.read(path)), &text),
+        Output::Text(pieces) => compare(path, Some(console.read(path)), &pieces.concat()),
     }
     (!diagnostics.has_errors()).then_some(text)
 }

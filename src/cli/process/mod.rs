@@ -1,6 +1,7 @@
 //! `krm-template process`: expands the Template in a file.
 
 mod arguments;
+pub(super) mod destination;
 pub(super) mod diff;
 pub(super) mod directory;
 mod format;
@@ -37,8 +38,9 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
             process(arguments, checker.as_ref(), expansions, diagnostics)
         });
     if let Some(path) = &arguments.diff_against {
-        let diff =
-            made.and_then(|made| made.output.diff(path, &made.secrets, console, &mut diagnostics));
+        let diff = made.and_then(|made| {
+            diff::against(path, &made.output.finish(), &made.secrets, console, &mut diagnostics)
+        });
         console.report(&diagnostics);
         return diff.map_or(Ok(USAGE), |diff| diff::show(&diff));
     }
@@ -46,14 +48,19 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let Some(made) = made else {
         return Ok(FAILED);
     };
-    let Some(writing) = made.output.prepare(arguments, console)? else {
+    let mut found = Diagnostics::new();
+    let prepared = arguments.directory.prepare(made.output.finish(), &mut found)?;
+    console.report(&found);
+    let Some(prepared) = prepared else {
         return Ok(FAILED);
     };
     // First, so that nothing is applied whose map is missing.
     if let (Some(path), Some(map)) = (&arguments.source_map, &made.source_map) {
         io::write(path, &(map.to_json(true)? + "\n"))?;
     }
-    writing.finish(console)?;
+    if let Some(summary) = prepared.finish()? {
+        console.say(&summary);
+    }
     for message in made.messages {
         console.say(message.trim_end());
     }
@@ -71,7 +78,7 @@ fn usage(arguments: &Arguments) -> Result<()> {
             .hint("to name the file with the Template, use `-f`")
             .into());
     }
-    if arguments.source_map.as_deref() == Some("-") && arguments.output_dir.is_none() {
+    if arguments.source_map.as_deref() == Some("-") && arguments.directory.output_dir.is_none() {
         return Err(Diagnostic::error(
             "`--source-map -` writes to standard output, to which the objects are also written",
         )
@@ -80,7 +87,7 @@ fn usage(arguments: &Arguments) -> Result<()> {
         .into());
     }
     let is_text = |format| matches!(format, Format::Yaml | Format::Json);
-    if arguments.output_dir.is_some() && !arguments.output.format().is_some_and(is_text) {
+    if arguments.directory.output_dir.is_some() && !arguments.output.format().is_some_and(is_text) {
         return Err(Diagnostic::error("`--output-dir` writes only YAML or JSON")
             .hint("use `-o yaml` or `-o json`")
             .into());

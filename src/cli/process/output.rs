@@ -2,15 +2,11 @@
 
 use crate::cli::expansion::Expansion;
 use crate::cli::process::arguments::Arguments;
-use crate::cli::process::diff::{self, New};
+use crate::cli::process::destination;
 use crate::cli::process::directory::{self, File};
 use crate::cli::process::format::OutputFormat;
-use crate::cli::process::mask::Secrets;
 use crate::cli::process::tables;
-use crate::cli::process::writing::{Mode, Writing};
 use crate::template::{self, Format, Printer, Template};
-use krm_template_exec::console::Console;
-use krm_template_exec::io;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// The requested output, as far as it is complete.
@@ -31,7 +27,9 @@ impl Output {
         match arguments.output {
             _ if arguments.parameters || arguments.dump_parameters => Self::Tables(Vec::new()),
             OutputFormat::Template => Self::Templates(Vec::new()),
-            OutputFormat::Objects(format) if arguments.goes_to_folder() => {
+            OutputFormat::Objects(format)
+                if arguments.directory.is_wanted(arguments.diff_against.as_deref()) =>
+            {
                 Self::Files(format, Vec::new())
             }
             OutputFormat::Objects(format) => Self::Objects(Printer::new(match format {
@@ -87,70 +85,13 @@ impl Output {
         }
     }
 
-    /// Makes all preparations that may fail. Returns nothing if there is a conflict, which is
-    /// reported.
-    pub(super) fn prepare(
-        self,
-        arguments: &Arguments,
-        console: Console,
-    ) -> anyhow::Result<Option<Prepared>> {
-        let Self::Files(_, files) = &self else {
-            return Ok(Some(Prepared::Printed(self.into_pieces())));
-        };
-        let folder = arguments.output_dir.as_deref().unwrap_or_default();
-        let mut found = Diagnostics::new();
-        let mode = Mode { overwrite: arguments.overwrite, prune: arguments.prune };
-        let writing = Writing::prepare(folder, files, mode, &mut found)?;
-        console.report(&found);
-        Ok(writing.map(Prepared::Written))
-    }
-
-    /// The diff from an earlier output to this one, as [`diff::against`].
-    pub(super) fn diff(
-        self,
-        path: &str,
-        secrets: &Secrets,
-        console: Console,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<String> {
-        let files = match self {
-            Self::Files(_, files) => files,
-            output => {
-                let new = New::Text(output.into_pieces().concat());
-                return diff::against(path, new, secrets, console, diagnostics);
-            }
-        };
-        diff::against(path, New::Files(&files), secrets, console, diagnostics)
-    }
-
-    /// The text that goes to standard output, in pieces.
-    pub(super) fn into_pieces(self) -> Vec<String> {
-        match self {
+    /// The output as one text in pieces, or as files.
+    pub(super) fn finish(self) -> destination::Output {
+        destination::Output::Text(match self {
+            Self::Files(_, files) => return destination::Output::Files(files),
             Self::Objects(printer) => printer.finish(),
-            Self::Files(..) => Vec::new(),
             Self::Templates(texts) => vec![texts.join("---\n")],
             Self::Tables(tables) => tables::under_headings(tables),
-        }
-    }
-}
-
-/// Output that is ready to be published.
-pub(super) enum Prepared {
-    /// Text for standard output, in pieces.
-    Printed(Vec<String>),
-    /// Files that are written under temporary names.
-    Written(Writing),
-}
-
-impl Prepared {
-    /// Prints the text, or renames the files.
-    pub(super) fn finish(self, console: Console) -> anyhow::Result<()> {
-        match self {
-            Self::Printed(pieces) => io::print(pieces.iter().map(String::as_str)),
-            Self::Written(writing) => {
-                console.say(&writing.commit()?);
-                Ok(())
-            }
-        }
+        })
     }
 }

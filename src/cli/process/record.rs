@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use crate::krm::visible::hex;
 use anyhow::anyhow;
 use sha2::{Digest as _, Sha256};
 
@@ -175,15 +176,6 @@ impl io::Write for Hasher {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -4,9 +4,7 @@ use crate::cli::table;
 use crate::krm::visible::on_one_line;
 use crate::template::{self, Assignment, Options, Parameter, Template};
 use krm_yaml::diagnostic::Diagnostics;
-
-/// The replacement for a secret.
-const MASK: &str = "***";
+use krm_yaml::shorten::MASK;
 
 /// The table of `oc process --parameters`.
 pub(super) fn declared(template: &Template) -> String {

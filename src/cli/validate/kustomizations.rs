@@ -140,21 +140,17 @@ impl Noted {
 }
 
 /// The mistakes in a Kustomization, of those in its build.
-fn own_mistakes(built: &Diagnostics) -> Diagnostics {
-    let mut found = Diagnostics::new();
-    for mut one in built.iter().cloned() {
-        match one.severity {
-            // It is about what the build would print.
-            Severity::Info => continue,
-            _ if one.rule == Some(NOT_RUN) => {
-                one.rule = None;
-                one.severity = Severity::Info;
-                one.hints = vec!["what comes after it is not checked".to_owned()];
-            }
-            _ => {}
+fn own_mistakes(mut built: Diagnostics) -> Diagnostics {
+    // Information is about what the build would print.
+    built.retain(|one| one.severity != Severity::Info);
+    let mut found = built.map(|mut one| {
+        if one.rule == Some(NOT_RUN) {
+            one.rule = None;
+            one.severity = Severity::Info;
+            one.hints = vec!["what comes after it is not checked".to_owned()];
         }
-        found.push(one);
-    }
+        one
+    });
     found.attribute_to_rule("kustomization");
     found
 }
@@ -173,7 +169,7 @@ pub(super) fn check_node(
     let steps = consolidate_kustomization(&files, document, root.id(), directory, &mut own);
     let is_component = root.text_at(["kind"]).as_deref() == Some(COMPONENT);
     let refused = files.run(steps, is_component, Some(server), &mut own);
-    let mut found = own_mistakes(&own);
+    let mut found = own_mistakes(own);
     found.append(refused);
     found
 }
@@ -332,7 +328,7 @@ impl Target {
             None => consolidate_root(files, &self.directory, &Ending::default(), &mut own),
         };
         let refused = files.run(steps, self.is_component, server, &mut own);
-        let mut found = own_mistakes(&own);
+        let mut found = own_mistakes(own);
         found.append(refused);
         found
     }

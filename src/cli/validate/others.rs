@@ -301,8 +301,7 @@ fn instance(one: &Found<'_>, near: &Near<'_, '_>, server: &Checker) -> Diagnosti
     let mut found = Diagnostics::new();
     let plan = plan::read(&one.node(), &near.inputs.nearest_to(&one.node()), &mut found);
     found.retain(|one| !one.place.as_ref().is_some_and(|place| near.is_of_template(place)));
-    let mut checked = Diagnostics::new();
-    for mut error in found.iter().cloned() {
+    let mut checked = found.map(|mut error| {
         if error.rule == Some(plan::MISSING_TEMPLATE) {
             error.rule = Some("structure");
             if near.templates.is_empty() {
@@ -312,8 +311,8 @@ fn instance(one: &Found<'_>, near: &Near<'_, '_>, server: &Checker) -> Diagnosti
                 error.hints = vec!["also name the file of the Template".to_owned()];
             }
         }
-        checked.push(error);
-    }
+        error
+    });
     for instance in plan.iter().flat_map(|plan| &plan.instances) {
         let expander = plan.iter().find_map(|plan| plan.expanders.get(instance.expander));
         let Some(template) = expander.and_then(|expander| expander.template()) else {

@@ -45,10 +45,7 @@ pub fn of_texts(
         }
         Err(errors) => {
             // The lines around an error may hold a secret.
-            for mut error in errors.iter().cloned() {
-                error.conceals = true;
-                diagnostics.push(error);
-            }
+            diagnostics.append(errors.map(|error| Diagnostic { conceals: true, ..error }));
             None
         }
     }

@@ -5,6 +5,7 @@ use crate::form::controls::{Checks, Filled, Writer};
 use crate::form::html::{id, marked};
 use crate::form::links::linked;
 use crate::form::model::{Control, Field, Form, Group, Lacking};
+use krm_core::visible::counted;
 
 /// The maximum number of fields in a form whose groups cannot be collapsed.
 const MAX_UNFOLDED: usize = 30;
@@ -40,9 +41,8 @@ impl Writer<'_> {
         self.raw("><summary>");
         self.text(name);
         let count = group.fields.len();
-        let s = if count == 1 { "" } else { "s" };
         let required = group.fields.iter().filter(|one| one.needs_value()).count();
-        self.raw(&format!(" <span class=\"count\">{count} parameter{s}"));
+        self.raw(&format!(" <span class=\"count\">{}", counted(count, "parameter")));
         if required > 0 {
             self.raw(&format!(", {required} required"));
         }

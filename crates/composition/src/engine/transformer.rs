@@ -271,11 +271,10 @@ impl Transformer {
     /// `is_of_input` tells whether a text is a part of it.
     pub fn placed(
         &self,
-        found: &Diagnostics,
+        found: Diagnostics,
         is_of_input: impl Fn(&Arc<Source>) -> bool,
     ) -> Diagnostics {
-        let mut placed = Diagnostics::new();
-        for mut one in found.iter().cloned() {
+        found.map(|mut one| {
             let in_input = |place: &Place| is_of_input(&place.source);
             if one.place.as_ref().is_none_or(in_input) {
                 let about_it = one.object.as_ref().is_none_or(|object| {
@@ -288,9 +287,8 @@ impl Transformer {
                 };
             }
             one.related.retain(|(place, _)| !in_input(place));
-            placed.push(one);
-        }
-        placed
+            one
+        })
     }
 
     /// The text of the configuration, with the layout and the comments of the file that declares

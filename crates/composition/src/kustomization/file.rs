@@ -224,10 +224,7 @@ fn value<'d>(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Option<Value<'d
         diagnostics.append(others);
         return None;
     }
-    for mut one in found.iter().cloned() {
-        one.severity = Severity::Warning;
-        diagnostics.push(one);
-    }
+    diagnostics.append(found.map(|one| Diagnostic { severity: Severity::Warning, ..one }));
     value
 }
 

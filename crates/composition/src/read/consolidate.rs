@@ -244,11 +244,11 @@ impl<'f> Importer<'f> {
                 self.settled.insert(file, settled);
             }
         }
-        for mut one in found.iter().cloned() {
+        diagnostics.append(found.map(|mut one| {
             // A file that cannot be read has no place.
             one.place.get_or_insert_with(|| import.place.clone());
-            diagnostics.push(one);
-        }
+            one
+        }));
         list
     }
 

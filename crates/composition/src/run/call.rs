@@ -105,7 +105,7 @@ fn run_program(
     let transformer = context.transformer;
     let source = Source::new(format!("input of {}", transformer.id), list?);
     let output = context.functions.run(transformer, program, &source);
-    let said = transformer.placed(&output.diagnostics, |other| Arc::ptr_eq(other, &source));
+    let said = transformer.placed(output.diagnostics, |other| Arc::ptr_eq(other, &source));
     context.diagnostics.append(said);
     let list = output.list.filter(|_| !context.diagnostics.has_errors())?;
     let read = Document::parse(&Source::output_of(&transformer.id, list));

@@ -459,15 +459,11 @@ pub(crate) fn named_by(found: Diagnostics, place: Option<Place>) -> Diagnostics 
     let Some(place) = place.filter(|_| found.has_errors()) else {
         return found;
     };
-    let mut all = Diagnostics::new();
-    for one in found.iter().cloned() {
-        all.push(match one.severity {
-            Severity::Error if one.place.is_none() => one.at(place.clone()),
-            Severity::Error => one.related(place.clone(), "named here"),
-            _ => one,
-        });
-    }
-    all
+    found.map(|one| match one.severity {
+        Severity::Error if one.place.is_none() => one.at(place.clone()),
+        Severity::Error => one.related(place.clone(), "named here"),
+        _ => one,
+    })
 }
 
 /// Reports the resources that a transformer has changed so that they are no objects any more.

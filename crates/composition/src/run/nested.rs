@@ -43,7 +43,7 @@ impl Surroundings<'_> {
             Nested::Component => self.component(transformer, steps, resources, &mut found),
             Nested::Generators | Nested::Transformers | Nested::Validators => {
                 self.plugins(nested, transformer, steps, resources, &mut found);
-                found = in_file(&found, transformer);
+                found = in_file(found, transformer);
             }
         }
         diagnostics.append(found);
@@ -182,7 +182,7 @@ impl Surroundings<'_> {
         let Some(directory) =
             found.take(self.state.locate((self.files, self.functions), transformer, &field, path))
         else {
-            *found = placed(found, transformer, &field);
+            *found = placed(std::mem::take(found), transformer, &field);
             return;
         };
         let kustomization = match find(self.files, &directory) {
@@ -306,7 +306,7 @@ impl Surroundings<'_> {
             } else {
                 self.configured_at(text, transformer, &field, &mut of_files, &mut problems);
             }
-            found.append(placed(&problems, transformer, &field));
+            found.append(placed(problems, transformer, &field));
         }
         all.extend(of_files);
         all
@@ -348,13 +348,11 @@ impl Surroundings<'_> {
 }
 
 /// Messages, with the place of a field where they have none.
-fn placed(found: &Diagnostics, transformer: &Transformer, field: &FieldPath) -> Diagnostics {
-    let mut placed = Diagnostics::new();
-    for mut one in found.iter().cloned() {
+fn placed(found: Diagnostics, transformer: &Transformer, field: &FieldPath) -> Diagnostics {
+    found.map(|mut one| {
         one.place = one.place.or_else(|| transformer.place_of(field));
-        placed.push(one);
-    }
-    placed
+        one
+    })
 }
 
 /// Adds the transformers that objects configure.
@@ -379,20 +377,18 @@ fn without_local(resources: Vec<Resource<'_>>) -> (Vec<(usize, Resource<'_>)>, V
 }
 
 /// Messages about entries that are written in the Kustomization, at their places in its file.
-fn in_file(found: &Diagnostics, transformer: &Transformer) -> Diagnostics {
+fn in_file(found: Diagnostics, transformer: &Transformer) -> Diagnostics {
     let entries = transformer.config.get("paths").and_then(Value::items);
     let count = entries.map_or(0, <[_]>::len);
     let list = FieldPath::root().key("paths");
-    let mut placed = Diagnostics::new();
-    for mut one in found.iter().cloned() {
+    found.map(|mut one| {
         one.place = one.place.map(|place| {
             let mut fields = (0..count).map(|index| list.clone().index(index));
             let found = fields.find_map(|field| transformer.place_in_text(&field, &place));
             found.unwrap_or(place)
         });
-        placed.push(one);
-    }
-    placed
+        one
+    })
 }
 
 /// Whether the resources are the same, but for the label that validators may add.

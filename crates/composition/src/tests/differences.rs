@@ -50,7 +50,7 @@ transformers:
 ";
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn the_corpus_comes_out_as_in_kustomize() {
     let read =
         |folder: &str, path: &str| shared(&format!("corpus/kustomize-differences/{folder}/{path}"));

@@ -82,7 +82,7 @@ const METADATA_NAMESPACE: &str = "{path: metadata/namespace, create: true}";
 const A_B_C: &str = "{path: a/b/c, create: true}";
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn namespace() {
     let config = |case: &Case| {
         let given = pairs(&case.go, false).find(|(name, _)| *name == "Namespace");
@@ -102,7 +102,7 @@ fn namespace() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn imagetag() {
     let config = |case: &Case| {
         let parts = pairs(&case.go, false).map(|(name, text)| {
@@ -143,7 +143,7 @@ fn field_specs(go: &str) -> String {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn labels() {
     let config = |case: &Case| {
         format!(
@@ -156,7 +156,7 @@ fn labels() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn annotations() {
     let config = |case: &Case| {
         let more = match case.name.as_str() {
@@ -173,7 +173,7 @@ fn annotations() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn replicacount() {
     let config = |case: &Case| {
         let text = |field| pairs(&case.go, false).find(|(name, _)| *name == field).unwrap().1;
@@ -193,7 +193,7 @@ const NULL_LIST: &str =
     "a null where a list should be becomes an empty list; here what needs no change stays";
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn fieldspec() {
     let outcomes = cases("fieldspec").into_iter().map(|case| {
         // Those of another test have no filter: they look for the node only.
@@ -308,7 +308,7 @@ fn past(case: &str) -> Past {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn nameref() {
     let outcomes = cases("nameref").into_iter().map(|case| {
         let outcome = follow(&case);

@@ -80,7 +80,7 @@ const FLAGS: [&str; 6] = [
 ];
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn kustomizations_come_out_as_in_kustomize() {
     let folder = shared_folder().join("corpus/kustomization/cases");
     let mut outcomes = Vec::new();
@@ -96,7 +96,7 @@ fn kustomizations_come_out_as_in_kustomize() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn kustomizations_of_repositories_come_out_as_in_kustomize() {
     let folder = shared_folder().join("corpus/kustomization/real-dev");
     let index = shared("corpus/kustomization/real-dev/index.tsv");
@@ -118,7 +118,7 @@ fn kustomizations_of_repositories_come_out_as_in_kustomize() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn the_style_of_kustomize_is_that_of_its_output() {
     let folder = shared_folder().join("corpus/kustomization/real-dev");
     let index = shared("corpus/kustomization/real-dev/index.tsv");

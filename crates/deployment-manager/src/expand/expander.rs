@@ -325,8 +325,7 @@ impl<'r> Expander<'r, '_> {
         let inside = std::mem::replace(&mut self.diagnostics, before);
         match place {
             Some(place) if inside.has_errors() => {
-                let inside = inside.iter().cloned();
-                inside.for_each(|one| self.diagnostics.push(made_for(one, &place, &label)));
+                self.diagnostics.append(inside.map(|one| made_for(one, &place, &label)));
             }
             _ => self.diagnostics.append(inside),
         }

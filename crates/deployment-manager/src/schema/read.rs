@@ -137,10 +137,7 @@ impl Schema {
         let mut invalid = unusable(name, problem);
         let schema = self.checker.as_ref().map(Checker::schema);
         if let Some(part) = schema.and_then(|schema| problem.part(schema)) {
-            let errors = invalid.diagnostics.iter().cloned();
-            let mut placed = Diagnostics::new();
-            errors.for_each(|error| placed.push(self.at(error, part)));
-            invalid.diagnostics = placed;
+            invalid.diagnostics = invalid.diagnostics.map(|error| self.at(error, part));
         }
         invalid
     }

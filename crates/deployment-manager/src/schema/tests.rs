@@ -246,7 +246,6 @@ fn joined(count: usize, separator: &str, item: impl Fn(usize) -> String) -> Stri
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn the_time_is_looked_at_in_all_work() {
     let keys = |value: &str| joined(2_000, ", ", |at| format!("k{at}: {value}"));
     let words = joined(2_000, ", ", |at| format!("w{at}"));

@@ -4,20 +4,8 @@ use std::collections::BTreeSet;
 
 use krm_yaml::View;
 
-use crate::formats::{Format, is_subdomain};
-use crate::walk::{Walk, get, has, list, number, steps, text};
-
-/// Checks a configuration of webhooks.
-pub(crate) fn configuration<'v>(walk: &mut Walk<'v>, object: View<'v>) {
-    let mut names = BTreeSet::new();
-    for (index, hook) in list(object, "webhooks").enumerate() {
-        if let Some(name) = text(hook, "name")
-            && !names.insert(name)
-        {
-            walk.refuse(object, steps!["webhooks", index, "name"], "must be unique");
-        }
-    }
-}
+use crate::formats::is_subdomain;
+use crate::walk::{Walk, get, list, steps, text};
 
 /// Checks a webhook.
 pub(crate) fn webhook<'v>(walk: &mut Walk<'v>, hook: View<'v>) {
@@ -33,51 +21,13 @@ pub(crate) fn webhook<'v>(walk: &mut Walk<'v>, hook: View<'v>) {
     {
         walk.refuse(hook, steps!["admissionReviewVersions"], "must have `v1` or `v1beta1`");
     }
-    let mut seen = BTreeSet::new();
-    for (index, version) in versions.into_iter().enumerate() {
-        if !seen.insert(version) {
-            walk.refuse(hook, steps!["admissionReviewVersions", index], "must be unique");
-        }
-    }
-    if number(hook, "timeoutSeconds").is_some_and(|seconds| !(1..=30).contains(&seconds)) {
-        walk.refuse(hook, steps!["timeoutSeconds"], "must be between 1 and 30");
-    }
-    conditions(walk, hook);
-}
-
-fn conditions<'v>(walk: &mut Walk<'v>, around: View<'v>) {
-    let mut names = BTreeSet::new();
-    for (index, one) in list(around, "matchConditions").enumerate() {
-        match text(one, "name") {
-            None => walk.missing(around, steps!["matchConditions", index, "name"]),
-            Some(name) => {
-                if !Format::QualifiedName.fits(&name) {
-                    let what = format!("must be {}", Format::QualifiedName.words());
-                    walk.refuse(around, steps!["matchConditions", index, "name"], &what);
-                }
-                if !names.insert(name) {
-                    walk.refuse(around, steps!["matchConditions", index, "name"], "must be unique");
-                }
-            }
-        }
-        if text(one, "expression").is_none_or(|expression| expression.trim().is_empty()) {
-            walk.missing(around, steps!["matchConditions", index, "expression"]);
-        }
-    }
-    if names.len() > 64 {
-        walk.refuse(around, steps!["matchConditions"], "must have at most 64 items");
-    }
 }
 
 /// Checks where a webhook is.
 pub(crate) fn client<'v>(walk: &mut Walk<'v>, config: View<'v>) {
-    let url = get(config, "url").and_then(View::as_str);
-    let service = get(config, "service");
-    if get(config, "url").is_some() == service.is_some() {
-        walk.refuse(config, &[], "must have one of `url` and `service`");
-        return;
-    }
-    if let Some(url) = url {
+    if let Some(url) = get(config, "url").and_then(View::as_str)
+        && get(config, "service").is_none()
+    {
         let rest = url.strip_prefix("https://");
         let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
         if host.is_none_or(str::is_empty) {
@@ -88,24 +38,17 @@ pub(crate) fn client<'v>(walk: &mut Walk<'v>, config: View<'v>) {
             walk.refuse(config, steps!["url"], "must have no user, query or fragment");
         }
     }
-    let Some(service) = service.filter(|service| service.is_mapping()) else {
-        return;
-    };
-    for field in ["namespace", "name"] {
-        if !has(service, field) {
-            walk.missing(config, steps!["service", field]);
-        }
-    }
+}
+
+/// Checks the service of a webhook.
+pub(crate) fn service<'v>(walk: &mut Walk<'v>, service: View<'v>) {
     if let Some(path) = text(service, "path").filter(|path| path != "/") {
         let is_path = path.strip_prefix('/').is_some_and(|rest| {
             rest.strip_suffix('/').unwrap_or(rest).split('/').all(is_subdomain)
         });
         if !is_path {
-            walk.refuse(
-                config,
-                steps!["service", "path"],
-                "must begin with `/`, and its parts must be DNS names",
-            );
+            let what = "must begin with `/`, and its parts must be DNS names";
+            walk.refuse(service, steps!["path"], what);
         }
     }
 }
@@ -141,88 +84,11 @@ pub(crate) fn rule<'v>(walk: &mut Walk<'v>, rule: View<'v>) {
     }
 }
 
-/// Checks a policy.
-pub(crate) fn policy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    conditions(walk, spec);
-    if walk.kind == "ValidatingAdmissionPolicy" {
-        if !has(spec, "validations")
-            && !has(spec, "auditAnnotations")
-            && get(spec, "validations").is_none_or(View::is_sequence)
-        {
-            walk.refuse(spec, steps!["validations"], "or `auditAnnotations` is required");
-        }
-    } else if !has(spec, "mutations") && get(spec, "mutations").is_none_or(View::is_sequence) {
-        walk.missing(spec, steps!["mutations"]);
-    }
-    match get(spec, "matchConstraints") {
-        None => walk.missing(spec, steps!["matchConstraints"]),
-        Some(matched) => {
-            if matched.is_mapping() && !has(matched, "resourceRules") {
-                walk.missing(spec, steps!["matchConstraints", "resourceRules"]);
-            }
-        }
-    }
-    for (index, variable) in list(spec, "variables").enumerate() {
-        let Some(name) = text(variable, "name") else {
-            continue;
-        };
-        if !Format::CIdentifier.fits(&name) {
-            walk.refuse(
-                spec,
-                steps!["variables", index, "name"],
-                "must be a name of CEL: letters, digits and `_`",
-            );
-        }
-    }
-    let mut keys = BTreeSet::new();
-    for (index, one) in list(spec, "auditAnnotations").enumerate() {
-        match text(one, "key") {
-            None => walk.missing(spec, steps!["auditAnnotations", index, "key"]),
-            Some(key) => {
-                if !keys.insert(key) {
-                    walk.refuse(spec, steps!["auditAnnotations", index, "key"], "must be unique");
-                }
-            }
-        }
-        if !has(one, "valueExpression") {
-            walk.missing(spec, steps!["auditAnnotations", index, "valueExpression"]);
-        }
-    }
-    if let Some(kind) = get(spec, "paramKind") {
-        for field in ["apiVersion", "kind"] {
-            if !has(kind, field) {
-                walk.missing(spec, steps!["paramKind", field]);
-            }
-        }
-        if walk.kind == "MutatingAdmissionPolicy" {
-            return;
-        }
-        if text(kind, "apiVersion").is_some_and(|version| version.split('/').count() > 2) {
-            walk.refuse(spec, steps!["paramKind", "apiVersion"], "must be a group and a version");
-        }
-    }
-}
-
-/// Checks a binding of a policy.
-pub(crate) fn binding<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let actions: Vec<_> = list(spec, "validationActions").filter_map(View::as_str).collect();
-    let mut seen = BTreeSet::new();
-    for (index, action) in actions.iter().enumerate() {
-        if !seen.insert(action.clone()) {
-            walk.refuse(spec, steps!["validationActions", index], "must be unique");
-        }
-    }
-    if seen.contains("Deny") && seen.contains("Warn") {
-        walk.refuse(spec, steps!["validationActions"], "must not have both `Deny` and `Warn`");
-    }
-    if let Some(parameter) = get(spec, "paramRef").filter(|one| one.is_mapping()) {
-        let has_name = has(parameter, "name");
-        let has_selector = get(parameter, "selector").is_some();
-        if has_name == has_selector {
-            walk.refuse(spec, steps!["paramRef"], "must have one of `name` and `selector`");
-        }
-        if get(parameter, "parameterNotFoundAction").is_none() {
-            walk.missing(spec, steps!["paramRef", "parameterNotFoundAction"]);
-        }
+/// Checks the kind of the parameters of a policy.
+pub(crate) fn parameters<'v>(walk: &mut Walk<'v>, kind: View<'v>) {
+    if walk.kind != "MutatingAdmissionPolicy"
+        && text(kind, "apiVersion").is_some_and(|version| version.split('/').count() > 2)
+    {
+        walk.refuse(kind, steps!["apiVersion"], "must be a group and a version");
     }
 }

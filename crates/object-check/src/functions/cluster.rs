@@ -6,11 +6,10 @@ use krm_yaml::View;
 
 use super::containers::amount;
 use crate::formats::{Format, is_fully_qualified};
-use crate::walk::{Walk, entries, get, has, is_true, list, number, steps, text};
+use crate::walk::{Walk, entries, get, list, number, steps, text};
 
 /// Checks the limits of a LimitRange.
 pub(crate) fn limits<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let mut seen = BTreeSet::new();
     for (index, item) in list(spec, "limits").enumerate() {
         let Some(kind) = text(item, "type") else {
             continue;
@@ -25,27 +24,9 @@ pub(crate) fn limits<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
                 &["Pod", "Container", "PersistentVolumeClaim"],
             );
         }
-        if kind == "Pod" {
-            for field in ["default", "defaultRequest"] {
-                if has(item, field) {
-                    walk.refuse(
-                        spec,
-                        steps!["limits", index, field],
-                        "must not be set for `type: Pod`",
-                    );
-                }
-            }
-        }
-        if kind == "PersistentVolumeClaim" {
-            let has_storage = ["min", "max"]
-                .iter()
-                .any(|field| get(item, field).is_some_and(|all| all.get("storage").is_some()));
-            if !has_storage {
-                walk.refuse(spec, steps!["limits", index], "must have `min` or `max` of `storage`");
-            }
-        }
-        if !seen.insert(kind) {
-            walk.refuse(spec, steps!["limits", index, "type"], "must be unique");
+        let mut sizes = ["min", "max"].into_iter().filter_map(|field| get(item, field));
+        if kind == "PersistentVolumeClaim" && !sizes.any(|all| all.get("storage").is_some()) {
+            walk.refuse(spec, steps!["limits", index], "must have `min` or `max` of `storage`");
         }
         limit(walk, spec, item, index);
     }
@@ -158,65 +139,6 @@ pub(crate) fn quota<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             walk.refuse(spec, steps!["hard", name], "must be an integer");
         }
     }
-    const SCOPES: [&str; 7] = [
-        "Terminating",
-        "NotTerminating",
-        "BestEffort",
-        "NotBestEffort",
-        "PriorityClass",
-        "CrossNamespacePodAffinity",
-        "VolumeAttributesClass",
-    ];
-    let scopes: Vec<_> = list(spec, "scopes").filter_map(View::as_str).collect();
-    for (index, scope) in scopes.iter().enumerate() {
-        if !SCOPES.contains(&scope.as_ref()) {
-            walk.not_one_of(spec, steps!["scopes", index], scope, &SCOPES);
-        }
-    }
-    let both =
-        |a: &str, b: &str| scopes.iter().any(|one| one == a) && scopes.iter().any(|one| one == b);
-    if both("Terminating", "NotTerminating") || both("BestEffort", "NotBestEffort") {
-        walk.refuse(spec, steps!["scopes"], "must not have a scope and its opposite");
-    }
-    let Some(selector) = get(spec, "scopeSelector") else {
-        return;
-    };
-    for (index, one) in list(selector, "matchExpressions").enumerate() {
-        let path = |field: &'static str| {
-            [
-                crate::walk::Part::from("scopeSelector"),
-                "matchExpressions".into(),
-                index.into(),
-                field.into(),
-            ]
-        };
-        let scope = text(one, "scopeName").unwrap_or_default();
-        if !SCOPES.contains(&scope.as_ref()) {
-            walk.not_one_of(spec, &path("scopeName"), &scope, &SCOPES);
-        }
-        let count = list(one, "values").count();
-        match text(one, "operator").as_deref() {
-            Some("In" | "NotIn") if count == 0 => {
-                walk.refuse(
-                    spec,
-                    &path("values"),
-                    "is required for the operators `In` and `NotIn`",
-                );
-            }
-            Some("Exists" | "DoesNotExist") if count > 0 => {
-                walk.refuse(
-                    spec,
-                    &path("values"),
-                    "must be empty for the operators `Exists` and `DoesNotExist`",
-                );
-            }
-            Some("In" | "NotIn" | "Exists" | "DoesNotExist") => {}
-            other => {
-                let words = ["In", "NotIn", "Exists", "DoesNotExist"];
-                walk.not_one_of(spec, &path("operator"), other.unwrap_or_default(), &words);
-            }
-        }
-    }
 }
 
 /// Checks a PriorityClass.
@@ -244,90 +166,16 @@ pub(crate) fn api_service<'v>(walk: &mut Walk<'v>, object: View<'v>) {
     {
         walk.refuse(object, steps!["metadata", "name"], "must be the version, `.` and the group");
     }
-    let skips = is_true(spec, "insecureSkipTLSVerify");
-    match get(spec, "service").filter(|service| service.is_mapping()) {
-        None => {
-            if skips {
-                walk.refuse(
-                    object,
-                    steps!["spec", "insecureSkipTLSVerify"],
-                    "must not be true without `service`",
-                );
-            }
-            if has(spec, "caBundle") {
-                walk.refuse(
-                    object,
-                    steps!["spec", "caBundle"],
-                    "must not be set without `service`",
-                );
-            }
-        }
-        Some(_) => {
-            if skips && has(spec, "caBundle") {
-                walk.refuse(
-                    object,
-                    steps!["spec", "insecureSkipTLSVerify"],
-                    "must not be true next to `caBundle`",
-                );
-            }
-        }
-    }
-    for (field, most) in [("groupPriorityMinimum", 20_000), ("versionPriority", 1_000)] {
-        let is_wrong = number(spec, field).is_some_and(|number| number < 1 || number > most);
-        if is_wrong || get(spec, field).is_none() {
-            walk.refuse(object, steps!["spec", field], &format!("must be between 1 and {most}"));
-        }
-    }
 }
 
 /// Checks a request for a certificate.
 pub(crate) fn signing<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    const USAGES: [&str; 23] = [
-        "signing",
-        "digital signature",
-        "content commitment",
-        "key encipherment",
-        "key agreement",
-        "data encipherment",
-        "cert sign",
-        "crl sign",
-        "encipher only",
-        "decipher only",
-        "any",
-        "server auth",
-        "client auth",
-        "code signing",
-        "email protection",
-        "s/mime",
-        "ipsec end system",
-        "ipsec tunnel",
-        "ipsec user",
-        "timestamping",
-        "ocsp signing",
-        "microsoft sgc",
-        "netscape sgc",
-    ];
-    let mut seen = BTreeSet::new();
-    for (index, usage) in list(spec, "usages").enumerate() {
-        let Some(usage) = usage.as_str() else {
-            continue;
-        };
-        if !USAGES.contains(&usage.as_ref()) {
-            walk.not_one_of(spec, steps!["usages", index], &usage, &USAGES);
-        }
-        if !seen.insert(usage) {
-            walk.refuse(spec, steps!["usages", index], "must be unique");
-        }
-    }
-    match get(spec, "request") {
-        None => walk.missing(spec, steps!["request"]),
-        // The beginning of a block of PEM, as base64.
-        Some(request)
-            if request.as_str().is_some_and(|text| !text.trim_start().starts_with("LS0tLS1")) =>
-        {
-            walk.refuse(spec, steps!["request"], "must be a `CERTIFICATE REQUEST` as PEM");
-        }
-        Some(_) => {}
+    // The beginning of a block of PEM, as base64.
+    if get(spec, "request")
+        .and_then(View::as_str)
+        .is_some_and(|text| !text.trim_start().starts_with("LS0tLS1"))
+    {
+        walk.refuse(spec, steps!["request"], "must be a `CERTIFICATE REQUEST` as PEM");
     }
     if let Some(signer) = text(spec, "signerName") {
         let (domain, path) = signer.split_once('/').unwrap_or((&signer, ""));
@@ -337,112 +185,6 @@ pub(crate) fn signing<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
                 steps!["signerName"],
                 "must have a domain and a path, as in `example.com/signer`",
             );
-        }
-    }
-    if number(spec, "expirationSeconds").is_some_and(|seconds| seconds < 600) {
-        walk.refuse(spec, steps!["expirationSeconds"], "must be at least 600");
-    }
-}
-
-/// Checks a namespace.
-pub(crate) fn namespace<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    for (index, finalizer) in list(spec, "finalizers").enumerate() {
-        let finalizer = finalizer.as_str().unwrap_or_default();
-        if !matches!(finalizer.as_ref(), "kubernetes" | "orphan" | "foregroundDeletion")
-            && !is_fully_qualified(&finalizer)
-        {
-            walk.refuse(
-                spec,
-                steps!["finalizers", index],
-                "must have a domain and `/`, as in `example.com/name`",
-            );
-        }
-    }
-}
-
-/// Checks where the pods of a class run.
-pub(crate) fn scheduling<'v>(walk: &mut Walk<'v>, scheduling: View<'v>) {
-    super::metadata::label_map(walk, scheduling, "nodeSelector");
-}
-
-/// Checks a driver of storage.
-pub(crate) fn csi_driver<'v>(walk: &mut Walk<'v>, object: View<'v>) {
-    let Some(spec) = get(object, "spec") else {
-        return;
-    };
-    let mut seen = BTreeSet::new();
-    for (index, request) in list(spec, "tokenRequests").enumerate() {
-        if !seen.insert(text(request, "audience").unwrap_or_default()) {
-            walk.refuse(
-                object,
-                steps!["spec", "tokenRequests", index, "audience"],
-                "must be unique",
-            );
-        }
-        if number(request, "expirationSeconds").is_some_and(|seconds| seconds < 600) {
-            walk.refuse(
-                object,
-                steps!["spec", "tokenRequests", index, "expirationSeconds"],
-                "must be at least 600",
-            );
-        }
-    }
-    for (index, mode) in list(spec, "volumeLifecycleModes").enumerate() {
-        if let Some(mode) = mode.as_str()
-            && !matches!(mode.as_ref(), "Persistent" | "Ephemeral")
-        {
-            walk.not_one_of(
-                object,
-                steps!["spec", "volumeLifecycleModes", index],
-                &mode,
-                &["Persistent", "Ephemeral"],
-            );
-        }
-    }
-}
-
-/// Checks a request for a device.
-pub(crate) fn device_request<'v>(walk: &mut Walk<'v>, request: View<'v>) {
-    let has_exact = get(request, "exactly").is_some();
-    if has_exact == has(request, "firstAvailable") {
-        walk.refuse(request, &[], "must have one of `exactly` and `firstAvailable`");
-    }
-    if let Some(exact) = get(request, "exactly")
-        && text(exact, "allocationMode").as_deref() != Some("All")
-        && number(exact, "count").is_some_and(|count| count < 0)
-    {
-        walk.refuse(request, steps!["exactly", "count"], "must be at least 1");
-    }
-}
-
-/// Checks a claim of devices.
-pub(crate) fn device_claim<'v>(walk: &mut Walk<'v>, claim: View<'v>) {
-    let mut names = BTreeSet::new();
-    for (index, request) in list(claim, "requests").enumerate() {
-        if let Some(name) = text(request, "name")
-            && !names.insert(name)
-        {
-            walk.refuse(claim, steps!["requests", index, "name"], "must be unique");
-        }
-    }
-}
-
-/// Checks a rule of a flow for subjects.
-pub(crate) fn flow_subject<'v>(walk: &mut Walk<'v>, subject: View<'v>) {
-    let kind = text(subject, "kind").unwrap_or_default();
-    for (name, field) in
-        [("ServiceAccount", "serviceAccount"), ("User", "user"), ("Group", "group")]
-    {
-        let there = get(subject, field);
-        if kind == name && there.is_none() {
-            walk.refuse(subject, steps![field], &format!("is required for `kind: {name}`"));
-        } else if kind != name && there.is_some() {
-            walk.refuse(subject, steps![field], &format!("can only be set for `kind: {name}`"));
-        } else if let Some(there) = there
-            && there.is_mapping()
-            && !has(there, "name")
-        {
-            walk.missing(subject, steps![field, "name"]);
         }
     }
 }

@@ -1,10 +1,7 @@
 //! Definitions of custom resources: names, versions and structural schemas.
 
-use std::collections::BTreeSet;
-
 use krm_yaml::{Scalar, View};
 
-use crate::formats::Format;
 use crate::walk::{Part, Walk, entries, get, has, is_true, list, steps, text};
 
 /// Checks a CustomResourceDefinition.
@@ -48,119 +45,17 @@ pub(crate) fn definition<'v>(walk: &mut Walk<'v>, object: View<'v>) {
 
 /// Checks the names of a kind.
 pub(crate) fn names<'v>(walk: &mut Walk<'v>, names: View<'v>) {
-    let (kind, list_kind) = (text(names, "kind"), text(names, "listKind"));
-    if let Some(list_kind) = &list_kind {
-        if !Format::KindName.fits(list_kind) {
-            walk.refuse(
-                names,
-                steps!["listKind"],
-                &format!("must be {}", Format::KindName.words()),
-            );
-        }
-        if kind.as_ref() == Some(list_kind) {
-            walk.refuse(names, steps!["listKind"], "must differ from `kind`");
-        }
-    }
-    for (index, name) in list(names, "categories").enumerate() {
-        if name.as_str().is_some_and(|name| !Format::Label1035.fits(&name)) {
-            walk.refuse(
-                names,
-                steps!["categories", index],
-                &format!("must be {}", Format::Label1035.words()),
-            );
-        }
+    let list_kind = text(names, "listKind");
+    if list_kind.is_some() && text(names, "kind") == list_kind {
+        walk.refuse(names, steps!["listKind"], "must differ from `kind`");
     }
 }
 
 /// Checks the versions of a kind.
 pub(crate) fn spec<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let mut seen = BTreeSet::new();
-    let mut stored = 0;
-    for (index, version) in list(spec, "versions").enumerate() {
-        stored += usize::from(is_true(version, "storage"));
-        if let Some(name) = text(version, "name")
-            && !seen.insert(name)
-        {
-            walk.refuse(spec, steps!["versions", index, "name"], "must be unique");
-        }
-        columns(walk, spec, version, index);
-    }
+    let stored = list(spec, "versions").filter(|version| is_true(*version, "storage")).count();
     if stored != 1 && get(spec, "versions").is_none_or(View::is_sequence) {
         walk.refuse(spec, steps!["versions"], "must have exactly one version with `storage: true`");
-    }
-    let Some(conversion) = get(spec, "conversion").filter(|one| one.is_mapping()) else {
-        return;
-    };
-    let strategy = text(conversion, "strategy");
-    match (strategy.as_deref(), get(conversion, "webhook")) {
-        (Some("Webhook"), None) => {
-            walk.refuse(
-                spec,
-                steps!["conversion", "webhook"],
-                "is required for `strategy: Webhook`",
-            );
-        }
-        (Some("Webhook"), Some(webhook)) => {
-            if get(webhook, "clientConfig").is_none() {
-                walk.missing(spec, steps!["conversion", "webhook", "clientConfig"]);
-            }
-            if !has(webhook, "conversionReviewVersions") {
-                walk.missing(spec, steps!["conversion", "webhook", "conversionReviewVersions"]);
-            }
-        }
-        (Some("None"), Some(_)) => {
-            walk.refuse(
-                spec,
-                steps!["conversion", "webhook"],
-                "must not be set for `strategy: None`",
-            );
-        }
-        (None | Some("None"), _) => {}
-        (Some(other), _) => {
-            walk.not_one_of(spec, steps!["conversion", "strategy"], other, &["None", "Webhook"])
-        }
-    }
-}
-
-fn columns<'v>(walk: &mut Walk<'v>, spec: View<'v>, version: View<'v>, index: usize) {
-    for (at, column) in list(version, "additionalPrinterColumns").enumerate() {
-        let path = |field: &'static str| {
-            [
-                Part::from("versions"),
-                Part::from(index),
-                Part::from("additionalPrinterColumns"),
-                Part::from(at),
-                Part::from(field),
-            ]
-        };
-        match text(column, "jsonPath") {
-            None => {
-                if get(column, "jsonPath").is_none_or(|one| one.as_str().is_some()) {
-                    walk.missing(spec, &path("jsonPath"));
-                }
-            }
-            Some(text) if !text.starts_with('.') => {
-                walk.refuse(
-                    spec,
-                    &path("jsonPath"),
-                    "must be a simple JSON path that begins with `.`",
-                );
-            }
-            Some(_) => {}
-        }
-        if let Some(kind) = text(column, "type") {
-            let words = ["boolean", "date", "integer", "number", "string"];
-            if !words.contains(&kind.as_ref()) {
-                walk.not_one_of(spec, &path("type"), &kind, &words);
-            }
-        }
-        if let Some(format) = text(column, "format") {
-            let words =
-                ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
-            if !words.contains(&format.as_ref()) {
-                walk.not_one_of(spec, &path("format"), &format, &words);
-            }
-        }
     }
 }
 
@@ -170,18 +65,9 @@ pub(crate) fn schema<'v>(walk: &mut Walk<'v>, validation: View<'v>) {
         return;
     };
     let mut path = vec![Part::from("openAPIV3Schema")];
-    match text(root, "type").as_deref() {
-        Some("object") => {}
-        None if get(root, "type").is_none_or(|kind| kind.as_str().is_some()) => {
-            path.push(Part::from("type"));
-            walk.refuse(validation, &path, "must be `object`");
-            return;
-        }
-        _ => {
-            path.push(Part::from("type"));
-            walk.refuse(validation, &path, "must be `object`");
-            return;
-        }
+    if text(root, "type").as_deref() != Some("object") {
+        walk.refuse(validation, steps!["openAPIV3Schema", "type"], "must be `object`");
+        return;
     }
     structural(walk, validation, root, &mut path, Place::Root);
 }
@@ -240,17 +126,12 @@ fn structural<'v>(
             path.push(Part::from("type"));
             walk.not_one_of(top, &path, kind, &words);
         }
-        if place == Place::Logic {
-            let is_allowed = false;
-            if !is_allowed
-                && !walk.passes("x-kubernetes-int-or-string")
-                && !is_either_around(schema)
-            {
-                // `anyOf` of an integer and a string may say both.
-                if !matches!(kind.as_ref(), "integer" | "string") {
-                    refuse(walk, path, "type", "must not be set here, to be structural");
-                }
-            }
+        // `anyOf` of an integer and a string may say both.
+        if place == Place::Logic
+            && !walk.passes("x-kubernetes-int-or-string")
+            && !matches!(kind.as_ref(), "integer" | "string")
+        {
+            refuse(walk, path, "type", "must not be set here, to be structural");
         }
     } else if place != Place::Logic
         && !is_either
@@ -314,10 +195,6 @@ fn structural<'v>(
     }
 }
 
-fn is_either_around(_schema: View<'_>) -> bool {
-    false
-}
-
 fn list_type<'v>(walk: &mut Walk<'v>, top: View<'v>, schema: View<'v>, path: &[Part<'v>]) {
     let kind = text(schema, "x-kubernetes-list-type");
     let keys = has(schema, "x-kubernetes-list-map-keys");
@@ -366,7 +243,7 @@ fn list_type<'v>(walk: &mut Walk<'v>, top: View<'v>, schema: View<'v>, path: &[P
             }
         }
         Some(other) => {
-            walk.not_one_of(top, &at("x-kubernetes-list-type"), other, &["atomic", "map", "set"])
+            walk.not_one_of(top, &at("x-kubernetes-list-type"), other, &["atomic", "map", "set"]);
         }
     }
 }

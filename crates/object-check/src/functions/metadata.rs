@@ -14,7 +14,7 @@ pub(crate) fn object_meta<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
     let is_object = walk.is_at(&["metadata"]);
     // The metadata of claims and jobs made from templates is checked when they are made.
     if is_object || walk.is_in_pod_template() {
-        labels(walk, meta);
+        label_map(walk, meta, "labels");
         annotations(walk, meta);
     }
     // A review is a question, and needs no name.
@@ -37,17 +37,8 @@ pub(crate) fn object_meta<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
     ]
     .contains(&walk.group.as_str())
         || (!is_built_in(&walk.group) && !walk.group.ends_with(".openshift.io"));
-    for (at, finalizer) in list(meta, "finalizers").enumerate().filter(|_| !is_free) {
-        let finalizer = finalizer.as_str().unwrap_or_default();
-        let is_standard =
-            matches!(finalizer.as_ref(), "kubernetes" | "orphan" | "foregroundDeletion");
-        if !is_standard && !is_fully_qualified(&finalizer) {
-            walk.refuse(
-                meta,
-                steps!["finalizers", at],
-                "must have a domain and `/`, as in `example.com/name`",
-            );
-        }
+    if !is_free {
+        finalizers(walk, meta);
     }
     owners(walk, meta);
     // Others count it themselves.
@@ -69,9 +60,17 @@ pub(crate) fn object_meta<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
     }
 }
 
-/// Checks labels.
-pub(crate) fn labels<'v>(walk: &mut Walk<'v>, around: View<'v>) {
-    label_map(walk, around, "labels");
+/// Checks the finalizers of an object or a namespace.
+pub(crate) fn finalizers<'v>(walk: &mut Walk<'v>, around: View<'v>) {
+    for (at, finalizer) in list(around, "finalizers").enumerate() {
+        let finalizer = finalizer.as_str().unwrap_or_default();
+        let is_standard =
+            matches!(finalizer.as_ref(), "kubernetes" | "orphan" | "foregroundDeletion");
+        if !is_standard && !is_fully_qualified(&finalizer) {
+            let what = "must have a domain and `/`, as in `example.com/name`";
+            walk.refuse(around, steps!["finalizers", at], what);
+        }
+    }
 }
 
 /// Checks the labels under a key.
@@ -174,25 +173,4 @@ fn name_rule(group: &str, kind: &str) -> NameRule {
 
 fn segment(name: &str) -> Option<&'static str> {
     (!Format::PathSegment.fits(name)).then(|| Format::PathSegment.words())
-}
-
-/// Checks an expression with one of these operators.
-pub(crate) fn requirement<'v>(walk: &mut Walk<'v>, one: View<'v>, operators: &[&str]) {
-    let count = list(one, "values").count();
-    match text(one, "operator").as_deref() {
-        Some("In" | "NotIn") if count == 0 => {
-            walk.refuse(one, steps!["values"], "is required for the operators `In` and `NotIn`");
-        }
-        Some("Exists" | "DoesNotExist") if count > 0 => {
-            walk.refuse(
-                one,
-                steps!["values"],
-                "must be empty for the operators `Exists` and `DoesNotExist`",
-            );
-        }
-        Some("In" | "NotIn" | "Exists" | "DoesNotExist") => {}
-        other => {
-            walk.not_one_of(one, steps!["operator"], other.unwrap_or_default(), operators);
-        }
-    }
 }

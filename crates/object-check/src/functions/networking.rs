@@ -3,16 +3,10 @@
 use krm_yaml::{Scalar, View};
 
 use crate::formats::{Format, cidr, is_ip, is_wildcard_subdomain};
-use crate::walk::{Walk, get, has, list, number, steps, text};
+use crate::walk::{Walk, get, list, number, steps, text};
 
 /// Checks an Ingress.
 pub(crate) fn ingress<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    if !has(spec, "rules")
-        && get(spec, "defaultBackend").is_none()
-        && get(spec, "rules").is_none_or(View::is_sequence)
-    {
-        walk.refuse(spec, &[], "must have `defaultBackend` or `rules`");
-    }
     for (index, rule) in list(spec, "rules").enumerate() {
         let name = text(rule, "host");
         if name.as_ref().is_some_and(|name| is_ip(name)) {
@@ -67,63 +61,19 @@ pub(crate) fn path<'v>(walk: &mut Walk<'v>, path: View<'v>) {
     }
 }
 
-/// Checks what requests are sent to.
-pub(crate) fn backend<'v>(walk: &mut Walk<'v>, backend: View<'v>) {
-    let service = get(backend, "service");
-    let resource = get(backend, "resource");
-    match (service, resource) {
-        (Some(_), Some(_)) => {
-            walk.refuse(backend, steps!["resource"], "must not be set next to `service`")
-        }
-        (None, None) => walk.refuse(backend, &[], "must have `service` or `resource`"),
-        _ => {}
-    }
-    let Some(service) = service.filter(|service| service.is_mapping()) else {
-        return;
-    };
-    let port = get(service, "port");
-    let name = port.is_some_and(|port| has(port, "name"));
-    let number = port.is_some_and(|port| number(port, "number").is_some_and(|number| number != 0));
-    let is_plain = port.is_none_or(|port| {
-        port.is_mapping()
-            && get(port, "number").is_none_or(|one| matches!(one.scalar(), Some(Scalar::Number(_))))
-    });
-    if name && number {
-        walk.refuse(backend, steps!["service", "port"], "must have one of `name` and `number`");
-    } else if !name && !number && is_plain {
-        walk.refuse(backend, steps!["service", "port"], "must have `name` or `number`");
-    }
-}
-
 /// Checks the port of a policy.
 pub(crate) fn policy_port<'v>(walk: &mut Walk<'v>, port: View<'v>) {
     let Some(end) = number(port, "endPort") else {
         return;
     };
     match get(port, "port").and_then(View::scalar) {
-        None => walk.refuse(port, steps!["endPort"], "can only be set next to `port`"),
         Some(Scalar::String(_)) => {
-            walk.refuse(port, steps!["endPort"], "can only be set next to the number of a port")
+            walk.refuse(port, steps!["endPort"], "can only be set next to the number of a port");
         }
         Some(Scalar::Number(digits)) if digits.parse::<i64>().is_ok_and(|port| port > end) => {
             walk.refuse(port, steps!["endPort"], "must be at least `port`");
         }
         _ => {}
-    }
-}
-
-/// Checks a peer of a policy.
-pub(crate) fn peer<'v>(walk: &mut Walk<'v>, peer: View<'v>) {
-    let selectors = ["podSelector", "namespaceSelector"]
-        .iter()
-        .filter(|field| get(peer, field).is_some())
-        .count();
-    let block = get(peer, "ipBlock");
-    if block.is_some() && selectors > 0 {
-        walk.refuse(peer, steps!["ipBlock"], "must not be set next to a selector");
-    }
-    if block.is_none() && selectors == 0 {
-        walk.refuse(peer, &[], "must have `podSelector`, `namespaceSelector` or `ipBlock`");
     }
 }
 
@@ -156,30 +106,6 @@ pub(crate) fn class<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
                 steps!["controller"],
                 "must have a domain and a path, as in `example.com/controller`",
             );
-        }
-    }
-    let Some(parameters) = get(spec, "parameters").filter(|one| one.is_mapping()) else {
-        return;
-    };
-    let scope = text(parameters, "scope");
-    match scope.as_deref() {
-        Some("Namespace") if !has(parameters, "namespace") => {
-            walk.refuse(
-                spec,
-                steps!["parameters", "namespace"],
-                "is required for `scope: Namespace`",
-            );
-        }
-        Some("Cluster") | None if has(parameters, "namespace") => {
-            walk.refuse(
-                spec,
-                steps!["parameters", "namespace"],
-                "can only be set for `scope: Namespace`",
-            );
-        }
-        Some("Namespace" | "Cluster") | None => {}
-        Some(other) => {
-            walk.not_one_of(spec, steps!["parameters", "scope"], other, &["Cluster", "Namespace"])
         }
     }
 }

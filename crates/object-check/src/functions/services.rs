@@ -16,119 +16,51 @@ pub(crate) fn service<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     }
     let is_headless = text(spec, "clusterIP").as_deref() == Some("None")
         || list(spec, "clusterIPs").next().and_then(View::as_str).as_deref() == Some("None");
-    super::metadata::label_map(walk, spec, "selector");
-    ports(walk, spec, &kind, is_headless);
+    ports(walk, spec, &kind);
     addresses(walk, spec, &kind, is_headless);
-    let is_balancer = kind == "LoadBalancer";
-    let is_external = is_balancer || kind == "NodePort";
-    if kind == "ExternalName" {
-        match text(spec, "externalName") {
-            None => {
-                walk.refuse(spec, steps!["externalName"], "is required for `type: ExternalName`")
-            }
-            Some(name) => {
-                let name = name.strip_suffix('.').unwrap_or(&name);
-                if !Format::Subdomain.fits(name) {
-                    walk.refuse(
-                        spec,
-                        steps!["externalName"],
-                        &format!("must be {}", Format::Subdomain.words()),
-                    );
-                }
-            }
-        }
-    }
-    if !is_balancer {
-        for field in ["loadBalancerClass", "allocateLoadBalancerNodePorts"] {
-            if get(spec, field).is_some() {
-                walk.refuse(spec, steps![field], "can only be set for `type: LoadBalancer`");
-            }
-        }
-        if has(spec, "loadBalancerSourceRanges") {
-            walk.refuse(
-                spec,
-                steps!["loadBalancerSourceRanges"],
-                "can only be set for `type: LoadBalancer`",
-            );
-        }
-    }
-    let has_external_ips = has(spec, "externalIPs");
-    if has(spec, "externalTrafficPolicy")
-        && !is_external
-        && !(kind == "ClusterIP" && has_external_ips)
+    if kind == "ExternalName"
+        && let Some(name) = text(spec, "externalName")
+        && !Format::Subdomain.fits(name.strip_suffix('.').unwrap_or(&name))
     {
-        let what = "can only be set for a Service that is reached from outside";
-        walk.refuse(spec, steps!["externalTrafficPolicy"], what);
-    }
-    if number(spec, "healthCheckNodePort").is_some_and(|port| port != 0) {
-        let is_local = text(spec, "externalTrafficPolicy").as_deref() == Some("Local");
-        if !(is_balancer && is_local) {
-            let what =
-                "can only be set for `type: LoadBalancer` and `externalTrafficPolicy: Local`";
-            walk.refuse(spec, steps!["healthCheckNodePort"], what);
-        }
-    }
-    if let Some(policy) = text(spec, "trafficDistribution")
-        && !matches!(policy.as_ref(), "PreferClose" | "PreferSameZone" | "PreferSameNode")
-    {
-        let words = ["PreferClose", "PreferSameZone", "PreferSameNode"];
-        walk.not_one_of(spec, steps!["trafficDistribution"], &policy, &words);
+        let what = format!("must be {}", Format::Subdomain.words());
+        walk.refuse(spec, steps!["externalName"], &what);
     }
 }
 
-fn ports<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: bool) {
-    let count = list(spec, "ports").count();
-    if count == 0
-        && kind != "ExternalName"
-        && !is_headless
-        && get(spec, "ports").is_none_or(View::is_sequence)
-    {
-        walk.missing(spec, steps!["ports"]);
-    }
+fn ports<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str) {
+    named_ports(walk, spec);
     let mut names = BTreeSet::new();
     let mut numbers = BTreeSet::new();
     let mut node_ports = BTreeSet::new();
     for (index, port) in list(spec, "ports").enumerate() {
-        let name = text(port, "name");
-        match &name {
-            None if count > 1 => walk.refuse(
-                spec,
-                steps!["ports", index, "name"],
-                "is required if there are several ports",
-            ),
-            Some(name) if !names.insert(name.clone()) => {
-                walk.refuse(spec, steps!["ports", index, "name"], "must be unique in the Service");
-            }
-            _ => {}
-        }
-        let own = number(port, "port");
-        if get(port, "port").is_none() {
-            walk.missing(spec, steps!["ports", index, "port"]);
+        if text(port, "name").is_some_and(|name| !names.insert(name)) {
+            walk.refuse(spec, steps!["ports", index, "name"], "must be unique in the Service");
         }
         let protocol = text(port, "protocol").unwrap_or(Cow::Borrowed("TCP"));
-        if let Some(own) = own
-            && !numbers.insert((own, protocol.clone()))
-        {
-            walk.refuse(
-                spec,
-                steps!["ports", index],
-                "must differ from the others in `port` or `protocol`",
-            );
+        if number(port, "port").is_some_and(|own| !numbers.insert((own, protocol.clone()))) {
+            let what = "must differ from the others in `port` or `protocol`";
+            walk.refuse(spec, steps!["ports", index], what);
         }
         target_port(walk, spec, port, index);
         let Some(node_port) = number(port, "nodePort").filter(|port| *port != 0) else {
             continue;
         };
-        if kind == "ClusterIP" || kind == "ExternalName" {
-            if kind == "ClusterIP" {
-                walk.refuse(
-                    spec,
-                    steps!["ports", index, "nodePort"],
-                    "must not be set for `type: ClusterIP`",
-                );
-            }
-        } else if !node_ports.insert((node_port, protocol)) {
-            walk.refuse(spec, steps!["ports", index, "nodePort"], "must be unique in the Service");
+        let path = steps!["ports", index, "nodePort"];
+        if kind == "ClusterIP" {
+            walk.refuse(spec, path, "must not be set for `type: ClusterIP`");
+        } else if kind != "ExternalName" && !node_ports.insert((node_port, protocol)) {
+            walk.refuse(spec, path, "must be unique in the Service");
+        }
+    }
+}
+
+/// Checks that each of several ports has a name.
+pub(crate) fn named_ports<'v>(walk: &mut Walk<'v>, around: View<'v>) {
+    let is_one = list(around, "ports").count() == 1;
+    for (index, port) in list(around, "ports").enumerate().filter(|_| !is_one) {
+        if !has(port, "name") {
+            let what = "is required if there are several ports";
+            walk.refuse(around, steps!["ports", index, "name"], what);
         }
     }
 }
@@ -157,18 +89,13 @@ fn addresses<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: b
     if is_headless && (kind == "NodePort" || kind == "LoadBalancer") {
         walk.refuse(spec, steps!["clusterIP"], &format!("must not be `None` for `type: {kind}`"));
     }
-    if kind == "ExternalName" && !is_headless && single.is_some() {
-        walk.refuse(spec, steps!["clusterIP"], "must not be set for `type: ExternalName`");
-    }
     if let Some(address) = &single
         && address != "None"
         && !is_ip(address)
     {
         walk.refuse(spec, steps!["clusterIP"], "must be an IP address or `None`");
     }
-    let mut count = 0;
     for (index, address) in list(spec, "clusterIPs").enumerate() {
-        count += 1;
         let Some(address) = address.as_str() else {
             continue;
         };
@@ -184,24 +111,6 @@ fn addresses<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: b
             walk.refuse(spec, steps!["clusterIPs", index], "must be an IP address");
         }
     }
-    if count > 2 {
-        walk.refuse(spec, steps!["clusterIPs"], "must have at most 2 items");
-    }
-    let mut families = BTreeSet::new();
-    for (index, family) in list(spec, "ipFamilies").enumerate() {
-        if let Some(family) = family.as_str()
-            && !families.insert(family)
-        {
-            walk.refuse(spec, steps!["ipFamilies", index], "must be unique");
-        }
-    }
-    if kind == "ExternalName" {
-        for field in ["ipFamilyPolicy", "ipFamilies", "clusterIPs"] {
-            if has(spec, field) && !is_headless {
-                walk.refuse(spec, steps![field], "must not be set for `type: ExternalName`");
-            }
-        }
-    }
     for (index, address) in list(spec, "externalIPs").enumerate() {
         if address.as_str().is_some_and(|address| is_ip(&address) && is_local(&address)) {
             walk.refuse(
@@ -211,45 +120,12 @@ fn addresses<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: b
             );
         }
     }
-    if text(spec, "ipFamilyPolicy").as_deref() == Some("SingleStack") && families.len() > 1 {
-        walk.refuse(
-            spec,
-            steps!["ipFamilyPolicy"],
-            "must not be `SingleStack` next to several families",
-        );
-    }
-}
-
-/// Checks Endpoints.
-pub(crate) fn subset<'v>(walk: &mut Walk<'v>, subset: View<'v>) {
-    if !has(subset, "addresses") && !has(subset, "notReadyAddresses") {
-        walk.refuse(subset, &[], "must have `addresses` or `notReadyAddresses`");
-    }
-    let count = list(subset, "ports").count();
-    for (index, port) in list(subset, "ports").enumerate() {
-        if count > 1 && !has(port, "name") {
-            walk.refuse(
-                subset,
-                steps!["ports", index, "name"],
-                "is required if there are several ports",
-            );
-        }
-        if get(port, "port").is_none() {
-            walk.missing(subset, steps!["ports", index, "port"]);
-        }
-    }
 }
 
 /// Checks an address of Endpoints.
 pub(crate) fn address<'v>(walk: &mut Walk<'v>, address: View<'v>) {
-    match text(address, "ip") {
-        Some(ip) if is_ip(&ip) => {
-            if is_local(&ip) {
-                walk.refuse(address, steps!["ip"], "must not be an address of the node itself");
-            }
-        }
-        Some(_) => {}
-        None => walk.missing(address, steps!["ip"]),
+    if text(address, "ip").is_some_and(|ip| is_ip(&ip) && is_local(&ip)) {
+        walk.refuse(address, steps!["ip"], "must not be an address of the node itself");
     }
 }
 
@@ -267,9 +143,7 @@ pub(crate) fn is_local(ip: &str) -> bool {
 pub(crate) fn slice<'v>(walk: &mut Walk<'v>, slice: View<'v>) {
     let kind = text(slice, "addressType");
     for (index, endpoint) in list(slice, "endpoints").enumerate() {
-        let mut count = 0;
         for (at, address) in list(endpoint, "addresses").enumerate() {
-            count += 1;
             let Some(address) = address.as_str() else {
                 continue;
             };
@@ -289,20 +163,6 @@ pub(crate) fn slice<'v>(walk: &mut Walk<'v>, slice: View<'v>) {
                 }
                 _ => {}
             }
-        }
-        if count > 100 {
-            walk.refuse(
-                slice,
-                steps!["endpoints", index, "addresses"],
-                "must have at most 100 items",
-            );
-        }
-    }
-    let mut names = BTreeSet::new();
-    for (index, port) in list(slice, "ports").enumerate() {
-        let name = text(port, "name").unwrap_or_default();
-        if !names.insert(name) {
-            walk.refuse(slice, steps!["ports", index, "name"], "must be unique");
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use krm_yaml::{Scalar, View};
 
-use super::metadata::requirement;
 use super::pods::{has_labels, template_labels};
 use crate::scalars::integer;
 use crate::walk::{Walk, get, has, is_empty, list, number, steps, text};
@@ -10,15 +9,9 @@ use crate::walk::{Walk, get, has, is_empty, list, number, steps, text};
 /// Checks a selector and the labels of the template that it must select.
 pub(crate) fn selected<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     strategy(walk, spec);
-    let Some(selector) = get(spec, "selector") else {
-        if walk.kind == "DaemonSet" {
-            walk.missing(spec, steps!["selector"]);
-        }
+    let Some(selector) = get(spec, "selector").filter(|selector| selector.is_mapping()) else {
         return;
     };
-    if !selector.is_mapping() {
-        return;
-    }
     let is_all = ["matchLabels", "matchExpressions"]
         .iter()
         .all(|field| get(selector, field).is_none_or(is_empty));
@@ -77,14 +70,6 @@ fn strategy<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     };
     let kind = text(strategy, "type");
     let rolling = get(strategy, "rollingUpdate").filter(|rolling| rolling.is_mapping());
-    if walk.kind == "Deployment" && kind.as_deref() == Some("Recreate") && rolling.is_some() {
-        walk.refuse(spec, steps![field, "rollingUpdate"], "must not be set for `type: Recreate`");
-        return;
-    }
-    if walk.kind == "StatefulSet" && kind.as_deref() == Some("OnDelete") && rolling.is_some() {
-        walk.refuse(spec, steps![field, "rollingUpdate"], "must not be set for `type: OnDelete`");
-        return;
-    }
     let Some(rolling) = rolling else { return };
     if kind.as_deref().is_some_and(|kind| kind != "RollingUpdate") || walk.kind == "StatefulSet" {
         return;
@@ -125,74 +110,27 @@ pub(crate) fn deployment<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
 
 /// Checks a ReplicationController: its selector is a mapping of labels.
 pub(crate) fn controller<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let labels = template_labels(spec);
-    match get(spec, "selector").filter(|selector| !is_empty(*selector)) {
-        None => {
-            // The labels of the template, unless there are none.
-            if labels.is_none_or(is_empty) && get(spec, "template").is_some() {
-                walk.missing(spec, steps!["selector"]);
-            }
-        }
-        Some(selector) => {
-            let is_open = walk.is_open(labels.unwrap_or(selector)) || walk.is_open(selector);
-            if get(spec, "template").is_some() && !has_labels(labels, spec, "selector") && !is_open
-            {
-                let what = "must have the labels that `spec.selector` selects";
-                walk.refuse(spec, steps!["template", "metadata", "labels"], what);
-            }
-        }
+    // The labels of the template, unless there are none.
+    if get(spec, "selector").is_none_or(is_empty)
+        && template_labels(spec).is_none_or(is_empty)
+        && get(spec, "template").is_some()
+    {
+        walk.missing(spec, steps!["selector"]);
     }
+    labels_are_selected(walk, spec);
 }
 
-/// Checks a Job, or the one of a CronJob.
-pub(crate) fn job<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    let is_indexed = text(spec, "completionMode").as_deref() == Some("Indexed");
-    if is_indexed {
-        if get(spec, "completions").is_none() {
-            walk.refuse(spec, steps!["completions"], "is required for `completionMode: Indexed`");
-        }
-        if number(spec, "parallelism").is_some_and(|number| number > 100_000) {
-            walk.refuse(
-                spec,
-                steps!["parallelism"],
-                "must be at most 100000 for `completionMode: Indexed`",
-            );
-        }
-    }
-    if get(spec, "maxFailedIndexes").is_some() && get(spec, "backoffLimitPerIndex").is_none() {
-        walk.refuse(spec, steps!["backoffLimitPerIndex"], "is required next to `maxFailedIndexes`");
-    }
-    if get(spec, "backoffLimitPerIndex").is_some() && !is_indexed {
-        walk.refuse(
-            spec,
-            steps!["backoffLimitPerIndex"],
-            "can only be set with `completionMode: Indexed`",
-        );
-    }
-    let is_manual = get(spec, "manualSelector").and_then(View::scalar) == Some(Scalar::Bool(true));
-    if !is_manual
-        && get(spec, "selector")
-            .is_some_and(|selector| selector.is_mapping() && !is_empty(selector))
+/// Checks that a selector without expressions selects the labels of the template.
+pub(crate) fn labels_are_selected<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
+    let labels = template_labels(spec);
+    if let Some(selector) = get(spec, "selector").filter(|selector| !is_empty(*selector))
+        && get(spec, "template").is_some()
+        && !has_labels(labels, spec, "selector")
+        && !walk.is_open(selector)
+        && !walk.is_open(labels.unwrap_or(selector))
     {
-        walk.refuse(spec, steps!["selector"], "must not be set without `manualSelector: true`");
-    }
-    if walk.kind == "CronJob"
-        && get(spec, "manualSelector").is_some_and(|manual| manual.scalar().is_some())
-        && is_manual
-    {
-        walk.refuse(spec, steps!["manualSelector"], "must not be set in a CronJob");
-    }
-    if let Some(policy) = get(spec, "podFailurePolicy") {
-        let restart = get(spec, "template")
-            .and_then(|one| get(one, "spec"))
-            .and_then(|one| text(one, "restartPolicy"));
-        if restart.as_deref() == Some("OnFailure") && policy.is_mapping() {
-            walk.refuse(
-                spec,
-                steps!["template", "spec", "restartPolicy"],
-                "must be `Never` next to `podFailurePolicy`",
-            );
-        }
+        let what = "must have the labels that `spec.selector` selects";
+        walk.refuse(spec, steps!["template", "metadata", "labels"], what);
     }
 }
 
@@ -301,31 +239,4 @@ fn is_cron(field: &str, least: u32, most: u32, names: &[&str]) -> bool {
         }
     };
     field.split(',').filter(|part| !part.is_empty()).all(is_part) && !field.is_empty()
-}
-
-/// Checks a PodDisruptionBudget.
-pub(crate) fn disruption_budget<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    if get(spec, "minAvailable").is_some() && get(spec, "maxUnavailable").is_some() {
-        walk.refuse(spec, steps!["maxUnavailable"], "must not be set next to `minAvailable`");
-    }
-    for field in ["minAvailable", "maxUnavailable"] {
-        let value = get(spec, field);
-        if percent(value).is_some_and(|percent| percent > 100) {
-            walk.refuse(spec, steps![field], "must be at most 100%");
-        }
-    }
-}
-
-/// Checks a selector of labels.
-pub(crate) fn label_selector<'v>(walk: &mut Walk<'v>, selector: View<'v>) {
-    // An autoscaler passes these on.
-    if walk.passes("metrics") {
-        return;
-    }
-    super::metadata::label_map(walk, selector, "matchLabels");
-}
-
-/// Checks an expression of a selector of labels.
-pub(crate) fn selector_requirement<'v>(walk: &mut Walk<'v>, one: View<'v>) {
-    requirement(walk, one, &["In", "NotIn", "Exists", "DoesNotExist"]);
 }

@@ -5,6 +5,7 @@ mod types;
 mod views;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use krm_core::scope::is_namespaced;
 use krm_yaml::suggest::closest;
@@ -12,13 +13,13 @@ use krm_yaml::{Data, FieldPath, NodeId, Scalar, Step, Value, View};
 
 use crate::finding::{Finding, Fix, Rule};
 use crate::formats::Format;
-use crate::rules::Rules;
+use crate::rules::{Rules, Unique};
 use crate::scalars::{integer, quantity};
 use crate::schema::{Definition, Field, Schema, Type};
 
 use types::{mismatch, respelled};
 pub(crate) use views::{
-    at, entries, get, has, is_empty, is_true, list, name_of, number, one_of, text,
+    at, entries, get, has, is_empty, is_filled, is_true, list, name_of, number, one_of, text, word,
 };
 
 /// The most steps to a field that is looked at.
@@ -293,6 +294,14 @@ impl<'v> Walk<'v> {
             self.missing(value, &[]);
             return;
         }
+        if let Some(unique) = &rules.unique {
+            self.unique(value, unique);
+        }
+        if let Some(most) = rules.longest
+            && value.items().is_some_and(|items| items.count() > most)
+        {
+            self.refuse(value, &[], &format!("must have at most {most} items"));
+        }
         match value.scalar() {
             Some(Scalar::String(text)) if text.is_empty() => {
                 let may_be = rules.words.is_empty() || rules.words.contains(&"");
@@ -347,6 +356,31 @@ impl<'v> Walk<'v> {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn unique(&mut self, list: View<'v>, unique: &Unique) {
+        let mut seen = BTreeSet::new();
+        for (index, item) in list.items().into_iter().flatten().enumerate() {
+            let key = |(key, default): &(&'static str, Option<&'static str>)| {
+                word(get(item, key)).or(default.map(Cow::Borrowed))
+            };
+            let own: Option<Vec<_>> = match unique.keys[..] {
+                [] => word(Some(item)).map(|text| vec![text]),
+                _ => unique.keys.iter().map(key).collect(),
+            };
+            if own.is_none_or(|own| seen.insert(own)) {
+                continue;
+            }
+            let name = unique.keys.first().map(|(key, _)| Part::from(*key));
+            let Some(place) = unique.place else {
+                let names: Vec<_> = unique.keys.iter().map(|(key, _)| format!("`{key}`")).collect();
+                let what = format!("must differ from the others in {}", one_of(&names));
+                self.refuse(list, steps![index], &what);
+                continue;
+            };
+            let path: Vec<_> = [Part::Index(index)].into_iter().chain(name).collect();
+            self.refuse(list, &path, format!("must be unique {place}").trim_end());
         }
     }
 

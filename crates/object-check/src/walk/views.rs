@@ -21,6 +21,16 @@ pub(crate) fn text<'v>(view: View<'v>, key: &str) -> Option<Cow<'v, str>> {
     view.get(key)?.as_str().filter(|text| !text.is_empty())
 }
 
+/// A scalar as a text, unless it is empty.
+pub(crate) fn word(value: Option<View<'_>>) -> Option<Cow<'_, str>> {
+    let text = match value?.scalar()? {
+        Scalar::String(text) | Scalar::Number(text) => text,
+        Scalar::Bool(is_true) => Cow::Borrowed(if is_true { "true" } else { "false" }),
+        Scalar::Null => return None,
+    };
+    Some(text).filter(|text| !text.is_empty())
+}
+
 /// The integer under a key.
 pub(crate) fn number(view: View<'_>, key: &str) -> Option<i64> {
     match view.get(key)?.scalar()? {
@@ -55,9 +65,12 @@ pub(crate) fn is_empty(view: View<'_>) -> bool {
 
 /// Whether a key has a value that is not empty.
 pub(crate) fn has(view: View<'_>, key: &str) -> bool {
-    let value = get(view, key);
-    value
-        .is_some_and(|value| !is_empty(value) && value.as_str().is_none_or(|text| !text.is_empty()))
+    get(view, key).is_some_and(is_filled)
+}
+
+/// Whether a value is not an empty text, list or mapping.
+pub(crate) fn is_filled(value: View<'_>) -> bool {
+    !is_empty(value) && value.as_str().is_none_or(|text| !text.is_empty())
 }
 
 /// Words in a sentence: "`a`, `b` or `c`".

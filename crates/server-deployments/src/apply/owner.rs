@@ -1,7 +1,6 @@
 //! The annotation and label that mark the objects of a deployment.
 
-use std::fmt::Write as _;
-
+use krm_core::visible::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -25,11 +24,7 @@ impl Owner {
     /// Returns the value of the label `template.krm.dev/instance-id`.
     pub fn instance_id(&self) -> String {
         let hash = Sha256::digest(self.annotation().as_bytes());
-        hash.iter().take(BYTES).fold(String::new(), |mut text, byte| {
-            // Writing to a `String` never fails.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex(hash.get(..BYTES).unwrap_or_default())
     }
 
     /// Adds the annotation and the label to an object.

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use krm_core::visible::hex;
 use krm_template_authoring::form;
 use sha2::{Digest as _, Sha256};
 
@@ -30,13 +31,6 @@ pub(super) static HASHES: LazyLock<[String; 4]> = LazyLock::new(|| {
         hex(digest.get(..8).unwrap_or_default())
     })
 });
-
-/// Encodes bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(digit).collect()
-}
 
 /// Returns the file with a name.
 pub fn asset(name: &str) -> Option<Asset> {

@@ -16,7 +16,7 @@ mod instances;
 mod render;
 mod usage;
 
-pub use assets::{Asset, asset, hex};
+pub use assets::{Asset, asset};
 pub use code::{object, text};
 pub use deployments::{
     Branch, ChangedText, ChangesPage, Crumb, DeploymentList, DeploymentPage, DeploymentRow,

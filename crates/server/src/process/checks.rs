@@ -3,7 +3,7 @@
 use krm_template_authoring::lint::Refusals;
 use krm_template_engine::{Inspect, Look, Parameters, Template};
 use krm_template_object_check::Checker;
-use krm_yaml::diagnostic::{Diagnostics, Severity};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// The check of the objects of an expansion.
 #[derive(Default)]
@@ -29,10 +29,6 @@ impl Inspect for Checks {
         let refusals = Refusals { checker: &self.checker, before: None };
         let mut found = Diagnostics::new();
         refusals.object(object, template, values, &mut found);
-        for one in &found {
-            let mut warning = one.clone();
-            warning.severity = Severity::Warning;
-            diagnostics.push(warning);
-        }
+        diagnostics.append(found.map(|one| Diagnostic { severity: Severity::Warning, ..one }));
     }
 }

@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use krm_template_engine::{Field, Origin, Trace, Traced, TracedParameter};
+use krm_yaml::shorten::MASK;
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Document, FieldPath, Step};
 
 use super::tokens::{self, Class, Token};
-
-/// The replacement of a secret.
-const MASK: &str = "***";
 
 /// An object, split for highlighting.
 #[derive(Clone, Debug)]

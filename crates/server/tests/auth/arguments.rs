@@ -23,7 +23,6 @@ fn check(listen: &str, arguments: &str) -> String {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn refuses_what_does_not_go_together_or_is_not_safe() {
     const TLS: &str = "--tls-cert=c --tls-key=k";
     let near = "127.0.0.1:8080";

@@ -22,7 +22,6 @@ fn user(csv: &str, token: &str) -> Option<(String, String, Vec<String>)> {
     Some((user.name.clone(), user.uid.clone(), user.groups.clone()))
 }
 
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn reads_the_csv_of_kube_apiserver() {
     // The SHA-256 of `secret`.
     let hash = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b";

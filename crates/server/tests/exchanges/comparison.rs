@@ -234,7 +234,7 @@ impl Comparer<'_> {
                 }
                 Some(own) => self.values(value, own, &path),
                 None => {
-                    self.found.push(format!("{path}: missing, not {}", shown(&value.to_string())))
+                    self.found.push(format!("{path}: missing, not {}", shown(&value.to_string())));
                 }
             }
         }

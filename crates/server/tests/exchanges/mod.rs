@@ -26,40 +26,30 @@ mod replay;
 mod requests;
 mod tables;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use libtest_mimic::{Failed, Trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let shared = std::env::var_os("KRM_TEMPLATE_SHARED").map(PathBuf::from);
     let mut trials = tables::trials();
-    let recorded = shared.clone();
-    trials.push(
-        Trial::test("exchanges/recorded_answers_are_ours_or_listed", move || {
-            exchanges(&recorded.unwrap(), &replay::TEMPLATES)
-        })
-        .with_ignored_flag(shared.is_none()),
-    );
-    let recorded = shared.clone();
-    trials.push(
-        Trial::test("exchanges/every_recorded_request_is_read_as_it_was", move || {
-            let folder = recorded.unwrap().join("corpus/template-api");
+    for (what, corpus) in [("", &replay::TEMPLATES), ("about_instances_", &replay::INSTANCES)] {
+        let name = format!("exchanges/recorded_answers_{what}are_ours_or_listed");
+        trials.push(crate::needs_data(Trial::test(name, || exchanges(corpus))));
+    }
+    trials.push(crate::needs_data(Trial::test(
+        "exchanges/every_recorded_request_is_read_as_it_was",
+        || {
+            let shared = crate::shared().ok_or("KRM_TEMPLATE_SHARED is not set")?;
+            let folder = shared.join("corpus/template-api");
             requests::every_recorded_request_is_read_as_it_was(&recording::all(&folder)?)
-        })
-        .with_ignored_flag(shared.is_none()),
-    );
-    let recorded = shared.clone();
-    trials.push(
-        Trial::test("exchanges/recorded_answers_about_instances_are_ours_or_listed", move || {
-            exchanges(&recorded.unwrap(), &replay::INSTANCES)
-        })
-        .with_ignored_flag(shared.is_none()),
-    );
+        },
+    )));
     trials
 }
 
 /// Replays all exchanges and compares them with the list of differences.
-fn exchanges(shared: &Path, corpus: &replay::Corpus) -> Result<(), Failed> {
+fn exchanges(corpus: &replay::Corpus) -> Result<(), Failed> {
+    let shared = crate::shared().ok_or("KRM_TEMPLATE_SHARED is not set")?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let recorded = recording::all(&shared.join(corpus.folder))?;
     let listed = listed::read(&root.join("tests/template-api").join(corpus.differences))?;

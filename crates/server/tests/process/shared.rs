@@ -11,7 +11,7 @@ use krm_template_server_core::status::Result;
 
 /// Returns a path in the shared folder, if there is one.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    Some(PathBuf::from(std::env::var_os("KRM_TEMPLATE_SHARED")?).join(path))
+    Some(crate::shared()?.join(path))
 }
 
 /// Reads a file.

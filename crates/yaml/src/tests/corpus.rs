@@ -55,10 +55,10 @@ pub(super) fn repository() -> Vec<(PathBuf, String)> {
     files
 }
 
-/// The shared folder. Tests that ask for it are ignored unless the cfg `shared_data` is set.
+/// The shared folder. Tests that ask for it run with `--include-ignored`.
 pub(super) fn shared_folder() -> PathBuf {
     let root = std::env::var_os("KRM_TEMPLATE_SHARED");
-    PathBuf::from(root.expect("the variable was set when the tests were built"))
+    PathBuf::from(root.expect("KRM_TEMPLATE_SHARED is not set"))
 }
 
 /// Files of the shared folder, and YAML that its JSON files hold as strings. No text twice.

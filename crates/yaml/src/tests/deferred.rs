@@ -169,7 +169,7 @@ fn every_file_has_the_same_items_either_way() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn shared_texts_have_the_same_items_either_way() {
     all_have_the_same_items(corpus::shared());
 }

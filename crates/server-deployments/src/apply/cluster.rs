@@ -126,26 +126,6 @@ impl Cluster {
         Ok(run.done)
     }
 
-    /// Tries to apply objects without changing anything. Returns the error of each object that the
-    /// cluster refuses. Unless `is_strict`, objects that need a Namespace or kind of the same set are
-    /// left out.
-    pub async fn preflight(
-        &self,
-        caller: &User,
-        owner: &Owner,
-        objects: &[Object],
-        conflicts: Conflicts,
-        is_strict: bool,
-    ) -> Vec<Failure> {
-        match self.run(caller, owner, &mut Silent).await {
-            Ok(mut run) => {
-                run.conflicts = conflicts;
-                run.preflight(objects, is_strict).await
-            }
-            Err(failure) => vec![failure],
-        }
-    }
-
     /// Deletes recorded objects on behalf of the caller, in reverse order. An object is deleted
     /// only if it still has the recorded uid and owner.
     ///

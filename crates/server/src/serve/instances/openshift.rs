@@ -18,6 +18,7 @@ use super::report::{learn, tell, tell_ready};
 use super::status::Status;
 use super::{chain, expansion, standing};
 use krm_template_server_core::auth::User;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_deployments::apply::readiness::{self, State, is_awaited};
 use krm_template_server_deployments::apply::{
     Cluster, Failure, Object, Owner, Recorded, add_values,
@@ -39,7 +40,7 @@ pub(super) async fn step(
     instance: &mut Instance,
 ) -> Result<Outcome, Stop> {
     let mut status = Status::of(instance);
-    let is_final = status.is_ready() || status.condition("InstantiateFailure").is_some();
+    let is_final = status.is_ready() || status.condition("InstantiateFailure").status == "True";
     if is_final {
         return Ok(Outcome::Done);
     }
@@ -176,13 +177,7 @@ impl Work<'_> {
         let Some(name) = spec.pointer("/secret/name").and_then(Value::as_str) else {
             return Ok(());
         };
-        let secret = Recorded {
-            api_version: "v1".to_owned(),
-            kind: "Secret".to_owned(),
-            namespace: instance.namespace().to_owned(),
-            name: name.to_owned(),
-            uid: String::new(),
-        };
+        let secret = Recorded::new("v1", "Secret", instance.namespace(), name);
         if !self.may("get", "secrets", &secret).await? {
             return Err(Failed::Text(format!(
                 "unable to authorize user to retrive TemplateInstance Secret: secrets {name:?} is \
@@ -203,13 +198,9 @@ impl Work<'_> {
     async fn may_process(&self, instance: &Instance) -> Result<(), Failed> {
         let spec = instance.spec();
         let name = spec.pointer("/template/metadata/name").and_then(Value::as_str);
-        let review = Recorded {
-            api_version: "template.openshift.io/v1".to_owned(),
-            kind: "Template".to_owned(),
-            namespace: instance.namespace().to_owned(),
-            name: name.unwrap_or_default().to_owned(),
-            uid: String::new(),
-        };
+        let (version, kind) = (Group::OpenShift.api_version(), Kind::Template.name());
+        let name = name.unwrap_or_default();
+        let review = Recorded::new(version, kind, instance.namespace(), name);
         for resource in ["templateconfigs", "processedtemplates"] {
             if self.may("create", resource, &review).await? {
                 return Ok(());
@@ -217,8 +208,7 @@ impl Work<'_> {
         }
         Err(Failed::Text(format!(
             "unable to authorize user to create TemplateConfig : \
-             templateconfigs.template.openshift.io {:?} is forbidden: ",
-            review.name
+             templateconfigs.template.openshift.io {name:?} is forbidden: "
         )))
     }
 
@@ -262,14 +252,7 @@ impl Work<'_> {
 
     /// Returns the identity of an object that the requester may create.
     async fn admitted(&self, object: &Value) -> Result<Recorded, Failed> {
-        let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
-        let mut one = Recorded {
-            api_version: text("/apiVersion").to_owned(),
-            kind: text("/kind").to_owned(),
-            namespace: text("/metadata/namespace").to_owned(),
-            name: text("/metadata/name").to_owned(),
-            uid: String::new(),
-        };
+        let mut one = Recorded::of(object);
         let kind = match self.cluster.kind(&one).await {
             Ok(kind) => kind,
             Err(failure) if is_passing(&failure) => return Err(Failed::Later),

@@ -12,8 +12,8 @@ use super::expansion::{self, Problem, VALUES_CHANGED};
 use super::journal::{Journal, Silent};
 use super::kept::{self, secret};
 use super::objects::{
-    flat, hash, identities, list, named, objects_of, order_of, ordered, owner, recorded_of,
-    shown_object, wanted_of, with_uids, write,
+    flat, hash, list, named, objects_of, order_of, ordered, owner, recorded_of, shown_object,
+    wanted_of, with_uids, write,
 };
 use super::record::{Cause, Context, Instance, Outcome, Plan, Planned, Stop, Taken};
 use super::recorded::Templates;
@@ -89,7 +89,7 @@ pub(super) async fn step(
 
 /// Takes back that values have changed.
 fn note_same_values(status: &mut Status) {
-    if let Some((_, VALUES_CHANGED)) = status.condition(UPGRADE) {
+    if status.condition(UPGRADE).reason == VALUES_CHANGED {
         status.set(UPGRADE, false, "UpToDate", "");
     }
 }
@@ -166,7 +166,7 @@ impl Work<'_> {
             return Err(Problem::new(reason, expanded.secrets.masked(&message)));
         }
         let generated = secret(instance, &plan.generated);
-        let read = identities(&flat(generated.iter()));
+        let read: Vec<Recorded> = generated.iter().map(|Object(one)| Recorded::of(one)).collect();
         let wanted: BTreeSet<Key<'_>> = expanded.wanted.iter().map(Recorded::key).collect();
         let recorded = objects_of(&Status::of(instance));
         let dropped = recorded.iter().filter(|one| !wanted.contains(&one.key()));
@@ -297,7 +297,7 @@ impl Work<'_> {
         if let Err(problem) = chain::check(self.context, instance, &all).await? {
             return Ok(Err(masked(&problem)));
         }
-        let wanted = self.placed(identities(&all)).await;
+        let wanted = self.placed(all.iter().copied().map(Recorded::of).collect()).await;
         let metadata = all.iter().map(|object| object.get("metadata"));
         let parts: Vec<_> = wanted.iter().zip(metadata).collect();
         let waves = match order::waves(&parts) {
@@ -336,9 +336,8 @@ impl Work<'_> {
         is_strict: bool,
     ) -> Vec<Failure> {
         let all = [secret, objects].concat();
-        let conflicts = self.conflicts();
-        let tried = self.cluster.preflight(&self.user, &self.owner, &all, conflicts, is_strict);
-        tried.await
+        let (user, owner, conflicts) = (&self.user, &self.owner, self.conflicts());
+        self.cluster.preview(user, owner, &all, conflicts, is_strict).await.1
     }
 
     /// Applies some objects, and records each.

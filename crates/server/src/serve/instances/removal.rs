@@ -122,9 +122,9 @@ async fn by_someone(
 
 /// Writes into the conditions that an object cannot be deleted.
 async fn block(cluster: &Cluster, instance: &Instance, status: &mut Status, problem: &Problem) {
-    let before = status.condition("Ready").map(|(_, reason)| reason.to_owned());
+    let is_known = status.condition("Ready").reason == BLOCKED;
     learn(cluster, status).await;
-    if before.as_deref() != Some(BLOCKED) {
+    if !is_known {
         let message = status.secrets.masked(&problem.message);
         tell(cluster, instance, "Warning", BLOCKED, &message).await;
     }

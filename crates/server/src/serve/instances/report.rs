@@ -4,12 +4,12 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::expansion::Problem;
-use super::objects::{NAMED, objects_of};
+use super::objects::{NAMED, objects_of, suffixed};
 use super::record::{Context, Instance, Outcome, Stop};
 use super::revisions;
 use super::status::Status;
 use krm_template_server_core::groups::Kind;
-use krm_template_server_deployments::apply::{Cluster, Failure, add_values};
+use krm_template_server_deployments::apply::{Cause, Cluster, Failure, add_values};
 
 /// Writes a failed step into the conditions.
 pub(super) async fn fail(
@@ -19,7 +19,7 @@ pub(super) async fn fail(
     mut status: Status,
     problem: &Problem,
 ) -> Result<Outcome, Stop> {
-    let before = status.condition("Ready").map(|(_, reason)| reason.to_owned());
+    let is_known = status.condition("Ready").reason == problem.reason;
     let is_stalled = matches!(
         problem.reason,
         "TemplateNotFound"
@@ -34,7 +34,7 @@ pub(super) async fn fail(
     status.conclude(false, problem.reason, &problem.message, is_stalled);
     instance.save(context, &status.value()).await?;
     context.state.metrics.count_instance_error(problem.reason);
-    if before.as_deref() != Some(problem.reason) {
+    if !is_known {
         let reason = match problem.reason {
             known @ ("Conflict" | "Forbidden" | "DeletionBlocked") => known,
             _ => "Failed",
@@ -66,13 +66,12 @@ pub(super) async fn learn(cluster: &Cluster, status: &mut Status) {
 pub(super) fn problem(failures: &[Failure]) -> Problem {
     let first = failures.first();
     let code = first.map_or(500, |failure| failure.code);
-    let message = first.map_or("", Failure::message);
-    let reason = match code {
-        401 | 403 => "Forbidden",
-        404 if message.starts_with("the cluster has no kind") => "UnknownKind",
-        409 if message.contains("belongs to `") => "OwnedByOther",
-        409 => "Conflict",
-        400 | 413 | 422 => "Invalid",
+    let reason = match (first.map(|failure| failure.cause), code) {
+        (Some(Cause::UnknownKind), _) => "UnknownKind",
+        (Some(Cause::OwnedByOther), _) => "OwnedByOther",
+        (_, 401 | 403) => "Forbidden",
+        (_, 409) => "Conflict",
+        (_, 400 | 413 | 422) => "Invalid",
         _ => "ObjectFailed",
     };
     let mut texts: Vec<String> = failures.iter().take(NAMED).map(ToString::to_string).collect();
@@ -98,7 +97,7 @@ pub(super) async fn tell(
 ) {
     let now = Timestamp::now();
     let cut = message.floor_char_boundary(message.len().min(1_024));
-    let name = format!("{}.{:x}", instance.name(), now.as_nanosecond());
+    let name = suffixed(instance.name(), &format!(".{:x}", now.as_nanosecond()));
     let event = json!({
         "apiVersion": "v1",
         "kind": "Event",

@@ -325,16 +325,6 @@ impl Operation {
     }
 }
 
-/// The stored lock of a deployment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Lock {
-    /// The operation that holds it.
-    pub(super) operation: String,
-    /// The number of heartbeats: it changes while the holder lives.
-    pub(super) beat: u64,
-}
-
 /// Formats a time for a record, in seconds.
 pub(super) fn time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()

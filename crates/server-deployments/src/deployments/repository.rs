@@ -37,6 +37,10 @@ impl Repository {
         Self { store, limit }
     }
 
+    pub(super) const fn store(&self) -> &Arc<Measured> {
+        &self.store
+    }
+
     /// Reads the record with a key.
     pub(super) async fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Stored<T>>> {
         let item = self.store.get(key).await.map_err(|error| refused(&error))?;

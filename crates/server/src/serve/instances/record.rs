@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::lease::Lease;
+use super::leader::Leader;
 use crate::object::{Draft, Stored, instance};
 use crate::process::instance::Generated;
 use crate::serve::state::State;
@@ -71,7 +71,7 @@ pub(super) enum Cause {
 #[derive(Clone)]
 pub(super) struct Context {
     pub(super) state: Arc<State>,
-    pub(super) lease: Lease,
+    pub(super) leader: Leader,
     /// The epoch of the lease in which the step began.
     pub(super) epoch: u64,
     /// How long the permissions of a requester count, if it is given; zero for always.
@@ -81,7 +81,7 @@ pub(super) struct Context {
 impl Context {
     /// Returns `true` while this server may work.
     pub(super) fn may_work(&self) -> bool {
-        self.lease.epoch() == Some(self.epoch)
+        self.leader.epoch() == Some(self.epoch)
     }
 }
 

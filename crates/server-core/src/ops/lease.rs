@@ -15,10 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::measured::Measured;
-use crate::store::{Error, Revision};
-
-/// The number of items that are read at once.
-const PAGE: usize = 100;
+use crate::store::{Error, Item, Revision};
 
 /// The intervals of a lease.
 #[derive(Clone, Copy, Debug)]
@@ -226,34 +223,26 @@ impl Watcher {
         let now = Instant::now();
         let mut seen = BTreeMap::new();
         let mut taken = Vec::new();
-        let mut after = None;
-        loop {
-            let page = store.list(prefix, after.as_deref(), PAGE, None).await?;
-            for key in page.damaged {
-                if let Err(Error::Damaged { revision, .. }) = store.get(&key).await {
-                    store.delete(&key, revision).await?;
-                }
+        let all = store.list(prefix, None, 0, None).await?;
+        for key in all.damaged {
+            if let Err(Error::Damaged { revision, .. }) = store.get(&key).await {
+                store.delete(&key, revision).await?;
             }
-            after = page.items.last().map(|last| last.key.clone());
-            for item in page.items {
-                let since = match self.0.get(&item.key) {
-                    Some((revision, since)) if *revision == item.revision => *since,
-                    _ => now,
-                };
-                seen.insert(item.key.clone(), (item.revision, since));
-                if now.duration_since(since) < stale {
-                    continue;
-                }
-                let mut record = Record::read(&item.value);
-                record.beat += 1;
-                // If this fails, the holder is alive or another server took the lease over.
-                let key = item.key;
-                if let Ok(revision) = store.update(&key, record.bytes(), item.revision).await {
-                    taken.push(Stale { key, holder: record.holder, revision });
-                }
+        }
+        for Item { key, value, revision } in all.items {
+            let since = match self.0.get(&key) {
+                Some((known, since)) if *known == revision => *since,
+                _ => now,
+            };
+            seen.insert(key.clone(), (revision, since));
+            if now.duration_since(since) < stale {
+                continue;
             }
-            if page.remaining == 0 || after.is_none() {
-                break;
+            let mut record = Record::read(&value);
+            record.beat += 1;
+            // If this fails, the holder is alive or another server took the lease over.
+            if let Ok(revision) = store.update(&key, record.bytes(), revision).await {
+                taken.push(Stale { key, holder: record.holder, revision });
             }
         }
         self.0 = seen;

@@ -68,7 +68,7 @@ impl Cluster {
         Self { api, resources: Resources::default(), own: OnceCell::new(), wait: limits.wait }
     }
 
-    /// Applies objects on behalf of the caller: server-side, without force. Namespaces come
+    /// Applies objects on behalf of the caller: server-side. Namespaces come
     /// first, then CustomResourceDefinitions, then other objects by kind.
     ///
     /// # Errors
@@ -79,9 +79,11 @@ impl Cluster {
         caller: &User,
         owner: &Owner,
         objects: &[Object],
+        conflicts: Conflicts,
         progress: &mut impl Progress,
     ) -> Result<Vec<Step>, Failure> {
         let mut run = self.run(caller, owner, progress).await?;
+        run.conflicts = conflicts;
         run.apply(objects).await?;
         Ok(run.done)
     }
@@ -105,24 +107,6 @@ impl Cluster {
         let is_wanted = |old: &Recorded| run.done.iter().any(|step| step.object.is_same(old));
         let dropped = before.iter().filter(|old| !is_wanted(old)).cloned().collect();
         run.delete(dropped, prune).await?;
-        Ok(run.done)
-    }
-
-    /// Applies objects like [`apply`](Self::apply), with a choice for fields that others own.
-    ///
-    /// # Errors
-    /// The same as [`apply`](Self::apply).
-    pub async fn install(
-        &self,
-        caller: &User,
-        owner: &Owner,
-        objects: &[Object],
-        conflicts: Conflicts,
-        progress: &mut impl Progress,
-    ) -> Result<Vec<Step>, Failure> {
-        let mut run = self.run(caller, owner, progress).await?;
-        run.conflicts = conflicts;
-        run.apply(objects).await?;
         Ok(run.done)
     }
 

@@ -154,12 +154,7 @@ impl<P: Progress> Run<'_, P> {
             is_namespaced.push(scope);
         }
         for (one, is_namespaced) in planned.iter_mut().zip(is_namespaced) {
-            let namespace = &mut one.identity.namespace;
-            if !is_namespaced {
-                namespace.clear();
-            } else if namespace.is_empty() {
-                namespace.clone_from(&self.owner.namespace);
-            }
+            one.identity.place(is_namespaced, &self.owner.namespace);
         }
         let mut seen: Vec<&Recorded> = planned.iter().map(|one| &one.identity).collect();
         seen.sort_by_key(|one| (one.group(), &one.kind, &one.namespace, &one.name));

@@ -60,6 +60,15 @@ impl Recorded {
         Self::new(api_version, kind, namespace, name)
     }
 
+    /// Sets the namespace that the cluster gives to the object.
+    pub fn place(&mut self, is_namespaced: bool, default: &str) {
+        if !is_namespaced {
+            self.namespace.clear();
+        } else if self.namespace.is_empty() {
+            default.clone_into(&mut self.namespace);
+        }
+    }
+
     /// Returns the API group, empty for `v1`.
     pub fn group(&self) -> &str {
         group(&self.api_version)

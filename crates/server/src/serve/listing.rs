@@ -147,10 +147,11 @@ impl Writer {
         text
     }
 
-    /// Splits a list without items in its last field, which is `[]`. Returns the text after them.
+    /// Splits a list without items at the place of its items: it is the only `[]`. Returns the text
+    /// after them.
     fn open(&self, text: &mut Vec<u8>) -> Vec<u8> {
-        let at = text.iter().rposition(|byte| !b"}\n ".contains(byte));
-        let mut end = text.split_off(at.unwrap_or_default());
+        let at = text.windows(2).rposition(|two| two == b"[]");
+        let mut end = text.split_off(at.map_or(text.len(), |at| at + 1));
         match (self.shown.format, self.shown.pretty) {
             (Format::Yaml, _) => {
                 // The items follow `items:` on lines of their own.

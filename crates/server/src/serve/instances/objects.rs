@@ -88,6 +88,15 @@ pub(super) fn write(status: &mut Status, recorded: &[Recorded]) {
     status.fields.insert("objects".to_owned(), json!(objects));
 }
 
+/// Removes the objects that are gone from a status.
+pub(super) fn retain(status: &mut Status, rest: &[Recorded]) {
+    let objects = status.fields.get("objects").and_then(Value::as_array);
+    let objects = objects.into_iter().flatten();
+    let is_left = |shown: &&Value| rest.iter().any(|one| one.is_same(&recorded_of(shown)));
+    let kept: Vec<Value> = objects.filter(is_left).cloned().collect();
+    status.fields.insert("objects".to_owned(), json!(kept));
+}
+
 /// Returns the number of the wave in which an object of a status was applied.
 pub(super) fn order_of(shown: &Value) -> Option<u64> {
     shown.get("order").and_then(Value::as_u64)

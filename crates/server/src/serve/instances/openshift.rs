@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::objects::{flat, owner};
 use super::record::{Context, Instance, Outcome, Plan, Planned, Stop};
-use super::report::{learn, tell, tell_ready};
+use super::report::{READY, learn, tell};
 use super::status::Status;
 use super::{chain, expansion, standing};
 use krm_template_server_core::auth::User;
@@ -44,7 +44,7 @@ pub(super) async fn step(
     if is_final {
         return Ok(Outcome::Done);
     }
-    let mut planned = Planned::read(context, instance).await?;
+    let mut planned = Planned::read(&context.state, instance).await?;
     let work = Work {
         context,
         cluster,
@@ -85,7 +85,7 @@ pub(super) async fn step(
         Ok(true) => {
             status.set("Ready", true, "Created", "");
             instance.save(context, &status.value()).await?;
-            tell_ready(cluster, instance).await;
+            tell(cluster, instance, "Normal", "Ready", READY).await;
             Ok(Outcome::Done)
         }
         Ok(false) => {
@@ -266,20 +266,13 @@ impl Work<'_> {
                 kind = one.kind,
             )));
         };
-        if !kind.is_namespaced {
-            one.namespace.clear();
-        } else if one.namespace.is_empty() {
-            one.namespace.clone_from(&self.owner.namespace);
-        }
+        one.place(kind.is_namespaced, &self.owner.namespace);
         if self.may("create", &kind.resource, &one).await? {
             return Ok(one);
         }
         let Recorded { name, .. } = &one;
         let quoted = if name.is_empty() { String::new() } else { format!(" {name:?}") };
-        let dotted = match one.group() {
-            "" => kind.resource.clone(),
-            group => format!("{}.{group}", kind.resource),
-        };
+        let dotted = dotted(&kind.resource, &one);
         Err(Failed::Text(format!(
             "unable to authorize user to create {}, Resource={}, Name={name}: {dotted}{quoted} is \
              forbidden: ",
@@ -357,11 +350,7 @@ impl Work<'_> {
                 continue;
             };
             let kind = self.cluster.kind(&one).await.ok().flatten();
-            let resource = kind.map(|kind| kind.resource).unwrap_or_default();
-            let dotted = match one.group() {
-                "" => resource,
-                group => format!("{resource}.{group}"),
-            };
+            let dotted = dotted(&kind.map(|kind| kind.resource).unwrap_or_default(), &one);
             let live = match self.cluster.live(&self.user, &one).await {
                 Ok(live) => live,
                 Err(failure) if is_passing(&failure) => return Ok(false),
@@ -473,6 +462,11 @@ fn write(status: &mut Status, plan: &Plan) {
     if !objects.is_empty() {
         status.fields.insert("objects".to_owned(), json!(objects));
     }
+}
+
+/// Returns the name of a resource with its group, as in messages.
+fn dotted(resource: &str, one: &Recorded) -> String {
+    format!("{resource}.{}", one.group()).trim_end_matches('.').to_owned()
 }
 
 /// Returns a group and version as Go prints them: the core group has an empty name.

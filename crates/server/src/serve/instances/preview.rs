@@ -79,7 +79,7 @@ pub(in crate::serve) async fn changes(
     instance.draft.set("spec", &spec);
     // With a ServiceAccount, nobody sees more than they may themselves.
     let user = without_tokens(user.clone());
-    let planned = Planned::of(state, &instance).await.map_err(stopped)?;
+    let planned = Planned::read(state, &instance).await.map_err(stopped)?;
     let stored = Templates::shown(state, &instance, &user, &planned.plan, is_kept).await;
     let stored = &stored.map_err(refused)?;
     // Values that the user may not read are generated anew.

@@ -269,13 +269,13 @@ mod tests {
     fn ten_thousand_instances_are_queued_at_once() {
         let (mut queue, now) = (Queue::default(), Instant::now());
         let began = std::time::Instant::now();
-        for index in 0..10_000 {
+        for index in 0..10_000_usize {
             queue.write(&key(&format!("web-{index}")), seen("1"), now);
             if index < 5 {
                 queue.next(now);
             }
-            assert_eq!(queue.queued(now), (index - 4).max(0));
-            assert_eq!(queue.count(Group::Krm, false), index as usize + 1);
+            assert_eq!(queue.queued(now), index.saturating_sub(4));
+            assert_eq!(queue.count(Group::Krm, false), index + 1);
         }
         assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     }

@@ -363,12 +363,7 @@ pub(super) struct Planned {
 
 impl Planned {
     /// Reads the plan of an instance, or begins one.
-    pub(super) async fn read(context: &Context, instance: &Instance) -> Result<Self, Stop> {
-        Self::of(&context.state, instance).await
-    }
-
-    /// Reads the plan of an instance without a lease, only to look at it.
-    pub(super) async fn of(state: &State, instance: &Instance) -> Result<Self, Stop> {
+    pub(super) async fn read(state: &State, instance: &Instance) -> Result<Self, Stop> {
         let key = instance.beside("instanceplans");
         let item = state.store.get(&key).await;
         let item = item.map_err(|error| unavailable(&error))?;

@@ -81,11 +81,8 @@ pub(super) fn problem(failures: &[Failure]) -> Problem {
     Problem::new(reason, texts.join("; "))
 }
 
-/// Writes the event that all objects of an instance are ready.
-pub(super) async fn tell_ready(cluster: &Cluster, instance: &Instance) {
-    let message = "all objects are ready";
-    tell(cluster, instance, "Normal", "Ready", message).await;
-}
+/// The message of the event `Ready`.
+pub(super) const READY: &str = "all objects are ready";
 
 /// Creates an event about an instance.
 pub(super) async fn tell(

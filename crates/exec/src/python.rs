@@ -1,14 +1,14 @@
 //! Runs Python templates with a Python interpreter of the machine.
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
-use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{ChildStdin, Command, ExitStatus};
 use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
@@ -17,8 +17,7 @@ use crate::interruption::Interruption;
 use crate::io::print_error;
 #[cfg(target_os = "linux")]
 use crate::sandbox::{self, QUESTION};
-#[cfg(target_os = "linux")]
-use crate::subprocess::{self, Limits};
+use crate::subprocess::{self, GRACE, LISTEN, Limits, PAUSE, now, with_streams};
 use krm_template_deployment_manager::python::{Forbidden, Interpreter, Interpreters, RUNNER};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
@@ -40,13 +39,6 @@ const LIMIT: Duration = Duration::from_secs(30);
 const MAX_ANSWER: u64 = 64 << 20;
 /// The maximum number of bytes that templates may print.
 const MAX_PRINTED: u64 = 1 << 20;
-
-/// The interval between checks for signals.
-const LISTEN: Duration = Duration::from_millis(50);
-/// The interval between checks whether a program that has closed its output has ended.
-const PAUSE: Duration = Duration::from_millis(2);
-/// How long to wait for a program that has closed its output, and for the rest of its messages.
-const GRACE: Duration = Duration::from_secs(1);
 
 /// The confinement of Python templates: files, networks and other programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -273,11 +265,11 @@ impl Python {
         let start = now();
         loop {
             if self.interruption.take() {
-                return Err(Failure::Interrupted);
+                return Err(subprocess::Failure::Interrupted.into());
             }
             let left = self.limit.saturating_sub(self.taken + start.elapsed());
             if left.is_zero() {
-                return Err(Failure::TimedOut);
+                return Err(subprocess::Failure::TimedOut(Vec::new()).into());
             }
             match process.answers.recv_timeout(LISTEN.min(left)) {
                 Ok(Event::Answer(answer)) => {
@@ -285,7 +277,7 @@ impl Python {
                     self.has_answered = true;
                     return Ok(answer);
                 }
-                Ok(Event::TooMuch) => return Err(Failure::TooMuch),
+                Ok(Event::TooMuch) => return Err(subprocess::Failure::TooMuch.into()),
                 Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => {
                     return Err(Failure::Ended);
                 }
@@ -305,20 +297,22 @@ impl Python {
     fn diagnostic(&self, failure: &Failure, status: Option<ExitStatus>) -> Diagnostic {
         let program = &self.program;
         match failure {
-            Failure::Missing => Diagnostic::error(format!("program `{program}` not found"))
-                .hint("install Python 3.8 or later, or name its program with `--python`"),
-            Failure::System(error) => {
-                Diagnostic::error(format!("`{program}` cannot be run: {error}"))
-            }
-            Failure::TimedOut => Diagnostic::error(format!(
-                "the templates ran for more than {} s and were stopped",
-                self.limit.as_secs()
-            )),
-            Failure::TooMuch => Diagnostic::error(format!(
-                "the template returned more than {} MiB",
-                MAX_ANSWER >> 20
-            )),
-            Failure::Interrupted => Diagnostic::error(format!("`{program}` was interrupted")),
+            Failure::Stopped(failure) => match failure {
+                subprocess::Failure::TimedOut(_) => Diagnostic::error(format!(
+                    "the templates ran for more than {} s and were stopped",
+                    self.limit.as_secs()
+                )),
+                subprocess::Failure::TooMuch => Diagnostic::error(format!(
+                    "the template returned more than {} MiB",
+                    MAX_ANSWER >> 20
+                )),
+                failure => {
+                    let is_missing = matches!(failure, subprocess::Failure::Missing);
+                    let hint = "install Python 3.8 or later, or name its program with `--python`";
+                    let limits = Limits { time: self.limit, output: MAX_ANSWER };
+                    failure.diagnostic(program, limits).maybe_hint(is_missing.then(|| hint.to_owned()))
+                }
+            },
             Failure::Gone => Diagnostic::error(format!("`{program}` is not running any more"))
                 .hint("the first error of a Python template says why"),
             Failure::Exposed(reason) => Diagnostic::error(format!(
@@ -368,16 +362,8 @@ impl Drop for Python {
 
 /// The reason for a missing answer.
 enum Failure {
-    /// The program was not found.
-    Missing,
-    /// The system could not run it.
-    System(std::io::Error),
-    /// It exceeded the time limit.
-    TimedOut,
-    /// It wrote more than [`MAX_ANSWER`].
-    TooMuch,
-    /// This program was asked to end.
-    Interrupted,
+    /// It was not run, or was stopped.
+    Stopped(subprocess::Failure),
     /// Nothing would keep it from the rest of the machine, for this reason.
     Exposed(String),
     /// It does not say what it consists of.
@@ -387,16 +373,9 @@ enum Failure {
     Gone,
 }
 
-#[cfg(target_os = "linux")]
 impl From<subprocess::Failure> for Failure {
     fn from(failure: subprocess::Failure) -> Self {
-        match failure {
-            subprocess::Failure::Missing => Self::Missing,
-            subprocess::Failure::System(error) => Self::System(error),
-            subprocess::Failure::TimedOut(_) => Self::TimedOut,
-            subprocess::Failure::TooMuch => Self::TooMuch,
-            subprocess::Failure::Interrupted => Self::Interrupted,
-        }
+        Self::Stopped(failure)
     }
 }
 
@@ -416,14 +395,7 @@ fn with_program<'c>(command: &'c mut Command, program: &str) -> &'c mut Command 
 
 impl Process {
     fn start(command: &mut Command, printed: Printed) -> Result<Self, Failure> {
-        with_program(command, RUNNER)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut group = Group::start(command).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Failure::Missing,
-            _ => Failure::System(error),
-        })?;
+        let mut group = with_streams(with_program(command, RUNNER))?;
         let (requests, to_write) = channel();
         let (to_read, answers) = sync_channel(1);
         let (forwarded, all_printed) = channel();
@@ -497,11 +469,6 @@ fn forward(mut stream: impl Read, printed: Printed) {
         }
     }
     let _ = std::io::copy(&mut stream, &mut std::io::sink());
-}
-
-#[expect(clippy::disallowed_methods, reason = "no output depends on when a program is stopped")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 #[cfg(unix)]

@@ -18,11 +18,11 @@ use tempfile::TempDir;
 const KEPT_WORDS: usize = 64 << 10;
 
 /// The interval between checks whether a program that has closed its output has ended.
-const PAUSE: Duration = Duration::from_millis(2);
+pub(crate) const PAUSE: Duration = Duration::from_millis(2);
 /// The interval between checks for signals while a program runs.
-const LISTEN: Duration = Duration::from_millis(50);
-/// How long to wait for the standard error of a program that has ended.
-const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const LISTEN: Duration = Duration::from_millis(50);
+/// How long to wait for a program that has closed its output, and for its standard error.
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 /// The maximum number of lines shown of standard error.
 const SHOWN_LINES: usize = 20;
 
@@ -132,7 +132,6 @@ pub fn run(
     limits: Limits,
     interruption: &Interruption,
 ) -> Result<Ended, Failure> {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     interruption.keep(true);
     let ended = start(command, input, limits.output)
         .and_then(|running| running.finish(limits.time, interruption));
@@ -171,11 +170,17 @@ struct Running {
     words: Option<Vec<u8>>,
 }
 
-fn start(command: &mut Command, input: String, most: u64) -> Result<Running, Failure> {
-    let mut group = Group::start(command).map_err(|error| match error.kind() {
+/// Starts a program whose streams this program reads and writes.
+pub(crate) fn with_streams(command: &mut Command) -> Result<Group, Failure> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Group::start(command).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Failure::Missing,
         _ => Failure::System(error),
-    })?;
+    })
+}
+
+fn start(command: &mut Command, input: String, most: u64) -> Result<Running, Failure> {
+    let mut group = with_streams(command)?;
     if let Some(mut stdin) = group.child.stdin.take() {
         // A program may end without reading all its input, which breaks the pipe.
         thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
@@ -279,7 +284,7 @@ fn end(mut stream: impl Read, kept: usize) -> Vec<u8> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "no output depends on when a program is stopped")]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }
 

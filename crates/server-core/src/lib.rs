@@ -10,10 +10,11 @@
 //! | [`ops`] | limits, audit, logs, metrics, health checks, shutdown |
 //! | [`store`] | storage of objects |
 //! | [`protobuf`] | the Kubernetes protobuf encoding |
-//! | [`status`], [`groups`] | `Status` objects; the served API groups |
+//! | [`status`], [`groups`], [`conditions`] | `Status` objects; the served API groups; conditions |
 
 pub mod aggregation;
 pub mod auth;
+pub mod conditions;
 pub mod groups;
 pub mod ops;
 pub mod protobuf;

@@ -188,11 +188,16 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
         shutdown: shutdown.clone(),
     });
     reread(&app, args.auth.reload_grace, reload);
-    tokio::spawn(instances::run(app.share(), args.instances, is_alone));
+    let instances = tokio::spawn(instances::run(app.share(), args.instances, is_alone));
     greet(address, auth.tls.is_some(), args.logging.log_format);
     serve::serve(listener, auth.tls, app.clone(), shutdown.clone()).await;
+    let changed = async {
+        deployments.ended().await;
+        // It has nothing to say.
+        let _ = instances.await;
+    };
     tokio::select! {
-        () = deployments.ended() => {}
+        () = changed => {}
         () = shutdown.reached(shutdown::Phase::Ended) => {}
     }
     app.state().store.close().await;

@@ -48,7 +48,8 @@ mod write;
 pub use edit::pairing::{ItemKey, ItemKeys};
 pub use edit::update::{update, update_read};
 pub use limits::{
-    MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, MERGE_DEPTH,
+    ALIASES_EXPAND, MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH,
+    MERGE_DEPTH,
 };
 pub use path::{FieldPath, Step};
 pub use read::document::{Cursor, Document};

@@ -15,5 +15,8 @@ pub const MAX_ALIASED_NODES: usize = 100_000;
 /// How many bytes of scalars the aliases in one value may expand to.
 pub const MAX_ALIASED_BYTES: usize = 16 * 1024 * 1024;
 
+/// The beginning of the message about aliases that expand to more.
+pub const ALIASES_EXPAND: &str = "aliases expand to more than";
+
 /// How many merge keys may refer to one another.
 pub const MERGE_DEPTH: usize = 16;

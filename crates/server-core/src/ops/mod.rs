@@ -7,6 +7,7 @@ pub mod admission;
 pub mod audit;
 pub mod body;
 pub mod health;
+pub mod lease;
 pub mod limits;
 pub mod logging;
 pub mod measured;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use tracing::Span;
 
 use super::metrics::Metrics;
@@ -21,6 +21,17 @@ use crate::status::{Result, Status};
 /// 500 if the handling panics.
 pub async fn caught<T>(metrics: &Metrics, handling: impl Future<Output = Result<T>>) -> Result<T> {
     AssertUnwindSafe(handling).catch_unwind().await.unwrap_or_else(|_| Err(panicked(metrics)))
+}
+
+/// Runs a task of the server, and starts it again after each panic.
+pub async fn restarted<F: Future<Output = ()>>(
+    metrics: &Metrics,
+    pause: Duration,
+    mut work: impl FnMut() -> F,
+) {
+    while caught(metrics, async { Ok(work().await) }).await.is_err() {
+        sleep(pause).await;
+    }
 }
 
 /// Runs a part of a request on a thread for blocking work.
@@ -103,6 +114,20 @@ mod tests {
         assert!(text.contains("krm_template_panics_total 2\n"), "{text}");
         assert_eq!(caught(&metrics, async { Ok(1) }).await, Ok(1));
         assert_eq!(blocking(&metrics, || Ok(2)).await, Ok(2));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_task_starts_again_after_a_panic() {
+        let metrics = metrics();
+        let mut starts = 0;
+        let work = || {
+            starts += 1;
+            let number = starts;
+            async move { assert!(number > 2, "canary") }
+        };
+        restarted(&metrics, Duration::from_secs(1), work).await;
+        assert_eq!(starts, 3);
+        assert!(metrics.text().unwrap().contains("krm_template_panics_total 2\n"));
     }
 
     #[tokio::test]

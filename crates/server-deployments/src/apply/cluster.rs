@@ -68,7 +68,7 @@ impl Cluster {
         Self { api, resources: Resources::default(), own: OnceCell::new(), wait: limits.wait }
     }
 
-    /// Applies objects on behalf of the caller: server-side, without force. Namespaces come
+    /// Applies objects on behalf of the caller: server-side. Namespaces come
     /// first, then CustomResourceDefinitions, then other objects by kind.
     ///
     /// # Errors
@@ -79,9 +79,11 @@ impl Cluster {
         caller: &User,
         owner: &Owner,
         objects: &[Object],
+        conflicts: Conflicts,
         progress: &mut impl Progress,
     ) -> Result<Vec<Step>, Failure> {
         let mut run = self.run(caller, owner, progress).await?;
+        run.conflicts = conflicts;
         run.apply(objects).await?;
         Ok(run.done)
     }
@@ -106,44 +108,6 @@ impl Cluster {
         let dropped = before.iter().filter(|old| !is_wanted(old)).cloned().collect();
         run.delete(dropped, prune).await?;
         Ok(run.done)
-    }
-
-    /// Applies objects like [`apply`](Self::apply), with a choice for fields that others own.
-    ///
-    /// # Errors
-    /// The same as [`apply`](Self::apply).
-    pub async fn install(
-        &self,
-        caller: &User,
-        owner: &Owner,
-        objects: &[Object],
-        conflicts: Conflicts,
-        progress: &mut impl Progress,
-    ) -> Result<Vec<Step>, Failure> {
-        let mut run = self.run(caller, owner, progress).await?;
-        run.conflicts = conflicts;
-        run.apply(objects).await?;
-        Ok(run.done)
-    }
-
-    /// Tries to apply objects without changing anything. Returns the error of each object that the
-    /// cluster refuses. Unless `is_strict`, objects that need a Namespace or kind of the same set are
-    /// left out.
-    pub async fn preflight(
-        &self,
-        caller: &User,
-        owner: &Owner,
-        objects: &[Object],
-        conflicts: Conflicts,
-        is_strict: bool,
-    ) -> Vec<Failure> {
-        match self.run(caller, owner, &mut Silent).await {
-            Ok(mut run) => {
-                run.conflicts = conflicts;
-                run.preflight(objects, is_strict).await
-            }
-            Err(failure) => vec![failure],
-        }
     }
 
     /// Deletes recorded objects on behalf of the caller, in reverse order. An object is deleted

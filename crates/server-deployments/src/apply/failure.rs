@@ -13,6 +13,17 @@ use krm_template_server_core::status::{MAX_CAUSES, Status};
 /// The maximum length of a message from the cluster.
 const MAX_MESSAGE: usize = 8 << 10;
 
+/// The cause of an error that this server has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Any other, also all that the cluster reports.
+    Other,
+    /// The cluster does not have the kind of the object.
+    UnknownKind,
+    /// The object belongs to another owner.
+    OwnedByOther,
+}
+
 /// The error that ended a change, and the steps before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
@@ -20,6 +31,8 @@ pub struct Failure {
     pub code: u16,
     /// A `v1` `Status` from the cluster, or one that this server created.
     pub status: Value,
+    /// The cause, if this server has found the error.
+    pub cause: Cause,
     /// The object that the error is about, if any.
     pub object: Option<Box<Recorded>>,
     /// The steps before the error, in order.
@@ -51,13 +64,15 @@ impl std::error::Error for Failure {}
 pub(super) struct Refusal {
     pub(super) code: u16,
     pub(super) status: Value,
+    pub(super) cause: Cause,
     /// Whether the cluster may have made the requested change nevertheless.
     pub(super) is_unclear: bool,
 }
 
 impl From<Box<Status>> for Refusal {
     fn from(status: Box<Status>) -> Self {
-        Self { code: status.code, status: status.object(), is_unclear: false }
+        let cause = Cause::Other;
+        Self { code: status.code, status: status.object(), cause, is_unclear: false }
     }
 }
 
@@ -65,8 +80,8 @@ impl Refusal {
     /// Reads an error response of the cluster. A body other than a `Status` is not quoted.
     pub(super) fn of(code: u16, body: Value) -> Self {
         if body.get("kind").and_then(Value::as_str) == Some("Status") {
-            let refusal = Self { code, status: body, is_unclear: false };
-            return refusal.bounded();
+            let cause = Cause::Other;
+            return Self { code, status: body, cause, is_unclear: false }.bounded();
         }
         let why = format!("the cluster returned the code {code}");
         Self { code, ..Status::new(code, "", why).into() }
@@ -112,6 +127,7 @@ impl Refusal {
         Failure {
             code: self.code,
             status: self.status,
+            cause: self.cause,
             object: object.map(Box::new),
             has_changed: self.is_unclear || done.iter().any(is_change),
             done,

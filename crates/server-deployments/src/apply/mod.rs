@@ -33,7 +33,7 @@ pub mod types;
 mod wait;
 
 pub use cluster::{Cluster, Limits};
-pub use failure::{Failure, add_values};
+pub use failure::{Cause, Failure, add_values};
 pub use owner::owner_of;
 pub use plan::waves;
 pub use preview::Preview;

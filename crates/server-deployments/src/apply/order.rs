@@ -119,13 +119,8 @@ mod tests {
 
     fn numbers(objects: &[(&str, &str, &str)]) -> Result<Vec<usize>, String> {
         let objects = objects.iter().map(|(kind, name, needs)| {
-            let one = Recorded {
-                api_version: if *kind == "Deployment" { "apps/v1" } else { "v1" }.to_owned(),
-                kind: (*kind).to_owned(),
-                namespace: "shop".to_owned(),
-                name: (*name).to_owned(),
-                uid: String::new(),
-            };
+            let api_version = if *kind == "Deployment" { "apps/v1" } else { "v1" };
+            let one = Recorded::new(api_version, kind, "shop", name);
             let annotations = if needs.is_empty() { json!({}) } else { json!({DEPENDS_ON: needs}) };
             (one, json!({"annotations": annotations}))
         });

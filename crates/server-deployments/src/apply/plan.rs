@@ -68,9 +68,8 @@ pub fn waves(recorded: &[Recorded]) -> Vec<Vec<Recorded>> {
 }
 
 fn read(value: &Value, depth: usize, planned: &mut Vec<Planned>) -> Result<(), Refusal> {
-    let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
-    let (api_version, kind) = (text("apiVersion"), text("kind"));
-    if (api_version, kind) == ("v1", "List") {
+    let identity = Recorded::of(value);
+    if (identity.api_version.as_str(), identity.kind.as_str()) == ("v1", "List") {
         if depth == MAX_LISTS {
             return Err(refused(format!("Lists are nested more than {MAX_LISTS} levels deep")));
         }
@@ -82,14 +81,6 @@ fn read(value: &Value, depth: usize, planned: &mut Vec<Planned>) -> Result<(), R
     }
     let Value::Object(fields) = value else {
         return Err(refused("an object is not a map".to_owned()));
-    };
-    let metadata = |field: &str| value.get("metadata")?.get(field)?.as_str();
-    let identity = Recorded {
-        api_version: api_version.to_owned(),
-        kind: kind.to_owned(),
-        namespace: metadata("namespace").unwrap_or_default().to_owned(),
-        name: metadata("name").unwrap_or_default().to_owned(),
-        uid: String::new(),
     };
     check(&identity)?;
     planned.push(Planned { identity, value: fields.clone() });

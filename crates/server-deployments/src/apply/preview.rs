@@ -23,18 +23,20 @@ pub struct Preview {
 
 impl Cluster {
     /// Returns what an apply on behalf of the caller would change, and the error of each object that
-    /// the cluster refuses. Changes nothing.
+    /// the cluster refuses. Changes nothing. With `is_strict`, the cluster is also asked about objects
+    /// whose Namespace or kind the set itself creates.
     pub async fn preview(
         &self,
         caller: &User,
         owner: &Owner,
         objects: &[Object],
         conflicts: Conflicts,
+        is_strict: bool,
     ) -> (Vec<Preview>, Vec<Failure>) {
         match self.run(caller, owner, &mut Silent).await {
             Ok(mut run) => {
                 run.conflicts = conflicts;
-                run.preview(objects).await
+                run.preview(objects, is_strict).await
             }
             Err(failure) => (Vec::new(), vec![failure]),
         }
@@ -42,7 +44,11 @@ impl Cluster {
 }
 
 impl<P: Progress> Run<'_, P> {
-    pub(super) async fn preview(&mut self, objects: &[Object]) -> (Vec<Preview>, Vec<Failure>) {
+    async fn preview(
+        &mut self,
+        objects: &[Object],
+        is_strict: bool,
+    ) -> (Vec<Preview>, Vec<Failure>) {
         let planned = match self.planned(objects) {
             Ok(planned) => self.placed(planned).await,
             Err(refusal) => Err((refusal, None)),
@@ -56,7 +62,7 @@ impl<P: Progress> Run<'_, P> {
         };
         let (mut previews, mut failures) = (Vec::new(), Vec::new());
         for one in &planned {
-            match self.preview_one(&planned, one).await {
+            match self.preview_one(&planned, one, is_strict).await {
                 Ok(preview) => previews.push(preview),
                 Err(refusal) => {
                     let stop = Err((refusal, Some(one.identity.clone())));
@@ -67,12 +73,18 @@ impl<P: Progress> Run<'_, P> {
         (previews, failures)
     }
 
-    async fn preview_one(&self, all: &[Planned], one: &Planned) -> Result<Preview, Refusal> {
+    async fn preview_one(
+        &self,
+        all: &[Planned],
+        one: &Planned,
+        is_strict: bool,
+    ) -> Result<Preview, Refusal> {
         let is_new_namespace = all.iter().any(|other| {
             Phase::of(&other.identity) == Phase::Namespaces
                 && other.identity.name == one.identity.namespace
         });
-        let (before, after) = if is_new_namespace || defines(all, &one.identity) {
+        let cannot_ask = is_new_namespace || defines(all, &one.identity);
+        let (before, after) = if cannot_ask && !is_strict {
             (None, self.body(one, None, true))
         } else {
             let resource = self.resource(all, &one.identity).await?;

@@ -7,6 +7,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use krm_template_server_core::conditions::{Condition, find};
+
 /// How long a Pod may wait for a node.
 ///
 /// Source: `ScheduleWindow` of `kstatus`.
@@ -57,19 +59,12 @@ impl<'l> Live<'l> {
         self.at(path).and_then(Value::as_i64).unwrap_or(default)
     }
 
-    fn found(self, kind: &str) -> Option<&'l Value> {
-        let mut conditions = self.at("/status/conditions")?.as_array()?.iter();
-        conditions.find(|one| one.get("type").and_then(Value::as_str) == Some(kind))
-    }
-
-    fn condition(self, kind: &str) -> Option<(&'l str, &'l str)> {
-        let text = |condition: &'l Value, key| condition.get(key).and_then(Value::as_str);
-        let found = self.found(kind)?;
-        Some((text(found, "status").unwrap_or_default(), text(found, "reason").unwrap_or_default()))
+    fn condition(self, kind: &str) -> Condition<'l> {
+        find(self.at("/status/conditions"), kind)
     }
 
     fn is(self, kind: &str, status: &str) -> bool {
-        self.condition(kind).is_some_and(|(found, _)| found == status)
+        self.condition(kind).status == status
     }
 
     fn group(self) -> &'l str {
@@ -127,7 +122,7 @@ pub fn of(live: &Value, now: Timestamp) -> State {
         ("build.openshift.io" | "apps.openshift.io" | "route.openshift.io", _) => {
             openshift(live.0, None)
         }
-        _ => when(live.condition("Ready").is_none_or(|(status, _)| status == "True")),
+        _ => when(matches!(live.condition("Ready").status, "" | "True")),
     }
 }
 
@@ -137,15 +132,14 @@ const fn when(is_ready: bool) -> State {
 
 fn deployment(live: Live<'_>) -> State {
     let progressing = live.condition("Progressing");
-    if progressing.is_some_and(|(_, reason)| reason == "ProgressDeadlineExceeded") {
+    if progressing.reason == "ProgressDeadlineExceeded" {
         return State::Failed;
     }
     let wanted = live.number("/spec/replicas", 1);
     let count = |key: &str| live.number(&format!("/status/{key}"), 0);
     let has_deadline = live.at("/spec/progressDeadlineSeconds").is_some();
     let is_rolled_out = !has_deadline
-        || progressing
-            .is_some_and(|(status, reason)| status == "True" && reason == "NewReplicaSetAvailable");
+        || (progressing.status, progressing.reason) == ("True", "NewReplicaSetAvailable");
     when(
         count("replicas") >= wanted
             && count("updatedReplicas") >= wanted
@@ -227,23 +221,22 @@ fn pod(live: Live<'_>, now: Timestamp) -> State {
 
 /// Returns `true` if no node has room for a Pod, and that for longer than [`SCHEDULE_WINDOW`].
 fn is_unschedulable(live: Live<'_>, now: Timestamp) -> bool {
-    if live.condition("PodScheduled") != Some(("False", "Unschedulable")) {
-        return false;
-    }
-    let condition = live.found("PodScheduled");
-    let since = condition.and_then(|one| one.get("lastTransitionTime")?.as_str());
-    let since = since.and_then(|text| text.parse::<Timestamp>().ok());
-    since.is_some_and(|since| now.duration_since(since) > SCHEDULE_WINDOW)
+    let scheduled = live.condition("PodScheduled");
+    (scheduled.status, scheduled.reason) == ("False", "Unschedulable")
+        && scheduled
+            .since
+            .parse::<Timestamp>()
+            .is_ok_and(|since| now.duration_since(since) > SCHEDULE_WINDOW)
 }
 
 fn definition(live: Live<'_>) -> State {
     let (names, established) = (live.condition("NamesAccepted"), live.condition("Established"));
-    let is_refused = names.is_some_and(|(status, _)| status == "False")
-        || established.is_some_and(|(status, reason)| status == "False" && reason != "Installing");
+    let is_refused = names.status == "False"
+        || established.status == "False" && established.reason != "Installing";
     if is_refused {
         return State::Failed;
     }
-    when(established.is_some_and(|(status, _)| status == "True"))
+    when(established.status == "True")
 }
 
 /// Returns the state of an object by the rules of OpenShift. `build` is the last `Build` of a
@@ -287,9 +280,10 @@ fn rollout(live: Live<'_>, reason: &str) -> State {
     if !live.is_observed() {
         return State::InProgress;
     }
-    match live.condition("Progressing") {
-        Some(("False", _)) => State::Failed,
-        Some(("True", found)) => when(found == reason && live.is("Available", "True")),
+    let progressing = live.condition("Progressing");
+    match progressing.status {
+        "False" => State::Failed,
+        "True" => when(progressing.reason == reason && live.is("Available", "True")),
         _ => State::InProgress,
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::api::{Api, Ask, yaml_safe};
 use super::caller::Caller;
-use super::failure::{Failure, Refusal, add_values};
+use super::failure::{Cause, Failure, Refusal, add_values};
 use super::order;
 use super::owner::owner_of;
 use super::plan::{Phase, Planned, defines, key, plan};
@@ -60,39 +60,6 @@ impl<P: Progress> Run<'_, P> {
             Err(refusal) => Err((refusal, None)),
         };
         self.ended(applied)
-    }
-
-    /// Applies objects without changing anything, and returns the error of each that the cluster
-    /// refuses. Objects whose Namespace or kind is among the objects cannot be tried.
-    pub(super) async fn preflight(&mut self, objects: &[Object], is_strict: bool) -> Vec<Failure> {
-        let planned = match self.planned(objects) {
-            Ok(planned) => self.placed(planned).await,
-            Err(refusal) => Err((refusal, None)),
-        };
-        let planned = match planned {
-            Ok(planned) => planned,
-            Err(stop) => return self.ended(Err(stop)).err().into_iter().collect(),
-        };
-        let mut failures = Vec::new();
-        for one in &planned {
-            let is_new_namespace = planned.iter().any(|other| {
-                Phase::of(&other.identity) == Phase::Namespaces
-                    && other.identity.name == one.identity.namespace
-            });
-            if !is_strict && (is_new_namespace || defines(&planned, &one.identity)) {
-                continue;
-            }
-            let resource = self.resource(&planned, &one.identity).await;
-            let tried = match resource {
-                Ok(resource) => self.apply_one(one, &resource, "&dryRun=All").await,
-                Err(refusal) => Err(refusal),
-            };
-            if let Err(refusal) = tried {
-                let stop = Err((refusal, Some(one.identity.clone())));
-                failures.extend(self.ended(stop).err());
-            }
-        }
-        failures
     }
 
     /// Deletes objects in reverse order, and stops at the first error.
@@ -160,7 +127,7 @@ impl<P: Progress> Run<'_, P> {
             }
             let stopped = |refusal| (refusal, Some(one.identity.clone()));
             let resource = self.resource(&planned, &one.identity).await.map_err(stopped)?;
-            let applied = self.apply_one(one, &resource, "").await.map_err(stopped)?;
+            let applied = self.apply_one(one, &resource).await.map_err(stopped)?;
             let (object, what, message) = applied;
             if phase != Phase::Others {
                 waiting.push(object.clone());
@@ -187,12 +154,7 @@ impl<P: Progress> Run<'_, P> {
             is_namespaced.push(scope);
         }
         for (one, is_namespaced) in planned.iter_mut().zip(is_namespaced) {
-            let namespace = &mut one.identity.namespace;
-            if !is_namespaced {
-                namespace.clear();
-            } else if namespace.is_empty() {
-                namespace.clone_from(&self.owner.namespace);
-            }
+            one.identity.place(is_namespaced, &self.owner.namespace);
         }
         let mut seen: Vec<&Recorded> = planned.iter().map(|one| &one.identity).collect();
         seen.sort_by_key(|one| (one.group(), &one.kind, &one.namespace, &one.name));
@@ -231,12 +193,11 @@ impl<P: Progress> Run<'_, P> {
         &self,
         planned: &Planned,
         resource: &Resource,
-        query: &str,
     ) -> Result<(Recorded, What, &'static str), Refusal> {
         let identity = &planned.identity;
-        let Sent { live, applied, is_own } = self.sent(planned, resource, query).await?;
+        let Sent { live, applied, is_own } = self.sent(planned, resource, "").await?;
         let uid = text(&applied, "uid");
-        if uid.is_empty() && query.is_empty() {
+        if uid.is_empty() {
             let refusal = Refusal::from(Status::unavailable("the cluster's answer has no uid"));
             return Err(refusal.unclear());
         }
@@ -293,7 +254,8 @@ impl<P: Progress> Run<'_, P> {
                 let why = format!(
                     "the {kind} belongs to `{other}`; remove it there, or give it another name here"
                 );
-                Err(Status::new(409, "Conflict", why).into())
+                let cause = Cause::OwnedByOther;
+                Err(Refusal { cause, ..Status::new(409, "Conflict", why).into() })
             }
             // Else two instances could change each other for ever.
             None if identity.kind == INSTANCE && self.owner.kind.starts_with(INSTANCE) => {

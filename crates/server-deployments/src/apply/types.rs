@@ -45,6 +45,30 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// Creates a reference to an object, without a uid.
+    pub fn new(api_version: &str, kind: &str, namespace: &str, name: &str) -> Self {
+        let [api_version, kind, namespace, name] =
+            [api_version, kind, namespace, name].map(str::to_owned);
+        Self { api_version, kind, namespace, name, uid: String::new() }
+    }
+
+    /// Returns the identity of an object, without its uid.
+    pub fn of(object: &Value) -> Self {
+        let [api_version, kind, namespace, name] =
+            ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"]
+                .map(|path| object.pointer(path).and_then(Value::as_str).unwrap_or_default());
+        Self::new(api_version, kind, namespace, name)
+    }
+
+    /// Sets the namespace that the cluster gives to the object.
+    pub fn place(&mut self, is_namespaced: bool, default: &str) {
+        if !is_namespaced {
+            self.namespace.clear();
+        } else if self.namespace.is_empty() {
+            default.clone_into(&mut self.namespace);
+        }
+    }
+
     /// Returns the API group, empty for `v1`.
     pub fn group(&self) -> &str {
         group(&self.api_version)
@@ -155,13 +179,8 @@ mod tests {
     use super::*;
 
     fn step(what: What, name: &str, uid: &str) -> Step {
-        let object = Recorded {
-            api_version: "v1".to_owned(),
-            kind: "ConfigMap".to_owned(),
-            namespace: "shop".to_owned(),
-            name: name.to_owned(),
-            uid: uid.to_owned(),
-        };
+        let object =
+            Recorded { uid: uid.to_owned(), ..Recorded::new("v1", "ConfigMap", "shop", name) };
         Step { object, what, message: String::new() }
     }
 

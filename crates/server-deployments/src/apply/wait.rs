@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::api::Api;
 use super::caller::Caller;
-use super::failure::Refusal;
-use super::plan::Phase;
+use super::failure::{Cause, Refusal};
+use super::readiness::{self, State};
 use super::resources::{Resource, Resources};
 use super::types::Recorded;
+use krm_template_server_core::conditions::find;
 use krm_template_server_core::status::Status;
 
 /// The initial and the maximum delay between two polls.
@@ -54,8 +56,10 @@ pub(super) async fn ready(
         if is_deleted(&live) {
             return Err(deleted(object));
         }
-        if is_ready(object, &live)? {
-            return Ok(());
+        match readiness::of(&live, Timestamp::now()) {
+            State::Current => return Ok(()),
+            State::Failed => return Err(refused(&live)),
+            State::InProgress | State::Terminating => {}
         }
         if !poller.next().await {
             let kind = &object.kind;
@@ -91,7 +95,7 @@ pub(super) fn unknown(object: &Recorded) -> Refusal {
         "the cluster has no kind `{kind}` in `{api_version}` that can be applied; install its \
          CustomResourceDefinition first"
     );
-    Status::new(404, "NotFound", why).into()
+    Refusal { cause: Cause::UnknownKind, ..Status::new(404, "NotFound", why).into() }
 }
 
 /// Returns `true` if a live object is being deleted.
@@ -113,30 +117,9 @@ fn gone(object: &Recorded) -> Refusal {
     Status::new(409, "Conflict", why).into()
 }
 
-fn is_ready(object: &Recorded, live: &Value) -> Result<bool, Refusal> {
-    let status = live.get("status").unwrap_or(&Value::Null);
-    match Phase::of(object) {
-        Phase::Others => Ok(true),
-        Phase::Namespaces => Ok(status.get("phase").and_then(Value::as_str) == Some("Active")),
-        Phase::Definitions => {
-            if let Some("False") = condition(status, "NamesAccepted").map(|(status, _)| status) {
-                let why = condition(status, "NamesAccepted").map_or("", |(_, message)| message);
-                let why = format!("the cluster does not accept the names: {why}");
-                return Err(Status::new(409, "Conflict", why).into());
-            }
-            let established = condition(status, "Established");
-            Ok(established.is_some_and(|(status, _)| status == "True"))
-        }
-    }
-}
-
-/// Returns the status and message of a condition.
-fn condition<'v>(status: &'v Value, kind: &str) -> Option<(&'v str, &'v str)> {
-    let conditions = status.get("conditions")?.as_array()?;
-    let text = |condition: &'v Value, field| condition.get(field).and_then(Value::as_str);
-    let condition = conditions.iter().find(|condition| text(condition, "type") == Some(kind))?;
-    Some((
-        text(condition, "status").unwrap_or_default(),
-        text(condition, "message").unwrap_or_default(),
-    ))
+/// Returns a 409: the cluster does not accept a CustomResourceDefinition.
+fn refused(live: &Value) -> Refusal {
+    let why = find(live.pointer("/status/conditions"), "NamesAccepted").message;
+    let why = format!("the cluster does not accept the names: {why}");
+    Status::new(409, "Conflict", why).into()
 }

@@ -14,6 +14,7 @@ use super::args::Output;
 use super::connection::Connection;
 use super::instance_args::{Instances, Shared, Source, Values, Waiting};
 use super::print;
+use krm_template_server_core::conditions::{Condition, find};
 
 const RESOURCE: &str = "templateinstances";
 
@@ -336,11 +337,11 @@ impl Session {
                 bail!("another client has deleted {name:?}");
             }
             if number(&found, "/status/observedGeneration") >= wanted {
-                let (ready, reason, message) = condition(&found, "Ready");
-                if ready == "True" {
+                let Condition { status, reason, message, .. } = condition(&found, "Ready");
+                if status == "True" {
                     return Ok(());
                 }
-                if condition(&found, "Stalled").0 == "True" {
+                if condition(&found, "Stalled").status == "True" {
                     bail!("{name} is not ready: {reason}: {message}");
                 }
                 last = format!("{reason}: {message}");
@@ -363,7 +364,7 @@ impl Session {
                 return Ok(());
             }
             let found = answer.accepted()?.json()?;
-            let (_, reason, message) = condition(&found, "Ready");
+            let Condition { reason, message, .. } = condition(&found, "Ready");
             if reason == "DeletionBlocked" {
                 bail!("{name} cannot be deleted: {message}");
             }
@@ -406,7 +407,7 @@ impl Session {
             return self.show(Method::GET, &path, Vec::new(), output).await;
         }
         let instance = self.get(name).await?;
-        let (_, reason, message) = condition(&instance, "Ready");
+        let Condition { reason, message, .. } = condition(&instance, "Ready");
         let row = row(&instance);
         let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut head = format!(
@@ -414,8 +415,9 @@ impl Session {
             text("template"),
             text("revision")
         );
-        if let ("True", _, message) = condition(&instance, "UpgradeAvailable") {
-            head.extend(["upgrade available: ", message, "\n"]);
+        let upgrade = condition(&instance, "UpgradeAvailable");
+        if upgrade.status == "True" {
+            head.extend(["upgrade available: ", upgrade.message, "\n"]);
         }
         let objects = instance.pointer("/status/objects").and_then(Value::as_array);
         let objects = objects.map_or(&[][..], Vec::as_slice);
@@ -498,27 +500,22 @@ impl Session {
     }
 }
 
-/// Returns the status, reason and message of a condition.
-fn condition<'v>(instance: &'v Value, kind: &str) -> (&'v str, &'v str, &'v str) {
-    let conditions = instance.pointer("/status/conditions").and_then(Value::as_array);
-    let text = |one: &'v Value, key: &str| one.get(key).and_then(Value::as_str).unwrap_or_default();
-    let found = conditions.into_iter().flatten().find(|one| text(one, "type") == kind);
-    found.map_or(("", "", ""), |one| {
-        (text(one, "status"), text(one, "reason"), text(one, "message"))
-    })
+/// Returns a condition of an instance.
+fn condition<'v>(instance: &'v Value, kind: &str) -> Condition<'v> {
+    find(instance.pointer("/status/conditions"), kind)
 }
 
 /// Returns the fields of an instance for a table.
 fn row(instance: &Value) -> Value {
     let text = |path: &str| instance.pointer(path).and_then(Value::as_str);
     let template = text("/spec/templateRef/name").or(text("/spec/template/metadata/name"));
-    let (ready, reason, _) = condition(instance, "Ready");
+    let ready = condition(instance, "Ready");
     let revision = instance.pointer("/status/revision").map(ToString::to_string);
     json!({
         "name": text("/metadata/name"),
         "template": template,
         "revision": revision,
-        "ready": ready,
-        "reason": reason,
+        "ready": ready.status,
+        "reason": ready.reason,
     })
 }

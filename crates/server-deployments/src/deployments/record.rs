@@ -326,16 +326,6 @@ impl Operation {
     }
 }
 
-/// The stored lock of a deployment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Lock {
-    /// The operation that holds it.
-    pub(super) operation: String,
-    /// The number of heartbeats: it changes while the holder lives.
-    pub(super) beat: u64,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

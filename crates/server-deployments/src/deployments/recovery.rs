@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Weak;
+use std::time::Duration;
 
 use tokio::time::sleep;
 
 use super::change::Tools;
-use super::lock::{BEAT, LockWatcher};
-use super::record::{ChangeKind, Deployment, Lock, Operation, Progress, State};
-use super::repository::{Repository, Stored};
+use super::lock::{TIMING, holder};
+use super::record::{ChangeKind, Deployment, LOCKS, Operation, Progress, State, Target};
+use super::repository::{Repository, Stored, refused};
 use crate::apply;
+use krm_template_server_core::ops::lease::Watcher;
 use krm_template_server_core::status::Result;
 use krm_template_server_core::store::Revision;
 
@@ -23,8 +25,8 @@ const UNFINISHED: &str = "the server could not complete the operation; run the r
 const CHECKS: u32 = 12;
 
 /// Ends all open operations. No server may be running one.
-pub(super) async fn all(records: &Repository, watcher: &mut LockWatcher) -> Result<()> {
-    locks(records, watcher, true).await?;
+pub(super) async fn all(records: &Repository, watcher: &mut Watcher) -> Result<()> {
+    locks(records, watcher, Duration::ZERO).await?;
     for operation in records.open_operations().await? {
         settle(records, &operation.value.name).await?;
     }
@@ -32,16 +34,16 @@ pub(super) async fn all(records: &Repository, watcher: &mut LockWatcher) -> Resu
 }
 
 /// Ends operations whose lock is stale or missing, until the service is dropped.
-pub(super) async fn watch(tools: Weak<Tools>, mut watcher: LockWatcher) {
+pub(super) async fn watch(tools: Weak<Tools>, mut watcher: Watcher) {
     let mut orphans = Orphans::default();
     let mut checks: u32 = 0;
     loop {
-        sleep(BEAT).await;
+        sleep(TIMING.beat).await;
         let Some(tools) = tools.upgrade() else {
             return;
         };
         checks = checks.wrapping_add(1);
-        let checked = locks(&tools.records, &mut watcher, false).await;
+        let checked = locks(&tools.records, &mut watcher, TIMING.stale).await;
         let checked = match checked {
             Ok(()) if checks.is_multiple_of(CHECKS) => orphans.end(&tools.records).await,
             checked => checked,
@@ -52,12 +54,13 @@ pub(super) async fn watch(tools: Weak<Tools>, mut watcher: LockWatcher) {
     }
 }
 
-/// Ends the operations of stale locks, and releases the locks.
-async fn locks(records: &Repository, watcher: &mut LockWatcher, all: bool) -> Result<()> {
-    for stale in watcher.take_over(records, all).await? {
-        settle(records, &stale.operation).await?;
-        records.forget_manifests(&stale.target).await?;
-        stale.release(records).await?;
+/// Ends the operations of locks that have not changed for the time `stale`, and releases the locks.
+async fn locks(records: &Repository, watcher: &mut Watcher, stale: Duration) -> Result<()> {
+    let taken = watcher.take_over(records.store(), LOCKS, stale).await;
+    for lock in taken.map_err(|error| refused(&error))? {
+        settle(records, &lock.holder).await?;
+        records.forget_manifests(&Target::of_lock(&lock.key)).await?;
+        lock.release(records.store()).await.map_err(|error| refused(&error))?;
     }
     Ok(())
 }
@@ -132,8 +135,7 @@ impl Orphans {
         let mut seen = BTreeMap::new();
         for operation in records.open_operations().await? {
             let name = operation.value.name.clone();
-            let lock = records.get::<Lock>(&operation.value.target().lock()).await?;
-            if lock.is_some_and(|lock| lock.value.operation == name) {
+            if holder(records, &operation.value.target()).await?.as_ref() == Some(&name) {
                 continue;
             }
             if self.0.get(&name) == Some(&operation.revision) {
@@ -153,15 +155,10 @@ mod tests {
 
     use super::*;
     use crate::apply::{Recorded, Step, What};
-    use crate::deployments::record::Target;
+    use crate::deployments::lock::take;
 
     fn object(name: &str) -> Recorded {
-        Recorded {
-            api_version: "v1".to_owned(),
-            kind: "ConfigMap".to_owned(),
-            name: name.to_owned(),
-            ..Recorded::default()
-        }
+        Recorded::new("v1", "ConfigMap", "", name)
     }
 
     /// Returns a store with a deletion that has deleted one of two objects. Without `state`, it has
@@ -174,8 +171,7 @@ mod tests {
         operation.add(&Step { object: object("b"), what: What::Deleted, message: String::new() });
         let key = Operation::key(&operation.name);
         records.put(&key, &operation, None).await.unwrap();
-        let lock = Lock { operation: operation.name.clone(), beat: 1 };
-        records.put(&target.lock(), &lock, None).await.unwrap();
+        drop(take(&records, &target, &operation.name).await.unwrap());
         let names = ["manifest-0001", "manifest-0002"];
         if let Some(state) = state {
             let deployment = Deployment {
@@ -219,7 +215,7 @@ mod tests {
     #[tokio::test]
     async fn an_interrupted_deletion_keeps_the_manifests_and_what_remains() {
         let (records, target, operation) = stopped(Some(State::Deleting)).await;
-        let mut watcher = LockWatcher::default();
+        let mut watcher = Watcher::default();
         all(&records, &mut watcher).await.unwrap();
         let found = records.deployment(&target).await.unwrap().unwrap().value;
         assert_eq!(found.state, State::Interrupted);
@@ -228,14 +224,13 @@ mod tests {
         let kept = ["manifest-0001", "manifest-0002"];
         assert_eq!(manifests(&records, &target).await, kept);
         assert_eq!(state(&records, &operation).await, Progress::Interrupted);
-        let lock = records.get::<Lock>(&target.lock()).await.unwrap();
-        assert_eq!(lock, None);
+        assert_eq!(holder(&records, &target).await.unwrap(), None);
     }
 
     #[tokio::test]
     async fn a_deletion_that_stopped_at_its_end_is_completed() {
         let (records, target, operation) = stopped(None).await;
-        let mut watcher = LockWatcher::default();
+        let mut watcher = Watcher::default();
         all(&records, &mut watcher).await.unwrap();
         assert_eq!(manifests(&records, &target).await, [""; 0]);
         assert_eq!(state(&records, &operation).await, Progress::Done);

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::record::{DEPLOYMENTS, Deployment, OPERATIONS, Operation, Progress, Target};
 use krm_template_server_core::ops::measured::Measured;
 use krm_template_server_core::status::{Details, Result, Status};
-use krm_template_server_core::store::{Error, Item, Revision};
+use krm_template_server_core::store::{Error, Item, Page, Revision};
 
 /// The number of items of a page.
 const PAGE: usize = 100;
@@ -35,6 +35,10 @@ pub(super) struct Stored<T> {
 impl Repository {
     pub(super) const fn new(store: Arc<Measured>, limit: usize) -> Self {
         Self { store, limit }
+    }
+
+    pub(super) const fn store(&self) -> &Arc<Measured> {
+        &self.store
     }
 
     /// Reads the record with a key.
@@ -125,30 +129,21 @@ impl Repository {
         let known = self.deployment(target).await?;
         let kept = known.map_or_else(Vec::new, |known| known.value.manifests);
         let kept: Vec<String> = kept.iter().map(|name| target.manifest(name)).collect();
-        let (prefix, mut after) = (target.manifests(), None);
-        loop {
-            let page = self.page(&prefix, after.as_deref()).await?;
-            for item in &page.items {
-                if !kept.contains(&item.key) {
-                    self.delete(&item.key, item.revision).await?;
-                }
-            }
-            let mut unknown = page.damaged;
-            unknown.retain(|key| !kept.contains(key));
-            self.delete_damaged(&unknown).await?;
-            match page.items.last() {
-                Some(last) if page.remaining > 0 => after = Some(last.key.clone()),
-                _ => return Ok(()),
-            }
+        let mut all = self.all(&target.manifests()).await?;
+        for item in all.items.iter().filter(|item| !kept.contains(&item.key)) {
+            self.delete(&item.key, item.revision).await?;
         }
+        all.damaged.retain(|key| !kept.contains(key));
+        self.delete_damaged(&all.damaged).await
+    }
+
+    /// Reads all items with a prefix.
+    async fn all(&self, prefix: &str) -> Result<Page> {
+        self.store.list(prefix, None, 0, None).await.map_err(|error| refused(&error))
     }
 
     /// Reads a page of items with a prefix, after the key `after`.
-    pub(super) async fn page(
-        &self,
-        prefix: &str,
-        after: Option<&str>,
-    ) -> Result<krm_template_server_core::store::Page> {
+    pub(super) async fn page(&self, prefix: &str, after: Option<&str>) -> Result<Page> {
         let page = self.store.list(prefix, after, PAGE, None).await;
         page.map_err(|error| refused(&error))
     }
@@ -156,18 +151,11 @@ impl Repository {
     /// Returns the deployments of a namespace; damaged ones only with their names.
     pub(super) async fn deployments(&self, namespace: &str) -> Result<Vec<Deployment>> {
         let prefix = format!("{DEPLOYMENTS}{namespace}/");
-        let (mut all, mut after) = (Vec::new(), None);
-        loop {
-            let page = self.page(&prefix, after.as_deref()).await?;
-            for item in &page.items {
-                all.push(decoded::<Deployment>(item)?.value);
-            }
-            all.extend(page.damaged.iter().filter_map(|key| Deployment::damaged(key)));
-            match page.items.last() {
-                Some(last) if page.remaining > 0 => after = Some(last.key.clone()),
-                _ => return Ok(all),
-            }
-        }
+        let all = self.all(&prefix).await?;
+        let deployments = all.items.iter().map(|item| Ok(decoded::<Deployment>(item)?.value));
+        let mut deployments = deployments.collect::<Result<Vec<_>>>()?;
+        deployments.extend(all.damaged.iter().filter_map(|key| Deployment::damaged(key)));
+        Ok(deployments)
     }
 
     pub(super) async fn deployment(&self, target: &Target) -> Result<Option<Stored<Deployment>>> {

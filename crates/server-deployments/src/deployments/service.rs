@@ -9,20 +9,22 @@ use krm_template_deployment_manager::python::Interpreters;
 use krm_yaml::Value;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::change::{Ended, Problem, Tools, Wanted, Work};
 use super::expander::Expander;
 use super::expansion::Texts;
 use super::fetch::Fetcher;
 use super::input::{check_name, check_namespace};
-use super::lock::{Held, LockWatcher};
-use super::record::{ChangeKind, Deployment, Lock, Operation, State, Target};
+use super::lock::{holder, take};
+use super::record::{ChangeKind, Deployment, Operation, State, Target};
 use super::recovery;
 use super::repository::{Repository, Stored};
 use super::types::Collected;
 use crate::apply::Cluster;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::ops::admission::Admission;
+use krm_template_server_core::ops::lease::{Lease, Watcher};
 use krm_template_server_core::ops::limits::Limits;
 use krm_template_server_core::ops::measured::Measured;
 use krm_template_server_core::ops::metrics::Metrics;
@@ -110,7 +112,7 @@ impl Deployments {
     ///
     /// If the store cannot be read. The background task is then not started.
     pub async fn recover(&self, own: bool) -> Result<()> {
-        let mut watcher = LockWatcher::default();
+        let mut watcher = Watcher::default();
         if own {
             recovery::all(&self.tools.records, &mut watcher).await?;
         }
@@ -188,7 +190,7 @@ impl Deployments {
     ///
     /// # Errors
     ///
-    /// 413 if the list is too large.
+    /// 413 if the list is too large, 429 if too many expansions wait, 504 if it takes too long.
     pub async fn types(&self, namespace: &str) -> Result<String> {
         self.collect(namespace, Collected::Types(BTreeSet::new())).await
     }
@@ -198,7 +200,7 @@ impl Deployments {
     ///
     /// # Errors
     ///
-    /// 413 if the list is too large.
+    /// 413 if the list is too large, 429 if too many expansions wait, 504 if it takes too long.
     pub async fn instances(&self, namespace: &str, kind: Option<&str>) -> Result<String> {
         let kind = kind.map(str::to_owned);
         self.collect(namespace, Collected::Instances(kind, Vec::new())).await
@@ -206,14 +208,21 @@ impl Deployments {
 
     async fn collect(&self, namespace: &str, mut collected: Collected) -> Result<String> {
         check_namespace(namespace)?;
+        let Expander { admission, metrics, limits, .. } = &self.tools.expander;
+        let _permit = admission.expansion().await?;
+        let end = Instant::now() + limits.expansion_timeout;
         for deployment in self.tools.records.deployments(namespace).await? {
+            if Instant::now() > end {
+                let message = "the manifests of the namespace take too long to read";
+                return Err(Status::new(504, "Timeout", message));
+            }
             let target = deployment.target();
             let manifest = deployment.latest_manifest;
             let Some(json) = self.tools.records.bytes(&target.manifest(&manifest)).await? else {
                 continue;
             };
-            let limit = self.tools.expander.limits.max_expansion_bytes;
-            collected = panics::blocking(&self.tools.expander.metrics, move || {
+            let limit = limits.max_expansion_bytes;
+            collected = panics::blocking(metrics, move || {
                 collected.add(&target.name, &manifest, &json)?;
                 if collected.size() > limit {
                     let message = format!("the list is larger than {limit} bytes");
@@ -275,7 +284,7 @@ impl Deployments {
         let (name, key) = (operation.name.clone(), Operation::key(&operation.name));
         records.forget_operations().await?;
         let revision = records.put(&key, &operation, None).await?;
-        let held = match Held::take(records, target, &name).await {
+        let held = match take(records, target, &name).await {
             Ok(held) => held,
             Err(busy) => {
                 forget(records, &key, revision, None).await;
@@ -353,9 +362,8 @@ impl Deployments {
     /// Sets the state to `Interrupted` if the operation no longer runs.
     pub(super) async fn mark_interrupted(&self, deployment: &mut Deployment) -> Result<()> {
         if deployment.state.is_busy() {
-            let key = deployment.target().lock();
-            let lock = self.tools.records.get::<Lock>(&key).await?;
-            if lock.is_none_or(|lock| lock.value.operation != deployment.operation) {
+            let holder = holder(&self.tools.records, &deployment.target()).await?;
+            if holder.as_ref() != Some(&deployment.operation) {
                 deployment.state = State::Interrupted;
             }
         }
@@ -377,7 +385,7 @@ async fn find(
 }
 
 /// Deletes the record of an operation that does not start, and releases its lock.
-async fn forget(records: &Repository, key: &str, revision: Revision, held: Option<Held>) {
+async fn forget(records: &Repository, key: &str, revision: Revision, held: Option<Lease>) {
     if let Err(error) = records.delete(key, revision).await {
         // A server ends the operation later, because it has no lock.
         tracing::warn!(%error, "the record of an operation cannot be deleted");
@@ -390,7 +398,7 @@ async fn forget(records: &Repository, key: &str, revision: Revision, held: Optio
 /// Makes a change, ends its operation, and releases the lock.
 async fn run(
     mut work: Work,
-    held: Held,
+    held: Lease,
     metrics: Arc<Metrics>,
     _counted: Counted,
 ) -> Result<Ended, Problem> {
@@ -441,7 +449,36 @@ impl Drop for Counted {
 
 #[cfg(test)]
 mod tests {
+    use krm_template_deployment_manager::python::Forbidden;
+    use krm_template_server_core::store::Store;
+
     use super::*;
+
+    #[tokio::test]
+    async fn lists_of_types_wait_for_permits_of_expansions() {
+        #[derive(clap::Parser)]
+        struct Program {
+            #[command(flatten)]
+            limits: Limits,
+        }
+        let arguments = ["server", "--max-expansions", "1", "--max-waiting-expansions", "0"];
+        let limits = <Program as clap::Parser>::parse_from(arguments).limits;
+        let admission = Admission::new(&limits);
+        let metrics = Arc::new(Metrics::new(admission.clone(), "", ""));
+        let service = Deployments::new(Needs {
+            store: Arc::new(Measured::new(Store::memory(), Arc::clone(&metrics))),
+            limits,
+            admission: admission.clone(),
+            metrics,
+            python: Arc::new(Forbidden(&[])),
+            fetcher: None,
+            cluster: None,
+        });
+        let permit = admission.expansion().await.unwrap();
+        assert_eq!(service.types("default").await.unwrap_err().code, 429);
+        drop(permit);
+        assert_eq!(service.types("default").await.unwrap(), "[]");
+    }
 
     #[tokio::test]
     async fn a_change_that_does_not_start_leaves_no_lock() {
@@ -450,10 +487,10 @@ mod tests {
         let operation = Operation::new(ChangeKind::Create, &target, "ada");
         let key = Operation::key(&operation.name);
         let revision = records.put(&key, &operation, None).await.unwrap();
-        let held = Held::take(&records, &target, &operation.name).await.unwrap();
+        let held = take(&records, &target, &operation.name).await.unwrap();
         // The record cannot be deleted, because it has another revision.
         forget(&records, &key, revision + 7, Some(held)).await;
         assert!(records.get::<Operation>(&key).await.unwrap().is_some());
-        assert!(Held::take(&records, &target, "next").await.is_ok());
+        assert!(take(&records, &target, "next").await.is_ok());
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::object::draft::Draft;
 use crate::object::json;
+use krm_template_server_core::conditions::find;
 use krm_template_server_core::groups::{Group, Kind};
 
 /// The maximum length of a description in bytes.
@@ -49,13 +50,10 @@ fn instance(draft: &Draft, out: &mut String) {
         return;
     }
     let status = draft.value("status");
-    let conditions = status.get("conditions").and_then(Value::as_array);
-    let mut conditions = conditions.into_iter().flatten();
-    let ready = conditions.find(|condition| condition.get("type") == Some(&Value::from("Ready")));
-    for key in ["status", "reason"] {
+    let ready = find(status.get("conditions"), "Ready");
+    for text in [ready.status, ready.reason] {
         out.push(',');
-        let value = ready.and_then(|ready| ready.get(key)?.as_str());
-        json::quote(value.unwrap_or_default(), out);
+        json::quote(text, out);
     }
     out.push('\t');
     json::quote(text("/namespace").unwrap_or_default(), out);

@@ -394,7 +394,9 @@ fn in_yaml(why: &Diagnostic) -> String {
 }
 
 fn repeated_key(found: &Diagnostic) -> Option<(usize, String)> {
-    let key = found.message.strip_prefix("duplicate mapping key `")?.strip_suffix('`')?;
+    let (_, quoted) =
+        found.message.split_once('`').filter(|_| found.rule == Some("duplicate-key"))?;
+    let (key, _) = quoted.rsplit_once('`')?;
     Some((found.place.as_ref()?.line_column().0, key.to_owned()))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use krm_template_engine::{Assignment, Budget, Generation, Label, Options, Template};
 use krm_yaml::diagnostic::Diagnostics;
-use krm_yaml::{Cursor, Document};
+use krm_yaml::{ALIASES_EXPAND, Cursor, Document};
 
 use super::answer::{self, Expanded, Unwritable};
 use super::causes::{Hidden, Reporter};
@@ -234,7 +234,7 @@ impl Work<'_> {
 
     fn invalid(&self, root: Cursor<'_>, diagnostics: &Diagnostics, hidden: Hidden) -> Box<Status> {
         let mut errors = diagnostics.iter();
-        if let Some(error) = errors.find(|error| error.message.starts_with(ALIASES)) {
+        if let Some(error) = errors.find(|error| error.message.starts_with(ALIASES_EXPAND)) {
             return Status::bad_request(error.message.clone());
         }
         let reporter = self.reporter(hidden);
@@ -269,6 +269,3 @@ impl Work<'_> {
 pub(super) fn budget_of_trace<'l>(limits: &Limits<'l>) -> Budget<'l> {
     Budget::new(2 * limits.objects, 3 * limits.bytes, limits.is_late)
 }
-
-/// The prefix of the error for a text that is too large with its aliases expanded.
-const ALIASES: &str = "aliases expand to more than";

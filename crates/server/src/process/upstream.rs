@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use krm_template_engine::Assignment;
+use krm_template_engine::generate::{self, Problem};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::shorten::{MAX_QUOTED, start};
 use krm_yaml::{Cursor, Kind, Scalar};
@@ -66,7 +67,10 @@ fn value(index: usize, parameter: Cursor<'_>, diagnostics: &Diagnostics) -> Opti
             one.severity == Severity::Error && one.field.as_deref() == Some(&from)
         };
         if let Some(error) = diagnostics.iter().find(is_about) {
-            return invalid(format!("Invalid value: {}", expression(&error.message)));
+            return invalid(format!(
+                "Invalid value: {}",
+                expression(&text(parameter, "from"), &error.message)
+            ));
         }
         if !text(parameter, "from").is_empty() {
             return None;
@@ -81,16 +85,14 @@ fn value(index: usize, parameter: Cursor<'_>, diagnostics: &Diagnostics) -> Opti
     })
 }
 
-/// Converts the message of an invalid expression to the message of OpenShift's API.
-fn expression(message: &str) -> Cow<'_, str> {
-    let mut names = message.split('`').skip(1);
-    match names.next() {
-        Some(length) if message.starts_with("expected a length") => {
-            format!("range must be within [1-255] characters ({length})").into()
-        }
-        Some(range) if message.ends_with("is reversed") => {
-            format!("invalid range specified: {range}").into()
-        }
+/// Returns the message of OpenShift's API for an invalid expression, or our `message` if it has none.
+fn expression<'m>(from: &str, message: &'m str) -> Cow<'m, str> {
+    let error = generate::check(from).err();
+    let part = error.as_ref().and_then(|error| from.get(error.range.clone())).unwrap_or_default();
+    let part = start(part, MAX_QUOTED);
+    match error.map(|error| error.problem) {
+        Some(Problem::Length) => format!("range must be within [1-255] characters ({part})").into(),
+        Some(Problem::Reversed) => format!("invalid range specified: {part}").into(),
         _ => message.into(),
     }
 }

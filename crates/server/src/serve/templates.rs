@@ -1,8 +1,10 @@
 //! Requests for one stored object: create, get, update and patch.
 
 use std::iter;
+use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::sleep;
 
 use super::answer::{self, Answer};
 use super::call::{self, Call};
@@ -29,6 +31,10 @@ const NAME_ATTEMPTS: usize = 8;
 ///
 /// Source: `GuaranteedUpdate` of `k8s.io/apiserver/pkg/storage/etcd3`.
 const PATCH_ATTEMPTS: usize = 100;
+
+/// The number of attempts without a pause, and the longest pause before the others.
+const QUICK_ATTEMPTS: usize = 5;
+const MAX_PAUSE: Duration = Duration::from_millis(50);
 
 /// An object after a write, and its revision. The revision of an object that is not stored is zero.
 struct Written(Stored, Revision);
@@ -151,7 +157,11 @@ pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
 /// Patches an object, or applies a configuration.
 pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
-    for _ in 0..PATCH_ATTEMPTS {
+    for attempt in 0..PATCH_ATTEMPTS {
+        if attempt >= QUICK_ATTEMPTS {
+            let random = getrandom::u32().unwrap_or(u32::MAX);
+            sleep(MAX_PAUSE.mul_f64(f64::from(random) / f64::from(u32::MAX))).await;
+        }
         // Read again for each attempt, which consumes it: a copy would need twice the memory.
         let patch = call.work(call.body.len(), || Patch::read(call)).await?;
         let dry_run = patch.options.write.dry_run;

@@ -1,6 +1,6 @@
 //! Creating and updating objects.
 
-use krm_template_server_deployments::apply::{Prune, record};
+use krm_template_server_deployments::apply::{Conflicts, Prune, record};
 use serde_json::json;
 
 use crate::apply::Test;
@@ -24,7 +24,8 @@ async fn created() {
     let mut notes = Notes::default();
     let cluster = small.cluster();
     let all = objects(&[config_map("a", "1"), object("v1", "ServiceAccount", "s")]);
-    let steps = cluster.apply(&master(), &owner("web"), &all, &mut notes).await.unwrap();
+    let steps =
+        cluster.apply(&master(), &owner("web"), &all, Conflicts::Fail, &mut notes).await.unwrap();
     assert_eq!(shown(&steps), ["applied ServiceAccount/s", "applied ConfigMap/a"]);
     assert_eq!(notes.steps, steps);
     let live = small.get(&format!("{MAPS}/a")).await.unwrap();
@@ -41,7 +42,10 @@ async fn created() {
     );
     assert_eq!(metadata["managedFields"][0]["manager"], "krm-template");
     assert_eq!(metadata["managedFields"][0]["operation"], "Apply");
-    let again = cluster.apply(&master(), &owner("web"), &all, &mut Notes::default()).await.unwrap();
+    let again = cluster
+        .apply(&master(), &owner("web"), &all, Conflicts::Fail, &mut Notes::default())
+        .await
+        .unwrap();
     assert_eq!(shown(&again), ["unchanged ServiceAccount/s", "unchanged ConfigMap/a"]);
 }
 
@@ -49,7 +53,10 @@ async fn updated() {
     let small = Small::start().await;
     let (cluster, web) = (small.cluster(), owner("web"));
     let first = objects(&[config_map("a", "1"), config_map("b", "1"), config_map("c", "1")]);
-    let steps = cluster.apply(&master(), &web, &first, &mut Notes::default()).await.unwrap();
+    let steps = cluster
+        .apply(&master(), &web, &first, Conflicts::Fail, &mut Notes::default())
+        .await
+        .unwrap();
     let before = record(&[], &steps);
     let second = objects(&[config_map("b", "2"), config_map("d", "1")]);
     let mut notes = Notes::default();
@@ -78,10 +85,13 @@ async fn conflict() {
     let small = Small::start().await;
     let (cluster, web) = (small.cluster(), owner("web"));
     let all = objects(&[config_map("a", "1"), config_map("b", "1")]);
-    cluster.apply(&master(), &web, &all, &mut Notes::default()).await.unwrap();
+    cluster.apply(&master(), &web, &all, Conflicts::Fail, &mut Notes::default()).await.unwrap();
     small.patch(&format!("{MAPS}/b"), &json!({"data": {"a": "by hand"}})).await;
     let all = objects(&[config_map("a", "2"), config_map("b", "2"), config_map("c", "2")]);
-    let failure = cluster.apply(&master(), &web, &all, &mut Notes::default()).await.unwrap_err();
+    let failure = cluster
+        .apply(&master(), &web, &all, Conflicts::Fail, &mut Notes::default())
+        .await
+        .unwrap_err();
     assert_eq!(failure.code, 409);
     assert_eq!(
         failure.status["details"]["causes"],
@@ -100,10 +110,15 @@ async fn taken() {
     let small = Small::start().await;
     let cluster = small.cluster();
     let all = objects(&[config_map("a", "1")]);
-    cluster.apply(&master(), &owner("one"), &all, &mut Notes::default()).await.unwrap();
+    cluster
+        .apply(&master(), &owner("one"), &all, Conflicts::Fail, &mut Notes::default())
+        .await
+        .unwrap();
     small.asked().await;
-    let failure =
-        cluster.apply(&master(), &owner("two"), &all, &mut Notes::default()).await.unwrap_err();
+    let failure = cluster
+        .apply(&master(), &owner("two"), &all, Conflicts::Fail, &mut Notes::default())
+        .await
+        .unwrap_err();
     assert_eq!(failure.code, 409);
     assert_eq!(
         failure.message(),
@@ -122,8 +137,10 @@ async fn before() {
     // An owner annotation in the manifest has no effect.
     let mut own = config_map("a", "1");
     own["metadata"]["annotations"] = json!({"template.krm.dev/owner": web.annotation()});
-    let steps =
-        cluster.apply(&master(), &web, &objects(&[own]), &mut Notes::default()).await.unwrap();
+    let steps = cluster
+        .apply(&master(), &web, &objects(&[own]), Conflicts::Fail, &mut Notes::default())
+        .await
+        .unwrap();
     assert_eq!(shown(&steps), ["applied ConfigMap/a"]);
     assert_eq!(steps[0].message, "it existed before, so it will not be deleted");
     let live = small.get(&format!("{MAPS}/a")).await.unwrap();
@@ -148,7 +165,7 @@ async fn terminating() {
     let all = objects(&[config_map("a", "1")]);
     let failure = small
         .cluster()
-        .apply(&master(), &owner("web"), &all, &mut Notes::default())
+        .apply(&master(), &owner("web"), &all, Conflicts::Fail, &mut Notes::default())
         .await
         .unwrap_err();
     assert_eq!(
@@ -163,7 +180,7 @@ async fn secret() {
     value["stringData"] = json!({"a": "canary"});
     let failure = small
         .cluster()
-        .apply(&master(), &owner("web"), &objects(&[value]), &mut Notes::default())
+        .apply(&master(), &owner("web"), &objects(&[value]), Conflicts::Fail, &mut Notes::default())
         .await
         .unwrap_err();
     assert_eq!(failure.code, 422);
@@ -178,7 +195,13 @@ async fn characters() {
     let text = "a\u{85}b\u{2028}c\u{feff}d\u{7f}e\t😀 \"on\": 1e3\n";
     small
         .cluster()
-        .apply(&master(), &owner("web"), &objects(&[config_map("a", text)]), &mut Notes::default())
+        .apply(
+            &master(),
+            &owner("web"),
+            &objects(&[config_map("a", text)]),
+            Conflicts::Fail,
+            &mut Notes::default(),
+        )
         .await
         .unwrap();
     let live = small.get(&format!("{MAPS}/a")).await.unwrap();

@@ -1,6 +1,6 @@
 //! An unreachable cluster, and a busy one.
 
-use krm_template_server_deployments::apply::{Prune, record};
+use krm_template_server_deployments::apply::{Conflicts, Prune, record};
 use serde_json::json;
 
 use crate::apply::Test;
@@ -25,7 +25,7 @@ async fn completed() {
             let cluster = small.cluster();
             small.set(json!({"away": away, "lost": lost})).await;
             let mut notes = Notes::default();
-            let first = cluster.apply(&master(), &web, &all, &mut notes).await;
+            let first = cluster.apply(&master(), &web, &all, Conflicts::Fail, &mut notes).await;
             small.set(json!({"away": null, "lost": false})).await;
             let mut before = Vec::new();
             if let Err(failure) = first {
@@ -38,7 +38,10 @@ async fn completed() {
                     assert_eq!(live["metadata"]["uid"], object.uid.as_str());
                 }
             }
-            let steps = cluster.apply(&master(), &web, &all, &mut Notes::default()).await.unwrap();
+            let steps = cluster
+                .apply(&master(), &web, &all, Conflicts::Fail, &mut Notes::default())
+                .await
+                .unwrap();
             let recorded = record(&before, &steps);
             assert_eq!(recorded.len(), names.len());
             for object in &recorded {
@@ -61,7 +64,10 @@ async fn deleted() {
         for away in 0..5 {
             let small = Small::start().await;
             let cluster = small.cluster();
-            let steps = cluster.apply(&master(), &web, &all, &mut Notes::default()).await.unwrap();
+            let steps = cluster
+                .apply(&master(), &web, &all, Conflicts::Fail, &mut Notes::default())
+                .await
+                .unwrap();
             let recorded = record(&[], &steps);
             small.set(json!({"away": away, "lost": lost})).await;
             let first = cluster
@@ -91,13 +97,16 @@ async fn busy() {
     let small = Small::start().await;
     small.set(json!({"busy": 3})).await;
     let all = objects(&[config_map("a", "1")]);
-    let steps =
-        small.cluster().apply(&master(), &owner("web"), &all, &mut Notes::default()).await.unwrap();
+    let steps = small
+        .cluster()
+        .apply(&master(), &owner("web"), &all, Conflicts::Fail, &mut Notes::default())
+        .await
+        .unwrap();
     assert_eq!(shown(&steps), ["applied ConfigMap/a"]);
     small.set(json!({"busy": 100})).await;
     let failure = small
         .cluster()
-        .apply(&master(), &owner("web"), &all, &mut Notes::default())
+        .apply(&master(), &owner("web"), &all, Conflicts::Fail, &mut Notes::default())
         .await
         .unwrap_err();
     assert_eq!(failure.code, 429);
@@ -107,8 +116,11 @@ async fn unnoted() {
     let small = Small::start().await;
     let all = objects(&["a", "b", "c"].map(|name| config_map(name, "1")));
     let mut notes = Notes { stop_after: Some(2), ..Notes::default() };
-    let failure =
-        small.cluster().apply(&master(), &owner("web"), &all, &mut notes).await.unwrap_err();
+    let failure = small
+        .cluster()
+        .apply(&master(), &owner("web"), &all, Conflicts::Fail, &mut notes)
+        .await
+        .unwrap_err();
     assert_eq!((failure.code, failure.message()), (503, "the store is away"));
     assert_eq!(shown(&failure.done), ["applied ConfigMap/a", "applied ConfigMap/b"]);
     assert_eq!(small.get(&format!("{MAPS}/c")).await, None);

@@ -1,6 +1,6 @@
 //! Deletion of recorded objects only.
 
-use krm_template_server_deployments::apply::{Prune, Recorded, Step, record};
+use krm_template_server_deployments::apply::{Conflicts, Prune, Recorded, Step, record};
 use serde_json::json;
 
 use crate::apply::Test;
@@ -21,7 +21,7 @@ pub(crate) const TESTS: &[Test] = &[
 async fn applied(small: &Small, values: &[serde_json::Value]) -> Vec<Recorded> {
     let steps = small
         .cluster()
-        .apply(&master(), &owner("web"), &objects(values), &mut Notes::default())
+        .apply(&master(), &owner("web"), &objects(values), Conflicts::Fail, &mut Notes::default())
         .await
         .unwrap();
     small.asked().await;

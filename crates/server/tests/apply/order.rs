@@ -1,6 +1,6 @@
 //! Objects that other objects need come first, and the change waits for them.
 
-use krm_template_server_deployments::apply::Owner;
+use krm_template_server_deployments::apply::{Conflicts, Owner};
 use serde_json::json;
 
 use crate::apply::Test;
@@ -25,7 +25,11 @@ async fn waited() {
     let all =
         objects(&[widget, config_map("a", "1"), widgets(), object("v1", "Namespace", "shop")]);
     let mut notes = Notes::default();
-    let steps = small.cluster().apply(&master(), &owner("web"), &all, &mut notes).await.unwrap();
+    let steps = small
+        .cluster()
+        .apply(&master(), &owner("web"), &all, Conflicts::Fail, &mut notes)
+        .await
+        .unwrap();
     assert_eq!(
         shown(&notes.steps),
         [
@@ -49,7 +53,7 @@ async fn unknown() {
     let all = objects(&[config_map("a", "1"), object("example.org/v1", "Widget", "w")]);
     let failure = small
         .cluster()
-        .apply(&master(), &owner("web"), &all, &mut Notes::default())
+        .apply(&master(), &owner("web"), &all, Conflicts::Fail, &mut Notes::default())
         .await
         .unwrap_err();
     assert_eq!(failure.code, 404);
@@ -69,8 +73,11 @@ async fn namespaces() {
     let mut role = object("rbac.authorization.k8s.io/v1", "ClusterRole", "a:b");
     role["metadata"]["namespace"] = json!("shop");
     let all = objects(&[config_map("a", "1"), other, role]);
-    let steps =
-        small.cluster().apply(&master(), &owner("web"), &all, &mut Notes::default()).await.unwrap();
+    let steps = small
+        .cluster()
+        .apply(&master(), &owner("web"), &all, Conflicts::Fail, &mut Notes::default())
+        .await
+        .unwrap();
     let namespaces: Vec<(&str, &str)> = steps
         .iter()
         .map(|step| (step.object.name.as_str(), step.object.namespace.as_str()))
@@ -82,7 +89,7 @@ async fn namespaces() {
     let nowhere = Owner { namespace: "nowhere".to_owned(), ..owner("web") };
     let failure = small
         .cluster()
-        .apply(&master(), &nowhere, &objects(&[missing]), &mut Notes::default())
+        .apply(&master(), &nowhere, &objects(&[missing]), Conflicts::Fail, &mut Notes::default())
         .await
         .unwrap_err();
     assert_eq!((failure.code, failure.message()), (404, "namespaces \"nowhere\" not found"));
@@ -95,7 +102,7 @@ async fn twice() {
     let all = objects(&[config_map("a", "1"), named]);
     let failure = small
         .cluster()
-        .apply(&master(), &owner("web"), &all, &mut Notes::default())
+        .apply(&master(), &owner("web"), &all, Conflicts::Fail, &mut Notes::default())
         .await
         .unwrap_err();
     assert_eq!((failure.code, failure.message()), (400, "the object occurs twice; remove one"));

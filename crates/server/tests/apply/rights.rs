@@ -1,7 +1,7 @@
 //! All changes use the permissions of the caller.
 
 use krm_template_server_core::auth::User;
-use krm_template_server_deployments::apply::{Prune, record};
+use krm_template_server_deployments::apply::{Conflicts, Prune, record};
 use serde_json::{Value, json};
 
 use crate::apply::Test;
@@ -29,7 +29,7 @@ async fn forbidden() {
     reordered.remove(1);
     let failure = small
         .cluster()
-        .apply(&anna(), &owner("web"), &reordered, &mut Notes::default())
+        .apply(&anna(), &owner("web"), &reordered, Conflicts::Fail, &mut Notes::default())
         .await
         .unwrap_err();
     assert_eq!(failure.code, 403);
@@ -44,7 +44,13 @@ async fn forbidden() {
     elsewhere["metadata"]["namespace"] = json!("kube-system");
     let failure = small
         .cluster()
-        .apply(&anna(), &owner("web"), &objects(&[elsewhere]), &mut Notes::default())
+        .apply(
+            &anna(),
+            &owner("web"),
+            &objects(&[elsewhere]),
+            Conflicts::Fail,
+            &mut Notes::default(),
+        )
         .await
         .unwrap_err();
     assert_eq!((failure.code, failure.done.len()), (403, 0));
@@ -64,7 +70,13 @@ async fn impersonated() {
     small.asked().await;
     small
         .cluster()
-        .apply(&caller, &owner("web"), &objects(&[config_map("a", "1")]), &mut Notes::default())
+        .apply(
+            &caller,
+            &owner("web"),
+            &objects(&[config_map("a", "1")]),
+            Conflicts::Fail,
+            &mut Notes::default(),
+        )
         .await
         .unwrap();
     let asked = small.asked().await;
@@ -98,7 +110,7 @@ async fn powerful() {
         let caller =
             User { name: name.to_owned(), groups: vec![group.to_owned()], ..User::default() };
         let mut notes = Notes::default();
-        let apply = cluster.apply(&caller, &web, &all, &mut notes);
+        let apply = cluster.apply(&caller, &web, &all, Conflicts::Fail, &mut notes);
         let failure = apply.await.unwrap_err();
         assert_eq!((failure.code, failure.has_changed), (403, false));
         let message = failure.message();
@@ -112,7 +124,8 @@ async fn deletion() {
     let web = owner("web");
     let all = objects(&[object("v1", "ServiceAccount", "s"), config_map("a", "1")]);
     let cluster = small.cluster();
-    let steps = cluster.apply(&master(), &web, &all, &mut Notes::default()).await.unwrap();
+    let steps =
+        cluster.apply(&master(), &web, &all, Conflicts::Fail, &mut Notes::default()).await.unwrap();
     let recorded = record(&[], &steps);
     let failure = cluster
         .delete(&anna(), &web, &recorded, Prune::Default, &mut Notes::default())
@@ -129,7 +142,13 @@ async fn powerless() {
     small.set(json!({"users": {"server": {"rules": [{"resources": ["configmaps"]}]}}})).await;
     let failure = small
         .cluster()
-        .apply(&anna(), &owner("web"), &objects(&[config_map("a", "1")]), &mut Notes::default())
+        .apply(
+            &anna(),
+            &owner("web"),
+            &objects(&[config_map("a", "1")]),
+            Conflicts::Fail,
+            &mut Notes::default(),
+        )
         .await
         .unwrap_err();
     assert_eq!(

@@ -7,7 +7,7 @@ use crate::declare::model::Template;
 use crate::declare::parameter::Parameter;
 use crate::resolve::earlier::{self, Earlier, Referring};
 use crate::resolve::parameters::Parameters;
-use crate::values::generate::{self, ExpressionError};
+use crate::values::generate::{self, ExpressionError, Problem};
 use crate::values::random::{self, SeededRandom, SystemRandom};
 use krm_yaml::diagnostic::{Diagnostic, Result, Way};
 
@@ -153,6 +153,7 @@ fn check_seed(seed: &[u8]) -> std::result::Result<(), ExpressionError> {
         return Ok(());
     }
     Err(ExpressionError {
+        problem: Problem::Other,
         message: format!("the seed has fewer than {MIN_SEED} bytes"),
         range: 0..0,
         hint: Some("take what `head -c 32 /dev/urandom | base64` prints as the seed".to_owned()),

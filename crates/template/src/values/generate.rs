@@ -39,9 +39,22 @@ const WORD: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 const DIGITS: &str = "0123456789";
 const SYMBOLS: &str = "~!@#$%^&*()-_+={}[]\\|<,>.?/\"';:`";
 
+/// A kind of problem in a `from`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// A length is not from 1 to 255.
+    Length,
+    /// A range ends before it begins.
+    Reversed,
+    /// Any other.
+    Other,
+}
+
 /// Why no value can be generated from a `from`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpressionError {
+    /// The kind of the problem.
+    pub problem: Problem,
     /// The problem, in one line.
     pub message: String,
     /// The range of bytes in `from`.
@@ -52,7 +65,7 @@ pub struct ExpressionError {
 
 impl ExpressionError {
     fn new(message: impl Into<String>, range: Range<usize>) -> Self {
-        Self { message: message.into(), range, hint: None }
+        Self { problem: Problem::Other, message: message.into(), range, hint: None }
     }
 
     fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -219,7 +232,10 @@ fn parse_length(digits: &str, end: usize) -> Result<usize, ExpressionError> {
         return Ok(length);
     }
     let message = format!("expected a length from 1 to {MAX_LENGTH}, found `{digits}`");
-    let error = ExpressionError::new(message, end - digits.len()..end);
+    let error = ExpressionError {
+        problem: Problem::Length,
+        ..ExpressionError::new(message, end - digits.len()..end)
+    };
     Err(match length {
         Ok(0) => error,
         _ => error.hint("for a longer value repeat the class, as in `[a-z]{255}[a-z]{45}`"),
@@ -314,15 +330,16 @@ fn span(first: char, last: char, range: Range<usize>) -> Result<&'static str, Ex
         let kinds: [fn(&char) -> bool; 3] =
             [char::is_ascii_lowercase, char::is_ascii_uppercase, char::is_ascii_digit];
         let same_kind = kinds.iter().any(|kind| kind(&first) && kind(&last));
-        ExpressionError::new(format!("range `{first}-{last}` is reversed"), range).hint(
-            if same_kind {
-                format!("write it as `{last}-{first}`")
-            } else {
-                "lower case comes before upper case and letters before digits: \
-                 name the ranges one by one, as in `[a-zA-Z0-9]`"
-                    .to_owned()
-            },
-        )
+        let hint = if same_kind {
+            format!("write it as `{last}-{first}`")
+        } else {
+            "lower case comes before upper case and letters before digits: \
+             name the ranges one by one, as in `[a-zA-Z0-9]`"
+                .to_owned()
+        };
+        let message = format!("range `{first}-{last}` is reversed");
+        ExpressionError { problem: Problem::Reversed, ..ExpressionError::new(message, range) }
+            .hint(hint)
     })
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
-use crate::limits::{MAX_ALIASED_BYTES, MAX_ALIASED_NODES};
+use crate::limits::{ALIASES_EXPAND, MAX_ALIASED_BYTES, MAX_ALIASED_NODES};
 use crate::read::document::Cursor;
 use crate::scalar;
 use crate::scalar::data::Scalar;
@@ -347,7 +347,7 @@ impl<'d> Reader<'_> {
         };
         if !self.failed {
             self.fail(
-                Diagnostic::error(format!("aliases expand to more than {limit}"))
+                Diagnostic::error(format!("{ALIASES_EXPAND} {limit}"))
                     .at(cursor.place())
                     .hint("write the text out instead of using `*aliases`")
                     .into(),

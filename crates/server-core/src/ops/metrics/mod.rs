@@ -165,8 +165,8 @@ impl Metrics {
     }
 
     /// Sets the number of instances that wait for a step.
-    pub fn set_instances_queued(&self, count: i64) {
-        self.queue_length.set(count);
+    pub fn set_instances_queued(&self, count: usize) {
+        self.queue_length.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// Counts a request that was answered with `code`. `elapsed` is absent for a watch.

@@ -230,7 +230,7 @@ impl Etcd {
                 let read = client.get(key, options.clone());
                 let failure = match timeout(READ_ATTEMPT, read).await {
                     Ok(Ok(response)) => {
-                        self.0.members.succeeded().await;
+                        self.0.members.succeeded();
                         return Ok(response);
                     }
                     Ok(Err(error)) => Failure::of(&error),
@@ -255,7 +255,7 @@ impl Etcd {
             let mut client = limited(member.client.kv_client());
             let failure = match timeout(WRITE_ATTEMPT, client.txn(txn.clone())).await {
                 Ok(Ok(response)) => {
-                    self.0.members.succeeded().await;
+                    self.0.members.succeeded();
                     return Ok(response);
                 }
                 Ok(Err(error)) => Failure::of(&error),

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex as Lock;
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use etcd_client::{Certificate, Client, ConnectOptions, Identity, TlsOptions};
@@ -44,6 +45,8 @@ pub struct EtcdOptions {
 pub(super) struct Members {
     options: EtcdOptions,
     state: Mutex<State>,
+    /// The number of failures since the last success.
+    failures: AtomicUsize,
     /// The number of connections so far.
     connections: watch::Sender<u64>,
     /// The time of the last response from a quorum.
@@ -54,8 +57,6 @@ struct State {
     client: Option<Client>,
     /// The index of the current endpoint, modulo the number of endpoints.
     endpoint: usize,
-    /// The number of failures since the last success.
-    failures: usize,
     not_before: Instant,
     files: Vec<Option<SystemTime>>,
     files_seen: Instant,
@@ -87,14 +88,14 @@ impl Members {
         let state = State {
             client: None,
             endpoint: 0,
-            failures: 0,
             not_before: now,
             files: Vec::new(),
             files_seen: now,
         };
         let state = Mutex::new(state);
         let connections = watch::Sender::new(0);
-        let members = Self { options, state, connections, quorum: Lock::new(None) };
+        let failures = AtomicUsize::new(0);
+        let members = Self { options, state, failures, connections, quorum: Lock::new(None) };
         // Detects missing or invalid files.
         members.member().await.map_err(|why| Error::Unavailable(format!("etcd: {why}")))?;
         Ok(members)
@@ -125,10 +126,10 @@ impl Members {
         Ok(Member { client, connection: *self.connections.borrow() })
     }
 
-    /// Records a response from a quorum.
-    pub(super) async fn succeeded(&self) {
+    /// Records a response from a quorum. Does not wait for a connection, which others may wait for.
+    pub(super) fn succeeded(&self) {
         *self.quorum.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        self.state.lock().await.failures = 0;
+        self.failures.store(0, Ordering::Relaxed);
     }
 
     /// Records that a connection failed, so the next one goes to another member.
@@ -139,8 +140,8 @@ impl Members {
         }
         state.client = None;
         state.endpoint = state.endpoint.wrapping_add(1);
-        state.failures += 1;
-        if let Some(rounds) = state.failures.checked_sub(self.options.endpoints.len()) {
+        let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(rounds) = failures.checked_sub(self.options.endpoints.len()) {
             state.not_before = Instant::now() + pause(rounds);
         }
     }

@@ -93,7 +93,7 @@ async fn parent(context: &Context, child: &Instance) -> Result<Option<Instance>,
         return Ok(None);
     };
     let mut recorded = objects_of(&Status::of(&parent));
-    let planned = Planned::read(context, &parent).await?;
+    let planned = Planned::read(&context.state, &parent).await?;
     recorded.extend(planned.plan.objects.iter().map(recorded_of));
     // Of one that is being created, the uid is not known yet, nor a generated name.
     let is_child = |one: &Recorded| {

@@ -1,35 +1,33 @@
-//! The queue of instances: which one is worked on next, and when it is worked on again.
+//! The controllers: they follow the store, and work on the instances that are due.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use futures_util::future::join_all;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::authors;
-use super::lease::Lease;
-use super::record::{Cause, Context, Instance, Outcome, Stop, prefix};
-use super::{orphans, validated};
+use super::leader::Leader;
+use super::queue::{Queue, Seen};
+use super::record::{Cause, Context, Instance, Outcome, Stop};
+use super::{authors, orphans, validated};
 use crate::object::Stored;
 use crate::object::instance::templates;
 use crate::serve::state::State;
+use krm_template_server_core::conditions::find;
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::ops::measured::Measured;
 use krm_template_server_core::ops::panics;
 use krm_template_server_core::ops::shutdown::Phase;
 use krm_template_server_core::ops::units::duration;
-use krm_template_server_core::store::{Error, Event, Item};
+use krm_template_server_core::store::{Error, Event, Item, Revision};
 
 /// The maximum number of instances that are worked on at the same time.
 const WORKERS: usize = 5;
 
-/// The first and the last delay before a failed step is tried again. It doubles each time.
-const DELAYS: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(10));
-
-/// The pause before a watch of the store is opened again.
+/// The pause before a watch of the store, or the controller, starts again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The number of items that are read at once.
@@ -54,20 +52,6 @@ pub struct Options {
     pub requester_max_age: Option<Duration>,
 }
 
-/// An instance in the queue.
-#[derive(Clone, Debug, Default)]
-struct Entry {
-    /// Its uid, generation and whether it is being deleted, when it was last worked on.
-    seen: String,
-    /// The stored Templates that it names.
-    templates: Vec<String>,
-    /// When it is worked on next, and why.
-    due: Option<(Instant, Cause)>,
-    /// The number of failed steps in a row.
-    failures: u32,
-    is_ready: bool,
-}
-
 /// A change in the store.
 enum Change {
     /// An instance with this key was written.
@@ -78,111 +62,74 @@ enum Change {
     Listed(Group, BTreeMap<String, String>),
     /// A stored Template was written or deleted: its namespace and its name.
     Template(String, String),
-}
-
-/// The parts of a written instance that an [`Entry`] has.
-struct Seen {
-    version: String,
-    templates: Vec<String>,
-    is_ready: bool,
+    /// Changes of Templates were missed.
+    AnyTemplate,
 }
 
 struct Controller {
     state: Arc<State>,
     options: Options,
-    lease: Lease,
-    entries: BTreeMap<String, Entry>,
-    active: BTreeSet<String>,
+    leader: Leader,
+    queue: Queue,
     running: JoinSet<(String, Duration, Result<Outcome, Stop>)>,
 }
 
 /// Works on instances until the server ends. `is_alone` means that no other server uses the store.
+/// After a panic, the controller starts again.
 pub async fn run(state: Arc<State>, options: Options, is_alone: bool) {
     if options.no_instances {
         return;
     }
-    let store = Arc::clone(&state.store);
-    let lease = if is_alone {
-        Lease::alone()
-    } else {
-        let lease = Lease::shared();
-        tokio::spawn(lease.clone().keep(Arc::clone(&store)));
-        lease
-    };
-    let (sender, mut changes) = mpsc::channel(100);
-    for group in Group::ALL {
-        for kind in [Kind::Instance, Kind::Template] {
-            let prefix = format!("/{}/{}/", group.name(), kind.resource());
-            let kind = (group, kind);
-            tokio::spawn(follow(Arc::clone(&store), kind, prefix, sender.clone()));
-        }
-        // It is written after the Template.
-        let prefix = format!("/{}/{}/", group.name(), authors::KEYS);
-        let kind = (group, Kind::Template);
-        tokio::spawn(follow(Arc::clone(&store), kind, prefix, sender.clone()));
-    }
-    let shutdown = state.shutdown.clone();
-    let mut controller = Controller {
-        state,
-        options,
-        lease,
-        entries: BTreeMap::new(),
-        active: BTreeSet::new(),
-        running: JoinSet::new(),
-    };
-    loop {
-        let next = controller.start();
+    let leader = if is_alone { Leader::Alone } else { Leader::Shared(Arc::default()) };
+    let work = || async {
+        let (sender, changes) = mpsc::channel(100);
+        let mut controller = Controller {
+            state: Arc::clone(&state),
+            options,
+            leader: leader.clone(),
+            queue: Queue::default(),
+            running: JoinSet::new(),
+        };
         tokio::select! {
-            () = shutdown.reached(Phase::Closing) => return,
-            change = changes.recv() => match change {
-                Some(change) => controller.note(change),
-                None => return,
-            },
-            Some(ended) = controller.running.join_next() => {
-                if let Ok((key, elapsed, outcome)) = ended {
-                    controller.end(&key, elapsed, outcome);
-                }
-            }
-            () = sleep_until(next) => {}
+            () = leader.keep(&state.store) => {}
+            () = follow_all(&state.store, &sender) => {}
+            () = controller.run(changes) => {}
         }
-    }
+    };
+    panics::restarted(&state.metrics, PAUSE, work).await;
+    leader.release().await;
 }
 
 impl Controller {
+    /// Works until the server ends, and then waits for the steps that have begun.
+    async fn run(&mut self, mut changes: mpsc::Receiver<Change>) {
+        let shutdown = self.state.shutdown.clone();
+        loop {
+            let next = self.start();
+            tokio::select! {
+                () = shutdown.reached(Phase::Closing) => break,
+                Some(change) = changes.recv() => self.note(change),
+                Some(ended) = self.running.join_next() => {
+                    if let Ok((key, elapsed, outcome)) = ended {
+                        self.end(&key, elapsed, &outcome);
+                    }
+                }
+                () = sleep_until(next) => {}
+            }
+        }
+        while self.running.join_next().await.is_some() {}
+    }
+
     /// Starts the steps that are due. Returns when to look again.
     fn start(&mut self) -> Instant {
         let now = Instant::now();
-        let later = now + PAUSE;
-        let Some(epoch) = self.lease.epoch() else {
-            return later;
+        let Some(epoch) = self.leader.epoch() else {
+            return now + PAUSE;
         };
-        let mut next = now + Duration::from_mins(1);
-        let mut queued = 0;
-        let mut ready = Vec::new();
-        for (key, entry) in &self.entries {
-            let Some((due, cause)) = entry.due else {
-                continue;
-            };
-            if self.active.contains(key) {
-                continue;
-            }
-            if due > now {
-                next = next.min(due);
-            } else {
-                queued += 1;
-                ready.push((due, key.clone(), cause));
-            }
-        }
-        ready.sort_by_key(|(due, ..)| *due);
-        for (_, key, cause) in ready {
-            if self.running.len() >= WORKERS {
-                break;
-            }
-            if let Some(entry) = self.entries.get_mut(&key) {
-                entry.due = None;
-            }
+        while self.running.len() < WORKERS
+            && let Some((key, cause)) = self.queue.next(now)
+        {
             let context = self.context(epoch);
-            self.active.insert(key.clone());
             self.running.spawn(async move {
                 let began = Instant::now();
                 let state = Arc::clone(&context.state);
@@ -193,121 +140,58 @@ impl Controller {
             });
         }
         let metrics = &self.state.metrics;
-        metrics.set_instances_queued(queued);
+        metrics.set_instances_queued(self.queue.queued(now));
         for group in Group::ALL {
-            let prefix = prefix(group);
             for is_ready in [true, false] {
-                let all = self.entries.iter();
-                let all = all
-                    .filter(|(key, entry)| key.starts_with(&prefix) && entry.is_ready == is_ready);
-                metrics.set_instances(group, is_ready, all.count());
+                metrics.set_instances(group, is_ready, self.queue.count(group, is_ready));
             }
         }
-        next
+        let last = now + Duration::from_mins(1);
+        self.queue.later().map_or(last, |later| later.min(last))
     }
 
     fn context(&self, epoch: u64) -> Context {
         Context {
             state: Arc::clone(&self.state),
-            lease: self.lease.clone(),
+            leader: self.leader.clone(),
             epoch,
             max_age: self.options.requester_max_age,
         }
     }
 
-    /// Takes a change into the queue. The status does not count.
+    /// Takes a change into the queue.
     fn note(&mut self, change: Change) {
-        let (key, written) = match change {
-            Change::Written(key, written) => (key, written),
+        let now = Instant::now();
+        match change {
+            Change::Written(key, seen) => self.queue.write(&key, seen, now),
             Change::Deleted(item) => {
-                self.entries.remove(&item.key);
+                self.queue.remove(&item.key);
                 // Without the lease, another server deletes what is in the cluster.
-                let epoch = self.lease.epoch();
+                let epoch = self.leader.epoch();
                 let context = self.context(epoch.unwrap_or_default());
                 tokio::spawn(gone(context, item, epoch.is_some()));
-                return;
             }
             Change::Listed(group, known) => {
-                let prefix = prefix(group);
-                let is_there = |key: &String| !key.starts_with(&prefix) || known.contains_key(key);
-                self.entries.retain(|key, _| is_there(key));
+                self.queue.retain(group, &known);
                 let state = Arc::clone(&self.state);
                 tokio::spawn(async move {
                     if let Err(error) = orphans::sweep(&state.store, group, &known).await {
                         tracing::warn!(%error, "cannot delete what belongs to deleted instances");
                     }
                 });
-                return;
             }
-            Change::Template(namespace, name) => {
-                let prefix = format!("{}{namespace}/", prefix(Group::Krm));
-                let all = self.entries.range_mut(prefix.clone()..);
-                for (_, entry) in all.take_while(|(key, _)| key.starts_with(&prefix)) {
-                    if entry.templates.contains(&name) {
-                        entry.failures = 0;
-                        entry.due = Some((Instant::now(), Cause::Change));
-                    }
-                }
-                return;
-            }
-        };
-        let entry = self.entries.entry(key).or_default();
-        let Seen { version, templates, is_ready } = written;
-        entry.is_ready = is_ready;
-        entry.templates = templates;
-        if entry.seen != version {
-            entry.seen = version;
-            entry.failures = 0;
-            entry.due = Some((Instant::now(), Cause::Change));
+            Change::Template(namespace, name) => self.queue.touch(Some((&namespace, &name)), now),
+            Change::AnyTemplate => self.queue.touch(None, now),
         }
     }
 
-    fn end(&mut self, key: &str, elapsed: Duration, outcome: Result<Outcome, Stop>) {
-        self.active.remove(key);
-        let Some(entry) = self.entries.get_mut(key) else {
-            return;
-        };
-        // It has changed meanwhile.
-        if entry.due.is_some() {
-            return;
+    fn end(&mut self, key: &str, elapsed: Duration, outcome: &Result<Outcome, Stop>) {
+        if let Err(Stop::Store(status)) = outcome {
+            tracing::warn!(key, why = status.message, "an instance cannot be worked on");
         }
-        let now = Instant::now();
-        let (result, due) = match outcome {
-            Ok(Outcome::Done) => {
-                entry.failures = 0;
-                let resync = jittered(self.options.resync);
-                let due = (!resync.is_zero()).then(|| (now + resync, Cause::Change));
-                ("done", due)
-            }
-            Ok(Outcome::Gone) => {
-                self.entries.remove(key);
-                self.state.metrics.observe_reconcile("done", elapsed);
-                return;
-            }
-            Ok(Outcome::Again(delay)) => ("waiting", Some((now + delay, Cause::Poll))),
-            Ok(Outcome::Failed) => ("failed", Some(back_off(entry, now))),
-            Err(Stop::Changed) => ("changed", Some((now + PAUSE, Cause::Change))),
-            Err(Stop::Store(status)) => {
-                tracing::warn!(key, why = status.message, "an instance cannot be worked on");
-                ("failed", Some(back_off(entry, now)))
-            }
-        };
-        entry.due = due;
+        let result = self.queue.end(key, outcome, self.options.resync, Instant::now());
         self.state.metrics.observe_reconcile(result, elapsed);
     }
-}
-
-fn back_off(entry: &mut Entry, now: Instant) -> (Instant, Cause) {
-    let delay = DELAYS.0.saturating_mul(2_u32.saturating_pow(entry.failures));
-    entry.failures = entry.failures.saturating_add(1);
-    (now + jittered(delay.min(DELAYS.1)), Cause::Change)
-}
-
-/// Returns a duration that differs from the given one by at most a tenth.
-fn jittered(duration: Duration) -> Duration {
-    let random = getrandom::u32().unwrap_or(u32::MAX / 2);
-    let share = f64::from(random) / f64::from(u32::MAX);
-    duration.mul_f64(0.2f64.mul_add(share, 0.9))
 }
 
 /// Works on an instance once.
@@ -346,111 +230,144 @@ async fn gone(context: Context, item: Item, is_leader: bool) {
     }
 }
 
-/// Reports all instances of a group, and then their changes.
+/// Reports all instances, and then their changes and those of Templates. Never returns.
+async fn follow_all(store: &Measured, changes: &mpsc::Sender<Change>) {
+    let all = Group::ALL.into_iter().flat_map(|group| {
+        // The authors are written after the Template.
+        let templates = [Kind::Template.resource(), authors::KEYS].map(|keys| (None, keys));
+        let instances = (Some(group), Kind::Instance.resource());
+        [instances].into_iter().chain(templates).map(move |(of, keys)| {
+            let prefix = format!("/{}/{keys}/", group.name());
+            follow(store, of, prefix, changes)
+        })
+    });
+    join_all(all).await;
+}
+
+/// Follows the instances of a group, or Templates. Never returns.
 async fn follow(
-    store: Arc<Measured>,
-    kind: (Group, Kind),
+    store: &Measured,
+    instances: Option<Group>,
     prefix: String,
-    changes: mpsc::Sender<Change>,
+    changes: &mpsc::Sender<Change>,
 ) {
+    let mut is_again = false;
     loop {
-        if let Err(error) = followed(&store, kind, &prefix, &changes).await {
+        if let Err(error) = followed(store, instances, &prefix, changes, is_again).await {
             tracing::debug!(%error, "the watch of instances ends");
         }
-        if changes.is_closed() {
-            return;
-        }
+        is_again = true;
         sleep(PAUSE).await;
     }
 }
 
 async fn followed(
     store: &Measured,
-    (group, kind): (Group, Kind),
+    instances: Option<Group>,
     prefix: &str,
     changes: &mpsc::Sender<Change>,
+    is_again: bool,
 ) -> Result<(), Error> {
-    let is_of_templates = kind == Kind::Template;
-    let mut known = BTreeMap::new();
-    let mut after = None;
-    let mut at = None;
-    let revision = loop {
-        let page = store.list(prefix, after.as_deref(), PAGE, at).await?;
-        at = Some(page.revision);
-        for item in page.items.iter().filter(|_| !is_of_templates) {
-            let stored = Stored::decode(&item.value);
-            let uid = stored.map(|stored| stored.uid().to_owned());
-            known.insert(item.key.clone(), uid.unwrap_or_default());
-            send(changes, item).await;
-        }
-        match page.items.last() {
-            Some(last) if page.remaining > 0 && !is_of_templates => after = Some(last.key.clone()),
-            _ => break page.revision,
-        }
+    let revision = match instances {
+        Some(group) => list(store, group, prefix, changes).await?,
+        None => store.list(prefix, None, 1, None).await?.revision,
     };
-    if !is_of_templates {
-        // The receiver has ended with the server.
-        let _ = changes.send(Change::Listed(group, known)).await;
+    if instances.is_none() && is_again {
+        let _ = changes.send(Change::AnyTemplate).await;
     }
     let mut watch = store.watch(prefix, revision).await?;
     loop {
-        match watch.next().await? {
-            Event::Put(item, _) | Event::Delete(item) if is_of_templates => {
-                let key = item.key.strip_prefix(prefix);
-                if let Some((namespace, name)) = key.and_then(|key| key.split_once('/')) {
-                    let change = Change::Template(namespace.to_owned(), name.to_owned());
-                    let _ = changes.send(change).await;
-                }
+        let change = match watch.next().await? {
+            Event::Put(item, _) | Event::Delete(item) if instances.is_none() => {
+                let place = item.key.strip_prefix(prefix).and_then(|rest| rest.split_once('/'));
+                place.map(|(namespace, name)| {
+                    Change::Template(namespace.to_owned(), name.to_owned())
+                })
             }
-            Event::Put(item, _) => send(changes, &item).await,
-            Event::Delete(item) => {
-                let _ = changes.send(Change::Deleted(item)).await;
-            }
-            Event::Progress(_) if changes.is_closed() => return Ok(()),
-            Event::Progress(_) => {}
+            Event::Put(item, _) => written(&item),
+            Event::Delete(item) => Some(Change::Deleted(item)),
+            Event::Progress(_) => None,
+        };
+        if let Some(change) = change {
+            // The receiver has ended with the server.
+            let _ = changes.send(change).await;
         }
     }
 }
 
-async fn send(changes: &mpsc::Sender<Change>, item: &Item) {
-    let Ok(stored) = Stored::decode(&item.value) else {
-        return;
+/// Reports all instances of a group. Returns the revision of the list.
+async fn list(
+    store: &Measured,
+    group: Group,
+    prefix: &str,
+    changes: &mpsc::Sender<Change>,
+) -> Result<Revision, Error> {
+    let mut known = BTreeMap::new();
+    let mut after = None;
+    let mut at = None;
+    loop {
+        let page = store.list(prefix, after.as_deref(), PAGE, at).await?;
+        at = Some(page.revision);
+        for item in &page.items {
+            let stored = Stored::decode(&item.value);
+            let uid = stored.map(|stored| stored.uid().to_owned());
+            known.insert(item.key.clone(), uid.unwrap_or_default());
+            if let Some(change) = written(item) {
+                let _ = changes.send(change).await;
+            }
+        }
+        match page.items.last() {
+            Some(last) if page.remaining > 0 => after = Some(last.key.clone()),
+            _ => {
+                let _ = changes.send(Change::Listed(group, known)).await;
+                return Ok(page.revision);
+            }
+        }
+    }
+}
+
+/// Returns what a written instance changes.
+fn written(item: &Item) -> Option<Change> {
+    let stored = Stored::decode(&item.value).ok()?;
+    let draft = stored.draft(item.revision);
+    let spec = draft.field("spec").unwrap_or_default();
+    // OpenShift's group has no generation, and its spec never changes.
+    let generation = draft.metadata.get("generation").map(ToString::to_string);
+    let generation = generation.unwrap_or_else(|| spec.len().to_string());
+    let status = draft.value("status");
+    let seen = Seen {
+        group: draft.group,
+        version: format!("{} {generation} {}", stored.uid(), stored.is_being_deleted()),
+        templates: templates(&draft.value("spec")),
+        is_ready: find(status.get("conditions"), "Ready").status == "True",
     };
-    let seen = {
-        let draft = stored.draft(item.revision);
-        let spec = draft.field("spec").unwrap_or_default();
-        // OpenShift's group has no generation, and its spec never changes.
-        let generation = draft.metadata.get("generation").map(ToString::to_string);
-        let generation = generation.unwrap_or_else(|| spec.len().to_string());
-        let status = draft.value("status");
-        let conditions = status.get("conditions").and_then(Value::as_array);
-        let is_ready = conditions.into_iter().flatten().any(|one| {
-            let text = |key: &str| one.get(key).and_then(Value::as_str);
-            (text("type"), text("status")) == (Some("Ready"), Some("True"))
-        });
-        let version = format!("{} {generation} {}", stored.uid(), stored.is_being_deleted());
-        Seen { version, templates: templates(&draft.value("spec")), is_ready }
-    };
-    let change = Change::Written(item.key.clone(), seen);
-    // The receiver has ended with the server.
-    let _ = changes.send(change).await;
+    Some(Change::Written(item.key.clone(), seen))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::leader::tests::store;
     use super::*;
 
-    #[test]
-    fn delays_double_up_to_a_bound() {
-        let mut entry = Entry::default();
-        let now = Instant::now();
-        let mut last = Duration::ZERO;
-        for expected in [5, 10, 20, 40, 80, 160, 320, 600, 600] {
-            let (due, _) = back_off(&mut entry, now);
-            last = due - now;
-            let expected = Duration::from_secs(expected);
-            assert!(last >= expected.mul_f64(0.9) && last <= expected.mul_f64(1.1), "{last:?}");
+    #[tokio::test]
+    async fn templates_that_have_changed_unseen_are_reported() {
+        let store = store();
+        let prefix = "/template.krm.dev/templates/";
+        for is_again in [false, true] {
+            let (sender, mut changes) = mpsc::channel(1);
+            let create = async {
+                tokio::task::yield_now().await;
+                let key = format!("{prefix}shop/web-{is_again}");
+                store.create(&key, Default::default()).await.unwrap();
+                std::future::pending().await
+            };
+            let first = tokio::select! {
+                _ = followed(&store, None, prefix, &sender, is_again) => None,
+                change = changes.recv() => change,
+                () = create => None,
+            };
+            assert_eq!(matches!(first, Some(Change::AnyTemplate)), is_again);
+            assert_eq!(matches!(first, Some(Change::Template(..))), !is_again);
         }
-        assert!(last <= Duration::from_mins(11));
     }
 }

@@ -163,13 +163,7 @@ async fn values(
     let Some(cluster) = &state.cluster else {
         return without_cluster(kind, name, may_be_missing);
     };
-    let object = Recorded {
-        api_version: "v1".to_owned(),
-        kind: kind.to_owned(),
-        namespace: instance.namespace().to_owned(),
-        name: name.to_owned(),
-        uid: String::new(),
-    };
+    let object = Recorded::new("v1", kind, instance.namespace(), name);
     let live = cluster.live(user, &object).await;
     match live.map_err(|failure| Problem::new("Forbidden", failure.message()))? {
         Some(live) => {

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::expansion::{Problem, VALUES_CHANGED, data};
-use super::objects::owner;
+use super::objects::{owner, suffixed};
 use super::record::{Instance, Plan};
 use super::report::problem;
 use crate::process::instance::{Expansion, Generated};
@@ -30,13 +30,8 @@ pub(super) struct Kept {
 
 /// Returns the Secret with generated values as it is recorded.
 pub(super) fn recorded(instance: &Instance) -> Recorded {
-    Recorded {
-        api_version: "v1".to_owned(),
-        kind: "Secret".to_owned(),
-        namespace: instance.namespace().to_owned(),
-        name: format!("{}-generated", instance.name()),
-        uid: String::new(),
-    }
+    let name = suffixed(instance.name(), "-generated");
+    Recorded::new("v1", "Secret", instance.namespace(), &name)
 }
 
 /// Returns the Secret with generated values, if there are any.

@@ -8,7 +8,7 @@
 //!
 //! | module | purpose |
 //! |---|---|
-//! | `controller` | the queue of instances, and who works on them |
+//! | `controller`, `queue` | who works on instances; the order in which they are due |
 //! | `own`, `openshift` | one step of an instance of our group, and of OpenShift's |
 //! | `objects`, `journal`, `report` | objects, steps, failures and events of an instance |
 //! | `standing` | whether recorded users still count |
@@ -24,7 +24,7 @@
 //! | `record` | what is stored about an instance |
 //! | `revisions` | earlier versions of an instance |
 //! | `orphans` | records of instances that are gone |
-//! | `lease` | one of several servers at a time |
+//! | `leader` | one of several servers at a time |
 
 pub(super) mod authors;
 mod chain;
@@ -33,12 +33,13 @@ pub(super) mod deleter;
 pub(super) mod expansion;
 mod journal;
 mod kept;
-mod lease;
+mod leader;
 mod objects;
 mod openshift;
 mod orphans;
 mod own;
 pub(super) mod preview;
+mod queue;
 mod record;
 mod recorded;
 mod removal;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::engine::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use krm_core::names::SUBDOMAIN;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -14,6 +15,19 @@ use krm_template_server_core::groups::Kind;
 use krm_template_server_deployments::apply::readiness::State;
 use krm_template_server_deployments::apply::types::Key;
 use krm_template_server_deployments::apply::{Cluster, Failure, Object, Owner, Recorded};
+
+/// Returns a name with a suffix, which has at most [`SUBDOMAIN`] bytes: a name that is too long is cut,
+/// and gets a hash.
+pub(super) fn suffixed(name: &str, suffix: &str) -> String {
+    let most = SUBDOMAIN.saturating_sub(suffix.len());
+    if name.len() <= most {
+        return format!("{name}{suffix}");
+    }
+    let hash: String =
+        Sha256::digest(name).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let head = name.get(..most.saturating_sub(hash.len() + 1)).unwrap_or_default();
+    format!("{}-{hash}{suffix}", head.trim_end_matches(['-', '.']))
+}
 
 /// The maximum number of objects that a message names.
 pub(super) const NAMED: usize = 10;
@@ -48,11 +62,8 @@ pub(super) fn recorded_of(object: &Value) -> Recorded {
     let object = object.get("ref").unwrap_or(object);
     let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
     Recorded {
-        api_version: text("apiVersion").to_owned(),
-        kind: text("kind").to_owned(),
-        namespace: text("namespace").to_owned(),
-        name: text("name").to_owned(),
         uid: text("uid").to_owned(),
+        ..Recorded::new(text("apiVersion"), text("kind"), text("namespace"), text("name"))
     }
 }
 
@@ -75,6 +86,15 @@ pub(super) fn write(status: &mut Status, recorded: &[Recorded]) {
         })
         .collect();
     status.fields.insert("objects".to_owned(), json!(objects));
+}
+
+/// Removes the objects that are gone from a status.
+pub(super) fn retain(status: &mut Status, rest: &[Recorded]) {
+    let objects = status.fields.get("objects").and_then(Value::as_array);
+    let objects = objects.into_iter().flatten();
+    let is_left = |shown: &&Value| rest.iter().any(|one| one.is_same(&recorded_of(shown)));
+    let kept: Vec<Value> = objects.filter(is_left).cloned().collect();
+    status.fields.insert("objects".to_owned(), json!(kept));
 }
 
 /// Returns the number of the wave in which an object of a status was applied.
@@ -127,21 +147,6 @@ pub(super) fn flat<'o>(objects: impl Iterator<Item = &'o Object>) -> Vec<&'o Val
             Some(items) if is_list => left.extend(items.iter().rev()),
             _ => all.push(value),
         }
-    }
-    all
-}
-
-/// Returns the identities of objects.
-pub(super) fn identities(objects: &[&Value]) -> Vec<Recorded> {
-    let mut all = Vec::new();
-    for value in objects {
-        let mut one = recorded_of(value);
-        let metadata = value.get("metadata").unwrap_or(&Value::Null);
-        let text = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or_default();
-        text("namespace").clone_into(&mut one.namespace);
-        text("name").clone_into(&mut one.name);
-        one.uid.clear();
-        all.push(one);
     }
     all
 }
@@ -199,6 +204,19 @@ pub(super) fn hash(objects: &[Object], key: &str, user: &str) -> String {
 mod tests {
     use super::super::record::Plan;
     use super::*;
+
+    #[test]
+    fn a_long_name_is_cut() {
+        assert_eq!(suffixed("web", "-generated"), "web-generated");
+        let long = |end: &str| "a".repeat(253 - end.len()) + end;
+        assert_eq!(suffixed(&long("")[10..], "-generated"), long("-generated"));
+        let cut = suffixed(&long("b"), "-generated");
+        assert_eq!(cut.len(), SUBDOMAIN);
+        assert!(cut.ends_with("-generated"));
+        assert_ne!(cut, suffixed(&long("c"), "-generated"));
+        let dots = format!("{}.{}", "a".repeat(233), "b".repeat(19));
+        assert!(!suffixed(&dots, "-generated").contains(".-"));
+    }
 
     #[test]
     fn a_hash_does_not_tell_of_the_values_of_secrets() {

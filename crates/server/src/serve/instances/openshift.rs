@@ -14,10 +14,11 @@ use serde_json::{Value, json};
 
 use super::objects::{flat, owner};
 use super::record::{Context, Instance, Outcome, Plan, Planned, Stop};
-use super::report::{learn, tell, tell_ready};
+use super::report::{READY, learn, tell};
 use super::status::Status;
 use super::{chain, expansion, standing};
 use krm_template_server_core::auth::User;
+use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_deployments::apply::readiness::{self, State, is_awaited};
 use krm_template_server_deployments::apply::{
     Cluster, Failure, Object, Owner, Recorded, add_values,
@@ -39,11 +40,11 @@ pub(super) async fn step(
     instance: &mut Instance,
 ) -> Result<Outcome, Stop> {
     let mut status = Status::of(instance);
-    let is_final = status.is_ready() || status.condition("InstantiateFailure").is_some();
+    let is_final = status.is_ready() || status.condition("InstantiateFailure").status == "True";
     if is_final {
         return Ok(Outcome::Done);
     }
-    let mut planned = Planned::read(context, instance).await?;
+    let mut planned = Planned::read(&context.state, instance).await?;
     let work = Work {
         context,
         cluster,
@@ -84,7 +85,7 @@ pub(super) async fn step(
         Ok(true) => {
             status.set("Ready", true, "Created", "");
             instance.save(context, &status.value()).await?;
-            tell_ready(cluster, instance).await;
+            tell(cluster, instance, "Normal", "Ready", READY).await;
             Ok(Outcome::Done)
         }
         Ok(false) => {
@@ -176,13 +177,7 @@ impl Work<'_> {
         let Some(name) = spec.pointer("/secret/name").and_then(Value::as_str) else {
             return Ok(());
         };
-        let secret = Recorded {
-            api_version: "v1".to_owned(),
-            kind: "Secret".to_owned(),
-            namespace: instance.namespace().to_owned(),
-            name: name.to_owned(),
-            uid: String::new(),
-        };
+        let secret = Recorded::new("v1", "Secret", instance.namespace(), name);
         if !self.may("get", "secrets", &secret).await? {
             return Err(Failed::Text(format!(
                 "unable to authorize user to retrive TemplateInstance Secret: secrets {name:?} is \
@@ -203,13 +198,9 @@ impl Work<'_> {
     async fn may_process(&self, instance: &Instance) -> Result<(), Failed> {
         let spec = instance.spec();
         let name = spec.pointer("/template/metadata/name").and_then(Value::as_str);
-        let review = Recorded {
-            api_version: "template.openshift.io/v1".to_owned(),
-            kind: "Template".to_owned(),
-            namespace: instance.namespace().to_owned(),
-            name: name.unwrap_or_default().to_owned(),
-            uid: String::new(),
-        };
+        let (version, kind) = (Group::OpenShift.api_version(), Kind::Template.name());
+        let name = name.unwrap_or_default();
+        let review = Recorded::new(version, kind, instance.namespace(), name);
         for resource in ["templateconfigs", "processedtemplates"] {
             if self.may("create", resource, &review).await? {
                 return Ok(());
@@ -217,8 +208,7 @@ impl Work<'_> {
         }
         Err(Failed::Text(format!(
             "unable to authorize user to create TemplateConfig : \
-             templateconfigs.template.openshift.io {:?} is forbidden: ",
-            review.name
+             templateconfigs.template.openshift.io {name:?} is forbidden: "
         )))
     }
 
@@ -262,14 +252,7 @@ impl Work<'_> {
 
     /// Returns the identity of an object that the requester may create.
     async fn admitted(&self, object: &Value) -> Result<Recorded, Failed> {
-        let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
-        let mut one = Recorded {
-            api_version: text("/apiVersion").to_owned(),
-            kind: text("/kind").to_owned(),
-            namespace: text("/metadata/namespace").to_owned(),
-            name: text("/metadata/name").to_owned(),
-            uid: String::new(),
-        };
+        let mut one = Recorded::of(object);
         let kind = match self.cluster.kind(&one).await {
             Ok(kind) => kind,
             Err(failure) if is_passing(&failure) => return Err(Failed::Later),
@@ -283,20 +266,13 @@ impl Work<'_> {
                 kind = one.kind,
             )));
         };
-        if !kind.is_namespaced {
-            one.namespace.clear();
-        } else if one.namespace.is_empty() {
-            one.namespace.clone_from(&self.owner.namespace);
-        }
+        one.place(kind.is_namespaced, &self.owner.namespace);
         if self.may("create", &kind.resource, &one).await? {
             return Ok(one);
         }
         let Recorded { name, .. } = &one;
         let quoted = if name.is_empty() { String::new() } else { format!(" {name:?}") };
-        let dotted = match one.group() {
-            "" => kind.resource.clone(),
-            group => format!("{}.{group}", kind.resource),
-        };
+        let dotted = dotted(&kind.resource, &one);
         Err(Failed::Text(format!(
             "unable to authorize user to create {}, Resource={}, Name={name}: {dotted}{quoted} is \
              forbidden: ",
@@ -374,11 +350,7 @@ impl Work<'_> {
                 continue;
             };
             let kind = self.cluster.kind(&one).await.ok().flatten();
-            let resource = kind.map(|kind| kind.resource).unwrap_or_default();
-            let dotted = match one.group() {
-                "" => resource,
-                group => format!("{resource}.{group}"),
-            };
+            let dotted = dotted(&kind.map(|kind| kind.resource).unwrap_or_default(), &one);
             let live = match self.cluster.live(&self.user, &one).await {
                 Ok(live) => live,
                 Err(failure) if is_passing(&failure) => return Ok(false),
@@ -490,6 +462,11 @@ fn write(status: &mut Status, plan: &Plan) {
     if !objects.is_empty() {
         status.fields.insert("objects".to_owned(), json!(objects));
     }
+}
+
+/// Returns the name of a resource with its group, as in messages.
+fn dotted(resource: &str, one: &Recorded) -> String {
+    format!("{resource}.{}", one.group()).trim_end_matches('.').to_owned()
 }
 
 /// Returns a group and version as Go prints them: the core group has an empty name.

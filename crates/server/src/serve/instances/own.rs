@@ -12,12 +12,12 @@ use super::expansion::{self, Problem, VALUES_CHANGED};
 use super::journal::{Journal, Silent};
 use super::kept::{self, secret};
 use super::objects::{
-    flat, hash, identities, list, named, objects_of, order_of, ordered, owner, recorded_of,
-    shown_object, wanted_of, with_uids, write,
+    flat, hash, list, named, objects_of, order_of, ordered, owner, retain, shown_object, wanted_of,
+    with_uids, write,
 };
 use super::record::{Cause, Context, Instance, Outcome, Plan, Planned, Stop, Taken};
 use super::recorded::Templates;
-use super::report::{fail, problem, tell, tell_ready};
+use super::report::{READY, fail, problem, tell};
 use super::status::{Status, UPGRADE};
 use super::{chain, revisions, standing};
 use crate::process::instance::Generated;
@@ -59,7 +59,7 @@ pub(super) async fn step(
         instance.save(context, &status.value()).await?;
         return Ok(Outcome::Done);
     }
-    let mut planned = Planned::read(context, instance).await?;
+    let mut planned = Planned::read(&context.state, instance).await?;
     status.secrets = planned.secrets.clone();
     let user = match standing::requester(context, instance, &mut planned).await? {
         Ok(user) => status.user.insert(user).clone(),
@@ -89,7 +89,7 @@ pub(super) async fn step(
 
 /// Takes back that values have changed.
 fn note_same_values(status: &mut Status) {
-    if let Some((_, VALUES_CHANGED)) = status.condition(UPGRADE) {
+    if status.condition(UPGRADE).reason == VALUES_CHANGED {
         status.set(UPGRADE, false, "UpToDate", "");
     }
 }
@@ -166,7 +166,7 @@ impl Work<'_> {
             return Err(Problem::new(reason, expanded.secrets.masked(&message)));
         }
         let generated = secret(instance, &plan.generated);
-        let read = identities(&flat(generated.iter()));
+        let read: Vec<Recorded> = generated.iter().map(|Object(one)| Recorded::of(one)).collect();
         let wanted: BTreeSet<Key<'_>> = expanded.wanted.iter().map(Recorded::key).collect();
         let recorded = objects_of(&Status::of(instance));
         let dropped = recorded.iter().filter(|one| !wanted.contains(&one.key()));
@@ -188,10 +188,6 @@ impl Work<'_> {
 
     fn text(&self, key: &str) -> &str {
         self.spec.get(key).and_then(Value::as_str).unwrap_or_default()
-    }
-
-    fn conflicts(&self) -> Conflicts {
-        conflicts(&self.spec)
     }
 
     /// Expands the instance and applies its objects.
@@ -297,7 +293,7 @@ impl Work<'_> {
         if let Err(problem) = chain::check(self.context, instance, &all).await? {
             return Ok(Err(masked(&problem)));
         }
-        let wanted = self.placed(identities(&all)).await;
+        let wanted = self.placed(all.iter().copied().map(Recorded::of).collect()).await;
         let metadata = all.iter().map(|object| object.get("metadata"));
         let parts: Vec<_> = wanted.iter().zip(metadata).collect();
         let waves = match order::waves(&parts) {
@@ -320,11 +316,7 @@ impl Work<'_> {
         for one in &mut all {
             let kind = self.cluster.kind(one).await;
             let is_namespaced = kind.ok().flatten().is_none_or(|kind| kind.is_namespaced);
-            if !is_namespaced {
-                one.namespace.clear();
-            } else if one.namespace.is_empty() {
-                one.namespace.clone_from(&self.owner.namespace);
-            }
+            one.place(is_namespaced, &self.owner.namespace);
         }
         all
     }
@@ -336,9 +328,8 @@ impl Work<'_> {
         is_strict: bool,
     ) -> Vec<Failure> {
         let all = [secret, objects].concat();
-        let conflicts = self.conflicts();
-        let tried = self.cluster.preflight(&self.user, &self.owner, &all, conflicts, is_strict);
-        tried.await
+        let (user, owner, conflicts) = (&self.user, &self.owner, conflicts(&self.spec));
+        self.cluster.preview(user, owner, &all, conflicts, is_strict).await.1
     }
 
     /// Applies some objects, and records each.
@@ -359,8 +350,8 @@ impl Work<'_> {
             stopped: None,
         };
         let (user, owner) = (&self.user, &self.owner);
-        let conflicts = self.conflicts();
-        let applied = self.cluster.install(user, owner, objects, conflicts, &mut journal).await;
+        let conflicts = conflicts(&self.spec);
+        let applied = self.cluster.apply(user, owner, objects, conflicts, &mut journal).await;
         if let Some(stop) = journal.stopped {
             return Err(stop);
         }
@@ -421,7 +412,7 @@ impl Work<'_> {
         revisions::end(context, instance, planned.plan.revision, "Applied").await?;
         instance.save(context, &status.value()).await?;
         if !was_ready {
-            tell_ready(cluster, instance).await;
+            tell(cluster, instance, "Normal", "Ready", READY).await;
         }
         Ok(Outcome::Done)
     }
@@ -500,14 +491,7 @@ impl Work<'_> {
             }
         };
         let rest = record(recorded, &steps);
-        let objects = status.fields.get("objects").and_then(Value::as_array);
-        let kept: Vec<Value> = objects
-            .into_iter()
-            .flatten()
-            .filter(|shown| rest.iter().any(|one| one.is_same(&recorded_of(shown))))
-            .cloned()
-            .collect();
-        status.fields.insert("objects".to_owned(), json!(kept));
+        retain(status, &rest);
         let gone = steps.iter().filter(|step| step.what == What::Deleted).count();
         if gone > 0 {
             let message = format!("{gone} objects were deleted");

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::expansion::{self, Problem};
 use super::kept::{self, secret};
-use super::objects::{flat, identities, objects_of, owner};
+use super::objects::{flat, objects_of, owner};
 use super::own::conflicts;
 use super::record::{Instance, Plan, Planned, Stop, without_tokens};
 use super::recorded::Templates;
@@ -79,7 +79,7 @@ pub(in crate::serve) async fn changes(
     instance.draft.set("spec", &spec);
     // With a ServiceAccount, nobody sees more than they may themselves.
     let user = without_tokens(user.clone());
-    let planned = Planned::of(state, &instance).await.map_err(stopped)?;
+    let planned = Planned::read(state, &instance).await.map_err(stopped)?;
     let stored = Templates::shown(state, &instance, &user, &planned.plan, is_kept).await;
     let stored = &stored.map_err(refused)?;
     // Values that the user may not read are generated anew.
@@ -96,12 +96,13 @@ pub(in crate::serve) async fn changes(
     let objects: Vec<Object> =
         secret.into_iter().chain(expansion.objects.into_iter().map(Object)).collect();
     let owner = owner(&instance);
-    let tried = cluster.preview(&user, &owner, &objects, conflicts(&spec));
+    let tried = cluster.preview(&user, &owner, &objects, conflicts(&spec), false);
     let (previews, failures) = tried.await;
     let failures = failures.iter().map(ToString::to_string);
     let masked = |text: String| expansion.secrets.masked(&text).into_owned();
     let failures: Vec<String> = failures.map(masked).collect();
-    let mut wanted = identities(&flat(objects.iter()));
+    let flat = flat(objects.iter()).into_iter();
+    let mut wanted: Vec<Recorded> = flat.map(Recorded::of).collect();
     wanted.extend(previews.iter().map(|preview| preview.object.clone()));
     let recorded = objects_of(&InstanceStatus::of(&instance));
     let dropped = dropped(&spec, &recorded, &wanted, &owner.namespace);

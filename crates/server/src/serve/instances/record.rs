@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::lease::Lease;
+use super::leader::Leader;
 use crate::object::{Draft, Stored, instance};
 use crate::process::instance::Generated;
 use crate::serve::state::State;
@@ -64,7 +64,7 @@ pub(super) enum Cause {
 #[derive(Clone)]
 pub(super) struct Context {
     pub(super) state: Arc<State>,
-    pub(super) lease: Lease,
+    pub(super) leader: Leader,
     /// The epoch of the lease in which the step began.
     pub(super) epoch: u64,
     /// How long the permissions of a requester count, if it is given; zero for always.
@@ -74,7 +74,7 @@ pub(super) struct Context {
 impl Context {
     /// Returns `true` while this server may work.
     pub(super) fn may_work(&self) -> bool {
-        self.lease.epoch() == Some(self.epoch)
+        self.leader.epoch() == Some(self.epoch)
     }
 }
 
@@ -353,12 +353,7 @@ pub(super) struct Planned {
 
 impl Planned {
     /// Reads the plan of an instance, or begins one.
-    pub(super) async fn read(context: &Context, instance: &Instance) -> Result<Self, Stop> {
-        Self::of(&context.state, instance).await
-    }
-
-    /// Reads the plan of an instance without a lease, only to look at it.
-    pub(super) async fn of(state: &State, instance: &Instance) -> Result<Self, Stop> {
+    pub(super) async fn read(state: &State, instance: &Instance) -> Result<Self, Stop> {
         let key = instance.beside("instanceplans");
         let item = state.store.get(&key).await;
         let item = item.map_err(|error| unavailable(&error))?;

@@ -199,9 +199,9 @@ impl Templates {
                 None => ("TemplateChanged", what),
             };
             status.set(UPGRADE, true, reason, &message);
-        } else if let Some((_, VALUES_CHANGED)) = status.condition(UPGRADE) {
+        } else if status.condition(UPGRADE).reason == VALUES_CHANGED {
             // The expansion finds out whether they still are others.
-        } else if !self.0.is_empty() || status.condition(UPGRADE).is_some() {
+        } else if !self.0.is_empty() || !status.condition(UPGRADE).status.is_empty() {
             status.set(UPGRADE, false, "UpToDate", "");
         }
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::expansion::Problem;
 use super::journal::Silent;
-use super::objects::{objects_of, order_of, owner, recorded_of, with_uids};
+use super::objects::{objects_of, order_of, owner, retain, with_uids};
 use super::record::{Context, Instance, Outcome, Planned, Stop};
 use super::report::{learn, problem, tell};
 use super::status::Status;
@@ -45,7 +45,7 @@ pub(super) async fn step(
         (Group::OpenShift, _) | (_, "All") => Prune::All,
         _ => Prune::Default,
     };
-    let mut planned = Planned::read(context, instance).await?;
+    let mut planned = Planned::read(&context.state, instance).await?;
     let mut status = Status::of(instance);
     status.secrets = planned.secrets.clone();
     let recorded = recorded(instance, &status, &planned);
@@ -76,7 +76,7 @@ pub(super) async fn step(
         return Ok(Outcome::Failed);
     }
     if instance.group() == Group::Krm {
-        write(&mut status, &rest);
+        retain(&mut status, &rest);
         let message = format!("{} objects are left", rest.len());
         status.conclude(false, "Deleting", &message, false);
         instance.save(context, &status.value()).await?;
@@ -122,9 +122,9 @@ async fn by_someone(
 
 /// Writes into the conditions that an object cannot be deleted.
 async fn block(cluster: &Cluster, instance: &Instance, status: &mut Status, problem: &Problem) {
-    let before = status.condition("Ready").map(|(_, reason)| reason.to_owned());
+    let is_known = status.condition("Ready").reason == BLOCKED;
     learn(cluster, status).await;
-    if before.as_deref() != Some(BLOCKED) {
+    if !is_known {
         let message = status.secrets.masked(&problem.message);
         tell(cluster, instance, "Warning", BLOCKED, &message).await;
     }
@@ -155,15 +155,6 @@ fn next_wave(status: &Status, recorded: &[Recorded]) -> Vec<Recorded> {
     let last = orders.iter().max();
     let all = recorded.iter().zip(&orders);
     all.filter(|(_, order)| Some(*order) == last).map(|(one, _)| one.clone()).collect()
-}
-
-/// Removes the objects that are gone from a status.
-fn write(status: &mut Status, rest: &[Recorded]) {
-    let objects = status.fields.get("objects").and_then(Value::as_array);
-    let objects = objects.into_iter().flatten();
-    let is_left = |shown: &&Value| rest.iter().any(|one| one.is_same(&recorded_of(shown)));
-    let kept: Vec<Value> = objects.filter(is_left).cloned().collect();
-    status.fields.insert("objects".to_owned(), json!(kept));
 }
 
 /// Deletes the objects of a wave. Returns those that are gone, or that are not ours to delete.
@@ -215,7 +206,7 @@ pub(super) async fn abandoned(
     if secrets.is_empty() || policy == Some("Orphan") || is_there {
         return Ok(());
     }
-    let mut planned = Planned::read(context, instance).await?;
+    let mut planned = Planned::read(&context.state, instance).await?;
     if let Ok(user) = standing::requester(context, instance, &mut planned).await? {
         let owner = owner(instance);
         let mut silent = Silent(context);

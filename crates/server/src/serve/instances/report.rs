@@ -4,13 +4,13 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::expansion::Problem;
-use super::objects::{NAMED, objects_of};
+use super::objects::{NAMED, objects_of, suffixed};
 use super::record::{Context, Instance, Outcome, Stop};
 use super::revisions;
 use super::status::Status;
 use krm_template_server_core::groups::Kind;
 use krm_template_server_core::ops::units::rfc3339;
-use krm_template_server_deployments::apply::{Cluster, Failure, add_values};
+use krm_template_server_deployments::apply::{Cause, Cluster, Failure, add_values};
 
 /// Writes a failed step into the conditions.
 pub(super) async fn fail(
@@ -20,7 +20,7 @@ pub(super) async fn fail(
     mut status: Status,
     problem: &Problem,
 ) -> Result<Outcome, Stop> {
-    let before = status.condition("Ready").map(|(_, reason)| reason.to_owned());
+    let is_known = status.condition("Ready").reason == problem.reason;
     let is_stalled = matches!(
         problem.reason,
         "TemplateNotFound"
@@ -35,7 +35,7 @@ pub(super) async fn fail(
     status.conclude(false, problem.reason, &problem.message, is_stalled);
     instance.save(context, &status.value()).await?;
     context.state.metrics.count_instance_error(problem.reason);
-    if before.as_deref() != Some(problem.reason) {
+    if !is_known {
         let reason = match problem.reason {
             known @ ("Conflict" | "Forbidden" | "DeletionBlocked") => known,
             _ => "Failed",
@@ -67,13 +67,12 @@ pub(super) async fn learn(cluster: &Cluster, status: &mut Status) {
 pub(super) fn problem(failures: &[Failure]) -> Problem {
     let first = failures.first();
     let code = first.map_or(500, |failure| failure.code);
-    let message = first.map_or("", Failure::message);
-    let reason = match code {
-        401 | 403 => "Forbidden",
-        404 if message.starts_with("the cluster has no kind") => "UnknownKind",
-        409 if message.contains("belongs to `") => "OwnedByOther",
-        409 => "Conflict",
-        400 | 413 | 422 => "Invalid",
+    let reason = match (first.map(|failure| failure.cause), code) {
+        (Some(Cause::UnknownKind), _) => "UnknownKind",
+        (Some(Cause::OwnedByOther), _) => "OwnedByOther",
+        (_, 401 | 403) => "Forbidden",
+        (_, 409) => "Conflict",
+        (_, 400 | 413 | 422) => "Invalid",
         _ => "ObjectFailed",
     };
     let mut texts: Vec<String> = failures.iter().take(NAMED).map(ToString::to_string).collect();
@@ -83,11 +82,8 @@ pub(super) fn problem(failures: &[Failure]) -> Problem {
     Problem::new(reason, texts.join("; "))
 }
 
-/// Writes the event that all objects of an instance are ready.
-pub(super) async fn tell_ready(cluster: &Cluster, instance: &Instance) {
-    let message = "all objects are ready";
-    tell(cluster, instance, "Normal", "Ready", message).await;
-}
+/// The message of the event `Ready`.
+pub(super) const READY: &str = "all objects are ready";
 
 /// Creates an event about an instance.
 pub(super) async fn tell(
@@ -99,7 +95,7 @@ pub(super) async fn tell(
 ) {
     let now = Timestamp::now();
     let cut = message.floor_char_boundary(message.len().min(1_024));
-    let name = format!("{}.{:x}", instance.name(), now.as_nanosecond());
+    let name = suffixed(instance.name(), &format!(".{:x}", now.as_nanosecond()));
     let event = json!({
         "apiVersion": "v1",
         "kind": "Event",

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::record::Instance;
 use krm_template_server_core::auth::User;
+use krm_template_server_core::conditions::{Condition, find};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::ops::units::rfc3339;
 
@@ -51,16 +52,12 @@ impl Status {
         Value::Object(self.fields.clone())
     }
 
-    /// Returns the status and the reason of a condition.
-    pub(super) fn condition(&self, kind: &str) -> Option<(&str, &str)> {
-        let conditions = self.fields.get("conditions")?.as_array()?;
-        let text = |one: &Value, key: &str| one.get(key).and_then(Value::as_str).map(str::to_owned);
-        let found = conditions.iter().find(|one| text(one, "type").as_deref() == Some(kind))?;
-        Some((found.get("status")?.as_str()?, found.get("reason")?.as_str()?))
+    pub(super) fn condition(&self, kind: &str) -> Condition<'_> {
+        find(self.fields.get("conditions"), kind)
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        self.condition("Ready").is_some_and(|(status, _)| status == "True")
+        self.condition("Ready").status == "True"
     }
 
     /// Sets a condition. The time changes only with the status.
@@ -68,18 +65,9 @@ impl Status {
         let status = if is_true { "True" } else { "False" };
         let message = self.secrets.masked(message).into_owned();
         let cut = message.floor_char_boundary(MAX_MESSAGE.min(message.len()));
-        let conditions = self.fields.entry("conditions").or_insert_with(|| json!([]));
-        if !conditions.is_array() {
-            *conditions = json!([]);
-        }
-        let Some(conditions) = conditions.as_array_mut() else {
-            return;
-        };
-        let is_it = |one: &Value| one.get("type").and_then(Value::as_str) == Some(kind);
-        let before = conditions.iter().find(|one| is_it(one));
-        let kept = before.filter(|one| one.get("status").and_then(Value::as_str) == Some(status));
-        let time = kept.and_then(|one| one.get("lastTransitionTime")).cloned();
-        let time = time.unwrap_or_else(|| json!(rfc3339(Timestamp::now())));
+        let before = self.condition(kind);
+        let is_kept = before.status == status && !before.since.is_empty();
+        let time = if is_kept { before.since.to_owned() } else { rfc3339(Timestamp::now()) };
         let mut condition = json!({
             "type": kind,
             "status": status,
@@ -92,7 +80,15 @@ impl Status {
         {
             fields.insert("observedGeneration".to_owned(), json!(self.generation));
         }
-        match conditions.iter_mut().find(|one| is_it(one)) {
+        let conditions = self.fields.entry("conditions").or_insert_with(|| json!([]));
+        if !conditions.is_array() {
+            *conditions = json!([]);
+        }
+        let Some(conditions) = conditions.as_array_mut() else {
+            return;
+        };
+        let is_it = |one: &&mut Value| one.get("type").and_then(Value::as_str) == Some(kind);
+        match conditions.iter_mut().find(is_it) {
             Some(one) => *one = condition,
             None => conditions.push(condition),
         }
@@ -139,7 +135,8 @@ mod tests {
         assert_eq!(status.fields["conditions"][0]["lastTransitionTime"], "then");
         status.set("Ready", true, "Created", "");
         assert_ne!(status.fields["conditions"][0]["lastTransitionTime"], "then");
-        assert_eq!(status.condition("Ready"), Some(("True", "Created")));
+        let ready = status.condition("Ready");
+        assert_eq!((ready.status, ready.reason), ("True", "Created"));
         let keys = status.fields["conditions"][0].as_object().unwrap().keys();
         // As OpenShift's controller writes them.
         let expected = ["type", "status", "lastTransitionTime", "reason", "message"];
@@ -163,8 +160,10 @@ mod tests {
         status.conclude(false, "Invalid", &"ü".repeat(2_000), true);
         let message = status.fields["conditions"][0]["message"].as_str().unwrap();
         assert_eq!(message.len(), 1_024);
-        assert_eq!(status.condition("Stalled"), Some(("True", "Invalid")));
-        assert_eq!(status.condition("Reconciling"), Some(("False", "Invalid")));
+        for (kind, expected) in [("Stalled", "True"), ("Reconciling", "False")] {
+            let found = status.condition(kind);
+            assert_eq!((found.status, found.reason), (expected, "Invalid"));
+        }
         assert_eq!(status.fields["observedGeneration"], 3);
         // A value is masked before it could be cut.
         status.secrets.add("hunter2hunter2");

@@ -20,6 +20,7 @@ use crate::pages::{
 use crate::wire::path::DEFAULT_NAMESPACE;
 use crate::wire::query::Query;
 use krm_template_server_core::auth::Attributes;
+use krm_template_server_core::conditions::find;
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::ops::units::rfc3339;
 use krm_template_server_core::status::{Result, Status};
@@ -127,6 +128,8 @@ impl Subject<'_> {
             None
         };
         let parameters = if may_upgrade { Some(self.parameters(draft).await) } else { None };
+        let upgrade = find(status.get("conditions"), "UpgradeAvailable");
+        let upgrade = if upgrade.status == "True" { upgrade.message } else { "" };
         let page = InstancePage {
             row: row(draft),
             list: Crumb {
@@ -134,10 +137,7 @@ impl Subject<'_> {
                 text: self.namespace.to_owned(),
             },
             message: ready(&status).2,
-            upgrade: condition(&status, "UpgradeAvailable")
-                .filter(|found| text(found, "status") == "True")
-                .map(|found| text(found, "message"))
-                .unwrap_or_default(),
+            upgrade: upgrade.to_owned(),
             objects: objects.iter().take(MAX_ROWS).map(object).collect(),
             object_count: objects.len(),
             revisions,
@@ -266,16 +266,11 @@ fn row(draft: &Draft) -> InstanceRow {
 
 /// Returns how the condition `Ready` is shown, its reason and its message.
 fn ready(status: &Value) -> (&'static str, String, String) {
-    let Some(found) = condition(status, "Ready") else {
+    let ready = find(status.get("conditions"), "Ready");
+    if ready.status.is_empty() {
         return ("pending", "Pending".to_owned(), String::new());
-    };
-    let reason = text(found, "reason");
-    (tone(&reason), reason, text(found, "message"))
-}
-
-fn condition<'s>(status: &'s Value, kind: &str) -> Option<&'s Value> {
-    let mut conditions = status.get("conditions")?.as_array()?.iter();
-    conditions.find(|one| text(one, "type") == kind)
+    }
+    (tone(ready.reason), ready.reason.to_owned(), ready.message.to_owned())
 }
 
 /// Returns how a reason is shown.

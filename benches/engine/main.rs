@@ -15,7 +15,7 @@ use std::sync::Arc;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use krm_template::composition::{
-    self, FunctionOutput, Functions, Program, Transformer, chain, consolidate,
+    self, FunctionOutput, Functions, Program, Transformer, chain::Build, consolidate,
 };
 use krm_template::files::InMemory;
 use krm_template::function::Environment;
@@ -184,9 +184,9 @@ fn build(bencher: Bencher<'_, '_>, n: usize) {
     bench(bencher, &source, |_| {
         let mut diagnostics = Diagnostics::new();
         let mut list = consolidate(&files, ".", &mut diagnostics);
-        let (resources, _) =
-            chain::run(&mut list, Vec::new(), &files, &NoFunctions, &mut diagnostics);
-        composition::print(&resources, composition::Format::Yaml, &mut diagnostics)
+        let build = Build::new(&files, &NoFunctions);
+        let built = build.run(&mut list, Vec::new(), &mut diagnostics);
+        composition::print(&built.resources, composition::Format::Yaml, &mut diagnostics)
             .filter(|_| !diagnostics.has_errors())
             .expect("the Composition can be built")
             .len()

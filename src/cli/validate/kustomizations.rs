@@ -255,7 +255,7 @@ impl Target {
     fn read(file: &str, disk: &Disk) -> Self {
         let source = disk.source(file, directory_of(file));
         let document = source.and_then(|source| Document::parse(&source));
-        Self::of(file, document.ok().map(Arc::new))
+        Self::of(file, document.ok().map(Arc::new).as_ref())
     }
 
     /// One of a file that may hold a Composition.
@@ -265,12 +265,12 @@ impl Target {
         let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
         let is_one = root.text_at(["kind"]).as_deref() == Some("Composition")
             && (api_version.is_empty() || group(&api_version) == GROUP);
-        is_one.then(|| Self::of(&file.path, Some(document.clone())))
+        is_one.then(|| Self::of(&file.path, Some(document)))
     }
 
-    fn of(file: &str, document: Option<Arc<Document>>) -> Self {
+    fn of(file: &str, document: Option<&Arc<Document>>) -> Self {
         let directory = join(".", directory_of(file));
-        let root = document.as_ref().and_then(|one| one.roots().next());
+        let root = document.and_then(|one| one.roots().next());
         let transformers = root.and_then(|root| root.get("transformers"));
         let transformers = transformers.into_iter().flat_map(Cursor::children);
         let items = root.into_iter().chain(transformers).flat_map(|one| {
@@ -290,7 +290,7 @@ impl Target {
             file: join(".", file),
             names: names.collect(),
             directory,
-            document: document.clone(),
+            document: document.cloned(),
         }
     }
 

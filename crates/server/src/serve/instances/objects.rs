@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use base64::engine::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use krm_core::names::SUBDOMAIN;
+use krm_core::visible::hex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -23,8 +24,7 @@ pub(super) fn suffixed(name: &str, suffix: &str) -> String {
     if name.len() <= most {
         return format!("{name}{suffix}");
     }
-    let hash: String =
-        Sha256::digest(name).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let hash = hex(Sha256::digest(name).get(..4).unwrap_or_default());
     let head = name.get(..most.saturating_sub(hash.len() + 1)).unwrap_or_default();
     format!("{}-{hash}{suffix}", head.trim_end_matches(['-', '.']))
 }

@@ -23,10 +23,10 @@ pub(super) fn suffixed(name: &str, suffix: &str) -> String {
     if name.len() <= most {
         return format!("{name}{suffix}");
     }
-    let hash: String =
-        Sha256::digest(name).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    let head = name.get(..most.saturating_sub(hash.len() + 1)).unwrap_or_default();
-    format!("{}-{hash}{suffix}", head.trim_end_matches(['-', '.']))
+    let digest = Sha256::digest(name);
+    let hash = digest.iter().take(4).fold(0_u32, |hash, byte| (hash << 8) | u32::from(*byte));
+    let head = name.get(..most.saturating_sub(9)).unwrap_or_default();
+    format!("{}-{hash:08x}{suffix}", head.trim_end_matches(['-', '.']))
 }
 
 /// The maximum number of objects that a message names.

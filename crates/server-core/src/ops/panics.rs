@@ -29,7 +29,7 @@ pub async fn restarted<F: Future<Output = ()>>(
     pause: Duration,
     mut work: impl FnMut() -> F,
 ) {
-    while caught(metrics, async { Ok(work().await) }).await.is_err() {
+    while caught(metrics, work().map(Ok)).await.is_err() {
         sleep(pause).await;
     }
 }

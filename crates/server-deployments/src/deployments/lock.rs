@@ -21,13 +21,11 @@ pub(super) const TIMING: Timing = Timing {
 /// 409 if another operation holds it.
 pub(super) async fn take(records: &Repository, target: &Target, operation: &str) -> Result<Lease> {
     let acquired = Lease::acquire(records.store(), &target.lock(), operation, TIMING).await;
-    match acquired.map_err(|error| refused(&error))? {
-        Some(lease) => Ok(lease),
-        None => {
-            let other = holder(records, target).await?;
-            Err(busy(target, other.as_deref().unwrap_or("another one")))
-        }
+    if let Some(lease) = acquired.map_err(|error| refused(&error))? {
+        return Ok(lease);
     }
+    let other = holder(records, target).await?;
+    Err(busy(target, other.as_deref().unwrap_or("another one")))
 }
 
 /// Returns the operation that holds the lock of a deployment.

@@ -50,7 +50,7 @@ impl Leader {
     /// Acquires the lease whenever it is free or stale. Never returns.
     pub(super) async fn keep(&self, store: &Arc<Measured>) {
         if matches!(self, Self::Alone) {
-            pending().await
+            pending::<()>().await;
         }
         let holder = Uuid::new_v4().to_string();
         let mut watcher = Watcher::default();

@@ -183,10 +183,9 @@ fn build(bencher: Bencher<'_, '_>, n: usize) {
     ]);
     bench(bencher, &source, |_| {
         let mut diagnostics = Diagnostics::new();
-        let mut list = consolidate(&files, ".", &mut diagnostics);
-        let build = Build::new(&files, &NoFunctions);
-        let built = build.run(&mut list, Vec::new(), &mut diagnostics);
-        composition::print(&built.resources, composition::Format::Yaml, &mut diagnostics)
+        let mut steps = consolidate(&files, ".", &mut diagnostics);
+        let made = Build::new(&files, &NoFunctions).run(&mut steps, Vec::new(), &mut diagnostics);
+        composition::print(&made.resources, composition::Format::Yaml, &mut diagnostics)
             .filter(|_| !diagnostics.has_errors())
             .expect("the Composition can be built")
             .len()

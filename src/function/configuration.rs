@@ -76,9 +76,9 @@ mod tests {
             ("example.com", "Template", false),
             ("", "ConfigMap", false),
         ] {
-            let identity =
-                Identity { group: group.into(), kind: kind.into(), ..Identity::default() };
-            assert_eq!(is_of_tools(&identity), expected, "{group} {kind}");
+            let (group, kind) = (group.to_owned(), kind.to_owned());
+            let identity = Identity { group, kind, namespace: String::new(), name: "a".to_owned() };
+            assert_eq!(is_of_tools(&identity), expected, "{identity}");
         }
     }
 }

@@ -508,15 +508,13 @@ fn has_fault(finding: &Diagnostic, value: Option<&Value>, judged: &Judged) -> bo
         Some("reference-syntax") => {
             // The text that the message names stays in a field that Kubernetes checks.
             let spelling = finding.message.split('`').nth(1).unwrap_or_default();
-            match value {
-                // It may be in a key, which then is part of the path that was found.
-                Some(value) => value.to_string().contains(spelling) || field.contains(spelling),
-                // A label of the Template is in each object, and a quoted key is spelled otherwise.
-                None => {
-                    let mut objects = judged.objects.iter();
-                    objects.any(|(_, object)| object.to_string().contains(spelling))
-                }
-            }
+            // It may be in a key, which then is part of the path that was found. A label of the
+            // Template is in each object, and a quoted key is spelled otherwise.
+            let is_in = |value: &Value| value.to_string().contains(spelling);
+            value.map_or_else(
+                || judged.objects.iter().any(|(_, object)| is_in(object)),
+                |value| is_in(value) || field.contains(spelling),
+            )
         }
         Some("duplicate-object") => {
             let ids = judged.objects.iter().map(|(_, object)| identity(object));

@@ -759,8 +759,9 @@ fn packages_that_are_validated(folder: &Path, count: usize) -> Result<Run, Faile
 fn listed_templates(folder: &Path, command: &str, count: usize) -> Result<Run, Failed> {
     let list: String = (0..count).map(|index| format!("- t{index}.yaml\n")).collect();
     let kustomization = ("kustomization.yaml".to_owned(), format!("resources:\n{list}"));
-    let template = |index| {
-        (format!("t{index}.yaml"), TEMPLATE_OF_A.replace("name: t}", &format!("name: t{index}}}")))
+    let template = |index: usize| {
+        let name = format!("name: t{index}");
+        (format!("t{index}.yaml"), TEMPLATE_OF_A.replace("name: t", &name))
     };
     let files = std::iter::once(kustomization).chain((0..count).map(template));
     in_files(folder, &[command, "."], files)

@@ -358,8 +358,8 @@ mod tests {
             let create = async {
                 tokio::task::yield_now().await;
                 let key = format!("{prefix}shop/web-{is_again}");
-                store.create(&key, Default::default()).await.unwrap();
-                std::future::pending().await
+                store.create(&key, bytes::Bytes::new()).await.unwrap();
+                std::future::pending::<()>().await;
             };
             let first = tokio::select! {
                 _ = followed(&store, None, prefix, &sender, is_again) => None,

@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
+use krm_template::composition::chain::{Build, Built};
 use krm_template::composition::{
-    self, FunctionOutput, Functions, Program, Transformer, chain::Build, consolidate,
+    self, FunctionOutput, Functions, Program, Transformer, consolidate,
 };
 use krm_template::files::InMemory;
 use krm_template::function::Environment;
@@ -183,9 +184,10 @@ fn build(bencher: Bencher<'_, '_>, n: usize) {
     ]);
     bench(bencher, &source, |_| {
         let mut diagnostics = Diagnostics::new();
-        let mut steps = consolidate(&files, ".", &mut diagnostics);
-        let made = Build::new(&files, &NoFunctions).run(&mut steps, Vec::new(), &mut diagnostics);
-        composition::print(&made.resources, composition::Format::Yaml, &mut diagnostics)
+        let mut list = consolidate(&files, ".", &mut diagnostics);
+        let Built { resources, .. } =
+            Build::new(&files, &NoFunctions).run(&mut list, Vec::new(), &mut diagnostics);
+        composition::print(&resources, composition::Format::Yaml, &mut diagnostics)
             .filter(|_| !diagnostics.has_errors())
             .expect("the Composition can be built")
             .len()

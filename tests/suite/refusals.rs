@@ -146,14 +146,12 @@ fn is_plain(text: &str) -> bool {
     let checker = Checker::default();
     let source = Source::new("template.yaml", text);
     Document::parse(&source).is_ok_and(|document| {
-        let found = lint::check(&Arc::new(document), &[], Some(&checker)).findings;
+        let lint::Checked { templates, findings: found } =
+            lint::check(&Arc::new(document), &[], Some(&checker));
         // Nothing is looked at below an unknown field.
         let mut findings = found.iter();
         let is_known = !findings.any(|one| one.rule == Some("unknown-object-field"));
-        checked.templates == 1
-            && is_known
-            && !checked.findings.has_errors()
-            && checker.not_checked().is_none()
+        templates == 1 && is_known && !found.has_errors() && checker.not_checked().is_none()
     })
 }
 

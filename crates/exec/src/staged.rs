@@ -1,10 +1,9 @@
-//! Writes files under temporary names, and renames them once all are on the disk: an error before
-//! the first renaming changes no file.
+//! Writes files under temporary names, and renames them once all are written: an error before the
+//! first renaming changes no file.
 //!
 //! A file with secrets is for its owner only, from its first byte. It keeps no wider permissions of
 //! an older file: these are often left from a version without the secret, or from another program.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -77,9 +76,9 @@ impl Staged {
             if access == Access::Usual || !is_open(&old) {
                 file.as_file().set_permissions(old.permissions())?;
             }
+            // Otherwise a power failure could leave neither text. New files do not wait for the disk.
+            file.as_file().sync_all()?;
         }
-        // Otherwise a file could be empty after a power failure.
-        file.as_file().sync_all()?;
         self.files.push((file.into_temp_path(), path.to_owned()));
         Ok(())
     }
@@ -91,9 +90,7 @@ impl Staged {
     pub fn commit(mut self) -> anyhow::Result<()> {
         self.folders.clear();
         let files = std::mem::take(&mut self.files);
-        let mut folders = BTreeSet::new();
         for (done, (file, path)) in files.into_iter().enumerate() {
-            folders.extend(file.parent().map(Path::to_owned));
             file.persist(&path).map_err(|failed| {
                 let before = match done {
                     0 => String::new(),
@@ -102,10 +99,6 @@ impl Staged {
                 let reason = reason(&failed.error);
                 anyhow!("`{}` cannot be written: {reason}{before}", path.display())
             })?;
-        }
-        for folder in folders {
-            // Not all systems can do that. The files have their names in any case.
-            let _ = File::open(folder).and_then(|folder| folder.sync_all());
         }
         Ok(())
     }

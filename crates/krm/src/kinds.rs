@@ -2,10 +2,17 @@
 
 use std::sync::LazyLock;
 
+use memchr::memmem;
+
 /// The titles and the rows of the sections.
 static SECTIONS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
-    let sections = include_str!("../data/kinds.txt").split("\n[");
-    sections.filter_map(|section| section.split_once("]\n")).collect()
+    let text = include_str!("../data/kinds.txt");
+    let starts = memmem::find_iter(text.as_bytes(), "\n[").map(|start| start + 2);
+    let sections = starts.filter_map(|start| {
+        let (title, rows) = text.get(start..)?.split_once("]\n")?;
+        Some((title, rows.get(..memmem::find(rows.as_bytes(), b"\n[").unwrap_or(rows.len()))?))
+    });
+    sections.collect()
 });
 
 /// The words of a row; `-` is an empty one.

@@ -2,6 +2,8 @@
 //! namespace, and kinds that once had no API group get theirs.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use crate::declare::reference;
 use krm_yaml::{Value, View};
@@ -48,12 +50,12 @@ pub(crate) fn with_group(api_version: &str, kind: &str) -> Option<String> {
 }
 
 /// API groups and the kinds that OpenShift's first API had without a group (oc's legacy scheme).
-const GROUPS: &str = include_str!("legacy.txt");
+static GROUPS: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
+    let lines = include_str!("legacy.txt").lines().filter_map(|line| line.split_once(' '));
+    lines.flat_map(|(group, kinds)| kinds.split(' ').map(move |kind| (kind, group))).collect()
+});
 
 /// The API group of a kind that OpenShift's first API had without one.
 pub fn group_of(kind: &str) -> Option<&'static str> {
-    GROUPS.lines().find_map(|line| {
-        let (group, kinds) = line.split_once(' ')?;
-        kinds.split(' ').any(|known| known == kind).then_some(group)
-    })
+    GROUPS.get(kind).copied()
 }

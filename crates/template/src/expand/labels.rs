@@ -55,7 +55,7 @@ pub(crate) fn lines(labels: &Labels) -> Option<Vec<Arc<EntryLine>>> {
 /// Sets the labels on `metadata.labels`. Returns `false` if labels that were there had to go
 /// because they are not a mapping of strings, as `oc` does.
 pub fn on_object(object: ViewMut<'_, '_>, labels: Set<'_>) -> bool {
-    let Some(mut metadata) = mapping_at(object, "metadata") else {
+    let Some(mut metadata) = object.mapping_at("metadata") else {
         return true;
     };
     let own = metadata.view().get("labels").filter(|own| !own.is_null());
@@ -70,18 +70,10 @@ pub fn on_object(object: ViewMut<'_, '_>, labels: Set<'_>) -> bool {
             old.origin = None;
         }
     }
-    if let Some(own) = mapping_at(metadata, "labels") {
+    if let Some(own) = metadata.mapping_at("labels") {
         set_all(own, labels);
     }
     fits
-}
-
-/// The mapping under a key, created if it is missing or null.
-fn mapping_at<'p, 'd>(mapping: ViewMut<'p, 'd>, key: &'static str) -> Option<ViewMut<'p, 'd>> {
-    if mapping.view().get(key).is_some_and(View::is_mapping) {
-        return mapping.get_mut(key);
-    }
-    mapping.value_mut().mapping_at(key).map(ViewMut::from)
 }
 
 fn set_all(mut mapping: ViewMut<'_, '_>, labels: Set<'_>) {
@@ -225,8 +217,8 @@ fn on_branch(value: ViewMut<'_, '_>, branch: &Branch, labels: Selecting<'_>, nam
         return;
     }
     let next = match branch.create {
-        Create::Always => mapping_at(value, branch.key),
-        Create::InSelector if has_entries(value.view()) => mapping_at(value, branch.key),
+        Create::Always => value.mapping_at(branch.key),
+        Create::InSelector if has_entries(value.view()) => value.mapping_at(branch.key),
         Create::InSelector | Create::Never => value.get_mut(branch.key),
     };
     let Some(mut next) = next else { return };

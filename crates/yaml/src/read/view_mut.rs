@@ -107,6 +107,23 @@ impl<'p, 'd> ViewMut<'p, 'd> {
         value.get_mut(key).map(Self::from)
     }
 
+    /// The mapping under a key of a mapping, created if it is missing or null, as
+    /// [`Value::mapping_at`] does.
+    pub fn mapping_at(self, key: &'static str) -> Option<Self> {
+        let value = match self.part() {
+            Part::Value(value) => value,
+            Part::Node(patched, node) => {
+                let is_mapping = node.node().kind == Kind::Mapping;
+                let entry = is_mapping.then(|| node.entry(key)).flatten();
+                match entry.filter(|entry| patched.view_of(*entry).is_mapping()) {
+                    Some(entry) => return Some(Self::of_part(patched, entry)),
+                    None => patched.value_mut(node),
+                }
+            }
+        };
+        value.mapping_at(key).map(Self::from)
+    }
+
     /// The item of a sequence at an index.
     pub fn item_mut(self, index: usize) -> Option<Self> {
         match self.part() {

@@ -248,9 +248,7 @@ impl Inputs {
         {
             return Ok(one);
         }
-        let named = self.index.same.range(key("")..);
-        let named = named.take_while(|((its, named, _), _)| its == kind && named == name);
-        let mut named: Vec<_> = named.flat_map(|(_, same)| self.nearest(same)).collect();
+        let mut named: Vec<_> = self.named(kind, name).collect();
         if named.iter().any(|one| one.input.is_near) {
             named.retain(|one| one.input.is_near);
         }
@@ -271,6 +269,16 @@ impl Inputs {
                 Err(diagnostic.hint("rename one of them").into())
             }
         }
+    }
+
+    /// Those of a kind with a name that may be meant, in all namespaces.
+    pub(crate) fn named(&self, kind: &str, name: &str) -> impl Iterator<Item = &Opening> {
+        let first = (kind.to_owned(), name.to_owned(), String::new());
+        let named = self.index.same.range(first.clone()..);
+        let is_named =
+            move |(kind, name, _): &(String, String, String)| (kind, name) == (&first.0, &first.1);
+        let named = named.take_while(move |(key, _)| is_named(key));
+        named.flat_map(|(_, same)| self.nearest(same))
     }
 
     /// Of inputs with one identity, those that may be meant.

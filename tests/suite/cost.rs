@@ -757,8 +757,11 @@ fn packages_that_are_validated(folder: &Path, count: usize) -> Result<Run, Faile
 
 /// As many Templates in files that one Kustomization lists.
 fn listed_templates(folder: &Path, command: &str, count: usize) -> Result<Run, Failed> {
-    let list: String = (0..count).map(|index| format!("- t{index}.yaml\n")).collect();
-    let kustomization = ("kustomization.yaml".to_owned(), format!("resources:\n{list}"));
+    let mut list = "resources:\n".to_owned();
+    for index in 0..count {
+        writeln!(list, "- t{index}.yaml")?;
+    }
+    let kustomization = ("kustomization.yaml".to_owned(), list);
     let template = |index: usize| {
         let name = format!("name: t{index}");
         (format!("t{index}.yaml"), TEMPLATE_OF_A.replace("name: t", &name))

@@ -362,7 +362,7 @@ impl Drop for Python {
 
 /// The reason for a missing answer.
 enum Failure {
-    /// It was not run, or was stopped.
+    /// The program did not start, or was stopped.
     Stopped(subprocess::Failure),
     /// Nothing would keep it from the rest of the machine, for this reason.
     Exposed(String),

@@ -24,7 +24,7 @@ pub(crate) struct Rules {
     pub(crate) unique: Option<Unique>,
 }
 
-/// What the items of a list must differ in.
+/// The fields in which list items must differ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Unique {
     /// The fields of an item, with a default; none for the item itself. An item that lacks one is ignored.

@@ -193,7 +193,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     serve::serve(listener, auth.tls, app.clone(), shutdown.clone()).await;
     let changed = async {
         deployments.ended().await;
-        // It has nothing to say.
+        // It returns nothing.
         let _ = instances.await;
     };
     tokio::select! {

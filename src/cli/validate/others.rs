@@ -233,10 +233,10 @@ impl<'f, 'd> Near<'f, 'd> {
         before.next_back().is_some_and(|(_, one)| is_within(place, one.root))
     }
 
-    /// The Template that values are for, by its name.
-    fn template(&self, values: &Found<'d>, name: &str, namespace: &str) -> Option<SharedNode> {
+    /// The nearest Template with the name that values are for.
+    fn template(&self, values: &Found<'d>, name: &str) -> Option<SharedNode> {
         let inputs = self.inputs.nearest_to(&values.node());
-        inputs.find("Template", name, namespace).ok().map(|found| found.node().clone())
+        inputs.named("Template", name).next().map(|found| found.node().clone())
     }
 
     /// The Template in the folder of a file of values that no argument names, if it is the only one
@@ -372,8 +372,8 @@ fn values(one: &Found<'_>, near: &Near<'_, '_>) -> Diagnostics {
     let meant = meant.map(|meant| (meant, meant.text().ok().flatten().unwrap_or_default()));
     let mut names = near.names.iter();
     let template = match (&meant, names.next(), names.next()) {
-        (Some((_, name)), ..) => near.template(one, name, ""),
-        (None, Some((name, namespace)), None) => near.template(one, name, namespace),
+        (Some((_, name)), ..) => near.template(one, name),
+        (None, Some((name, _)), None) => near.template(one, name),
         (None, ..) => near.beside(one),
     };
     let template_name = match (&meant, &template) {

@@ -12,7 +12,7 @@ use krm_core::scalar::text_of;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Data, Document, DuplicateKeys, Edited, Scalar, Value, name_of, update_read};
+use krm_yaml::{Data, Document, DuplicateKeys, Edited, Scalar, Value, name_of, update};
 
 /// The path of a replacement, which may lead to many fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -343,7 +343,7 @@ fn visit_structured(
         return Ok(None);
     }
     let count = visit(&mut value, parts, creates, set)?;
-    let edits = update_read(root, value, &krm_core::item_keys::ITEM_KEYS);
+    let edits = update(root, value, &krm_core::item_keys::ITEM_KEYS);
     let edited = edits.and_then(|edits| Edited::new(&document, edits));
     let edited = edited.map_err(|error| error.message.clone())?;
     Ok(Some((edited.to_string(), count)))

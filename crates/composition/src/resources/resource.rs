@@ -161,7 +161,7 @@ impl<'d> Resource<'d> {
         self.shared = shared;
     }
 
-    /// Begins its history with what it is now, which was read.
+    /// Starts the history with the state as read.
     pub(crate) fn begin_history(&mut self) {
         if self.history.is_none() && !self.is_unchanged() {
             self.history = Some(Box::new(History::new(self.value().clone().into_owned())));

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use krm_yaml::View;
+use krm_yaml::{Scalar, View};
 
 use super::containers::amount;
 use super::metadata::label_map;
@@ -44,6 +44,8 @@ enum Test {
     Is(bool, &'static str),
     /// The same with letters in upper or lower case.
     IsLike(bool, &'static str),
+    /// It is this number, and no text.
+    Number(&'static str),
     Less(&'static str),
     More(&'static str),
     /// The text does not have this format.
@@ -70,6 +72,7 @@ impl Condition {
             "" => Test::Set(|count| count > 0),
             "=" => Test::Is(true, operand),
             "!=" => Test::Is(false, operand),
+            "number" => Test::Number(operand),
             "<" => Test::Less(operand),
             ">" => Test::More(operand),
             "~" => Test::IsLike(true, operand),
@@ -111,14 +114,20 @@ impl Condition {
                             }
                             None => vec![text(of(field))],
                         };
-                        // Nothing is certain about a text that is only known later.
-                        if texts.iter().any(|text| walk.is_open_text(text)) {
+                        let found = texts.iter().any(|text| is_one(text));
+                        // Nothing else is certain about a text that is only known later.
+                        let is_certain = found && *wanted;
+                        if !is_certain && texts.iter().any(|text| walk.is_open_text(text)) {
                             return false;
                         }
-                        texts.iter().any(|text| is_one(text))
+                        found
                     }
                 };
                 found == *wanted
+            }
+            Test::Number(digits) => {
+                let number = of(self.field).and_then(View::scalar);
+                number.is_some_and(|own| matches!(own, Scalar::Number(own) if own == *digits))
             }
             Test::Less(limit) => compare(of(self.field), limit, |own, limit| own < limit),
             Test::More(limit) => compare(of(self.field), limit, |own, limit| own > limit),
@@ -168,9 +177,9 @@ fn relations() -> &'static BTreeMap<usize, Vec<Relation>> {
             let (field, message) =
                 (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
             for definition in names.split(',').filter_map(|name| Schema::get().named(name)) {
-                let conditions = cells.clone().filter_map(Condition::new).collect();
-                let relation = Relation { field, message, conditions };
-                relations.entry(definition).or_default().push(relation);
+                let conditions: Option<Vec<_>> = cells.clone().map(Condition::new).collect();
+                let relation = conditions.map(|conditions| Relation { field, message, conditions });
+                relations.entry(definition).or_default().extend(relation);
             }
         }
         relations

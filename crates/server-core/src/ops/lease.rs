@@ -32,9 +32,9 @@ pub struct Timing {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The server or the operation that holds it.
-    #[serde(alias = "operation")]
+    #[serde(rename = "operation")]
     pub holder: String,
-    /// The number of heartbeats: it changes while the holder lives.
+    /// The number of heartbeats: it changes while the holder runs.
     pub beat: u64,
 }
 
@@ -78,7 +78,11 @@ impl Lease {
         let record = Record { holder: holder.to_owned(), beat: 0 };
         let epoch = match store.create(key, record.bytes()).await {
             Ok(revision) => revision,
-            Err(Error::Exists) => return Ok(None),
+            // A write whose answer was lost may have created it.
+            Err(Error::Exists) => match store.get(key).await? {
+                Some(item) if Record::read(&item.value).holder == holder => item.revision,
+                _ => return Ok(None),
+            },
             Err(error) => return Err(error),
         };
         let (sender, until) = watch::channel(until);
@@ -93,7 +97,7 @@ impl Lease {
         }))
     }
 
-    /// Returns the revision that created the lease, which no other lease has.
+    /// Returns the revision with which the lease was acquired, which no other lease has.
     pub const fn epoch(&self) -> Revision {
         self.epoch
     }
@@ -169,6 +173,10 @@ async fn beat(
             Ok(next) => {
                 revision = next;
                 until.send_replace(now + timing.held);
+            }
+            // A heartbeat whose answer was lost.
+            Err(Error::Stale(item)) if Record::read(&item.value).holder == record.holder => {
+                revision = item.revision;
             }
             Err(Error::Stale(_) | Error::Missing) => {
                 until.send_replace(now);

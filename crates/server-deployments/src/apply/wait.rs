@@ -119,7 +119,10 @@ fn gone(object: &Recorded) -> Refusal {
 
 /// Returns a 409: the cluster does not accept a CustomResourceDefinition.
 fn refused(live: &Value) -> Refusal {
-    let why = find(live.pointer("/status/conditions"), "NamesAccepted").message;
-    let why = format!("the cluster does not accept the names: {why}");
+    let conditions = live.pointer("/status/conditions");
+    let messages = ["NamesAccepted", "Established"].map(|kind| find(conditions, kind).message);
+    let why = messages.iter().find(|message| !message.is_empty());
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    let why = format!("the cluster does not accept the definition{why}");
     Status::new(409, "Conflict", why).into()
 }

@@ -30,7 +30,7 @@ BINARY = TARGET / "release" / "krm-yaml-peers"
 BUILD = ["cargo", "build", "--release", "--locked", "--ignore-rust-version"]
 BUILD += ["--manifest-path", HERE / "Cargo.toml", "--target-dir", TARGET]
 CRATES = {
-    "krm-yaml": "krm-yaml, `Editor`",
+    "krm-yaml": "krm-yaml, `update_read`",
     "update": "krm-yaml, `update`",
     "yamlpatch": "yamlpatch",
     "yaml-edit": "yaml-edit",

@@ -32,7 +32,7 @@ enum Kind {
     File,
     /// A part of another text, or one that is made of parts of others.
     Inline,
-    /// What a program or function has printed.
+    /// The output of a program or function.
     Output,
 }
 

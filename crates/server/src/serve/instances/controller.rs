@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::leader::Leader;
@@ -66,12 +66,15 @@ enum Change {
     AnyTemplate,
 }
 
+/// A step that has ended: the key of its instance, its duration and its outcome.
+type Ended = (String, Duration, Result<Outcome, Stop>);
+
 struct Controller {
     state: Arc<State>,
     options: Options,
     leader: Leader,
     queue: Queue,
-    running: JoinSet<(String, Duration, Result<Outcome, Stop>)>,
+    running: JoinSet<Ended>,
 }
 
 /// Works on instances until the server ends. `is_alone` means that no other server uses the store.
@@ -90,11 +93,13 @@ pub async fn run(state: Arc<State>, options: Options, is_alone: bool) {
             queue: Queue::default(),
             running: JoinSet::new(),
         };
-        tokio::select! {
-            () = leader.keep(&state.store) => {}
-            () = follow_all(&state.store, &sender) => {}
-            () = controller.run(changes) => {}
-        }
+        let working = async {
+            tokio::select! {
+                () = follow_all(&state.store, &sender) => {}
+                () = controller.run(changes) => {}
+            }
+        };
+        tokio::join!(leader.keep(&state.store, state.shutdown.reached(Phase::Closing)), working);
     };
     panics::restarted(&state.metrics, PAUSE, work).await;
     leader.release().await;
@@ -107,17 +112,16 @@ impl Controller {
         loop {
             let next = self.start();
             tokio::select! {
+                biased;
                 () = shutdown.reached(Phase::Closing) => break,
+                Some(ended) = self.running.join_next() => self.ended(ended),
                 Some(change) = changes.recv() => self.note(change),
-                Some(ended) = self.running.join_next() => {
-                    if let Ok((key, elapsed, outcome)) = ended {
-                        self.end(&key, elapsed, &outcome);
-                    }
-                }
                 () = sleep_until(next) => {}
             }
         }
-        while self.running.join_next().await.is_some() {}
+        while let Some(ended) = self.running.join_next().await {
+            self.ended(ended);
+        }
     }
 
     /// Starts the steps that are due. Returns when to look again.
@@ -185,11 +189,14 @@ impl Controller {
         }
     }
 
-    fn end(&mut self, key: &str, elapsed: Duration, outcome: &Result<Outcome, Stop>) {
-        if let Err(Stop::Store(status)) = outcome {
+    fn ended(&mut self, step: Result<Ended, JoinError>) {
+        let Ok((key, elapsed, outcome)) = step else {
+            return;
+        };
+        if let Err(Stop::Store(status)) = &outcome {
             tracing::warn!(key, why = status.message, "an instance cannot be worked on");
         }
-        let result = self.queue.end(key, outcome, self.options.resync, Instant::now());
+        let result = self.queue.end(&key, &outcome, self.options.resync, Instant::now());
         self.state.metrics.observe_reconcile(result, elapsed);
     }
 }

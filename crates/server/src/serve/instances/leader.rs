@@ -1,6 +1,6 @@
 //! Of several servers on one store, one at a time works on instances.
 
-use std::future::pending;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -47,38 +47,35 @@ impl Leader {
         std::mem::replace(&mut *lease.lock().unwrap_or_else(PoisonError::into_inner), new)
     }
 
-    /// Acquires the lease whenever it is free or stale. Never returns.
-    pub(super) async fn keep(&self, store: &Arc<Measured>) {
+    /// Acquires the lease whenever it is free or stale, until `closing` ends.
+    pub(super) async fn keep(&self, store: &Arc<Measured>, closing: impl Future<Output = ()>) {
         if matches!(self, Self::Alone) {
-            pending::<()>().await;
+            return;
         }
+        let mut closing = pin!(closing);
         let holder = Uuid::new_v4().to_string();
         let mut watcher = Watcher::default();
         loop {
-            if let Err(error) = self.acquire(store, &holder, &mut watcher).await {
-                tracing::debug!(%error, "the lease of instances cannot be acquired");
+            // Not interrupted: a lease that was just created would be left behind.
+            match acquire(store, &holder, &mut watcher).await {
+                Ok(Some(lease)) => {
+                    let taken = lease.taken();
+                    self.replace(Some(lease));
+                    tokio::select! {
+                        () = taken => self.replace(None),
+                        () = &mut closing => return,
+                    };
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::debug!(%error, "the lease of instances cannot be acquired");
+                }
             }
-            sleep(TIMING.beat).await;
+            tokio::select! {
+                () = sleep(TIMING.beat) => {}
+                () = &mut closing => return,
+            }
         }
-    }
-
-    /// Tries to acquire the lease, and holds it until another server takes it.
-    async fn acquire(
-        &self,
-        store: &Arc<Measured>,
-        holder: &str,
-        watcher: &mut Watcher,
-    ) -> Result<(), Error> {
-        for stale in watcher.take_over(store, PREFIX, TIMING.stale).await? {
-            stale.release(store).await?;
-        }
-        if let Some(lease) = Lease::acquire(store, KEY, holder, TIMING).await? {
-            let taken = lease.taken();
-            self.replace(Some(lease));
-            taken.await;
-            self.replace(None);
-        }
-        Ok(())
     }
 
     /// Releases the lease, so that another server goes on at once.
@@ -89,8 +86,22 @@ impl Leader {
     }
 }
 
+/// Tries to acquire the lease.
+async fn acquire(
+    store: &Arc<Measured>,
+    holder: &str,
+    watcher: &mut Watcher,
+) -> Result<Option<Lease>, Error> {
+    for stale in watcher.take_over(store, PREFIX, TIMING.stale).await? {
+        stale.release(store).await?;
+    }
+    Lease::acquire(store, KEY, holder, TIMING).await
+}
+
 #[cfg(test)]
 pub(super) mod tests {
+    use std::future::pending;
+
     use krm_template_server_core::ops::admission::Admission;
     use krm_template_server_core::ops::limits::Limits;
     use krm_template_server_core::ops::metrics::Metrics;
@@ -115,7 +126,7 @@ pub(super) mod tests {
         let [first, second] = [(); 2].map(|()| Leader::Shared(Arc::default()));
         let keep = |leader: &Leader| {
             let (leader, store) = (leader.clone(), Arc::clone(&store));
-            tokio::spawn(async move { leader.keep(&store).await })
+            tokio::spawn(async move { leader.keep(&store, pending()).await })
         };
         let holder = keep(&first);
         sleep(Duration::from_secs(1)).await;

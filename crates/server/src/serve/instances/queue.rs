@@ -161,7 +161,7 @@ impl Queue {
         self.entries.insert(key.to_owned(), entry);
     }
 
-    /// Removes an instance. A step of it goes on.
+    /// Removes an instance. A running step continues.
     pub(super) fn remove(&mut self, key: &str) -> Option<Entry> {
         let entry = self.entries.remove(key)?;
         if let Some((at, _)) = entry.due {

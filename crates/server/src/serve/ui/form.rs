@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
+use krm_core::visible::counted;
 use krm_core::visible::hex;
 use krm_template_authoring::form::{Checks, Filled, linked};
 use krm_template_engine::ParameterType;
@@ -12,7 +13,7 @@ use serde_json::json;
 
 use super::super::answer::{self, Answer};
 use super::super::processing::{self, Job};
-use super::visit::{Visit, counted, encoded, html, secured};
+use super::visit::{Visit, encoded, html, secured};
 use super::{seed, values};
 use crate::pages::{self, FormPage, Html, Link, ObjectView, Output, ResultView, Usage};
 use crate::process::{self, Described, Look, Preview, Syntax, Text, View};

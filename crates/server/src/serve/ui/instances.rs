@@ -11,7 +11,7 @@ use super::super::call::{self, Call};
 use super::super::instances::{expansion, preview, revisions};
 use super::super::templates;
 use super::deployments::{changed, moment};
-use super::visit::{Visit, counted, encoded, html, redirect};
+use super::visit::{Visit, encoded, html, redirect};
 use crate::object::Draft;
 use crate::pages::{
     self, Crumb, InstanceList, InstancePage, InstanceRow, ParameterRow, PreviewView, RevisionRow,
@@ -19,6 +19,7 @@ use crate::pages::{
 };
 use crate::wire::path::DEFAULT_NAMESPACE;
 use crate::wire::query::Query;
+use krm_core::visible::counted;
 use krm_template_server_core::auth::Attributes;
 use krm_template_server_core::conditions::find;
 use krm_template_server_core::groups::{Group, Kind};

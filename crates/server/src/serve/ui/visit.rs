@@ -12,6 +12,7 @@ use super::super::state::State;
 use super::entered::Entered;
 use super::session;
 use crate::pages::{self, Frame, MessagePage};
+use krm_core::visible::counted;
 use krm_template_server_core::auth::{Attributes, User};
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
@@ -164,12 +165,6 @@ pub(super) fn redirect(code: u16, to: &str) -> Answer {
         answer.headers_mut().insert(LOCATION, to);
     }
     answer
-}
-
-/// Returns a count with its noun: `1 resource`, `2 resources`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{s}")
 }
 
 /// Percent-encodes a part of a URL.

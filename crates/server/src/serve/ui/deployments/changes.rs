@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use krm_core::report::unified;
+use krm_core::visible::counted;
 use krm_yaml::Value;
 
 use super::super::super::answer::Answer;
-use super::super::visit::{Visit, counted, html};
+use super::super::visit::{Visit, html};
 use super::address::Address;
 use crate::pages::{self, ChangedText, ChangesPage, DiffLine};
 use krm_template_server_core::ops::panics;

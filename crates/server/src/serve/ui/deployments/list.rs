@@ -6,11 +6,12 @@ use futures_util::future::try_join_all;
 
 use super::super::super::answer::Answer;
 use super::super::super::deployments::rights;
-use super::super::visit::{Visit, counted, encoded, html};
+use super::super::visit::{Visit, encoded, html};
 use super::address::{Address, HOME};
 use super::texts::{command, moment, word};
 use crate::pages::{self, DeploymentList, DeploymentRow, RowDetails};
 use crate::wire::path::DEFAULT_NAMESPACE;
+use krm_core::visible::counted;
 use krm_template_server_core::status::Result;
 use krm_template_server_deployments::deployments::{Deployment, Target};
 

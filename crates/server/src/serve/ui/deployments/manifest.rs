@@ -1,12 +1,13 @@
 //! A manifest with its layout as a tree.
 
 use super::super::super::answer::Answer;
-use super::super::visit::{Visit, counted, html};
+use super::super::visit::{Visit, html};
 use super::address::Address;
 use super::node::{CONFIGURATION, Shown};
 use super::texts::uses;
 use super::tree::{Node, ROOT, nodes};
 use crate::pages::{self, Branch, ManifestPage, NodeView};
+use krm_core::visible::counted;
 use krm_template_server_core::ops::panics;
 use krm_template_server_core::status::{Result, Status};
 use krm_template_server_deployments::deployments::Manifest;

@@ -28,6 +28,9 @@ pub struct Timing {
     pub stale: Duration,
 }
 
+/// What a server that takes a lease over adds to its heartbeats: more than its holder writes.
+const TAKEN: u64 = 1 << 32;
+
 /// A stored lease.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
@@ -42,6 +45,12 @@ impl Record {
     /// Reads a stored lease. A damaged one has no holder.
     pub fn read(value: &[u8]) -> Self {
         serde_json::from_slice(value).unwrap_or_default()
+    }
+
+    /// Returns `true` for a record that this holder has written, up to this heartbeat.
+    fn has_written(&self, item: &Item) -> bool {
+        let stored = Self::read(&item.value);
+        stored.holder == self.holder && stored.beat <= self.beat
     }
 
     fn bytes(&self) -> Bytes {
@@ -80,7 +89,7 @@ impl Lease {
             Ok(revision) => revision,
             // A write whose answer was lost may have created it.
             Err(Error::Exists) => match store.get(key).await? {
-                Some(item) if Record::read(&item.value).holder == holder => item.revision,
+                Some(item) if record.has_written(&item) => item.revision,
                 _ => return Ok(None),
             },
             Err(error) => return Err(error),
@@ -175,7 +184,7 @@ async fn beat(
                 until.send_replace(now + timing.held);
             }
             // A heartbeat whose answer was lost.
-            Err(Error::Stale(item)) if Record::read(&item.value).holder == record.holder => {
+            Err(Error::Stale(item)) if record.has_written(&item) => {
                 revision = item.revision;
             }
             Err(Error::Stale(_) | Error::Missing) => {
@@ -247,7 +256,7 @@ impl Watcher {
                 continue;
             }
             let mut record = Record::read(&value);
-            record.beat += 1;
+            record.beat = record.beat.saturating_add(TAKEN);
             // If this fails, the holder is alive or another server took the lease over.
             if let Ok(revision) = store.update(&key, record.bytes(), revision).await {
                 taken.push(Stale { key, holder: record.holder, revision });
@@ -327,6 +336,17 @@ mod tests {
         lease.taken().await;
         lease.lost().await;
         assert!(!lease.is_held());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_heartbeat_whose_answer_was_lost_is_its_own() {
+        let store = store();
+        let lease = acquired(&store, "one").await.unwrap();
+        let item = store.get(&lease.key).await.unwrap().unwrap();
+        let beat = Record { beat: 1, ..Record::read(&item.value) };
+        store.update(&lease.key, beat.bytes(), item.revision).await.unwrap();
+        sleep(Duration::from_mins(1)).await;
+        assert!(lease.is_held());
     }
 
     #[tokio::test(start_paused = true)]

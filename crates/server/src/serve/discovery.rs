@@ -17,6 +17,10 @@ use crate::wire::path::{Path, Verb};
 /// A version of a group, and its resources.
 type Version = (&'static str, &'static str, Vec<&'static ApiResource>);
 
+/// The core group, which has no resources. With its version, clients know the kind `List` of
+/// `apiVersion: v1`. Behind a cluster, it is the cluster's.
+const CORE: Version = ("", "v1", Vec::new());
+
 /// Returns all group versions, including the review groups if `with_reviews` is set.
 fn versions(with_reviews: bool) -> Vec<Version> {
     let mut versions: Vec<Version> = Vec::new();
@@ -31,11 +35,15 @@ fn versions(with_reviews: bool) -> Vec<Version> {
 
 /// Returns the plain discovery document of a path; `None` for an unknown group or version.
 ///
-/// `with_reviews` includes the review groups. The core group has no versions.
+/// `with_reviews` includes the core group and the review groups.
 pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
     let versions = versions(with_reviews);
+    let core = with_reviews.then_some(CORE);
     match path {
-        Path::Api => Some(json!({"kind": "APIVersions", "versions": []})),
+        Path::Api => {
+            let versions: Vec<&str> = core.iter().map(|core| core.1).collect();
+            Some(json!({"kind": "APIVersions", "versions": versions}))
+        }
         Path::Apis => {
             let groups: Vec<Value> = versions.iter().map(group).collect();
             Some(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
@@ -48,7 +56,8 @@ pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
             Some(document)
         }
         Path::GroupVersion(group, version) => {
-            versions.iter().find(|found| found.0 == group && found.1 == version).map(resource_list)
+            let mut all = versions.iter().chain(&core);
+            all.find(|found| found.0 == group && found.1 == version).map(resource_list)
         }
         _ => None,
     }
@@ -56,14 +65,18 @@ pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
 
 /// Responds with the aggregated discovery document of `/apis`, or of `/api` if `is_core` is set.
 ///
-/// `with_reviews` includes the review groups.
+/// `with_reviews` includes the core group and the review groups.
 pub(super) fn aggregated(
     is_core: bool,
     version: DiscoveryVersion,
     with_reviews: bool,
     if_none_match: Option<&str>,
 ) -> Response<Bytes> {
-    let all = if is_core { Vec::new() } else { versions(with_reviews) };
+    let all = if is_core {
+        with_reviews.then_some(CORE).into_iter().collect()
+    } else {
+        versions(with_reviews)
+    };
     let items: Vec<Value> = all.iter().map(group_discovery).collect();
     let name = version.name();
     let document = json!({
@@ -102,7 +115,7 @@ fn resource_list((group, version, resources): &Version) -> Value {
     json!({
         "kind": "APIResourceList",
         "apiVersion": "v1",
-        "groupVersion": format!("{group}/{version}"),
+        "groupVersion": format!("{group}/{version}").trim_start_matches('/'),
         "resources": resources,
     })
 }
@@ -323,7 +336,9 @@ mod tests {
         };
         assert_eq!((groups(false), groups(true)), (2, 4));
         let core = Path::GroupVersion(String::new(), "v1".to_owned());
-        assert_eq!(plain(&core, true), None);
+        assert_eq!(plain(&core, false), None);
+        let core = plain(&core, true).unwrap();
+        assert_eq!((&core["groupVersion"], &core["resources"]), (&json!("v1"), &json!([])));
         let path = Path::GroupVersion(AUTHORIZATION.to_owned(), "v1".to_owned());
         assert_eq!(plain(&path, false), None);
         assert_eq!(plain(&path, true).unwrap()["resources"].as_array().unwrap().len(), 2);

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use krm_yaml::source::Source;
 use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
 use krm_yaml::{
     Document, DuplicateKeys, Edited, FieldPath, ItemKeys, Step, Value, update, update_read,
 };

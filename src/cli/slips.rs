@@ -19,7 +19,7 @@ const OVERRIDE: &str = "to set a value, add an override under `transformerOverri
 const BUILD: &str = "to build a Composition, run 'krm-template build DIR'";
 const FORMAT: &str = "to choose the output format, use '-o FORMAT'";
 
-/// Options that a command does not have, words that are no commands, and ours for the same: the
+/// Options that a command does not have, unknown commands, and ours for the same: the
 /// commands with `|` between them, of which an empty name is the program without one and `*` is all; the
 /// words; and the tip.
 #[rustfmt::skip]

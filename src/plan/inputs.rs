@@ -271,7 +271,7 @@ impl Inputs {
         }
     }
 
-    /// Those of a kind with a name that may be meant, in all namespaces.
+    /// The inputs of a kind and name, in all namespaces.
     pub(crate) fn named(&self, kind: &str, name: &str) -> impl Iterator<Item = &Opening> {
         let first = (kind.to_owned(), name.to_owned(), String::new());
         let named = self.index.same.range(first.clone()..);

@@ -81,7 +81,7 @@ fn help_cases() -> Result<(), Failed> {
 }
 
 fn completions() -> Result<(), Failed> {
-    // What the scripts of clap have in place of parameters and their values.
+    // The placeholders of parameters and their values in the scripts of clap.
     let replaced = [
         ("bash", "prev}\" == \"=\"", "-p)\n                    COMPREPLY=($(compgen -f"),
         ("bash", "completion --parameters-of \"${COMP_WORDS[@]}\"", "krm__subcmd__template"),

@@ -3,9 +3,9 @@
 /// The rules of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patterns {
-    /// Those of Go's `path/filepath`: `[^a-z]`, and `\` before a character.
+    /// The rules of Go's `path/filepath`: `[^a-z]`, and `\` before a character.
     Go,
-    /// Those of a shell: `[!a-z]`; names that begin with a dot match only a dot.
+    /// The rules of a shell: `[!a-z]`; names that begin with a dot match only a dot.
     Shell,
 }
 

@@ -132,7 +132,7 @@ fn needs_data(trial: Trial) -> Trial {
     needs("KRM_TEMPLATE_SHARED", shared().is_some(), trial)
 }
 
-/// Returns a test that stands for those whose names are in the shared folder.
+/// Returns a placeholder for the tests whose names are in the shared folder.
 fn without_data(name: &str) -> Vec<Trial> {
     let missing = || Err("KRM_TEMPLATE_SHARED is not set".into());
     vec![needs("KRM_TEMPLATE_SHARED", false, Trial::test(name, missing))]

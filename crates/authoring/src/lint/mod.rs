@@ -213,7 +213,7 @@ fn check_content(template: &Template, server: Option<&Checker>, found: &mut Diag
 }
 
 /// Makes warnings of errors about the syntax of references in texts that no object has: a label of the
-/// Template takes their place, or there are no objects.
+/// Template takes their place, or the Template creates nothing.
 fn replaced_syntax(survey: &Survey<'_>, found: &mut Diagnostics) {
     let mut texts = Vec::new();
     survey.objects(&mut Diagnostics::new(), &mut |object, _| {

@@ -38,9 +38,9 @@ enum Test {
     Set(fn(usize) -> bool),
     /// Whether one of the fields is there and not empty.
     Filled(bool),
-    /// There is no text but spaces.
+    /// The text is empty, or has only spaces.
     Blank,
-    /// Whether it is one of these words; the empty word is no text.
+    /// Whether it is one of these words; the empty word means that the text is missing.
     Is(bool, &'static str),
     /// The same with letters in upper or lower case.
     IsLike(bool, &'static str),

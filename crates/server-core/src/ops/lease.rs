@@ -28,7 +28,7 @@ pub struct Timing {
     pub stale: Duration,
 }
 
-/// What a server that takes a lease over adds to its heartbeats: more than its holder writes.
+/// The number that a takeover adds to the heartbeats of a lease: more than its holder writes.
 const TAKEN: u64 = 1 << 32;
 
 /// A stored lease.

@@ -82,7 +82,7 @@ impl Source {
         self.text
     }
 
-    /// Whether it is no file, but was [made of others](Self::inline).
+    /// Whether it was [made of others](Self::inline) and not read from a file.
     #[doc(hidden)]
     pub fn is_inline(&self) -> bool {
         self.kind == Kind::Inline

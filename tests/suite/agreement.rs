@@ -459,40 +459,40 @@ fn errors_are_true(judged: &Judged) -> Option<Result<(), String>> {
 /// Whether the objects have the fault. Rules of which `process` takes care have none to look for.
 fn is_true(finding: &Diagnostic, judged: &Judged) -> bool {
     let field = finding.field.as_deref().unwrap_or_default();
-    let found = judged.objects.iter().find_map(|(at, object)| {
-        let rest = field.strip_prefix(at.as_str())?;
-        Some((object, rest.strip_prefix('.').unwrap_or(rest)))
+    let found = judged
+        .objects
+        .iter()
+        .find_map(|(at, object)| field.starts_with(at.as_str()).then_some((at.as_str(), object)));
+    let template = serde_json::from_str(&judged.template).unwrap_or_default();
+    let values: Vec<&Value> = found.map_or_else(Vec::new, |(at, object)| {
+        let declared = at_path(&template, at).unwrap_or(&Value::Null);
+        let path = field.strip_prefix(at).unwrap_or_default();
+        at_places(object, declared, path.strip_prefix('.').unwrap_or(path))
     });
-    // Items before it may be left out.
-    let paths = found.into_iter().flat_map(|(object, path)| {
-        earlier(path).into_iter().filter_map(|path| at_path(object, &path)).collect::<Vec<_>>()
-    });
-    let values: Vec<&Value> = paths.collect();
     values.is_empty() && has_fault(finding, None, judged)
         || values.into_iter().any(|value| has_fault(finding, Some(value), judged))
 }
 
-/// A field path with each index and all before it.
-fn earlier(path: &str) -> Vec<String> {
-    let mut all = vec![String::new()];
-    for part in path.split_inclusive(']') {
-        let index = part.rsplit_once('[').and_then(|(before, index)| {
-            let index = index.strip_suffix(']')?.parse::<usize>().ok()?;
-            Some((before, index))
-        });
-        all = match index {
-            Some((before, index)) => {
-                let items =
-                    (index.saturating_sub(8)..=index).rev().map(|item| format!("{before}[{item}]"));
-                let items: Vec<String> = items.collect();
-                all.iter()
-                    .flat_map(|start| items.iter().map(move |item| format!("{start}{item}")))
-                    .collect()
-            }
-            None => all.iter().map(|start| format!("{start}{part}")).collect(),
-        };
-    }
-    all
+/// The values that may be what the Template declares at a path: if items of a list are left out, those
+/// behind them have moved up by at most as many.
+fn at_places<'v>(made: &'v Value, declared: &'v Value, path: &str) -> Vec<&'v Value> {
+    let Some((list, rest)) = path.split_once('[') else {
+        return at_path(made, path).into_iter().collect();
+    };
+    let Some((key, rest)) = rest.split_once(']') else {
+        return Vec::new();
+    };
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    let lists = [made, declared].map(|value| at_path(value, list).and_then(Value::as_array));
+    let ([Some(items), Some(all)], Ok(index)) = (lists, key.parse::<usize>()) else {
+        // A key in brackets.
+        let path = path[..path.len() - rest.len()].trim_end_matches('.');
+        let declared = at_path(declared, path).unwrap_or(&Value::Null);
+        return at_path(made, path).map_or_else(Vec::new, |made| at_places(made, declared, rest));
+    };
+    let left_out = all.len().saturating_sub(items.len());
+    let places = items.iter().take(index + 1).skip(index.saturating_sub(left_out));
+    places.flat_map(|item| at_places(item, &all[index], rest)).collect()
 }
 
 fn has_fault(finding: &Diagnostic, value: Option<&Value>, judged: &Judged) -> bool {
@@ -512,7 +512,12 @@ fn has_fault(finding: &Diagnostic, value: Option<&Value>, judged: &Judged) -> bo
             // Template is in each object, and a quoted key is spelled otherwise.
             let is_in = |value: &Value| value.to_string().contains(spelling);
             value.map_or_else(
-                || judged.objects.iter().any(|(_, object)| is_in(object)),
+                || {
+                    let mut objects = judged.objects.iter();
+                    objects.any(|(_, object)| {
+                        is_in(&object["metadata"]["labels"]) || has_key_with(object, spelling)
+                    })
+                },
                 |value| is_in(value) || field.contains(spelling),
             )
         }
@@ -529,6 +534,16 @@ fn has_fault(finding: &Diagnostic, value: Option<&Value>, judged: &Judged) -> bo
         }
         // Their truth is not in a single field, or nothing but the Template has it.
         Some("invalid-label" | "selector-mismatch" | "undeclared-parameter") => true,
+        _ => false,
+    }
+}
+
+fn has_key_with(value: &Value, text: &str) -> bool {
+    match value {
+        Value::Object(entries) => {
+            entries.iter().any(|(key, value)| key.contains(text) || has_key_with(value, text))
+        }
+        Value::Array(items) => items.iter().any(|item| has_key_with(item, text)),
         _ => false,
     }
 }

@@ -82,6 +82,17 @@ mod process;
 mod store;
 mod words;
 
+/// The groups of tests of which each is a file of the shared folder.
+const OF_FILES: [&str; 3] = ["object/", "process/real/", "process/recorded/"];
+
+/// Returns a test that a group has tests: a list that became empty would pass in silence.
+fn has_tests(group: &str, trials: &[Trial]) -> Trial {
+    let has_tests = trials.iter().any(|trial| trial.name().starts_with(group));
+    needs_data(Trial::test(format!("groups/{group}has_tests"), move || {
+        if has_tests { Ok(()) } else { Err("the list of its tests is empty".into()) }
+    }))
+}
+
 fn main() -> ExitCode {
     if let Some(code) = store::child() {
         return code;
@@ -104,7 +115,10 @@ fn main() -> ExitCode {
         process::trials(),
         store::trials(),
     ];
-    let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
+    let mut trials: Vec<Trial> = trials.into_iter().flatten().collect();
+    let groups = OF_FILES.map(|group| has_tests(group, &trials));
+    trials.extend(groups);
+    let conclusion = libtest_mimic::run(&arguments, trials);
     store::end();
     conclusion.exit_code()
 }

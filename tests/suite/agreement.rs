@@ -486,7 +486,7 @@ fn at_places<'v>(made: &'v Value, declared: &'v Value, path: &str) -> Vec<&'v Va
     let lists = [made, declared].map(|value| at_path(value, list).and_then(Value::as_array));
     let ([Some(items), Some(all)], Ok(index)) = (lists, key.parse::<usize>()) else {
         // A key in brackets.
-        let path = path[..path.len() - rest.len()].trim_end_matches('.');
+        let path = path.strip_suffix(rest).unwrap_or(path).trim_end_matches('.');
         let declared = at_path(declared, path).unwrap_or(&Value::Null);
         return at_path(made, path).map_or_else(Vec::new, |made| at_places(made, declared, rest));
     };

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures expansions of Deployment Manager configurations, in seconds of processor time.
 
-usage: deployment_manager.py CORPUS [BINARY] [--rounds R] [--before BINARY] [--only PART ...]
+usage: deployment_manager.py CORPUS [BINARY] [--rounds R] [--before BINARY] [--only PART ...] [--record]
 
 CORPUS is `corpus/deployment-manager` of the shared data, BINARY is target/dist/krm-template if
 none is given. The parts are:
@@ -15,7 +15,7 @@ none is given. The parts are:
 
 Python leaves out the schemas, so it renders only the cases without them; where it renders a case,
 its resources must be ours. Processor time is the sum of user and system time of a process and its
-children. Needs python3 with jinja2, PyYAML and six.
+children. --record writes the rows into figures.json. Needs python3 with jinja2, PyYAML and six.
 """
 
 import argparse
@@ -29,6 +29,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import figures
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -120,8 +122,13 @@ def race(contestants, rounds):
     return [min(taken) for taken in samples]
 
 
+HEAD = ["work", "compared with", "krm-template", "the other", "ratio"]
+ROWS = []
+
+
 def row(*cells):
-    print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+    ROWS.append(cells)
+    print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def in_seconds(taken):
@@ -273,11 +280,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--before", help="a program without Deployment Manager")
     parser.add_argument("--only", nargs="+", default=["process", "within", "python", "growth", "start"])
+    parser.add_argument("--record", action="store_true", help="write the rows into figures.json")
     given = parser.parse_args()
     corpus = Corpus(given.corpus)
     print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores", file=sys.stderr)
-    row("work", "compared with", "krm-template", "the other", "ratio")
-    row("---", "---", "---", "---", "---")
+    print("| " + " | ".join(HEAD) + " |\n" + "|---" * len(HEAD) + "|")
     if "process" in given.only:
         check(given.binary, corpus.in_python())
         processes(corpus, given.binary, given.rounds)
@@ -291,6 +298,8 @@ def main():
         if not shutil.which("valgrind"):
             sys.exit("valgrind is not installed")
         start(given.binary, given.before)
+    if given.record:
+        figures.record("deployment-manager", HEAD, ROWS, keys=2)
 
 
 main()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the inputs that peers.sh measures on.
+"""Writes the inputs that peers.py measures on.
 
 usage: generate.py DIR [--objects N ...] [--parameters P ...] [--package N ...]
        [--composition N ...] [--tree N ...]

@@ -32,7 +32,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    default = HERE.parent / "target" / "release" / "krm-template"
+    default = HERE.parent / "target" / "dist" / "krm-template"
     parser.add_argument("binary", nargs="?", type=pathlib.Path, default=default)
     parser.add_argument("--objects", type=int, default=10_000)
     arguments = parser.parse_args()

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs whole processes side by side and prints ratios; docs/performance.md says what they mean.
 
-usage: peers.sh [BINARY] [--rounds R] [--large N] [--limit SECONDS] [--kubectl KUBECTL] [--only PART ...]
+usage: peers.py [BINARY] [--rounds R] [--large N] [--limit SECONDS] [--kubectl KUBECTL] [--only PART ...] [--record]
 
 BINARY is target/dist/krm-template if none is given. The contestants of a part take turns
 (A B A B ...), so that a machine that is busy for a while is busy for all of them, if not to the
 same effect: measure on a quiet one. A ratio is the median of the ratios of one round each, and the
-range after it is the middle half of them. The load at the start is printed first.
+range after it is the middle half of them. The load at the start is printed first. --record writes
+the ratios into figures.json.
 `wall` is the time that passes, `cpu` the time of processors (user and system) of the program and its
 children, without what feeds it: a program that uses all cores needs less of the first only.
 Peak memory is what `/usr/bin/time -v` says of one more run. A peer that is not there is named and
@@ -26,6 +27,8 @@ import sys
 import tempfile
 import time
 import typing
+
+import figures
 
 HERE = pathlib.Path(__file__).resolve().parent
 MONGODB = HERE.parent / "examples" / "mongodb" / "template.yaml"
@@ -154,36 +157,64 @@ def table(head, rows):
     print()
 
 
-def compare(contestants, rounds, input_size=None):
-    """Races all against the last and prints a row each."""
-    samples = race(contestants, rounds)
-    last = contestants[-1].name
-    head = ["program", "wall", f"× {last}", "cpu", f"× {last}", "peak"]
-    if input_size:
-        head.append("peak / input")
-    rows = []
-    bases = list(zip(*samples[-1]))
-    for one, own in zip(contestants, samples):
-        peak = one.peak()
-        row = [one.name]
-        for times, base in zip(zip(*own), bases):
-            row += [f"{statistics.median(times) * 1e3:.2f} ms", ratio(times, base)]
-        row.append(size(peak) if peak else "?")
-        if input_size:
-            row.append(f"{peak / input_size:.2f}" if peak else "?")
-        rows.append(row)
-    table(head, rows)
 
 
 class Parts:
     """What is measured: each method that is named in `ALL` prints one table."""
 
-    ALL = ["start", "items", "expand", "oc", "kpt", "ktmpl", "tree", "composition", "growth", "parameters"]
+    ALL = ["start", "items", "expand", "oc", "kpt", "ktmpl", "tree", "composition", "growth", "parameters", "chart"]
 
     def __init__(self, binary, inputs, arguments):
         self.binary, self.inputs = binary, inputs
         self.rounds, self.large = arguments.rounds, arguments.large
         self.limit, self.kubectl = arguments.limit, arguments.kubectl
+        self.records = arguments.record
+
+    def compare(self, work, contestants, rounds, input_size=None):
+        """Races all against the last and prints a row each."""
+        samples = race(contestants, rounds)
+        last = contestants[-1].name
+        rows, ratios = [], []
+        bases = list(zip(*samples[-1]))
+        for one, own in zip(contestants, samples):
+            peak = one.peak()
+            of_input = f"{peak / input_size:.2f}" if peak and input_size else ""
+            memory = [size(peak) if peak else "?", of_input]
+            wall, cpu = (
+                (f"{statistics.median(times) * 1e3:.2f} ms", ratio(times, base))
+                for times, base in zip(zip(*own), bases)
+            )
+            rows.append([one.name, *wall, *cpu, *memory])
+            ratios.append([work, one.name, last, wall[1], cpu[1], *memory])
+        table(["program", "wall", f"× {last}", "cpu", f"× {last}", "peak", "peak / input"], rows)
+        if self.records:
+            head = ["work", "program", "compared with", "wall", "processor time", "peak", "peak / input"]
+            figures.record("processes", head, ratios[:-1], keys=3)
+        return samples
+
+    def chart(self):
+        """The rows of the README's chart, in seconds of processor time"""
+        rounds = 3
+        self.generate("--objects", 10_000, "--parameters", "--tree", 364)
+        at_once = pathlib.Path(self.composed(1_000).argv[-1]) / "at-once"
+        tree, template = self.inputs / "tree-364", self.inputs / "openshift-10000.yaml"
+        kustomize = [self.kubectl, "kustomize"]
+        oc = ["oc", "process", "--local", "-o", "yaml", "-f"]
+        for work, name, peer, ours, path in (
+            ("364 Kustomizations, 4,004 objects", "kubectl kustomize", kustomize, ["build"], tree),
+            ("Ten transformers, 1,000 Deployments", "kubectl kustomize", kustomize, ["build"], at_once),
+            ("A Template of 10,000 objects", "oc process", oc, ["process", "-f"], template),
+        ):
+            try:
+                pair = [Contestant(name, [*peer, path]), Contestant("krm-template", [self.binary, *ours, path])]
+            except Missing as reason:
+                print(f"{work}: left out: {reason}\n")
+                continue
+            seconds = [f"{statistics.median(one.cpu for one in own):.3f}" for own in race(pair, rounds)]
+            head, row = ["work", "peer", "its seconds", "our seconds"], [work, name, *seconds]
+            table(head, [row])
+            if self.records:
+                figures.record("build-time", head, [row])
 
     def generate(self, *arguments):
         """Has only what is named written: generate.py writes nothing it is given no number of."""
@@ -206,7 +237,7 @@ class Parts:
             Contestant("krm-template --version", [self.binary, "--version"], times=STARTS),
             Contestant("/bin/true", ["/bin/true"], times=STARTS),
         ]
-        compare(contestants, self.rounds)
+        self.compare("cold start", contestants, self.rounds)
 
     def list_of(self, n):
         path = self.objects(n, "list")
@@ -215,7 +246,7 @@ class Parts:
     def items(self):
         """10,000 items passed through, against `cat FILE | cat`"""
         path, ours = self.list_of(10_000)
-        compare([ours, Contestant("cat", ["cat"], feed=path)], self.rounds, path.stat().st_size)
+        self.compare("10,000 items passed through", [ours, Contestant("cat", ["cat"], feed=path)], self.rounds, path.stat().st_size)
 
     def expand(self):
         """Template of 10,000 objects, 205 parameters, against `cat FILE | cat`"""
@@ -227,14 +258,14 @@ class Parts:
             self.process(openshift, "OpenShift's, to JSON", extra=["-o", "json"]),
             Contestant("cat", ["cat"], feed=openshift),
         ]
-        compare(contestants, self.rounds, openshift.stat().st_size)
+        self.compare("Template of 10,000 objects", contestants, self.rounds, openshift.stat().st_size)
 
     def oc(self):
         """Template of 10,000 objects, 205 parameters, against `oc process`"""
         path = self.objects(10_000, "openshift")
         command = ["oc", "process", "--local", "-f", path, "-o", "yaml"]
         oc = Contestant("oc process", command, limit=self.limit)
-        compare([self.process(path), oc], max(3, self.rounds // 4), path.stat().st_size)
+        self.compare("Template of 10,000 objects", [self.process(path), oc], max(3, self.rounds // 4), path.stat().st_size)
 
     def kpt(self):
         """`kpt fn eval` on 1,000 items: our share of it"""
@@ -253,13 +284,13 @@ class Parts:
             Contestant("krm-template alone", alone.argv, feed=path),
             kpt("kpt with cat", "cat"),
         ]
-        compare(contestants, rounds)
+        self.compare("1,000 items", contestants, rounds)
 
     def ktmpl(self):
         """Template of 1,000 objects in the proposal's dialect, against ktmpl"""
         path = self.objects(1_000, "proposal")
         contestants = [self.process(path), Contestant("ktmpl", ["ktmpl", path])]
-        compare(contestants, self.rounds, path.stat().st_size)
+        self.compare("Template of 1,000 objects", contestants, self.rounds, path.stat().st_size)
 
     def tree(self):
         """364 Kustomizations, 4,004 objects, against kustomize"""
@@ -268,14 +299,14 @@ class Parts:
         ours = Contestant("krm-template", [self.binary, "build", directory])
         peer = Contestant("kubectl kustomize", [self.kubectl, "kustomize", directory], limit=self.limit)
         print(f"{self.same(ours, peer)}\n", flush=True)
-        compare([peer, ours], max(3, self.rounds // 4))
+        self.compare("364 Kustomizations, 4,004 objects", [peer, ours], max(3, self.rounds // 4))
 
     def composition(self):
         """Composition of ten transformers over 1,000 and 10,000 Deployments, against kustomize"""
         sizes = (1_000, 10_000)
         ours = [self.composed(n) for n in sizes]
         print("Growth:\n", flush=True)
-        compare(ours[::-1], self.rounds)
+        self.compare("ten transformers", ours[::-1], self.rounds)
         for n, one in zip(sizes, ours):
             self.beside_kustomize(n, one)
         for n, one in zip(sizes, ours):
@@ -299,11 +330,11 @@ class Parts:
         last = max(directory.glob("step-*"), key=lambda path: int(path.name.split("-")[1]))
         peers = [("a Kustomization for each", last), ("one Kustomization", directory / "at-once")]
         for name, path in peers:
-            peer = Contestant(name, [self.kubectl, "kustomize", path], limit=self.limit)
+            peer = Contestant(f"kubectl, {name}", [self.kubectl, "kustomize", path], limit=self.limit)
             print(f"{n:,} Deployments, {name}: ", end="", flush=True)
             try:
                 print(f"{self.same(ours, peer)}\n", flush=True)
-                compare([peer, ours], max(3, self.rounds // 4))
+                self.compare("ten transformers", [peer, ours], max(3, self.rounds // 4))
             except Slow:
                 seconds = median_wall(race([ours], 3)[0])
                 print(f"not done in {self.limit:g} s, {self.limit / seconds:.0f} times what krm-template takes\n")
@@ -330,7 +361,7 @@ class Parts:
         lists = [self.list_of(n)[1] for n in sizes]
         templates = [self.process(self.objects(n, "openshift")) for n in sizes]
         nothing = Contestant("--version", [self.binary, "--version"])
-        head = ["work", "items", "per item", "per item, without start", "× 10,000", "peak per item"]
+        head = ["work", "items", "× an item of 10,000", "peak per item"]
         rows = []
         for work, contestants in (("passed through", lists), ("Template", templates)):
             *samples, start = race([*contestants, nothing], self.rounds)
@@ -338,19 +369,19 @@ class Parts:
             times = [median_wall(own) for own in samples]
             net = [(seconds - start) / n for seconds, n in zip(times, sizes)]
             base = net[min(2, len(net) - 1)]
-            for one, n, seconds, each in zip(contestants, sizes, times, net):
+            for one, n, each in zip(contestants, sizes, net):
                 peak = one.peak()
                 rows.append(
                     [
                         work,
                         f"{n:,}",
-                        f"{seconds / n * 1e6:.2f} µs",
-                        f"{each * 1e6:.2f} µs",
                         f"{each / base:.2f}",
                         f"{peak / n / KIB:.2f} KiB" if peak else "?",
                     ]
                 )
         table(head, rows)
+        if self.records:
+            figures.record("growth", head, rows, keys=2)
 
     def parameters(self):
         """1,000 objects with 8,000 references to few parameters or many"""
@@ -359,20 +390,21 @@ class Parts:
             self.process(self.inputs / f"many-{count}.yaml", f"{count:,} parameters")
             for count in (1_000, 100, 10)
         ]
-        compare(contestants, self.rounds)
+        self.compare("8,000 references", contestants, self.rounds)
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    default = HERE.parent / "target" / "release" / "krm-template"
+    default = HERE.parent / "target" / "dist" / "krm-template"
     parser.add_argument("binary", nargs="?", type=pathlib.Path, default=default)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--large", type=int, default=100_000, help="most items in `growth`")
     parser.add_argument("--only", nargs="+", choices=Parts.ALL, default=Parts.ALL)
     parser.add_argument("--limit", type=float, default=300, help="seconds that kubectl and oc get")
     parser.add_argument("--kubectl", default="kubectl")
+    parser.add_argument("--record", action="store_true", help="write the ratios into figures.json")
     arguments = parser.parse_args()
     binary = arguments.binary.resolve()
     if not binary.exists():

@@ -1,6 +1,6 @@
 //! Measures the engine's stages, in bytes of input a second: `cargo bench`.
 //!
-//! `peers.sh` compares whole processes with other programs. `docs/performance.md` explains both.
+//! `peers.py` compares whole processes with other programs. `docs/performance.md` explains both.
 
 #![expect(
     clippy::expect_used,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/clients"))
+sys.path[:0] = [str(ROOT / "tests/clients"), str(ROOT / "benches")]
 
 from server_program import OPENSHIFT  # noqa: E402
 from support import Failure  # noqa: E402
@@ -20,11 +20,10 @@ LISTED = 500
 
 
 class Row(NamedTuple):
-    """A kind of request. `goal` are the instructions that the server should need for one."""
+    """A kind of request."""
 
     what: str
     path: str
-    goal: int
     body: str | None = None
     store: str = "any"
 
@@ -39,15 +38,15 @@ class Row(NamedTuple):
 
 
 ROWS = [
-    Row("GET /livez (cost of TLS, HTTP and the filters)", "/livez", 33_300),
-    Row("mongodb", PROCESSED, 351_000, "mongodb"),
-    Row("median", PROCESSED, 570_000, "median"),
-    Row("largest", PROCESSED, 7_640_000, "largest"),
-    Row("tenfold", PROCESSED, 48_700_000, "tenfold"),
-    Row("get one stored Template (3.6 kB)", f"{STORED}/bench-0", 82_800),
-    Row("list of 500 as Table", STORED, 4_580_000),
-    Row("list of 500 as Table, resourceVersion=0", f"{STORED}?resourceVersion=0", 4_580_000),
-    Row("create stored (1.7 kB), etcd with fsync", f"{OPENSHIFT}/prod/templates", 737_000, "mongodb", "etcd"),
+    Row("GET /livez (cost of TLS, HTTP and the filters)", "/livez"),
+    Row("mongodb", PROCESSED, "mongodb"),
+    Row("median", PROCESSED, "median"),
+    Row("largest", PROCESSED, "largest"),
+    Row("tenfold", PROCESSED, "tenfold"),
+    Row("get one stored Template (3.6 kB)", f"{STORED}/bench-0"),
+    Row("list of 500 as Table", STORED),
+    Row("list of 500 as Table, resourceVersion=0", f"{STORED}?resourceVersion=0"),
+    Row("create stored (1.7 kB), etcd with fsync", f"{OPENSHIFT}/prod/templates", "mongodb", "etcd"),
 ]
 
 

@@ -15,6 +15,7 @@ mod diff;
 mod documents;
 mod examples;
 mod export;
+mod figures;
 mod functions;
 mod git;
 mod guestbook;
@@ -38,6 +39,7 @@ mod rules;
 mod schema;
 mod secrets;
 mod selection;
+mod shared_builds;
 mod source_map;
 mod transformers;
 mod troubleshooting;
@@ -56,7 +58,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
-    let groups: [Group; 33] = [
+    let groups: [Group; 35] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("bounds", bounds::trials),
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         ("examples", examples::trials),
         ("export", export::trials),
         ("documents", documents::trials),
+        ("figures", figures::trials),
         ("functions", functions::trials),
         ("git", git::trials),
         ("guestbook", guestbook::trials),
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         ("secrets", secrets::trials),
         ("selection", selection::trials),
         ("schema", schema::trials),
+        ("shared_builds", shared_builds::trials),
         ("source_map", source_map::trials),
         ("transformers", transformers::trials),
         ("troubleshooting", troubleshooting::trials),

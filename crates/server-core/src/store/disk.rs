@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use redb::backends::InMemoryBackend;
-use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend as _, Table, WriteTransaction};
+use redb::{
+    Database, ReadableDatabase, ReadableTable, StorageBackend as _, Table, WriteTransaction,
+};
 use tempfile::NamedTempFile;
 
 use super::contents::{CHANGES, Contents, FORMAT, FORMAT_KEY, META, RECORDS, builder};

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::contents::{Contents, GAP};
 use super::disk::{Check, Disk, create_with, read_copy, read_file, unavailable};
 use super::objects::Entry;
-use super::record::{Kind, Record, scan};
+use super::record::{Kind, scan};
 use super::types::Error;
 
 /// The state of a file store.

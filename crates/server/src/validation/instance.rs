@@ -7,7 +7,7 @@
 use krm_core::validation;
 use serde_json::{Map, Value, json};
 
-use crate::codec::draft::Draft;
+use crate::codec::Draft;
 use crate::codec::normalize::is_empty;
 use crate::codec::template_schema;
 use krm_template_server_core::auth::User;

@@ -7,7 +7,7 @@ use krm_core::validation;
 use serde_json::{Value, json};
 
 use super::instance;
-use crate::codec::draft::Draft;
+use crate::codec::Draft;
 use crate::codec::json;
 use crate::codec::template_schema;
 use crate::request::write_options::Dependents;
@@ -344,7 +344,7 @@ fn check(draft: &Draft, old: Option<&Draft>) -> Vec<Cause> {
     finalizers(draft, &mut causes);
     match (draft.group, draft.kind) {
         (Group::Krm, Kind::Template) => {
-            causes.extend(template_schema::check(&draft.to_known_value()))
+            causes.extend(template_schema::check(&draft.to_known_value()));
         }
         (Group::OpenShift, Kind::Template) => {}
         (_, Kind::Instance) => causes.extend(instance::check(draft, old)),

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 /// A file that pages load.
 #[derive(Clone, Copy, Debug)]
-pub struct Asset {
+pub(crate) struct Asset {
     /// The media type with its charset.
     pub content_type: &'static str,
     /// The content, built into the program.
@@ -33,7 +33,7 @@ pub(super) static HASHES: LazyLock<[String; 4]> = LazyLock::new(|| {
 });
 
 /// Returns the file with a name.
-pub fn asset(name: &str) -> Option<Asset> {
+pub(crate) fn asset(name: &str) -> Option<Asset> {
     let mut files = FILES.iter().zip(HASHES.iter());
     let ((_, content_type, text), hash) = files.find(|((known, ..), _)| *known == name)?;
     Some(Asset { content_type, text, hash })

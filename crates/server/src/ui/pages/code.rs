@@ -7,12 +7,12 @@ use krm_template_authoring::form::escape;
 use crate::templates::Piece;
 
 /// Renders the text of an object. The `id` of each line begins with `o`, the number and `-l`.
-pub fn object(number: usize, pieces: &[Piece]) -> String {
+pub(crate) fn object(number: usize, pieces: &[Piece]) -> String {
     lines(&format!("o{number}-l"), pieces)
 }
 
 /// Renders the text of a Template. The `id` of each line begins with `t-l`.
-pub fn text(pieces: &[Piece]) -> String {
+pub(crate) fn text(pieces: &[Piece]) -> String {
     lines("t-l", pieces)
 }
 

@@ -8,7 +8,7 @@ use krm_template_server_core::status::Result;
 
 /// The page with the instances of a namespace.
 #[derive(Clone, Debug, Serialize)]
-pub struct InstanceList {
+pub(crate) struct InstanceList {
     /// The first instances, sorted by namespace and name.
     pub rows: Vec<InstanceRow>,
     /// The number of all instances in words.
@@ -19,7 +19,7 @@ pub struct InstanceList {
 
 /// An instance in the list.
 #[derive(Clone, Debug, Serialize)]
-pub struct InstanceRow {
+pub(crate) struct InstanceRow {
     /// The address of its page.
     pub href: String,
     /// The name, linked to its page.
@@ -36,7 +36,7 @@ pub struct InstanceRow {
 
 /// The page of an instance.
 #[derive(Clone, Debug, Serialize)]
-pub struct InstancePage {
+pub(crate) struct InstancePage {
     /// The instance, as in the list.
     pub row: InstanceRow,
     /// A link to the list of instances.
@@ -59,7 +59,7 @@ pub struct InstancePage {
 
 /// A revision of an instance.
 #[derive(Clone, Debug, Serialize)]
-pub struct RevisionRow {
+pub(crate) struct RevisionRow {
     /// The number, from 1.
     pub number: u64,
     /// How the outcome is shown.
@@ -74,7 +74,7 @@ pub struct RevisionRow {
 
 /// A parameter of an upgrade.
 #[derive(Clone, Debug, Serialize)]
-pub struct ParameterRow {
+pub(crate) struct ParameterRow {
     /// The name in the Template.
     pub name: String,
     /// The value, empty for the default.
@@ -83,7 +83,7 @@ pub struct ParameterRow {
 
 /// The changes of an upgrade.
 #[derive(Clone, Debug, Serialize)]
-pub struct PreviewView {
+pub(crate) struct PreviewView {
     /// The generation of the instance that was compared.
     pub generation: i64,
     /// The changed objects.
@@ -98,7 +98,7 @@ pub struct PreviewView {
 ///
 /// # Errors
 /// 500 if the page cannot be rendered.
-pub fn instances(frame: &Frame, list: &InstanceList) -> Result<String> {
+pub(crate) fn instances(frame: &Frame, list: &InstanceList) -> Result<String> {
     shown("instances.html", frame, list)
 }
 
@@ -106,6 +106,6 @@ pub fn instances(frame: &Frame, list: &InstanceList) -> Result<String> {
 ///
 /// # Errors
 /// 500 if the page cannot be rendered.
-pub fn instance(frame: &Frame, page: &InstancePage) -> Result<String> {
+pub(crate) fn instance(frame: &Frame, page: &InstancePage) -> Result<String> {
     shown("instance.html", frame, page)
 }

@@ -16,19 +16,19 @@ mod instances;
 mod render;
 mod usage;
 
-pub use assets::{Asset, asset};
-pub use code::{object, text};
-pub use deployments::{
+pub(crate) use assets::asset;
+pub(crate) use code::{object, text};
+pub(crate) use deployments::{
     Branch, ChangedText, ChangesPage, Crumb, DeploymentList, DeploymentPage, DeploymentRow,
     DiffLine, ManifestPage, ManifestRow, Moment, NodeView, OperationRow, Part, ResourceRow,
     RowDetails, StepRow, changes, deployment, deployments, manifest,
 };
-pub use instances::{
+pub(crate) use instances::{
     InstanceList, InstancePage, InstanceRow, ParameterRow, PreviewView, RevisionRow, instance,
     instances,
 };
-pub use render::{
+pub(crate) use render::{
     FormPage, Frame, Html, Link, List, LoginPage, MessagePage, ObjectView, Output, ResultView, Row,
     TONES, Tag, UploadPage, form, hashes, list, login, message, output, summary, upload,
 };
-pub use usage::{Usage, Use, quoted};
+pub(crate) use usage::{Usage, Use, quoted};

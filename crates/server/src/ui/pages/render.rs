@@ -11,7 +11,7 @@ use super::usage::Use;
 use krm_template_server_core::status::{Result, Status};
 
 /// HTML that is not escaped again.
-pub type Html = minijinja::Value;
+pub(crate) type Html = minijinja::Value;
 
 static ENVIRONMENT: LazyLock<std::result::Result<Environment<'static>, minijinja::Error>> =
     LazyLock::new(|| {
@@ -39,7 +39,7 @@ static ENVIRONMENT: LazyLock<std::result::Result<Environment<'static>, minijinja
 
 /// The data that all pages share.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// The name of the page in style sheets and the script.
     pub page: &'static str,
     /// The title of the browser's window.
@@ -60,7 +60,7 @@ pub struct Frame {
 
 /// The page with the list of Templates.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct List {
+pub(crate) struct List {
     /// The search text, as entered.
     pub q: String,
     /// The selected tag; empty for all.
@@ -82,11 +82,11 @@ pub struct List {
 }
 
 /// The number of colours for the letters of a list.
-pub const TONES: usize = 6;
+pub(crate) const TONES: usize = 6;
 
 /// A Template in the list.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     /// The address of its form.
     pub href: String,
     /// The first letter of the title, in upper case.
@@ -113,7 +113,7 @@ pub struct Row {
 
 /// A tag that narrows the list.
 #[derive(Clone, Debug, Serialize)]
-pub struct Tag {
+pub(crate) struct Tag {
     /// The tag, as Templates have it.
     pub name: String,
     /// The address of the list with the tag.
@@ -126,7 +126,7 @@ pub struct Tag {
 
 /// A link to another site.
 #[derive(Clone, Debug, Serialize)]
-pub struct Link {
+pub(crate) struct Link {
     /// The URL, with the scheme `http` or `https`.
     pub href: String,
     /// The text, such as `Documentation`.
@@ -135,7 +135,7 @@ pub struct Link {
 
 /// The page with a form.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct FormPage {
+pub(crate) struct FormPage {
     /// The summary of the errors.
     pub summary: Html,
     /// The title, or the name without one.
@@ -174,7 +174,7 @@ pub struct FormPage {
 
 /// The right side of a form.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Output {
+pub(crate) struct Output {
     /// The objects, if the expansion succeeded.
     pub result: Option<ResultView>,
     /// The Template with highlighted syntax.
@@ -185,7 +185,7 @@ pub struct Output {
 
 /// The result of an expansion.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct ResultView {
+pub(crate) struct ResultView {
     /// The number of objects in words.
     pub count: String,
     /// Whether secret values are hidden.
@@ -200,7 +200,7 @@ pub struct ResultView {
 
 /// An object that the Template created.
 #[derive(Clone, Debug, Serialize)]
-pub struct ObjectView {
+pub(crate) struct ObjectView {
     /// The field `kind` of the object.
     pub kind: String,
     /// The field `metadata.name` of the object.
@@ -213,7 +213,7 @@ pub struct ObjectView {
 
 /// The page that asks for a token.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct LoginPage {
+pub(crate) struct LoginPage {
     /// The reason why the page is shown; may be empty.
     pub message: String,
     /// Whether the token was wrong.
@@ -226,7 +226,7 @@ pub struct LoginPage {
 
 /// The page for a Template that is not stored.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct UploadPage {
+pub(crate) struct UploadPage {
     /// The summary of the errors.
     pub summary: Html,
     /// The text of the Template, as submitted.
@@ -237,7 +237,7 @@ pub struct UploadPage {
 
 /// The page for a request that failed.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct MessagePage {
+pub(crate) struct MessagePage {
     /// The title, by the status code.
     pub title: String,
     /// The message, in one sentence.
@@ -254,7 +254,7 @@ pub struct MessagePage {
 ///
 /// # Errors
 /// 500 if the page cannot be rendered.
-pub fn list(frame: &Frame, list: &List) -> Result<String> {
+pub(crate) fn list(frame: &Frame, list: &List) -> Result<String> {
     render("list.html", context! { frame => data(frame), list => data(list) })
 }
 
@@ -262,7 +262,7 @@ pub fn list(frame: &Frame, list: &List) -> Result<String> {
 ///
 /// # Errors
 /// 500 if the page cannot be rendered.
-pub fn form(frame: &Frame, form: &FormPage) -> Result<String> {
+pub(crate) fn form(frame: &Frame, form: &FormPage) -> Result<String> {
     render("form.html", context! { frame => data(frame), form => data(form) })
 }
 
@@ -270,7 +270,7 @@ pub fn form(frame: &Frame, form: &FormPage) -> Result<String> {
 ///
 /// # Errors
 /// 500 if it cannot be rendered.
-pub fn output(output: &Output) -> Result<String> {
+pub(crate) fn output(output: &Output) -> Result<String> {
     render("result.html", data(output))
 }
 
@@ -278,7 +278,7 @@ pub fn output(output: &Output) -> Result<String> {
 ///
 /// # Errors
 /// 500 if the page cannot be rendered.
-pub fn login(frame: &Frame, login: &LoginPage) -> Result<String> {
+pub(crate) fn login(frame: &Frame, login: &LoginPage) -> Result<String> {
     render("login.html", context! { frame => data(frame), login => data(login) })
 }
 
@@ -286,7 +286,7 @@ pub fn login(frame: &Frame, login: &LoginPage) -> Result<String> {
 ///
 /// # Errors
 /// 500 if the page cannot be rendered.
-pub fn upload(frame: &Frame, upload: &UploadPage) -> Result<String> {
+pub(crate) fn upload(frame: &Frame, upload: &UploadPage) -> Result<String> {
     render("upload.html", context! { frame => data(frame), upload => data(upload) })
 }
 
@@ -294,17 +294,17 @@ pub fn upload(frame: &Frame, upload: &UploadPage) -> Result<String> {
 ///
 /// # Errors
 /// 500 if the page cannot be rendered.
-pub fn message(frame: &Frame, message: &MessagePage) -> Result<String> {
+pub(crate) fn message(frame: &Frame, message: &MessagePage) -> Result<String> {
     render("message.html", context! { frame => data(frame), message => data(message) })
 }
 
 /// Returns the hashes of the style sheets and the script.
-pub fn hashes() -> Vec<String> {
+pub(crate) fn hashes() -> Vec<String> {
     HASHES.to_vec()
 }
 
 /// Renders all error messages of a form, each with a link to its field.
-pub fn summary(form: &Form, filled: &Filled, others: &[String]) -> String {
+pub(crate) fn summary(form: &Form, filled: &Filled, others: &[String]) -> String {
     let mut items: Vec<String> =
         others.iter().map(|message| format!("<li>{}</li>", marked(message))).collect();
     for field in form.fields() {

@@ -9,7 +9,7 @@ use krm_template_server_core::groups::Group;
 
 /// A Template with values, to be expanded elsewhere.
 #[derive(Clone, Copy)]
-pub struct Usage<'u> {
+pub(crate) struct Usage<'u> {
     /// The API group of the Template.
     pub group: Group,
     /// The namespace of the Template.
@@ -26,7 +26,7 @@ pub struct Usage<'u> {
 
 /// A command or a file to copy.
 #[derive(Clone, Debug, Serialize)]
-pub struct Use {
+pub(crate) struct Use {
     /// The end of the HTML `id`.
     pub id: &'static str,
     /// The title on the page.
@@ -37,7 +37,7 @@ pub struct Use {
 
 impl Usage<'_> {
     /// Returns all commands and files.
-    pub fn all(&self) -> Vec<Use> {
+    pub(crate) fn all(&self) -> Vec<Use> {
         let file = format!("{}.yaml", if self.name.is_empty() { "template" } else { self.name });
         let command = format!("krm-template process -f {}", quoted(&file));
         let mut uses = vec![
@@ -139,7 +139,7 @@ fn typed(kind: ParameterType, text: String) -> Value<'static> {
 }
 
 /// Quotes a text as a word of a shell, if necessary.
-pub fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./=:@%+,".contains(&byte);
     if !text.is_empty() && text.bytes().all(is_plain) {
         text.to_owned()

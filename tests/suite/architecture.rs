@@ -17,10 +17,25 @@ use paths::{UsedPath, paths};
 const ROOMS: &[(&str, &[&str])] = &[
     ("crates/yaml/src", &["source", "scalar", "read", "write", "edit"]),
     ("crates/yaml/src/scalar", &["decode", "write"]),
-    (SERVER, &["wire", "object", "patch", "process", "pages", "serve", "testing"]),
-    ("crates/server-core/src", &["store", "ops", "auth", "aggregation"]),
-    ("crates/server-deployments/src", &["apply", "deployments", "client"]),
-    ("crates/server/src/serve", &["openapi", "deployments", "instances", "ui"]),
+    (
+        SERVER,
+        &[
+            "request",
+            "codec",
+            "validation",
+            "patch",
+            "templates",
+            "http",
+            "api",
+            "deployments",
+            "instances",
+            "registry",
+            "ui",
+            "testing",
+        ],
+    ),
+    ("crates/server-core/src", &["store", "flow_control", "telemetry", "auth", "aggregation"]),
+    ("crates/server/src/ui", &["pages", "deployments"]),
     ("src", &["plan", "function", "cli", "testing"]),
     ("crates/object-check/src", &["walk", "functions", "custom"]),
     ("crates/authoring/src", &["export", "form", "lint", "merge"]),
@@ -88,6 +103,8 @@ const COMMAND_LINES: &[&str] = &[
     "crates/exec/src",
     SERVER,
     "crates/server-core/src",
+    "crates/cluster/src",
+    "crates/server-client/src",
     "crates/server-deployments/src",
 ];
 

@@ -7,18 +7,24 @@
 //! | [`aggregation`] | what a server behind a kube-apiserver needs to know of its cluster |
 //! | [`auth`] | authentication and authorization |
 //! | [`tls`], [`reload`] | certificates; files that are read again when they change |
-//! | [`ops`] | limits, audit, logs, metrics, health checks, shutdown |
+//! | [`panics`], [`lease`] | panics of requests; work of one server at a time |
+//! | [`telemetry`] | audit, logs, metrics, health checks |
+//! | [`flow_control`] | limits, permits, shutdown |
 //! | [`store`] | storage of objects |
-//! | [`protobuf`] | the Kubernetes protobuf encoding |
+//! | [`protobuf`], [`units`] | the Kubernetes protobuf encoding; durations, sizes and times as texts |
 //! | [`status`], [`groups`], [`conditions`] | `Status` objects; the served API groups; conditions |
 
 pub mod aggregation;
 pub mod auth;
 pub mod conditions;
+pub mod flow_control;
 pub mod groups;
-pub mod ops;
+pub mod lease;
+pub mod panics;
 pub mod protobuf;
 pub mod reload;
 pub mod status;
 pub mod store;
+pub mod telemetry;
 pub mod tls;
+pub mod units;

@@ -12,7 +12,7 @@ use arc_swap::ArcSwapOption;
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use crate::ops::shutdown::Reload as Requests;
+use crate::flow_control::shutdown::Reload as Requests;
 
 /// The maximum total size of the files of one input, in bytes.
 pub const MAX_BYTES: u64 = 16 << 20;

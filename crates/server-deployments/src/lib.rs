@@ -1,13 +1,57 @@
-//! Deployments of the server.
-//!
-//! Each module uses only the modules below it:
+//! Deployment Manager as a service: deployments with their manifests, types and operations.
 //!
 //! | module | purpose |
 //! |---|---|
-//! | [`client`] | the command-line client for deployments |
-//! | [`deployments`] | Deployment Manager as a service |
-//! | [`apply`] | changes to a cluster, with the permissions of the caller |
+//! | `service` | reads deployments, and starts changes |
+//! | `recovery` | ends operations of stopped servers |
+//! | `change` | the steps of a change |
+//! | `lock` | a lock for each deployment |
+//! | `listing` | pages of deployments, and operations |
+//! | `types` | types and their instances |
+//! | `expander` | admission, limits and metrics of expansions |
+//! | `manifest` | stored manifests |
+//! | `expansion` | calls to the engine |
+//! | `fetch` | templates by URL |
+//! | `web` | files of allowed hosts, over HTTPS |
+//! | `public` | public IP addresses |
+//! | `input` | request bodies |
+//! | `repository` | reads and writes records |
+//! | `record` | the records: deployments, operations, locks |
+//! | `args` | command-line arguments |
+//!
+//! A change has one write that counts. Its manifest is written first, under a name that nothing
+//! refers to; the write of the deployment then makes it the newest one. So a server that ends at
+//! any moment leaves the deployment as it was, or as the request wants it. Objects of a cluster are
+//! changed before that write, and the operation records each of them. A change that is refused
+//! leaves the deployment as it was. One that ends half-way leaves its manifests, the objects that
+//! the cluster has now, and the state `failed` or `interrupted`.
 
-pub mod apply;
-pub mod client;
-pub mod deployments;
+mod args;
+mod change;
+mod expander;
+mod expansion;
+mod fetch;
+mod input;
+mod listing;
+mod lock;
+mod manifest;
+mod public;
+mod record;
+mod recovery;
+mod repository;
+mod service;
+#[cfg(test)]
+mod tests;
+mod types;
+mod web;
+
+pub use args::Args;
+pub use change::{Ended, Problem, Wanted};
+pub use expansion::Texts;
+pub use fetch::Fetcher;
+pub use input::{Input, check_name, check_namespace, read};
+pub use listing::Page;
+pub use manifest::{Import, Manifest};
+pub use record::{ChangeKind, Deployment, KEPT_MANIFESTS, Operation, Progress, State, Target};
+pub use service::{Deployments, Needs, Shown, Started};
+pub use web::Host;

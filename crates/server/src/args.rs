@@ -8,11 +8,13 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
-use krm_template_server::serve::instances;
+use krm_template_server::instances;
+use krm_template_server_client as client;
 use krm_template_server_core::auth;
-use krm_template_server_core::ops::{audit, limits, logging, shutdown};
+use krm_template_server_core::flow_control::{limits, shutdown};
 use krm_template_server_core::store::Store;
-use krm_template_server_deployments::{client, deployments};
+use krm_template_server_core::telemetry::{audit, logging};
+use krm_template_server_deployments as deployments;
 
 /// The version, with the commit if the build knows it.
 const VERSION: &str = match option_env!("KRM_TEMPLATE_LONG_VERSION") {

@@ -4,19 +4,37 @@
 //!
 //! | module | purpose |
 //! |---|---|
-//! | `serve` | HTTP: from the request line to the response |
-//! | [`pages`] | HTML pages, rendered from plain data |
-//! | [`process`] | expansion of Templates |
-//! | `patch` | the four patch types, and managed fields |
-//! | `object` | Templates as API objects: decoding, validation, system fields, tables |
-//! | `wire` | paths, queries, `Accept`, selectors |
+//! | `listen`, `app` | connections; from a request to its handler |
+//! | `ui` | the web pages |
+//! | `registry` | the verbs of stored objects |
+//! | [`instances`] | the controllers of TemplateInstances |
+//! | `deployments` | the Deployment Manager API |
+//! | `api` | what all requests share; discovery, `OpenAPI` |
+//! | `http` | connections, request and response bodies |
+//! | [`templates`] | expansion of Templates |
+//! | [`patch`] | the four patch types, and managed fields |
+//! | [`validation`] | system fields and validation of objects |
+//! | [`codec`] | objects from and to text |
+//! | [`request`] | paths, queries, `Accept`, options, selectors |
 
-pub mod object;
-pub mod pages;
+mod api;
+mod app;
+pub mod codec;
+mod deployments;
+mod http;
+pub mod instances;
+mod listen;
 pub mod patch;
-pub mod process;
-pub mod serve;
+mod registry;
+pub mod request;
+pub mod templates;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod testing;
-pub mod wire;
+mod ui;
+pub mod validation;
+
+pub use self::http::response::Body;
+pub use api::{Documents, State};
+pub use app::App;
+pub use listen::serve;

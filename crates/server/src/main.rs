@@ -14,22 +14,21 @@ use clap::Parser as _;
 use tokio::net::TcpListener;
 
 use crate::args::{Args, Command, Serve, StoreAction};
+use krm_template_cluster::Cluster;
 use krm_template_exec::io as terminal;
-use krm_template_server::process;
-use krm_template_server::serve::{self, App, Documents, State, instances};
+use krm_template_server::templates;
+use krm_template_server::{App, Documents, State, instances};
+use krm_template_server_client as client;
 use krm_template_server_core::aggregation::Aggregation;
-use krm_template_server_core::ops::admission::Admission;
-use krm_template_server_core::ops::audit::Audit;
-use krm_template_server_core::ops::measured::Measured;
-use krm_template_server_core::ops::metrics::Metrics;
-use krm_template_server_core::ops::{logging, shutdown};
+use krm_template_server_core::flow_control::admission::Admission;
+use krm_template_server_core::flow_control::shutdown;
 use krm_template_server_core::store;
+use krm_template_server_core::telemetry::audit::Audit;
+use krm_template_server_core::telemetry::logging;
+use krm_template_server_core::telemetry::measured_store::Measured;
+use krm_template_server_core::telemetry::metrics::Metrics;
 use krm_template_server_core::{auth, reload};
-use krm_template_server_deployments::{
-    apply::Cluster,
-    client,
-    deployments::{Deployments, Needs},
-};
+use krm_template_server_deployments::{Deployments, Needs};
 
 /// The interval between checks for changed files.
 const RELOAD: Duration = Duration::from_secs(10);
@@ -55,7 +54,7 @@ fn main() -> ExitCode {
 /// Builds a runtime whose threads have the stack size that expansions need.
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.enable_all().thread_stack_size(process::STACK);
+    builder.enable_all().thread_stack_size(templates::STACK);
     builder.build().context("cannot start the threads")
 }
 
@@ -190,7 +189,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     reread(&app, args.auth.reload_grace, reload);
     let instances = tokio::spawn(instances::run(app.share(), args.instances, is_alone));
     greet(address, auth.tls.is_some(), args.logging.log_format);
-    serve::serve(listener, auth.tls, app.clone(), shutdown.clone()).await;
+    krm_template_server::serve(listener, auth.tls, app.clone(), shutdown.clone()).await;
     let changed = async {
         deployments.ended().await;
         // It returns nothing.

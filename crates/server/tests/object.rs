@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use base64::Engine as _;
-use krm_template_server::object::answer::{self, ListMeta, Table};
-use krm_template_server::object::decode;
-use krm_template_server::object::{Draft, Stored, meta, yaml, yaml_object};
-use krm_template_server::wire::accept::{Include, MetaVersion};
-use krm_template_server::wire::content::Format;
-use krm_template_server::wire::options::FieldValidation;
+use krm_template_server::codec::decode;
+use krm_template_server::codec::encode::{self, ListMeta, Table};
+use krm_template_server::codec::{Draft, Stored, yaml, yaml_object};
+use krm_template_server::request::accept::{Include, MetaVersion};
+use krm_template_server::request::content_type::Format;
+use krm_template_server::request::write_options::FieldValidation;
+use krm_template_server::validation::object_meta;
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::{Result, Status};
 use libtest_mimic::{Failed, Trial};
@@ -179,13 +180,13 @@ impl Server {
             Value::String(name) => name,
             _ => recorded.json["details"]["name"].as_str().unwrap_or_default(),
         };
-        let how = meta::Create {
+        let how = object_meta::Create {
             namespace: request.namespace,
             now: recorded.created(),
             uid: expected["uid"].as_str().unwrap_or("9ad8"),
             suffix: name.strip_prefix(prefix.as_str()).unwrap_or("abcde"),
         };
-        meta::create(&mut draft, &how)?;
+        object_meta::create(&mut draft, &how)?;
         let key = (request.group, request.namespace.to_owned(), draft.name().to_owned());
         if self.stored.contains_key(&key) {
             return Err(Status::already_exists(request.group.name(), "templates", draft.name()));
@@ -196,19 +197,19 @@ impl Server {
     fn update(&mut self, request: &Request<'_>, recorded: &Recorded<'_>) -> Result<String> {
         let name = request.name.unwrap();
         let (mut draft, warnings) = Self::read(request)?;
-        meta::named(&mut draft, request.namespace, name)?;
+        object_meta::named(&mut draft, request.namespace, name)?;
         let key = (request.group, request.namespace.to_owned(), name.to_owned());
         let missing = || Status::not_found(request.group.name(), "templates", name);
         let (old, revision) = self.stored.get(&key).ok_or_else(missing)?;
         let old = old.draft(*revision);
-        let expected = meta::must_expect(&draft)?;
-        meta::same_uid(&draft, &old)?;
+        let expected = object_meta::must_expect(&draft)?;
+        object_meta::same_uid(&draft, &old)?;
         if expected != *revision {
             let why = "the object has been modified; please apply your changes to the latest \
                        version and try again";
             return Err(Status::conflict(request.group.name(), "templates", name, why));
         }
-        meta::update(&mut draft, &old)?;
+        object_meta::update(&mut draft, &old)?;
         self.write(request, recorded, &mut draft, &warnings)
     }
 
@@ -253,34 +254,34 @@ impl Server {
     }
 }
 
-fn single(request: &Request<'_>, item: answer::Item<'_>, recorded: &Recorded<'_>) -> String {
+fn single(request: &Request<'_>, item: encode::Item<'_>, recorded: &Recorded<'_>) -> String {
     let mut out = Vec::new();
     match request.kind() {
         ("Table", version) => {
             let meta = ListMeta { revision: item.1, ..ListMeta::default() };
-            answer::table(request.table(version, recorded), &meta, [item], &mut out);
+            encode::table(request.table(version, recorded), &meta, [item], &mut out);
         }
-        ("PartialObjectMetadata", version) => answer::partial(item, version, &mut out),
+        ("PartialObjectMetadata", version) => encode::partial(item, version, &mut out),
         _ if request.accept.contains("yaml") => {
             yaml_object(item, &mut out);
             return String::from_utf8(out).unwrap();
         }
-        _ => answer::object(item, &mut out),
+        _ => encode::object(item, &mut out),
     }
     in_format(request, recorded, out)
 }
 
-fn several(request: &Request<'_>, items: Vec<answer::Item<'_>>, recorded: &Recorded<'_>) -> String {
+fn several(request: &Request<'_>, items: Vec<encode::Item<'_>>, recorded: &Recorded<'_>) -> String {
     let mut out = Vec::new();
     let meta = ListMeta { revision: recorded.revision(), ..ListMeta::default() };
     match request.kind() {
         ("Table", version) => {
-            answer::table(request.table(version, recorded), &meta, items, &mut out);
+            encode::table(request.table(version, recorded), &meta, items, &mut out);
         }
         ("PartialObjectMetadataList", version) => {
-            answer::partial_list(version, &meta, items, &mut out);
+            encode::partial_list(version, &meta, items, &mut out);
         }
-        _ => answer::list(request.group, Kind::Template, &meta, items, &mut out),
+        _ => encode::list(request.group, Kind::Template, &meta, items, &mut out),
     }
     in_format(request, recorded, out)
 }
@@ -288,7 +289,7 @@ fn several(request: &Request<'_>, items: Vec<answer::Item<'_>>, recorded: &Recor
 fn in_format(request: &Request<'_>, recorded: &Recorded<'_>, out: Vec<u8>) -> String {
     let out = match recorded.body.starts_with("{\n") {
         _ if request.accept.contains("yaml") => yaml(&out),
-        true => krm_template_server::object::pretty(&out),
+        true => krm_template_server::codec::pretty(&out),
         false => out,
     };
     String::from_utf8(out).unwrap()

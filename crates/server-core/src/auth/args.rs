@@ -9,7 +9,7 @@ use anyhow::bail;
 use http::HeaderName;
 
 use super::site::AllowedHost;
-use crate::ops::units::duration;
+use crate::units::duration;
 
 /// The arguments for authentication, authorization and TLS.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -4,26 +4,29 @@
 //! commit that was cut off, which `redb` would roll back. Its pages are verified when a file is
 //! opened. Each object has a checksum of its own, which says what is damaged.
 
-use std::collections::VecDeque;
-use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use redb::{Database, ReadableDatabase, ReadableTable, Table, WriteTransaction};
+use redb::backends::InMemoryBackend;
+use redb::{
+    Database, ReadableDatabase, ReadableTable, StorageBackend as _, Table, WriteTransaction,
+};
 use tempfile::NamedTempFile;
 
 use super::contents::{CHANGES, Contents, FORMAT, FORMAT_KEY, META, RECORDS, builder};
-use super::feed::{KeyChange, MAX_EVENT_BYTES, MAX_EVENTS};
+use super::feed::KeyChange;
 use super::guard;
-use super::overlay::Overlay;
-use super::progress::Progress;
 use super::record::{Kind, Record};
 use super::types::{Error, Item, Revision};
 
 /// How long events are kept: one day.
 const EVENT_SECONDS: i64 = 24 * 60 * 60;
+
+/// The size of a file whose check can take long, in bytes.
+const LARGE: u64 = 64 << 20;
 
 /// Whether a file is verified when it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +42,6 @@ pub(super) struct Disk {
     path: PathBuf,
     database: Database,
     identity: Identity,
-    /// The events in the file, oldest first.
-    kept: VecDeque<Kept>,
-    kept_bytes: usize,
 }
 
 /// The device and the number of a file.
@@ -75,13 +75,6 @@ impl Identity {
     }
 }
 
-#[derive(Debug)]
-struct Kept {
-    revision: Revision,
-    seconds: i64,
-    bytes: usize,
-}
-
 impl Disk {
     /// Opens a file for this process alone, or creates it with mode 0600.
     ///
@@ -93,14 +86,19 @@ impl Disk {
     /// [`Error::Unavailable`] says why the file cannot be used.
     pub(super) fn open(path: &Path, check: Check) -> Result<(Self, Contents), Error> {
         create(path)?;
-        let _progress = Progress::of(path);
+        let bytes = fs::metadata(path).map_or(0, |metadata| metadata.len());
+        if check == Check::Pages && bytes > LARGE {
+            let path = path.display();
+            tracing::info!(%path, bytes, "checking the store; --skip-store-check skips this");
+        }
         let why = match Self::open_existing(path, check) {
             Ok((disk, contents)) if !contents.is_misplaced => return Ok((disk, contents)),
             Ok(_) => "objects are not where the index has them".to_owned(),
             Err(redb::Error::Corrupted(why)) => why,
             Err(error) => return Err(refused(path, &error)),
         };
-        let contents = read_unchanged(path, Check::Objects);
+        let bytes = read_file(path).map_err(|error| unavailable(path, &error))?;
+        let contents = read_copy(&bytes, Check::Objects);
         let contents = contents.map_err(|_| damaged(path, &why))?;
         replace(path, &contents).map_err(|error| damaged(path, &format!("{why}; {error}")))?;
         tracing::error!(
@@ -125,15 +123,8 @@ impl Disk {
             let database = builder.open(path)?;
             supported(&database)?;
             let contents = Contents::read(&database)?;
-            let mut disk = Self {
-                identity: Identity::of(path)?,
-                path: path.to_owned(),
-                database,
-                kept: VecDeque::new(),
-                kept_bytes: 0,
-            };
-            disk.count_events()?;
-            Ok((disk, contents))
+            let identity = Identity::of(path)?;
+            Ok((Self { path: path.to_owned(), database, identity }, contents))
         })
     }
 
@@ -152,14 +143,20 @@ impl Disk {
         guard::caught(last).map_err(|error| unavailable(&self.path, &error))
     }
 
-    /// Commits all changes or none. After an error, the outcome is unknown and the file must be
-    /// reopened.
-    pub(super) fn append(&mut self, changes: &[KeyChange]) -> Result<(), Error> {
-        guard::caught(|| self.commit(changes)).map_err(|error| unavailable(&self.path, &error))
+    /// Commits all changes or none, and removes the events up to a revision. After an error, the
+    /// outcome is unknown and the file must be reopened.
+    pub(super) fn append(&self, changes: &[KeyChange], forgotten: Revision) -> Result<(), Error> {
+        let commit = || {
+            let transaction = self.begin()?;
+            self.write(&transaction, changes, forgotten)?;
+            transaction.commit()?;
+            Ok(())
+        };
+        guard::caught(commit).map_err(|error| unavailable(&self.path, &error))
     }
 
     /// Commits a revision without a change: the next change gets a greater one.
-    pub(super) fn advance(&mut self, revision: Revision) -> Result<(), Error> {
+    pub(super) fn advance(&self, revision: Revision) -> Result<(), Error> {
         let advance = || {
             let transaction = self.begin()?;
             last(&mut transaction.open_table(RECORDS)?, revision)?;
@@ -178,23 +175,6 @@ impl Disk {
         compacted.map_err(|error| unavailable(&self.path, &error))
     }
 
-    /// Counts the events in the file.
-    fn count_events(&mut self) -> Result<(), redb::Error> {
-        let transaction = self.database.begin_read()?;
-        for row in transaction.open_table(CHANGES)?.iter()? {
-            let (revision, record) = row?;
-            let bytes = record.value().len();
-            let record = Record::decode(record.value());
-            self.kept.push_back(Kept {
-                revision: revision.value(),
-                seconds: record.map_or(0, |record| record.seconds),
-                bytes,
-            });
-            self.kept_bytes += bytes;
-        }
-        Ok(())
-    }
-
     /// Begins a transaction that commits in two phases, with all that opening the file needs.
     fn begin(&self) -> Result<WriteTransaction, redb::Error> {
         let mut transaction = self.database.begin_write()?;
@@ -202,34 +182,36 @@ impl Disk {
         Ok(transaction)
     }
 
-    fn commit(&mut self, changes: &[KeyChange]) -> Result<(), redb::Error> {
-        let seconds = Timestamp::now().as_second();
-        let transaction = self.begin()?;
-        self.write(&transaction, changes, seconds)?;
-        transaction.commit()?;
-        Ok(())
-    }
-
     fn write(
-        &mut self,
+        &self,
         transaction: &WriteTransaction,
         changes: &[KeyChange],
-        seconds: i64,
+        forgotten: Revision,
     ) -> Result<(), redb::Error> {
+        let seconds = Timestamp::now().as_second();
         let mut records = transaction.open_table(RECORDS)?;
         let mut events = transaction.open_table(CHANGES)?;
         for change in changes {
             self.write_object(&mut records, change)?;
             let event = event(change, seconds);
-            let record = event.encode();
-            events.insert(event.revision, record.as_slice())?;
-            self.kept.push_back(Kept { revision: event.revision, seconds, bytes: record.len() });
-            self.kept_bytes += record.len();
+            events.insert(event.revision, event.encode().as_slice())?;
         }
         if let Some(change) = changes.last() {
             last(&mut records, change.item().revision)?;
         }
-        self.forget(&mut events, seconds)
+        // Those that no watch can begin from, and those of more than a day ago.
+        loop {
+            let oldest = events.first()?.map(|(revision, record)| {
+                let at = Record::decode(record.value()).map_or(0, |record| record.seconds);
+                (revision.value(), seconds.saturating_sub(at) > EVENT_SECONDS)
+            });
+            match oldest {
+                Some((revision, is_old)) if is_old || revision <= forgotten => {
+                    events.remove(revision)?;
+                }
+                _ => return Ok(()),
+            }
+        }
     }
 
     /// Writes or removes an object, which the index must have if it existed before.
@@ -257,25 +239,6 @@ impl Disk {
             self.path.display()
         )))
     }
-
-    /// Removes the oldest events beyond the limits.
-    fn forget(
-        &mut self,
-        events: &mut Table<'_, u64, &'static [u8]>,
-        now: i64,
-    ) -> Result<(), redb::Error> {
-        while let Some(oldest) = self.kept.front() {
-            let too_many = self.kept.len() > MAX_EVENTS
-                || (self.kept_bytes > MAX_EVENT_BYTES && self.kept.len() > 1);
-            if !too_many && now.saturating_sub(oldest.seconds) <= EVENT_SECONDS {
-                break;
-            }
-            events.remove(oldest.revision)?;
-            self.kept_bytes -= oldest.bytes;
-            self.kept.pop_front();
-        }
-        Ok(())
-    }
 }
 
 /// Returns the record of an event.
@@ -299,12 +262,27 @@ fn last(
     Ok(())
 }
 
-/// Reads a file without changing it, also one that is damaged.
-pub(super) fn read_unchanged(path: &Path, check: Check) -> Result<Contents, redb::Error> {
+/// Reads a file that no other process uses.
+pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => io::Error::other("another process uses the file"),
+        TryLockError::Error(error) => error,
+    })?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads the bytes of a file, which may be damaged: `redb` writes to each file that it opens.
+pub(super) fn read_copy(bytes: &[u8], check: Check) -> Result<Contents, redb::Error> {
+    let copy = InMemoryBackend::new();
+    copy.set_len(bytes.len() as u64)?;
+    copy.write(0, bytes)?;
     guard::quietly(|| {
         let mut builder = builder();
         builder.set_check_integrity_on_open(check == Check::Pages);
-        let database = builder.create_with_backend(Overlay::open(path)?)?;
+        let database = builder.create_with_backend(copy)?;
         supported(&database)?;
         Contents::read(&database)
     })

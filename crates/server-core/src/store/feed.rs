@@ -15,11 +15,11 @@ use tokio::time::{Instant, sleep_until};
 use super::types::{Error, Event, Item, Revision};
 
 /// The maximum number of kept events.
-pub(super) const MAX_EVENTS: usize = 10_000;
+const MAX_EVENTS: usize = 10_000;
 
 /// The maximum size of the keys and values in the kept events, in bytes. It bounds the memory if
 /// values are large.
-pub(super) const MAX_EVENT_BYTES: usize = 32 << 20;
+const MAX_EVENT_BYTES: usize = 32 << 20;
 
 /// The time without an event after which a watch reports its progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
@@ -122,6 +122,11 @@ impl Feed {
     #[cfg(feature = "etcd")]
     pub(super) fn revision(&self) -> Revision {
         self.ring().revision
+    }
+
+    /// Returns the revision after which all changes are in the ring.
+    pub(super) fn start(&self) -> Revision {
+        self.ring().start
     }
 
     /// Returns whether a key under the prefix changed after a revision, or `None` if the ring does

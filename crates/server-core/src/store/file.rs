@@ -215,7 +215,7 @@ impl Writer {
         let done = self.reopen().and_then(|()| {
             let last = self.memory.read().revision();
             let next = revision.map_or(last, |revision| revision.max(last));
-            if let Some(Err(error)) = self.disk.as_mut().map(|disk| disk.advance(next)) {
+            if let Some(Err(error)) = self.disk.as_ref().map(|disk| disk.advance(next)) {
                 self.disk = None;
                 return Err(error);
             }
@@ -276,10 +276,11 @@ impl Writer {
 
     /// Commits changes, then publishes them to readers.
     fn append(&mut self, changes: Vec<KeyChange>) -> Result<(), Error> {
-        let Some(disk) = self.disk.as_mut().filter(|_| !changes.is_empty()) else {
+        let Some(disk) = self.disk.as_ref().filter(|_| !changes.is_empty()) else {
             return Ok(());
         };
-        if let Err(error) = disk.append(&changes) {
+        let forgotten = self.memory.read().feed().start();
+        if let Err(error) = disk.append(&changes, forgotten) {
             self.disk = None;
             self.unsure = changes;
             return Err(error);

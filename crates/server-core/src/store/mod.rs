@@ -12,8 +12,7 @@
 //! | `disk` | opening, writing and replacing that file |
 //! | `contents` | its tables |
 //! | `record` | their rows, with checksums |
-//! | `overlay`, `guard` | reading a damaged file: without changing it, without panics |
-//! | `progress` | a line in the log if that takes long |
+//! | `guard` | reading a damaged file without panics |
 //! | `memory` | memory only |
 //! | `objects` | the items of `memory` and `file`, and the rules for writes |
 //! | `feed` | the last events, and the watches on them |
@@ -35,8 +34,6 @@ mod guard;
 mod kinds;
 mod memory;
 mod objects;
-mod overlay;
-mod progress;
 mod record;
 mod salvage;
 mod types;

@@ -9,11 +9,10 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::contents::{Contents, GAP};
-use super::disk::{Check, Disk, create_with, read_unchanged, unavailable};
+use super::disk::{Check, Disk, create_with, read_copy, read_file, unavailable};
 use super::objects::Entry;
-use super::overlay::Overlay;
-use super::record::{Kind, Record, scan};
-use super::types::{Error, Revision};
+use super::record::{Kind, scan};
+use super::types::Error;
 
 /// The state of a file store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,12 +32,11 @@ pub struct Report {
 ///
 /// [`Error::Unavailable`] if the objects cannot be read.
 pub fn check(path: &Path) -> Result<Report, Error> {
-    let is_free = Overlay::open(path).map(drop);
-    is_free.map_err(|error| unavailable(path, &error))?;
-    match read_unchanged(path, Check::Pages) {
+    let bytes = read_file(path).map_err(|error| unavailable(path, &error))?;
+    match read_copy(&bytes, Check::Pages) {
         Ok(contents) => Ok(Report::of(&contents, None)),
         Err(index) => {
-            let contents = read_unchanged(path, Check::Objects);
+            let contents = read_copy(&bytes, Check::Objects);
             let contents = contents.map_err(|error| unavailable(path, &error))?;
             Ok(Report::of(&contents, Some(index.to_string())))
         }
@@ -52,15 +50,10 @@ pub fn check(path: &Path) -> Result<Report, Error> {
 ///
 /// [`Error::Unavailable`] if there are none, or if the new file exists or cannot be written.
 pub fn salvage(from: &Path, to: &Path) -> Result<Report, Error> {
-    let is_free = Overlay::open(from).map(drop);
-    is_free.map_err(|error| unavailable(from, &error))?;
-    let (contents, index) = match read_unchanged(from, Check::Objects) {
+    let bytes = read_file(from).map_err(|error| unavailable(from, &error))?;
+    let (contents, index) = match read_copy(&bytes, Check::Objects) {
         Ok(contents) => (contents, None),
-        Err(error) => {
-            let bytes = Overlay::open(from).and_then(|file| file.bytes());
-            let bytes = bytes.map_err(|error| unavailable(from, &error))?;
-            (found(&bytes), Some(error.to_string()))
-        }
+        Err(error) => (found(&bytes), Some(error.to_string())),
     };
     if index.is_some() && contents.entries.is_empty() {
         return Err(unavailable(from, &"no object is whole"));
@@ -96,50 +89,28 @@ impl Report {
     }
 }
 
-/// Finds the objects in the bytes of a file whose index is not readable.
+/// Finds the objects in the bytes of a file whose index is not readable. An event without the object
+/// of its revision means that the object is lost.
 fn found(bytes: &[u8]) -> Contents {
     let mut contents = Contents::default();
-    let mut states = BTreeMap::new();
+    let mut newest = BTreeMap::new();
     scan(bytes, |record| {
-        contents.revision = contents.revision.max(record.revision);
-        if record.kind != Kind::Last {
-            State::add(&mut states, &record);
+        let revision = record.revision;
+        contents.revision = contents.revision.max(revision);
+        let entry = match record.kind {
+            Kind::Object => Some(Entry::whole(Bytes::copy_from_slice(record.value), revision)),
+            Kind::Lost | Kind::Created | Kind::Updated => Some(Entry::damaged(revision)),
+            Kind::Deleted => None,
+            Kind::Last => return,
+        };
+        let rank = (revision, record.kind == Kind::Object);
+        let known = newest.entry(record.key.to_owned()).or_insert((rank, None));
+        if known.0 <= rank {
+            *known = (rank, entry);
         }
     });
     contents.revision = contents.revision.saturating_add(GAP);
-    for (key, State { entry, .. }) in states {
-        if let Some(entry) = entry {
-            contents.entries.insert(key, entry);
-        }
-    }
+    let entries = newest.into_iter().filter_map(|(key, (_, entry))| Some((key, entry?)));
+    contents.entries.extend(entries);
     contents
-}
-
-/// The newest known state of a key.
-struct State {
-    revision: Revision,
-    /// `None` if it is deleted.
-    entry: Option<Entry>,
-}
-
-impl State {
-    /// Adds a record. An event without the object of its revision means that the object is lost.
-    fn add(states: &mut BTreeMap<String, Self>, record: &Record<'_>) {
-        let Record { revision, kind, .. } = *record;
-        let entry = match kind {
-            Kind::Object => Some(Entry::whole(Bytes::copy_from_slice(record.value), revision)),
-            Kind::Lost | Kind::Created | Kind::Updated => Some(Entry::damaged(revision)),
-            Kind::Deleted | Kind::Last => None,
-        };
-        let is_whole = kind == Kind::Object;
-        match states.get_mut(record.key) {
-            None => _ = states.insert(record.key.to_owned(), Self { revision, entry }),
-            Some(known)
-                if known.revision < revision || (known.revision == revision && is_whole) =>
-            {
-                *known = Self { revision, entry };
-            }
-            Some(_) => {}
-        }
-    }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::object::json;
-pub(super) use crate::object::json::kind;
+use crate::codec::json;
+pub(super) use crate::codec::json::kind;
 use krm_template_server_core::status::{Result, Status};
 
 /// Reads the body of a merge patch, or of a strategic merge patch. Returns it with texts about its

@@ -4,6 +4,6 @@
 
 mod bounds;
 pub mod json;
-pub mod managed;
+pub mod managed_fields;
 pub mod merge;
 pub mod strategic;

@@ -1,13 +1,13 @@
 //! A Template and a body of kind `Parameters`, separated by NUL, as a server receives them. The
 //! Template is read, stored, shown in all formats and expanded. All JSON in responses is valid.
 
-use crate::object::answer::{self, ListMeta, Table};
-use crate::object::meta::{self, Create};
-use crate::object::{self, Stored, decode};
-use crate::process::{self, Limits, Output, Processed, Request, Syntax, Text};
-use crate::wire::accept::{Include, MetaVersion};
-use crate::wire::content::Format;
-use crate::wire::options::FieldValidation;
+use crate::codec::encode::{self, ListMeta, Table};
+use crate::codec::{self, Stored, decode};
+use crate::request::accept::{Include, MetaVersion};
+use crate::request::content_type::Format;
+use crate::request::write_options::FieldValidation;
+use crate::templates::{self, Limits, Output, Processed, Request, Syntax, Text};
+use crate::validation::object_meta::{self, Create};
 use bytes::Bytes;
 use jiff::Timestamp;
 use krm_template_server_core::groups::{Group, Kind};
@@ -49,7 +49,7 @@ fn store(group: Group, format: Format, text: &str) {
         uid: "00000000-0000-0000-0000-000000000000",
         suffix: "bcdfg",
     };
-    if meta::create(&mut draft, &how).is_err() {
+    if object_meta::create(&mut draft, &how).is_err() {
         return;
     }
     let Ok(stored) = Stored::encode(&draft) else {
@@ -73,24 +73,24 @@ fn show(group: Group, stored: &Stored) {
     let meta = ListMeta::default();
     let item = (stored, 7);
     let mut out = Vec::new();
-    answer::object(item, &mut out);
+    encode::object(item, &mut out);
     readable(&out);
-    let yaml = object::yaml(&out);
+    let yaml = codec::yaml(&out);
     assert!(!yaml.is_empty());
     out.clear();
-    object::yaml_object(item, &mut out);
+    codec::yaml_object(item, &mut out);
     out.clear();
-    answer::list(group, Kind::Template, &meta, [item], &mut out);
+    encode::list(group, Kind::Template, &meta, [item], &mut out);
     readable(&out);
     let version = MetaVersion::V1;
     out.clear();
-    answer::partial_list(version, &meta, [item], &mut out);
+    encode::partial_list(version, &meta, [item], &mut out);
     readable(&out);
     for include in [Include::None, Include::Metadata, Include::Object] {
         out.clear();
         let table =
             Table { group, kind: Kind::Template, version, include, has_columns: true, now: 0 };
-        answer::table(table, &meta, [item], &mut out);
+        encode::table(table, &meta, [item], &mut out);
         readable(&out);
     }
 }
@@ -111,10 +111,10 @@ fn expand(group: Group, syntax: Syntax, template: &str, parameters: &str) {
             syntax: Syntax::Json,
             limits,
         };
-        finish(process::template(&request, text(template)));
-        finish(process::stored(&request, text(template), text(parameters)));
+        finish(templates::template(&request, text(template)));
+        finish(templates::stored(&request, text(template), text(parameters)));
     }
-    if let Ok(schema) = process::schema(group, text(template), &limits) {
+    if let Ok(schema) = templates::schema(group, text(template), &limits) {
         readable(schema.as_bytes());
     }
 }

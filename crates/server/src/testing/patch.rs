@@ -1,7 +1,7 @@
 //! An object and patches of it, separated by NUL. Each patch is read as each type, and the managed
 //! fields follow all changes.
 
-use crate::patch::managed::{self, Writer};
+use crate::patch::managed_fields::{self, Writer};
 use crate::patch::{json, merge, strategic};
 use krm_template_server_core::groups::{Group, Kind};
 use serde_json::{Value, json as value};
@@ -47,7 +47,7 @@ fn change(group: Group, object: &Value, owned: &mut Value, patch: &str, index: u
         let _ = read.apply(&mut patched);
         let mut patched = owned.clone();
         if read.apply(&mut patched).is_ok() && patched.is_object() {
-            managed::track_update(group, Some(owned), &mut patched, &writer);
+            managed_fields::track_update(group, Some(owned), &mut patched, &writer);
             *owned = patched;
         }
     }
@@ -61,14 +61,15 @@ fn change(group: Group, object: &Value, owned: &mut Value, patch: &str, index: u
     assert_eq!(merged, once, "a merge patch changes nothing the second time");
     let mut patched = owned.clone();
     if strategic::apply(&mut patched, &read).is_ok() && patched.is_object() {
-        managed::track_update(group, Some(owned), &mut patched, &writer);
+        managed_fields::track_update(group, Some(owned), &mut patched, &writer);
         *owned = patched;
     }
     let applied = template(group, &read);
-    if let Ok(result) = managed::apply(group, Kind::Template, None, &applied, &writer, false) {
+    if let Ok(result) = managed_fields::apply(group, Kind::Template, None, &applied, &writer, false)
+    {
         assert!(result.is_object());
     }
-    if let Ok(result) = managed::apply(
+    if let Ok(result) = managed_fields::apply(
         group,
         Kind::Template,
         Some(owned),
@@ -76,7 +77,8 @@ fn change(group: Group, object: &Value, owned: &mut Value, patch: &str, index: u
         &writer,
         index.is_multiple_of(2),
     ) {
-        let again = managed::apply(group, Kind::Template, Some(&result), &applied, &writer, false);
+        let again =
+            managed_fields::apply(group, Kind::Template, Some(&result), &applied, &writer, false);
         assert_eq!(again.as_ref(), Ok(&result), "an apply changes nothing the second time");
         *owned = result;
     }

@@ -1,15 +1,15 @@
 //! A request without its body: the method and path in the first line, then texts that are parsed as
 //! each header and token in turn. A parsed value reads back the same after it is written.
 
-use crate::wire::accept::{self, Scope};
-use crate::wire::cont::Continue;
-use crate::wire::content;
-use crate::wire::endpoint;
-use crate::wire::fields::FieldSelector;
-use crate::wire::list::{self, ListOptions, WatchOptions};
-use crate::wire::options::{DeleteOptions, PatchOptions, WriteOptions};
-use crate::wire::path::{self, Path};
-use crate::wire::query::Query;
+use crate::request::accept::{self, Scope};
+use crate::request::content_type;
+use crate::request::continue_token::Continue;
+use crate::request::field_selector::FieldSelector;
+use crate::request::list_options::{self, ListOptions, WatchOptions};
+use crate::request::path::{self, Path};
+use crate::request::query::Query;
+use crate::request::resources;
+use crate::request::write_options::{DeleteOptions, PatchOptions, WriteOptions};
 use http::Method;
 use krm_core::label_selector::LabelSelector;
 use krm_core::validation;
@@ -47,7 +47,7 @@ fn request(method: &Method, target: &str, body: &str) {
     if let Path::Resource(resource) = path::parse(method, path, &query) {
         let _ = resource.attributes();
         for reviews in [false, true] {
-            let _ = endpoint::of(&resource, reviews);
+            let _ = resources::of(&resource, reviews);
         }
         for group in Group::ALL {
             resource.clone().take_group(group.api_version());
@@ -57,7 +57,7 @@ fn request(method: &Method, target: &str, body: &str) {
         let _ = ListOptions::parse(&query, group);
         let _ = WatchOptions::parse(&query, group);
     }
-    let _ = list::get(&query);
+    let _ = list_options::get(&query);
     let _ = WriteOptions::create(&query);
     let _ = WriteOptions::update(&query);
     for is_apply in [false, true] {
@@ -73,10 +73,10 @@ fn header(text: &str) {
     let _ = accept::format(Some(text));
     let _ = accept::discovery(Some(text));
     let _ = accept::accepts(Some(text), "application/json");
-    let _ = content::of_object(Some(text));
-    let _ = content::of_review(Some(text));
+    let _ = content_type::of_object(Some(text));
+    let _ = content_type::of_review(Some(text));
     for group in Group::ALL {
-        let _ = content::of_patch(Some(text), group);
+        let _ = content_type::of_patch(Some(text), group);
         if let Ok(selector) = FieldSelector::parse(text, group) {
             let _ = selector.matches(text, "default");
             assert!(!selector.is_empty() || selector.matches("any", "any"));

@@ -1,6 +1,6 @@
 //! Creating and updating objects.
 
-use krm_template_server_deployments::apply::{Conflicts, Prune, record};
+use krm_template_cluster::{Conflicts, Prune, record};
 use serde_json::json;
 
 use crate::apply::Test;

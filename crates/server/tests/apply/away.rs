@@ -1,6 +1,6 @@
 //! An unreachable cluster, and a busy one.
 
-use krm_template_server_deployments::apply::{Conflicts, Prune, record};
+use krm_template_cluster::{Conflicts, Prune, record};
 use serde_json::json;
 
 use crate::apply::Test;

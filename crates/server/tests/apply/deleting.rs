@@ -1,6 +1,6 @@
 //! Deletion of recorded objects only.
 
-use krm_template_server_deployments::apply::{Conflicts, Prune, Recorded, Step, record};
+use krm_template_cluster::{Conflicts, Prune, Recorded, Step, record};
 use serde_json::json;
 
 use crate::apply::Test;

@@ -1,6 +1,6 @@
 //! Objects that other objects need come first, and the change waits for them.
 
-use krm_template_server_deployments::apply::{Conflicts, Owner};
+use krm_template_cluster::{Conflicts, Owner};
 use serde_json::json;
 
 use crate::apply::Test;

@@ -1,7 +1,7 @@
 //! All changes use the permissions of the caller.
 
+use krm_template_cluster::{Conflicts, Prune, record};
 use krm_template_server_core::auth::User;
-use krm_template_server_deployments::apply::{Conflicts, Prune, record};
 use serde_json::{Value, json};
 
 use crate::apply::Test;
@@ -21,11 +21,7 @@ async fn forbidden() {
     let small = Small::start().await;
     let all = objects(&[config_map("a", "1"), object("v1", "ServiceAccount", "s")]);
     let mut reordered = all.clone();
-    reordered.push(krm_template_server_deployments::apply::Object(object(
-        "apps/v1",
-        "Deployment",
-        "d",
-    )));
+    reordered.push(krm_template_cluster::Object(object("apps/v1", "Deployment", "d")));
     reordered.remove(1);
     let failure = small
         .cluster()

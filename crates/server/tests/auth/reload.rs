@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
-use krm_template_server_core::ops::shutdown;
+use krm_template_server_core::flow_control::shutdown;
 use krm_template_server_core::reload::{Content, Reload, Watched, follow, ready};
 
 use crate::auth::support::write;

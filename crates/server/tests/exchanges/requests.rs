@@ -4,13 +4,13 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use crate::exchanges::recording::Exchange;
-use krm_template_server::wire::accept::{self, Scope};
-use krm_template_server::wire::content::{self, PatchType};
-use krm_template_server::wire::endpoint::{self, Handler};
-use krm_template_server::wire::list::{self, ListOptions, WatchOptions};
-use krm_template_server::wire::options::{DeleteOptions, PatchOptions, WriteOptions};
-use krm_template_server::wire::path::{self, Path, Resource, Verb};
-use krm_template_server::wire::query::Query;
+use krm_template_server::request::accept::{self, Scope};
+use krm_template_server::request::content_type::{self, PatchType};
+use krm_template_server::request::list_options::{self, ListOptions, WatchOptions};
+use krm_template_server::request::path::{self, Path, Resource, Verb};
+use krm_template_server::request::query::Query;
+use krm_template_server::request::resources::{self, Handler};
+use krm_template_server::request::write_options::{DeleteOptions, PatchOptions, WriteOptions};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::Result;
 
@@ -96,7 +96,7 @@ fn read(exchange: &Exchange, resource: &Resource, query: &Query) -> Result<()> {
         headers.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     };
     let (content_type, agent) = (header("content-type"), header("user-agent"));
-    let (handler, verb) = endpoint::of(resource, false)?;
+    let (handler, verb) = resources::of(resource, false)?;
     let scope = match verb {
         Verb::List | Verb::DeleteCollection => Scope::List,
         Verb::Watch => Scope::Watch,
@@ -108,19 +108,19 @@ fn read(exchange: &Exchange, resource: &Resource, query: &Query) -> Result<()> {
     match verb {
         Verb::Create => {
             WriteOptions::create(query)?;
-            content::of_object(content_type)?;
+            content_type::of_object(content_type)?;
         }
         Verb::Update => {
             WriteOptions::update(query)?;
-            content::of_object(content_type)?;
+            content_type::of_object(content_type)?;
         }
         Verb::Patch => {
-            let kind = content::of_patch(content_type, group)?;
+            let kind = content_type::of_patch(content_type, group)?;
             PatchOptions::parse(query, kind == PatchType::Apply)?;
         }
         Verb::Get if handler == Handler::Schema => {}
         Verb::Get => {
-            list::get(query)?;
+            list_options::get(query)?;
         }
         Verb::List => {
             ListOptions::parse(query, group)?;

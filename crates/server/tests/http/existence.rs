@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use http::Method;
-use krm_template_server::wire::endpoint::{self, Handler, Review};
-use krm_template_server::wire::path::{self, DeploymentPath, Path};
-use krm_template_server::wire::query::Query;
+use krm_template_server::request::path::{self, DeploymentPath, Path};
+use krm_template_server::request::query::Query;
+use krm_template_server::request::resources::{self, Handler, Review};
 use serde_json::{Value, json};
 
 use crate::deployments::paths::site;
@@ -191,7 +191,7 @@ fn kind(method: &str, target: &str) -> &'static str {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let query = Query::parse(query).unwrap();
     match path::parse(&method.parse::<Method>().unwrap(), path, &query) {
-        Path::Resource(resource) => match endpoint::of(&resource, true) {
+        Path::Resource(resource) => match resources::of(&resource, true) {
             Ok((handler, _)) => match handler {
                 Handler::Process => "process",
                 Handler::ProcessStored => "processed",

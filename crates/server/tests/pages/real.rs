@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use krm_template_engine::{Assignment, Format, Generation, Options, Reading, Template, print};
-use krm_template_server::process::{self, Syntax};
+use krm_template_server::templates::{self, Syntax};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode};
@@ -127,5 +127,5 @@ fn readable(text: &str) -> Arc<Document> {
     let is_json = text.trim_start().starts_with('{');
     let document = Document::parse(&Source::new("Template", text)).unwrap();
     let syntax = if is_json { Syntax::Json } else { Syntax::Yaml };
-    process::readable(document, syntax).unwrap()
+    templates::readable(document, syntax).unwrap()
 }

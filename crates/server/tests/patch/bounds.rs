@@ -1,7 +1,7 @@
 //! Limits of the size, the depth and the time of patches.
 
 use krm_template_server::patch::{json, merge};
-use krm_template_server::process::STACK;
+use krm_template_server::templates::STACK;
 use serde_json::{Value, json};
 
 tests!(

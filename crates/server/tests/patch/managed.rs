@@ -1,7 +1,7 @@
 //! Managed fields, by the rules of Kubernetes.
 
-use krm_template_server::patch::managed::Writer;
-use krm_template_server::patch::managed::{apply, track_update};
+use krm_template_server::patch::managed_fields::Writer;
+use krm_template_server::patch::managed_fields::{apply, track_update};
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::Result;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_template_server::patch::managed::{self, Writer};
+use krm_template_server::patch::managed_fields::{self, Writer};
 use krm_template_server::patch::{json, merge, strategic};
 use krm_template_server_core::groups::{Group, Kind};
 use proptest::prelude::*;
@@ -294,7 +294,7 @@ fn check(group: Group, history: Vec<(&str, Way, Value)>) -> Result<(), TestCaseE
         let nothing = json!({"metadata": {}});
         let old = before.as_ref().unwrap_or(&nothing);
         if matches!(way, Way::Update) {
-            managed::track_update(group, before.as_ref(), &mut template, &writer);
+            managed_fields::track_update(group, before.as_ref(), &mut template, &writer);
             let changed = leaves(group, &template);
             let own = &owners(&template);
             for (path, _) in
@@ -307,8 +307,14 @@ fn check(group: Group, history: Vec<(&str, Way, Value)>) -> Result<(), TestCaseE
         } else {
             let force = matches!(way, Way::Force);
             let expected = !force && conflicts(group, manager, old, &template);
-            let result =
-                managed::apply(group, Kind::Template, before.as_ref(), &template, &writer, force);
+            let result = managed_fields::apply(
+                group,
+                Kind::Template,
+                before.as_ref(),
+                &template,
+                &writer,
+                force,
+            );
             prop_assert_eq!(
                 result.as_ref().map_err(|status| status.code).err(),
                 expected.then_some(409)
@@ -364,7 +370,7 @@ fn check_applied(
             );
         }
     }
-    let twice = managed::apply(
+    let twice = managed_fields::apply(
         group,
         Kind::Template,
         Some(after),
@@ -402,11 +408,11 @@ proptest! {
         let writer = Writer { manager: "ann", time: "2026-11-22T04:41:44Z", subresource: "" };
         let mut object = template;
         object["metadata"]["managedFields"] = json!([entry]);
-        managed::track_update(Group::Krm, None, &mut object, &writer);
+        managed_fields::track_update(Group::Krm, None, &mut object, &writer);
         let written = object.clone();
-        managed::track_update(Group::Krm, Some(&written), &mut object, &writer);
+        managed_fields::track_update(Group::Krm, Some(&written), &mut object, &writer);
         prop_assert_eq!(&object, &written, "nothing has changed");
-        let forced = managed::apply(Group::Krm, Kind::Template, Some(&object), &applied, &writer, true);
+        let forced = managed_fields::apply(Group::Krm, Kind::Template, Some(&object), &applied, &writer, true);
         prop_assert_eq!(forced.map(|_| ()), Ok(()));
     }
 }

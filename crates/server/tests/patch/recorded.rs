@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use krm_template_server::patch::managed::{self, Writer};
+use krm_template_server::patch::managed_fields::{self, Writer};
 use krm_template_server::patch::{json, merge, strategic};
 use krm_template_server_core::groups::{Group, Kind};
 use krm_template_server_core::status::Result;
@@ -145,11 +145,18 @@ impl Exchange {
                     json => serde_json::from_str(json).unwrap(),
                 };
                 let force = self.query("force").is_some_and(|force| force != "false");
-                return managed::apply(group, Kind::Template, before, &applied, &writer, force);
+                return managed_fields::apply(
+                    group,
+                    Kind::Template,
+                    before,
+                    &applied,
+                    &writer,
+                    force,
+                );
             }
             _ => after = serde_json::from_str(&self.body).unwrap(),
         }
-        managed::track_update(group, before, &mut after, &writer);
+        managed_fields::track_update(group, before, &mut after, &writer);
         Ok(after)
     }
 

@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use krm_template_server::process::{Limits, Request};
+use krm_template_server::templates::{Limits, Request};
 use krm_template_server_core::groups::Group;
 use libtest_mimic::Trial;
 use proptest::prelude::{Strategy, prop};

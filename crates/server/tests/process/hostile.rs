@@ -5,7 +5,7 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use krm_template_server::process::{self, Limits, Output, Processed, Request, Syntax, Text};
+use krm_template_server::templates::{self, Limits, Output, Processed, Request, Syntax, Text};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::Result;
 use libtest_mimic::Trial;
@@ -220,7 +220,7 @@ fn no_message_says_a_value() {
         hear(stored(&body.replace(CANARY, "1"), CANARY), &body);
         hear(stored(&body.replace(CANARY, "1"), &format!("[{CANARY}, .inf]")), &body);
         let schema =
-            on_thread(|| process::schema(Group::Krm, yaml(&body), &Limits::of_server(&|| false)));
+            on_thread(|| templates::schema(Group::Krm, yaml(&body), &Limits::of_server(&|| false)));
         hear(
             schema.map(|_| Processed { body: String::new(), warnings: Vec::new(), objects: 0 }),
             &body,
@@ -232,7 +232,7 @@ fn no_message_says_a_value() {
 /// Processes a stored Template with a value for `A`.
 fn stored(body: &str, value: &str) -> Result<Processed> {
     let parameters = format!("values: {{A: {value}, AA: {value}, B: {value}}}\nlabels: {{a: 1}}\n");
-    on_thread(|| process::stored(&request(Group::Krm), yaml(body), yaml(&parameters)))
+    on_thread(|| templates::stored(&request(Group::Krm), yaml(body), yaml(&parameters)))
 }
 
 /// Fragments of random bodies.
@@ -307,8 +307,8 @@ fn no_body_makes_it_panic() {
         let text = |text| Text { text, syntax };
         on_thread(|| {
             for done in [
-                process::template(&request, text(&body)),
-                process::stored(&request, text(&body), text(&parameters)),
+                templates::template(&request, text(&body)),
+                templates::stored(&request, text(&body), text(&parameters)),
             ] {
                 if let Ok(done) = done
                     && !is_yaml
@@ -317,7 +317,7 @@ fn no_body_makes_it_panic() {
                     assert!(answer.is_object());
                 }
             }
-            let _ = process::schema(group, text(&body), &Limits::of_server(&|| false));
+            let _ = templates::schema(group, text(&body), &Limits::of_server(&|| false));
         });
         Ok(())
     });

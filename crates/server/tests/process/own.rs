@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use krm_template_server::process::{self, Limits, Output, Processed, Request, Syntax};
+use krm_template_server::templates::{self, Limits, Output, Processed, Request, Syntax};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::Status;
 use krm_yaml::Document;
@@ -161,7 +161,7 @@ fn errors_name_the_field_of_the_body() {
 
 fn stored(template: &str, parameters: &str) -> Result<Processed, Box<Status>> {
     let request = request(Group::Krm);
-    on_thread(|| process::stored(&request, json(template), json(parameters)))
+    on_thread(|| templates::stored(&request, json(template), json(parameters)))
 }
 
 fn parameters_are_for_a_stored_template() {
@@ -353,11 +353,11 @@ fn a_schema_ends_when_the_time_is_up() {
     for asked in 0..2 {
         let count = AtomicUsize::new(0);
         let is_late = || count.fetch_add(1, Relaxed) >= asked;
-        let schema = process::schema(Group::Krm, json(body), &Limits::of_server(&is_late));
+        let schema = templates::schema(Group::Krm, json(body), &Limits::of_server(&is_late));
         assert_eq!(schema.unwrap_err().code, 504);
         let document = Arc::new(Document::parse(&Source::new("Template", body)).unwrap());
         count.store(0, Relaxed);
-        let described = process::described(Group::Krm, &document, &Limits::of_server(&is_late));
+        let described = templates::described(Group::Krm, &document, &Limits::of_server(&is_late));
         assert_eq!(described.unwrap_err().code, 504);
     }
 }
@@ -366,7 +366,7 @@ fn a_schema_has_a_limited_number_of_parameters() {
     let parameters: Vec<String> =
         (0..5_001).map(|index| format!("{{\"name\": \"P{index}\"}}")).collect();
     let body = format!("{{\"objects\": [], \"parameters\": [{}]}}", parameters.join(","));
-    let schema = process::schema(Group::Krm, json(&body), &Limits::of_server(&|| false));
+    let schema = templates::schema(Group::Krm, json(&body), &Limits::of_server(&|| false));
     let causes = schema.unwrap_err().details.unwrap().causes;
     assert_eq!(causes[0].reason, "FieldValueTooMany");
 }
@@ -375,7 +375,7 @@ fn a_schema_shows_no_secret() {
     let body = r#"{"parameters": [{"name": "A", "type": "int", "value": "5", "displayName": "An A"},
         {"name": "P", "secret": true, "value": "hush-hush"}, {"name": "R", "required": true}]}"#;
     let of = |group, body: &str| {
-        process::schema(
+        templates::schema(
             group,
             json(&body.replace("{\"param", "{\"objects\": [], \"param")),
             &Limits::of_server(&|| false),

@@ -1,6 +1,6 @@
 //! Recorded responses of a real OpenShift API server to `processedtemplates`.
 
-use krm_template_server::process::Syntax;
+use krm_template_server::templates::Syntax;
 use krm_template_server_core::groups::Group;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;

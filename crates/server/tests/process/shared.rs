@@ -5,7 +5,9 @@
 use std::path::PathBuf;
 use std::thread;
 
-use krm_template_server::process::{self, Limits, Output, Processed, Request, STACK, Syntax, Text};
+use krm_template_server::templates::{
+    self, Limits, Output, Processed, Request, STACK, Syntax, Text,
+};
 use krm_template_server_core::groups::Group;
 use krm_template_server_core::status::Result;
 
@@ -45,7 +47,7 @@ pub(crate) const fn yaml(text: &str) -> Text<'_> {
 
 /// Processes a Template on a thread with the stack size of the server.
 pub(crate) fn template(request: &Request<'_>, body: Text<'_>) -> Result<Processed> {
-    on_thread(|| process::template(request, body))
+    on_thread(|| templates::template(request, body))
 }
 
 pub(crate) fn on_thread<R: Send>(work: impl FnOnce() -> R + Send) -> R {

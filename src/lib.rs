@@ -111,8 +111,9 @@ pub use krm_core as krm;
 pub use krm_core::{files, report, threads};
 #[cfg(feature = "form")]
 pub use krm_template_authoring::form;
-pub use krm_template_authoring::{export, lint, merge, schema};
+pub use krm_template_authoring::{lint, merge, schema};
 pub use krm_template_composition as composition;
 #[cfg(feature = "deployment-manager")]
 pub use krm_template_deployment_manager as deployment_manager;
 pub use krm_template_engine as template;
+pub use krm_template_export as export;

@@ -23,7 +23,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("crates/server/src/serve", &["openapi", "deployments", "instances", "ui"]),
     ("src", &["plan", "function", "cli", "testing"]),
     ("crates/object-check/src", &["walk", "functions", "custom"]),
-    ("crates/authoring/src", &["export", "form", "lint", "merge"]),
+    ("crates/authoring/src", &["form", "lint", "merge"]),
     ("crates/template/src", &["values", "declare", "resolve", "expand", "show"]),
     (
         "crates/composition/src",
@@ -41,7 +41,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "run",
         ],
     ),
-    ("crates/authoring/src/export", &["fields", "strip", "parameters"]),
+    ("crates/export/src", &["fields", "read", "references", "parameters", "survey", "strip"]),
     (
         "crates/deployment-manager/src",
         &["imports", "schema", "jinja", "python", "expand", "objects"],

@@ -94,7 +94,7 @@ pub(crate) enum Prepared {
     Text(Vec<String>, Option<String>),
     /// Files that are written under temporary names.
     Files(Writing),
-    /// As these, in place of all others.
+    /// Files written under kustomize's names, replacing existing ones.
     Staged(Staged),
 }
 

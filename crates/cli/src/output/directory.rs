@@ -37,7 +37,7 @@ impl File {
         }
     }
 
-    /// It with another path.
+    /// Returns the file with another path.
     pub(crate) fn at(self, path: String) -> Self {
         Self { path, ..self }
     }

@@ -32,7 +32,7 @@ impl Git {
     }
 
     /// Messages in which the URLs of repositories are instead of the directories of their copies.
-    pub(crate) fn in_words_of_the_user(&self, diagnostics: Diagnostics) -> Diagnostics {
+    pub(crate) fn with_repository_urls(&self, diagnostics: Diagnostics) -> Diagnostics {
         let clones = self.clones.borrow();
         let text = |text: &str| {
             let all = clones.iter();

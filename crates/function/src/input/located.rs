@@ -1,4 +1,4 @@
-//! Says of places in a ResourceList in which file of the user they are.
+//! Maps locations in a ResourceList to the user's files.
 //!
 //! An orchestrator names the file of an object in its annotations. It does not hand over the text
 //! of the file: blank lines are missing and annotations were added, so the line in the file is

@@ -16,7 +16,7 @@ pub(crate) struct Created {
     pub(crate) called: BTreeSet<Identity>,
 }
 
-/// What an object is called on its way.
+/// The identities of an object: as created, and after later transformers.
 pub(crate) struct Names<'n> {
     /// The transformer of a Composition that made it; else empty.
     pub(crate) maker: &'n str,
@@ -299,7 +299,7 @@ impl<'m> Matching<'m> {
         })
     }
 
-    /// What is left of earlier runs, besides the objects that were `found`. `is_followed` tells
+    /// Objects of earlier runs without a match among `found`, to be pruned. `is_followed` tells
     /// whether a later function may have renamed them.
     pub(crate) fn rest(
         &self,

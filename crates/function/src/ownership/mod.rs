@@ -1,4 +1,4 @@
-//! Whose an object is: what its mark proves, and what this functionConfig may do with it.
+//! Decides from the owner annotation whether this functionConfig may change or remove an object.
 //!
 //! Each object that is created has two annotations: the instance that created it, and its origin:
 //! its identity as it was created, before any later function, and where the functionConfig is

@@ -5,7 +5,7 @@ use crate::input::items::Items;
 use crate::input::objects::{Decision, Objects};
 use crate::ownership::Ownership;
 use crate::ownership::matching::Matching;
-use crate::placing::{Placing, Surroundings};
+use crate::placing::{Placing, PlacementContext};
 use crate::plan::Plan;
 use crate::update::rules::Rules;
 use krm_core::files::{Entry, Files};
@@ -18,7 +18,7 @@ pub(crate) fn is_hidden(files: Option<&dyn Files>, file: &str) -> bool {
     files.is_some_and(|files| files.entry(file) == Some(Entry::File))
 }
 
-/// What a functionConfig works on.
+/// The inputs of one functionConfig.
 pub(crate) struct Run<'r, O> {
     pub(crate) objects: &'r O,
     pub(crate) items: &'r Items,
@@ -55,7 +55,7 @@ impl<O: Objects> Run<'_, O> {
         let mut is_second = false;
         loop {
             let mut found = Diagnostics::new();
-            let around = Surroundings {
+            let context = PlacementContext {
                 items: self.items,
                 ownership: &ownership,
                 matching: &matching,
@@ -65,7 +65,7 @@ impl<O: Objects> Run<'_, O> {
                 is_unnamed_of_several: self.place.is_unnamed_of_several,
                 is_hidden: &|file| self.is_hidden(file),
             };
-            let mut placing = Placing::new(self.objects, around);
+            let mut placing = Placing::new(self.objects, context);
             create(&mut placing, &matching, &mut found);
             if is_second || !matching.has_guessed() {
                 let mut all = std::mem::take(diagnostics);

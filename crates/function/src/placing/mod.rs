@@ -29,9 +29,9 @@ use krm_yaml::{Cursor, Value};
 /// Tells whether there is a file with a full path that no item is in.
 pub(crate) type IsHidden<'f> = dyn Fn(&str) -> bool + 'f;
 
-/// What objects are placed with.
+/// Context for placing objects.
 #[derive(Clone, Copy)]
-pub(crate) struct Surroundings<'p> {
+pub(crate) struct PlacementContext<'p> {
     pub(crate) items: &'p Items,
     pub(crate) ownership: &'p Ownership<'p>,
     pub(crate) matching: &'p Matching<'p>,
@@ -47,7 +47,7 @@ pub(crate) struct Surroundings<'p> {
 /// Puts the objects of all instances where they belong.
 pub(crate) struct Placing<'p, O: Objects> {
     objects: &'p O,
-    around: Surroundings<'p>,
+    context: PlacementContext<'p>,
     positions: NewPositions,
     /// By what made it, and the identity.
     made: BTreeMap<(String, Identity), PlacedObject>,
@@ -79,10 +79,10 @@ struct PlacedObject {
 }
 
 impl<'p, O: Objects> Placing<'p, O> {
-    pub(crate) fn new(objects: &'p O, around: Surroundings<'p>) -> Self {
+    pub(crate) fn new(objects: &'p O, context: PlacementContext<'p>) -> Self {
         Self {
             objects,
-            around,
+            context,
             positions: NewPositions::default(),
             made: BTreeMap::new(),
             found: BTreeSet::new(),
@@ -108,7 +108,7 @@ impl<'p, O: Objects> Placing<'p, O> {
         mut object: Object<'_>,
         diagnostics: &mut Diagnostics,
     ) {
-        let config_path = self.around.items.storage.config_path.as_deref();
+        let config_path = self.context.items.storage.config_path.as_deref();
         let control = Control::take(&mut object, config_path, diagnostics);
         let Some(identity) = Identity::of(&object.value) else {
             return;
@@ -119,7 +119,7 @@ impl<'p, O: Objects> Placing<'p, O> {
 
     /// The plan whose objects are placed.
     pub(crate) const fn plan(&self) -> &'p Plan {
-        self.around.plan
+        self.context.plan
     }
 
     /// The positions of the objects that were found.
@@ -155,13 +155,13 @@ impl<'p, O: Objects> Placing<'p, O> {
             called: names.called.clone(),
         };
         self.made.insert(key, made);
-        if self.around.plan.instances.len() > 1
+        if self.context.plan.instances.len() > 1
             && names.maker.is_empty()
             && let Some(selection) = Selection::of(&names.identity, &object.look())
         {
             self.crossings.add(index, selection);
         }
-        let found = self.around.matching.find(names);
+        let found = self.context.matching.find(names);
         let (at, is_ours) = match found {
             Found::Marked(at) => (at, true),
             Found::Foreign(at) => (at, false),
@@ -195,13 +195,13 @@ impl<'p, O: Objects> Placing<'p, O> {
 
     /// Whether new objects are written to files.
     const fn is_written(&self) -> bool {
-        self.around.items.storage.are_kept || self.around.rules.owned
+        self.context.items.storage.are_kept || self.context.rules.owned
     }
 
     /// Refuses to adopt what tools read: an object in a file of theirs, or in one that a Kptfile
     /// names.
     fn check_adopted(&self, existing: &AtPosition<'_>) -> Result<()> {
-        let (items, identity) = (self.around.items, existing.identity);
+        let (items, identity) = (self.context.items, existing.identity);
         let Some(file) = items.shown_file(existing.at) else {
             return Ok(());
         };
@@ -228,8 +228,8 @@ impl<'p, O: Objects> Placing<'p, O> {
         control: &Control,
     ) -> Result<Option<O::ItemChange>> {
         let AtPosition { at, node, .. } = existing;
-        let rules = self.around.rules;
-        let mark = self.around.matching.mark(at);
+        let rules = self.context.rules;
+        let mark = self.context.matching.mark(at);
         let is_others = mark.is_some_and(|mark| matches!(mark.level, Level::Others(_)));
         let adopts = !is_others && control.adopts.unwrap_or(rules.adopts);
         let may_change = existing.is_ours || adopts;
@@ -242,7 +242,7 @@ impl<'p, O: Objects> Placing<'p, O> {
         let marks: &[_] = if rules.owned && may_change { &marks } else { &[] };
         let manner = control.manner.unwrap_or(rules.manner);
         let place = place_of(&object);
-        let template = self.around.plan.expanders.get(instance.expander);
+        let template = self.context.plan.expanders.get(instance.expander);
         let template = template.and_then(|one| one.template());
         let document = object.document;
         let hides = |value: &Value<'_>| {
@@ -271,19 +271,19 @@ impl<'p, O: Objects> Placing<'p, O> {
 
     /// The annotation with the origin for an object that is there.
     fn origin_at(&self, identity: &Identity, at: usize) -> String {
-        let items = self.around.items;
+        let items = self.context.items;
         let file = items.list.get(at).and_then(|item| item.file);
         let full = file.and_then(|file| items.storage.full(file));
-        self.around.ownership.origin(identity, full.as_deref().unwrap_or_default())
+        self.context.ownership.origin(identity, full.as_deref().unwrap_or_default())
     }
 
     /// Reports the changes of an object.
     fn say(&mut self, updated: &mut Updated<'_>, existing: &AtPosition<'_>, instance: &Instance) {
         let changes = &mut updated.changes;
-        if self.around.is_followed {
+        if self.context.is_followed {
             changes.forget("metadata.name");
         }
-        let item = self.around.items.list.get(existing.at);
+        let item = self.context.items.list.get(existing.at);
         let before = item.and_then(|item| item.owner.as_deref());
         let adopted = match before {
             _ if !existing.is_ours => Some("adopted".to_owned()),
@@ -313,7 +313,7 @@ impl<'p, O: Objects> Placing<'p, O> {
         path: Option<String>,
         diagnostics: &mut Diagnostics,
     ) -> Result<O::New> {
-        let (items, rules) = (self.around.items, self.around.rules);
+        let (items, rules) = (self.context.items, self.context.rules);
         let called = &names.called;
         let storage = &items.storage;
         if items.are_selected {
@@ -327,7 +327,7 @@ impl<'p, O: Objects> Placing<'p, O> {
             let path = path.unwrap_or_else(|| storage.file_of(&instance.name));
             created::check_path(called, &path).map_err(|wrong| in_template(wrong, &object))?;
             let full = storage.full_path("", &path).unwrap_or_default();
-            if storage.last_index(&full).is_none() && (self.around.is_hidden)(&full) {
+            if storage.last_index(&full).is_none() && (self.context.is_hidden)(&full) {
                 let error = Diagnostic::error(format!(
                     "`{called}` would be written to {path}, which is there but is not among the items"
                 ))
@@ -338,11 +338,11 @@ impl<'p, O: Objects> Placing<'p, O> {
             annotate(&mut object.value, PATH, &path);
             annotate(&mut object.value, INDEX, &index.to_string());
             if rules.owned {
-                let origin = self.around.ownership.origin(&names.identity, &full);
+                let origin = self.context.ownership.origin(&names.identity, &full);
                 annotate(&mut object.value, OWNER, &instance.owner);
                 annotate(&mut object.value, ORIGIN, &origin);
             }
-            if let Some(at) = self.around.matching.below(called) {
+            if let Some(at) = self.context.matching.below(called) {
                 diagnostics.push(messages::is_below(items, at, called, &path));
             }
         }
@@ -355,31 +355,31 @@ impl<'p, O: Objects> Placing<'p, O> {
         mut self,
         diagnostics: &mut Diagnostics,
     ) -> Decision<O::ItemChange, O::New> {
-        if !diagnostics.has_errors() && self.around.rules.prunes {
+        if !diagnostics.has_errors() && self.context.rules.prunes {
             let pruned = self.prune(diagnostics);
             diagnostics.take(pruned);
         }
         if !diagnostics.has_errors() {
-            self.crossings.warn(self.around.plan, diagnostics);
+            self.crossings.warn(self.context.plan, diagnostics);
             diagnostics.append(self.said);
         }
         self.decision
     }
 
     fn prune(&mut self, diagnostics: &mut Diagnostics) -> Result<()> {
-        if self.around.items.are_selected {
+        if self.context.items.are_selected {
             return Ok(());
         }
         let created = self.created().identities;
-        let rest = self.around.matching.rest(&created, &self.found, self.around.is_followed);
+        let rest = self.context.matching.rest(&created, &self.found, self.context.is_followed);
         for at in rest.removed {
             let opened = self.objects.at(at)?.cursor().open();
             let node = opened.cursor();
-            if self.around.is_unnamed_of_several {
+            if self.context.is_unnamed_of_several {
                 diagnostics.push(messages::not_removed(node));
                 continue;
             }
-            let item = self.around.items.list.get(at);
+            let item = self.context.items.list.get(at);
             let owner = item.and_then(|item| item.owner.as_deref()).unwrap_or_default();
             let mut info = Diagnostic::info(format!("removed: `{owner}` no longer creates it"));
             info.object = Some(identity::reference(node));
@@ -388,13 +388,13 @@ impl<'p, O: Objects> Placing<'p, O> {
         }
         for at in rest.copies {
             let opened = self.objects.at(at)?.cursor().open();
-            let mark = self.around.matching.mark(at);
+            let mark = self.context.matching.mark(at);
             let recorded = mark.map(|mark| mark.recorded.to_string()).unwrap_or_default();
             diagnostics.push(messages::copy(opened.cursor(), &recorded));
         }
         for at in rest.orphans {
             let opened = self.objects.at(at)?.cursor().open();
-            let file = self.around.items.shown_file(at);
+            let file = self.context.items.shown_file(at);
             diagnostics.push(messages::orphan(opened.cursor(), file.as_deref()));
         }
         Ok(())
@@ -403,16 +403,16 @@ impl<'p, O: Objects> Placing<'p, O> {
     fn several(&self, identity: &Identity, positions: &[usize]) -> Diagnostic {
         let nodes = positions.iter().filter_map(|at| {
             let node = self.objects.at(*at).ok()?.cursor().open();
-            Some((node, self.around.items.shown_file(*at)))
+            Some((node, self.context.items.shown_file(*at)))
         });
         messages::several(identity, nodes)
     }
 
     /// The error for an existing object that may not be changed.
     fn not_ours(&self, existing: &AtPosition<'_>, owner: &str) -> Diagnostic {
-        let items = self.around.items;
+        let items = self.context.items;
         let item = items.list.get(existing.at);
-        let level = self.around.matching.mark(existing.at).map(|mark| &mark.level);
+        let level = self.context.matching.mark(existing.at).map(|mark| &mark.level);
         messages::not_ours(
             existing.identity,
             existing.node,
@@ -433,11 +433,11 @@ impl<'p, O: Objects> Placing<'p, O> {
     ) -> Diagnostic {
         let field = &object.field;
         let place = object.value.origin.map(|origin| object.document.cursor(origin).key_place());
-        let instances = &self.around.plan.instances;
+        let instances = &self.context.plan.instances;
         let (one, other) = (instances.get(first.instance), instances.get(instance));
         let mut diagnostic = match (one, other) {
             (Some(one), Some(other)) if first.instance != instance => {
-                let template = self.around.plan.expanders.get(other.expander);
+                let template = self.context.plan.expanders.get(other.expander);
                 let template = template.and_then(|one| one.template());
                 let names = template.and_then(|template| telling_apart(template, object));
                 plan::both_create(one, other, identity, &names.unwrap_or_default())

@@ -16,7 +16,7 @@ use crate::input::package::Package;
 use crate::ownership::Ownership;
 use crate::ownership::matching::{Created, Found, Matching, Names};
 use crate::placing::creation::is_hidden;
-use crate::placing::{Placing, Surroundings};
+use crate::placing::{Placing, PlacementContext};
 use crate::plan::{Instance, Owns, Plan};
 use crate::run::Environment;
 use crate::run::transformer;
@@ -198,7 +198,7 @@ fn passed(
         identities: created.clone().filter_map(Resource::first_identity).collect(),
         called: created.filter_map(Resource::identity).collect(),
     });
-    let around = Surroundings {
+    let context = PlacementContext {
         items: &items,
         ownership: &ownership,
         matching: &matching,
@@ -208,7 +208,7 @@ fn passed(
         is_unnamed_of_several: place.is_unnamed_of_several,
         is_hidden: &|file| is_hidden(environment.files, file),
     };
-    run.place(made, around, &rules, diagnostics)
+    run.place(made, context, &rules, diagnostics)
 }
 
 /// The plan of a Composition: what it owns.
@@ -255,9 +255,8 @@ impl RulesOf {
     }
 }
 
-/// Notes in the configuration of a Template where that is kept, so that its objects are kept beside
-/// it. If that is in the Composition or outside of the package, they are kept beside the
-/// Composition at `path`.
+/// Records the file of a Template, so that its objects are written next to it. If that is in the
+/// Composition or outside of the package, they are written next to the Composition at `path`.
 fn keep_at(transformer: &mut Transformer, here: &str, path: &str) {
     let is_inside = |file: &&str| *file != here && !file.starts_with(['/', '.']);
     let file = Some(transformer.file()).filter(is_inside);
@@ -353,13 +352,13 @@ impl<'d> Run<'_, 'd> {
     fn place(
         &self,
         made: Vec<Resource<'_>>,
-        around: Surroundings<'_>,
+        context: PlacementContext<'_>,
         rules: &RulesOf,
         diagnostics: &mut Diagnostics,
     ) -> Option<Changes> {
         let is_input = |resource: &Resource<'_>| resource.maker() == Some("");
         let (passed, created): (Vec<_>, Vec<_>) = made.into_iter().partition(is_input);
-        let mut placing = Placing::new(self.objects, around);
+        let mut placing = Placing::new(self.objects, context);
         for resource in created {
             create(resource, &mut placing, rules, diagnostics);
         }

@@ -1,4 +1,4 @@
-//! Stamps out the Templates that a functionConfig asks for, and places their objects.
+//! Expands the Templates that a functionConfig asks for, and places their objects.
 
 use std::borrow::Cow;
 
@@ -68,9 +68,9 @@ pub(crate) fn decide<O: Objects>(
     let decision = plan.map(|plan| {
         let rules = run.rules(&mut found);
         warn_about_annotations(config, &plan, &mut found);
-        let stamping = Stamping { run: &run, environment, earlier };
+        let expanding = Expanding { run: &run, environment, earlier };
         run.placed(&plan, &rules, &mut found, |placing, matching, found| {
-            stamping.stamp_out(&plan, placing, matching, found);
+            expanding.expand(&plan, placing, matching, found);
         })
     });
     found.dedup();
@@ -90,16 +90,16 @@ fn warn_about_annotations(config: Cursor<'_>, plan: &Plan, found: &mut Diagnosti
 }
 
 /// Expands the Templates of a plan.
-struct Stamping<'s, O> {
+struct Expanding<'s, O> {
     run: &'s Run<'s, O>,
     environment: &'s Environment<'s>,
     /// Finds the objects of earlier runs of a transformer.
     earlier: Option<&'s dyn Earlier>,
 }
 
-impl<O: Objects> Stamping<'_, O> {
+impl<O: Objects> Expanding<'_, O> {
     /// Expands the Template of each instance and places its objects.
-    fn stamp_out(
+    fn expand(
         &self,
         plan: &Plan,
         placing: &mut Placing<'_, O>,
@@ -111,7 +111,7 @@ impl<O: Objects> Stamping<'_, O> {
             let Some(expander) = plan.expanders.get(instance.expander) else {
                 continue;
             };
-            let earlier = EarlierOf { stamping: self, matching, instance };
+            let earlier = EarlierOf { expanding: self, matching, instance };
             let options = Options {
                 labels: instance.labels.clone(),
                 namespace: instance.namespace.clone(),
@@ -141,8 +141,8 @@ impl<O: Objects> Stamping<'_, O> {
             found.append(refused);
             if let (Some(tell), Some(template)) = (self.environment.trace, expander.template()) {
                 // The expansion has reported everything.
-                let unheard = &mut Diagnostics::new();
-                template::trace(template, &instance.given, &options, unheard).map(tell);
+                let ignored = &mut Diagnostics::new();
+                template::trace(template, &instance.given, &options, ignored).map(tell);
             }
             if let Some(message) = message {
                 found.push(Diagnostic::info(message.trim_end()).of_success());
@@ -227,8 +227,8 @@ fn hide_secrets(
     if refused.iter().chain(placed.iter()).next().is_none() {
         return;
     }
-    let unheard = &mut Diagnostics::new();
-    template::effective(template, given, options, unheard, |values| {
+    let ignored = &mut Diagnostics::new();
+    template::effective(template, given, options, ignored, |values| {
         let may_show = |text: &str| values.may_show(text);
         refused.retain(|one| may_show(&one.message) && one.field.as_deref().is_none_or(may_show));
         let secrets = values.secrets();
@@ -240,14 +240,14 @@ fn hide_secrets(
 
 /// The objects of earlier runs of an instance.
 struct EarlierOf<'e, O> {
-    stamping: &'e Stamping<'e, O>,
+    expanding: &'e Expanding<'e, O>,
     matching: &'e Matching<'e>,
     instance: &'e Instance,
 }
 
 impl<O: Objects> Earlier for EarlierOf<'_, O> {
     fn object(&self, identity: &Identity) -> Option<SharedNode> {
-        if let Some(found) = self.stamping.earlier.and_then(|earlier| earlier.object(identity)) {
+        if let Some(found) = self.expanding.earlier.and_then(|earlier| earlier.object(identity)) {
             return Some(found);
         }
         let names = Names { maker: "", identity: identity.clone(), called: identity.clone() };
@@ -260,11 +260,11 @@ impl<O: Objects> Earlier for EarlierOf<'_, O> {
             }
             Found::Several(_) | Found::Nothing => return None,
         };
-        self.stamping.run.objects.at(at).ok().cloned()
+        self.expanding.run.objects.at(at).ok().cloned()
     }
 
     fn has_objects(&self) -> bool {
-        let earlier = self.stamping.earlier;
+        let earlier = self.expanding.earlier;
         earlier.map_or_else(
             || self.matching.has_objects_of(&self.instance.owner),
             Earlier::has_objects,

@@ -1,4 +1,4 @@
-//! Which fields of an object change, from what to what, in the words of a result.
+//! Describes field changes for the function's results.
 
 use krm_core::item_keys::ITEM_KEYS;
 use krm_core::visible::counted;
@@ -18,7 +18,7 @@ pub(crate) struct Changes {
     removed: Vec<String>,
     /// Whether an update that merges would have kept one of the removed fields.
     pub(crate) can_be_kept: bool,
-    /// What was kept, as the object asks for it.
+    /// Fields kept by the annotation `template.krm.dev/keep`.
     pub(crate) kept: Vec<String>,
 }
 

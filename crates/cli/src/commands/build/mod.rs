@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     // A Composition that is imported twice is reported once.
     diagnostics.dedup();
     if let Some(git) = &programs.git {
-        diagnostics = git.in_words_of_the_user(diagnostics);
+        diagnostics = git.with_repository_urls(diagnostics);
     }
     drop(programs);
     arguments.fail_on.apply(&mut diagnostics);

@@ -23,11 +23,11 @@ pub(super) struct Arguments {
     #[arg(value_name = "ARGUMENT")]
     words: Vec<String>,
 
-    /// Of a label or annotation: change one that exists
+    /// Change an existing label or annotation
     #[arg(short, long)]
     force: bool,
 
-    /// Of a resource: do not check whether it exists
+    /// Do not check whether the resource exists
     #[arg(long)]
     no_verify: bool,
 
@@ -232,7 +232,7 @@ pub(super) fn group<'f, 'd>(file: &'f mut File<'d>, templates: bool) -> Result<&
     pairs.ok_or_else(|| Diagnostic::error("expected a mapping").field("labels.pairs").into())
 }
 
-/// The item that is meant; a new one with the name if it is missing.
+/// Finds the item, or appends a new one with this name.
 pub(super) fn named<'l, 'd>(
     list: &'l mut Vec<Value<'d>>,
     name: &str,

@@ -61,11 +61,11 @@ impl What {
 /// The options of labels.
 #[derive(Args, Debug, Default)]
 pub(super) struct Labels {
-    /// Of a label: use `labels`, which leaves selectors alone, instead of `commonLabels`
+    /// Add the label to `labels`, which leaves selectors alone, instead of `commonLabels`
     #[arg(short = 'w', long)]
     pub(super) without_selector: bool,
 
-    /// Of a label: also set it in pod templates
+    /// Also set the label in pod templates (with `labels`)
     #[arg(short = 't', long, requires = "without_selector")]
     pub(super) include_templates: bool,
 }
@@ -73,39 +73,39 @@ pub(super) struct Labels {
 /// The options of a patch: those of its target, and itself.
 #[derive(Args, Debug, Default)]
 pub(super) struct Patch {
-    /// Of a patch: its file
+    /// File of the patch
     #[arg(long, value_name = "FILE")]
     pub(super) path: Option<String>,
 
-    /// Of a patch: its text
+    /// Text of the patch
     #[arg(long = "patch", value_name = "TEXT", conflicts_with = "path")]
     pub(super) text: Option<String>,
 
-    /// Of a patch: the API group of its target
+    /// API group of the patch target
     #[arg(long, value_name = "GROUP")]
     pub(super) group: Option<String>,
 
-    /// Of a patch: the API version of its target
+    /// API version of the patch target
     #[arg(long, value_name = "VERSION")]
     pub(super) version: Option<String>,
 
-    /// Of a patch: the kind of its target
+    /// Kind of the patch target
     #[arg(long, value_name = "KIND")]
     pub(super) kind: Option<String>,
 
-    /// Of a patch: the name of its target
+    /// Name of the patch target
     #[arg(long, value_name = "NAME")]
     pub(super) name: Option<String>,
 
-    /// Of a patch, a configmap or a secret: the namespace of its target, or its own
+    /// Namespace of the patch target, or of the configmap or secret
     #[arg(long, value_name = "NAMESPACE")]
     pub(super) namespace: Option<String>,
 
-    /// Of a patch: a selector of the labels of its targets
+    /// Label selector of the patch targets
     #[arg(long, value_name = "SELECTOR")]
     pub(super) label_selector: Option<String>,
 
-    /// Of a patch: a selector of the annotations of its targets
+    /// Annotation selector of the patch targets
     #[arg(long, value_name = "SELECTOR")]
     pub(super) annotation_selector: Option<String>,
 }
@@ -143,28 +143,28 @@ impl Patch {
 /// The options of a generator.
 #[derive(Args, Debug, Default)]
 pub(super) struct Generator {
-    /// Of a configmap or secret: files or patterns of files; each with its own option, or separated
-    /// by commas
+    /// Files of the configmap or secret, or patterns of files; each with its own option, or
+    /// separated by commas
     #[arg(long, value_name = "[KEY=]FILE", value_delimiter = ',')]
     pub(super) from_file: Vec<String>,
 
-    /// Of a configmap or secret: a value
+    /// Value in the configmap or secret
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) from_literal: Vec<String>,
 
-    /// Of a configmap or secret: a file with lines KEY=VALUE
+    /// File with lines KEY=VALUE for the configmap or secret
     #[arg(long, value_name = "FILE")]
     pub(super) from_env_file: Option<String>,
 
-    /// Of a configmap or secret: no hash in its name
+    /// Add no hash to the name of the configmap or secret
     #[arg(long = "disableNameSuffixHash")]
     pub(super) disable_name_suffix_hash: bool,
 
-    /// Of a configmap or secret: how it treats one of the same name
+    /// How the configmap or secret treats one of the same name
     #[arg(long, value_name = "BEHAVIOR", value_parser = ["create", "merge", "replace"])]
     pub(super) behavior: Option<String>,
 
-    /// Of a secret: its type
+    /// Type of the secret
     #[arg(long = "type", value_name = "TYPE")]
     pub(super) secret_type: Option<String>,
 }

@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "ARGUMENT")]
     words: Vec<String>,
 
-    /// Of a label or annotation: no error if it does not exist
+    /// Ignore a label or annotation that does not exist
     #[arg(short, long)]
     ignore_non_existence: bool,
 

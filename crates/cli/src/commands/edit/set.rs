@@ -28,15 +28,15 @@ pub(super) struct Arguments {
     #[command(flatten)]
     labels: Labels,
 
-    /// Of a configmap or secret: the new value of one of its literals
+    /// New value of a literal of the configmap or secret
     #[arg(long, value_name = "KEY=VALUE")]
     from_literal: Vec<String>,
 
-    /// Of a configmap or secret: its namespace
+    /// Namespace of the configmap or secret
     #[arg(long, value_name = "NAMESPACE")]
     namespace: Option<String>,
 
-    /// Of a configmap or secret: another namespace for it
+    /// New namespace of the configmap or secret
     #[arg(long, value_name = "NAMESPACE")]
     new_namespace: Option<String>,
 }

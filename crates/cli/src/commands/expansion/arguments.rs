@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     pub(crate) fail_on: FailOn,
 }
 
-/// Of an empty prefix every variable would be a value.
+/// An empty prefix would match every variable.
 fn prefix(text: &str) -> std::result::Result<String, String> {
     if text.is_empty() {
         return Err("the prefix must not be empty; use one such as `APP_`".to_owned());

@@ -42,7 +42,7 @@ struct Key {
 }
 
 impl Key {
-    /// That of an object with a kind and a name.
+    /// The key of an object that has a kind and a name.
     fn of(head: &Typed<'_>, name: View<'_>) -> Option<Self> {
         let (kind, name) = (head.kind.as_ref(), name.as_str()?);
         let namespace = head.metadata?.str_at(&["namespace"]).unwrap_or_default();

@@ -225,7 +225,7 @@ pub(crate) struct Expansion<'e> {
 }
 
 impl Expansion<'_> {
-    /// The same expansion, whose objects another one looks at.
+    /// Returns the expansion with another inspector.
     pub(crate) fn inspected_by<'i>(&'i self, inspect: &'i dyn Inspect) -> Expansion<'i> {
         Expansion {
             given: self.given.clone(),

@@ -47,7 +47,7 @@ impl<'m> TracedObject<'m> {
         Self { expansion, trace, object }
     }
 
-    /// It as an object that may be meant.
+    /// Converts it to a candidate.
     pub(super) fn candidate(&self) -> Candidate<'m> {
         let section = self.object.sections.first();
         Candidate {
@@ -128,7 +128,7 @@ impl Query {
         Ok(Self { text: text.to_owned(), kind: kind.to_owned(), rest: rest.to_owned(), command })
     }
 
-    /// The object that is meant, and the field of it. The longest name counts that there is.
+    /// Resolves the query to an object and a field path. The longest matching name wins.
     pub(super) fn find(&self, objects: &[Candidate<'_>]) -> Result<(usize, FieldPath)> {
         let named = objects.iter().enumerate();
         let named = named.filter_map(|(index, made)| Some((index, made, self.name_of(made)?)));

@@ -151,8 +151,8 @@ impl Processed {
     /// Records the origin of the fields of the objects.
     fn trace(&mut self, expansion: &Expansion<'_>) {
         // The first expansion has reported everything.
-        let unheard = &mut Diagnostics::new();
-        let Some(trace) = expansion.trace(unheard) else {
+        let ignored = &mut Diagnostics::new();
+        let Some(trace) = expansion.trace(ignored) else {
             return;
         };
         for object in &trace.objects {

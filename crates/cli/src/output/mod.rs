@@ -6,4 +6,4 @@ pub(crate) mod directory;
 pub(crate) mod mask;
 mod record;
 pub(crate) mod table;
-mod writing;
+pub(crate) mod writing;

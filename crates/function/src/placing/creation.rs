@@ -5,7 +5,7 @@ use crate::input::items::Items;
 use crate::input::objects::{Decision, Objects};
 use crate::ownership::Ownership;
 use crate::ownership::matching::Matching;
-use crate::placing::{Placing, PlacementContext};
+use crate::placing::{PlacementContext, Placing};
 use crate::plan::Plan;
 use crate::update::rules::Rules;
 use krm_core::files::{Entry, Files};

@@ -16,7 +16,7 @@ use crate::input::package::Package;
 use crate::ownership::Ownership;
 use crate::ownership::matching::{Created, Found, Matching, Names};
 use crate::placing::creation::is_hidden;
-use crate::placing::{Placing, PlacementContext};
+use crate::placing::{PlacementContext, Placing};
 use crate::plan::{Instance, Owns, Plan};
 use crate::run::Environment;
 use crate::run::transformer;

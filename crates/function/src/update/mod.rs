@@ -14,7 +14,6 @@ pub(crate) mod keep;
 pub(crate) mod rules;
 
 use crate::update::changes::Changes;
-use crate::update::keep;
 use krm_core::annotations::{self, IDS, annotate};
 use krm_core::item_keys::ITEM_KEYS;
 use krm_yaml::diagnostic::Diagnostics;

@@ -11,9 +11,8 @@
 //!
 //! # Layers
 //!
-//! [`cli`] and [`function`] are parts of this crate. The other modules are crates of the engine
-//! under shorter names, which `ARCHITECTURE.md` lists. Only [`cli`] touches files, the environment
-//! and the standard streams.
+//! The modules are crates under shorter names, which `ARCHITECTURE.md` lists. Only [`cli`] touches
+//! files, the environment and the standard streams.
 //!
 //! # Entry points
 //!
@@ -100,9 +99,6 @@
 //!
 //! [`Parameters`](template::Parameters) are the values in one expansion.
 
-pub mod cli;
-pub mod function;
-mod plan;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod testing;
@@ -111,8 +107,11 @@ pub use krm_core as krm;
 pub use krm_core::{files, report, threads};
 #[cfg(feature = "form")]
 pub use krm_template_authoring::form;
-pub use krm_template_authoring::{export, lint, merge, schema};
+pub use krm_template_authoring::{lint, merge, schema};
+pub use krm_template_cli as cli;
 pub use krm_template_composition as composition;
 #[cfg(feature = "deployment-manager")]
 pub use krm_template_deployment_manager as deployment_manager;
 pub use krm_template_engine as template;
+pub use krm_template_export as export;
+pub use krm_template_function as function;

@@ -1,9 +1,8 @@
-//! Work on Templates themselves: making them from objects, merging them, checking them, and
-//! describing them as schemas and forms.
+//! Work on Templates themselves: merging them, checking them, and describing them as schemas and
+//! forms.
 //!
 //! The modules do not use one another.
 
-pub mod export;
 #[cfg(feature = "form")]
 pub mod form;
 pub mod lint;

@@ -19,7 +19,7 @@ const UNFINISHED: &str = ".krm-template-";
 /// Who may read a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Those whom the umask and the permissions of an older file allow.
+    /// Default permissions, or those of the existing file.
     Usual,
     /// The owner: it has secrets.
     Owner,

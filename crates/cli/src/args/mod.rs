@@ -1,0 +1,7 @@
+//! Options that several commands have.
+
+pub(crate) mod deferred;
+pub(crate) mod environment;
+pub(crate) mod fail_on;
+pub(crate) mod object_check;
+pub(crate) mod suggested;

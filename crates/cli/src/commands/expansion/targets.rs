@@ -1,0 +1,142 @@
+//! Which Templates of the files are expanded, how often and with what.
+//!
+//! Where there is a TemplateInstance, it says so. Else it is as with `oc process`: the first
+//! document of the last file is the Template.
+
+use std::sync::Arc;
+
+use crate::commands::expansion::inspection::{self, Inspector};
+use crate::commands::first_root::first_root;
+use krm_template_authoring::lint;
+use krm_template_engine::{Expander, Template};
+use krm_template_function::plan::{self, Instance, Plan};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Document, SharedNode};
+
+/// The instances to expand, and the objects that each expansion created.
+pub(super) struct Targets {
+    pub(super) plan: Plan,
+    /// One for each instance of the plan.
+    pub(super) inspectors: Vec<Inspector>,
+}
+
+impl Targets {
+    pub(super) fn new(plan: Plan) -> Self {
+        let several = plan.instances.len() > 1;
+        let inspectors = plan.instances.iter().map(|_| Inspector::new(several));
+        Self { inspectors: inspectors.collect(), plan }
+    }
+
+    /// The Template of an instance.
+    pub(super) fn template(&self, instance: &Instance) -> Option<&Template> {
+        self.plan.expanders.get(instance.expander)?.template()
+    }
+
+    /// The Templates, each once, in the order of the files.
+    pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
+        let expanders = self.plan.expanders.iter();
+        expanders.filter_map(|expander| expander.template())
+    }
+
+    /// Reports the objects that were made more than once, and warns of selectors that select the
+    /// pods of another instance.
+    pub(super) fn check_objects(&self, diagnostics: &mut Diagnostics) {
+        inspection::duplicates(&self.plan, &self.inspectors, diagnostics);
+        if !diagnostics.has_errors() {
+            inspection::crossings(&self.plan, &self.inspectors, diagnostics);
+        }
+    }
+
+    /// The instances with what was seen of their objects.
+    pub(super) fn each(&self) -> impl Iterator<Item = (&Instance, &Inspector)> {
+        self.plan.instances.iter().zip(&self.inspectors)
+    }
+}
+
+/// Finds what is expanded. `only` is the name of the instance that is meant. All errors go to
+/// `diagnostics`.
+pub(super) fn read(
+    documents: &[Arc<Document>],
+    inputs: &plan::Inputs,
+    only: Option<&str>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Targets> {
+    let roots = documents.iter().flat_map(SharedNode::roots);
+    let is_instance =
+        |root: &SharedNode| root.cursor().text_at(["kind"]).as_deref() == Some("TemplateInstance");
+    let instances: Vec<SharedNode> = roots.filter(is_instance).collect();
+    for instance in &instances {
+        lint::warn_about_annotations(instance.cursor(), diagnostics);
+    }
+    let targets = match (instances.as_slice(), only) {
+        ([], Some(only)) => {
+            let problem =
+                format!("instance `{only}` not found: the files have no TemplateInstance");
+            let hint = "add its file with another `-f`";
+            diagnostics.push(Diagnostic::error(problem).hint(hint));
+            None
+        }
+        ([], None) => template(documents, diagnostics),
+        (instances, only) => Some(stamped(instances, inputs, only, diagnostics)),
+    }?;
+    for template in targets.templates() {
+        lint::warn_about_annotations(template.node(), diagnostics);
+    }
+    Some(targets)
+}
+
+/// The Template as `oc process` finds it.
+fn template(documents: &[Arc<Document>], diagnostics: &mut Diagnostics) -> Option<Targets> {
+    let (document, others) = documents.split_last()?;
+    for other in others {
+        let problem = format!(
+            "`{}` is ignored: only the Template in the last file is expanded",
+            other.source().name()
+        );
+        let hint =
+            "to expand several Templates, or one Template several times, add a TemplateInstance";
+        diagnostics.push(Diagnostic::warning(problem).hint(hint));
+    }
+    let root = first_root(document, diagnostics)?;
+    let template = Template::read(&root, diagnostics);
+    let expander = template.map(|template| Arc::new(template) as Arc<dyn Expander>);
+    Some(Targets::new(Plan::of(expander)))
+}
+
+/// The expansions that each `TemplateInstance` asks for.
+fn stamped(
+    instances: &[SharedNode],
+    inputs: &plan::Inputs,
+    only: Option<&str>,
+    diagnostics: &mut Diagnostics,
+) -> Targets {
+    let mut whole = Plan::default();
+    let mut names = Vec::new();
+    for node in instances {
+        let own = node.cursor();
+        let own = own.text_at(["metadata", "name"]).unwrap_or_default();
+        let Some(mut plan) = plan::read(node, inputs, diagnostics) else {
+            continue;
+        };
+        names.extend(plan.instances.iter().map(|one| one.name.clone()));
+        let is_meant = |one: &Instance| only.is_none_or(|only| only == one.name || only == own);
+        plan.instances.retain(is_meant);
+        whole.append(plan);
+    }
+    if let (Some(only), true, false) = (only, whole.instances.is_empty(), diagnostics.has_errors())
+    {
+        diagnostics.push(unknown(only, &names));
+    }
+    Targets::new(whole)
+}
+
+fn unknown(name: &str, known: &[String]) -> Diagnostic {
+    let list = || {
+        let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+        format!("the instances are {}", known.join(", "))
+    };
+    let meant = closest(name, known.iter().map(String::as_str));
+    let hint = meant.map_or_else(list, |known| format!("did you mean `{known}`?"));
+    Diagnostic::error(format!("instance `{name}` not found")).hint(hint)
+}

@@ -1,0 +1,9 @@
+//! What commands print and write: texts, tables, diffs, and files for objects.
+
+pub(crate) mod destination;
+pub(crate) mod diff;
+pub(crate) mod directory;
+pub(crate) mod mask;
+mod record;
+pub(crate) mod table;
+pub(crate) mod writing;

@@ -1,0 +1,4 @@
+//! Reads the objects that are exported.
+
+pub(crate) mod cluster;
+pub(crate) mod gather;

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use krm_template_deployment_manager::model::Request;
 use serde_json::{Value, json};
 
-use super::expander::Expander;
+use super::expansion::Expander;
 use super::record::{
     ChangeKind, Deployment, Operation, Progress as Far, State, Target, manifest_name,
 };

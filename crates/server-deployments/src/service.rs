@@ -12,15 +12,14 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::change::{Ended, Problem, Tools, Wanted, Work};
-use super::expander::Expander;
-use super::expansion::Texts;
+use super::expansion::{Expander, Texts};
 use super::fetch::Fetcher;
 use super::input::{check_name, check_namespace};
-use super::lock::{holder, take};
+use super::manifest::Collected;
 use super::record::{ChangeKind, Deployment, Operation, State, Target};
 use super::recovery;
+use super::recovery::{holder, take};
 use super::repository::{Repository, Stored};
-use super::types::Collected;
 use krm_template_cluster::Cluster;
 use krm_template_server_core::auth::User;
 use krm_template_server_core::flow_control::admission::Admission;

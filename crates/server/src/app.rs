@@ -28,7 +28,7 @@ use crate::api::store_dump;
 use crate::codec::decode;
 use crate::deployments;
 use crate::http::response::{self, Answer, Body, JSON};
-use crate::registry::{collection, delete, objects, process, watch};
+use crate::registry::{delete, list, objects, process, watch};
 use crate::request::content_type;
 use crate::request::path::DeploymentPath;
 use crate::request::path::{self, Path, Resource, Verb};
@@ -453,7 +453,7 @@ async fn objects(call: &Call<'_>, verb: Verb, name: &str) -> Result<Answer> {
         Verb::Patch => objects::patch(call, name).await,
         Verb::Delete => delete::delete(call, name).await,
         Verb::DeleteCollection => delete::delete_collection(call).await,
-        Verb::List => collection::list(call).await,
+        Verb::List => list::list(call).await,
         Verb::Watch => watch::watch(call).await,
     }
 }

@@ -10,7 +10,6 @@ pub(crate) mod resource_request;
 pub(crate) mod reviews;
 mod state;
 pub(crate) mod store_dump;
-pub(crate) mod version;
 
 pub use openapi::Documents;
 pub use state::State;

@@ -21,7 +21,6 @@ use super::store::{Cause, Context, Instance, Outcome, Plan, Planned, Stop, Taken
 use super::used_templates::Templates;
 use super::{chain, revisions, standing};
 use crate::templates::instance::Generated;
-use krm_template_cluster::order;
 use krm_template_cluster::readiness::{self, State};
 use krm_template_cluster::types::Key;
 use krm_template_cluster::{
@@ -296,7 +295,7 @@ impl Work<'_> {
         let wanted = self.placed(all.iter().copied().map(Recorded::of).collect()).await;
         let metadata = all.iter().map(|object| object.get("metadata"));
         let parts: Vec<_> = wanted.iter().zip(metadata).collect();
-        let waves = match order::waves(&parts) {
+        let waves = match krm_template_cluster::apply_waves(&parts) {
             Ok(waves) => waves,
             Err(failure) => return Ok(Err(masked(&problem(&[failure])))),
         };

@@ -2,9 +2,7 @@
 
 use serde_json::json;
 
-use super::collection;
-use super::list_items::{Found, Items};
-use super::list_text;
+use super::list::{self, Found, Items};
 use crate::api::render;
 use crate::api::resource_request::{self, Call};
 use crate::codec::Stored;
@@ -86,7 +84,7 @@ pub(crate) async fn delete_collection(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::List)?;
     let options = ListOptions::parse(call.query, call.group)?;
     let deletion = self::options(call).await?;
-    let Found { meta, mut items } = collection::read(call, &options).await?;
+    let Found { meta, mut items } = list::read(call, &options).await?;
     let mut deleted = Vec::new();
     while let Some((stored, _)) = items.next().await? {
         match remove(call, stored.name(), &deletion).await {
@@ -101,7 +99,7 @@ pub(crate) async fn delete_collection(call: &Call<'_>) -> Result<Answer> {
         }
     }
     let items = Items::new(deleted);
-    list_text::answer(call, shown, Found { meta, items }).await
+    list::respond(call, shown, Found { meta, items }).await
 }
 
 async fn options(call: &Call<'_>) -> Result<DeleteOptions> {

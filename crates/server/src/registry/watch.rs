@@ -13,12 +13,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
-use super::collection;
-use super::list_items::{Items, matches};
+use super::list;
+use super::list::{Items, matches};
 use crate::api::resource_request::Call;
-use crate::codec::Stored;
-use crate::codec::encode as write;
 use crate::codec::encode::{ListMeta, Table};
+use crate::codec::{Stored, encode as write};
 use crate::http::compression::Unbuffered;
 use crate::http::response::{self, Answer, Body, JSON};
 use crate::request::accept::{Answer as Shown, Include, Scope, Shape};
@@ -174,7 +173,7 @@ impl Events {
             at: At::NotOlderThan(oldest),
             after: None,
         };
-        let found = collection::read(call, &options).await?;
+        let found = list::read(call, &options).await?;
         let revision = found.meta.revision;
         let warning = found.items.warning();
         self.initial =

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use krm_template_engine::{Assignment, Budget, Generation, Label, Options, Template};
-use krm_yaml::diagnostic::Diagnostics;
+use krm_template_authoring::lint::Refusals;
+use krm_template_engine::{
+    Assignment, Budget, Generation, Inspect, Label, Look, Options, Parameters, Template,
+};
+use krm_template_object_check::Checker;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::{ALIASES_EXPAND, Cursor, Document};
 
 use super::causes::{Hidden, Reporter};
-use super::checks::Checks;
 use super::request::{Limits, Processed, Request, Syntax, Text};
 use super::response::{self, Expanded, Unwritable};
 use super::{openshift_errors, parameters, parse, source_map, yaml_response};
@@ -277,4 +280,32 @@ impl Work<'_> {
 /// Returns the budget of a trace: it expands twice, and then once more to print.
 pub(super) fn budget_of_trace<'l>(limits: &Limits<'l>) -> Budget<'l> {
     Budget::new(2 * limits.objects, 3 * limits.bytes, limits.is_late)
+}
+
+/// The check of the objects of an expansion.
+#[derive(Default)]
+struct Checks {
+    checker: Checker,
+}
+
+impl Checks {
+    /// A sentence about the checks that were left out.
+    pub(super) fn not_checked(&self) -> Option<String> {
+        self.checker.not_checked()
+    }
+}
+
+impl Inspect for Checks {
+    fn object(
+        &self,
+        object: &Look<'_>,
+        template: &Template,
+        values: &Parameters<'_>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let refusals = Refusals { checker: &self.checker, before: None };
+        let mut found = Diagnostics::new();
+        refusals.object(object, template, values, &mut found);
+        diagnostics.append(found.map(|one| Diagnostic { severity: Severity::Warning, ..one }));
+    }
 }

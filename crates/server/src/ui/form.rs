@@ -12,8 +12,8 @@ use krm_yaml::source::Source;
 use serde_json::json;
 
 use super::pages::{self, FormPage, Html, Link, ObjectView, Output, ResultView, Usage};
+use super::values;
 use super::visit::{Visit, encoded, html, secured};
-use super::{seed, values};
 use crate::http::response::{self, Answer};
 use crate::registry::process::{self, Job};
 use crate::request::path::{Resource, Verb};
@@ -185,7 +185,7 @@ impl Shown {
             others: Vec::new(),
             result: None,
             given: Vec::new(),
-            seed: seed::of("")?,
+            seed: values::seed("")?,
         })
     }
 }
@@ -200,7 +200,7 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
         others: Vec::new(),
         result: None,
         given,
-        seed: seed::of(visit.entered.text("seed"))?,
+        seed: values::seed(visit.entered.text("seed"))?,
     };
     let action = visit.entered.text("action");
     let look = Look {

@@ -8,10 +8,8 @@
 //! | `deployments` | deployments and their manifests |
 //! | `instances` | instances and their upgrades |
 //! | `list` | the list of Templates |
-//! | `merged` | the stored Templates of several groups, merged into one list |
 //! | `login` | logging in and out |
 //! | `values` | parameter values from a form, and error messages of fields |
-//! | `seed` | the seed of generated values |
 //! | `visit` | a request for a page, and its response |
 //! | `session` | the session cookie, and protection against cross-site requests |
 //! | `entered` | submitted form data |
@@ -26,9 +24,7 @@ mod form;
 mod instances;
 mod list;
 mod login;
-mod merged;
 mod pages;
-mod seed;
 mod session;
 mod upload;
 mod values;

@@ -15,7 +15,7 @@ use super::resources::Resources;
 use super::run::{Preview, Run, text};
 use super::types::{Conflicts, Object, Owner, Progress, Prune, Recorded, Step};
 use super::wait;
-use krm_template_server_core::auth::User;
+use krm_template_server_core::User;
 
 /// The timeouts of a cluster.
 #[derive(Clone, Copy, Debug)]

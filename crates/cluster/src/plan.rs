@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::failure::{Failure, Refusal};
 use super::types::{Key, Object, Recorded, group};
-use krm_template_server_core::status::Status;
+use krm_template_server_core::Status;
 
 /// The maximum number of objects of a deployment.
 const MAX_OBJECTS: usize = 10_000;
@@ -305,8 +305,6 @@ mod tests {
                           "items": vec![object("v1", "Pod", "a"); MAX_OBJECTS + 1]});
         assert_eq!(names(&[many]).unwrap_err().code, 400);
     }
-
-    use serde_json::json;
 
     fn numbers(objects: &[(&str, &str, &str)]) -> Result<Vec<usize>, String> {
         let objects = objects.iter().map(|(kind, name, needs)| {

@@ -13,7 +13,7 @@ use super::plan::{Phase, Planned, defines, key, plan, sort};
 use super::resources::{Resource, Resources};
 use super::types::{Conflicts, Object, Owner, Progress, Prune, Recorded, Step, What, owner_of};
 use super::wait;
-use krm_template_server_core::status::Status;
+use krm_template_server_core::Status;
 
 /// The field manager of applied objects.
 const MANAGER: &str = "krm-template";

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use krm_template_server_core::status::Result;
+use krm_template_server_core::Result;
 
 /// The deployment that owns objects in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]

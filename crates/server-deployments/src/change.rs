@@ -19,10 +19,7 @@ use super::record::{
 };
 use super::repository::{Repository, Stored, too_large};
 use krm_template_cluster::{Cluster, Failure, Object, Owner, Prune, Recorded, Step};
-use krm_template_server_core::auth::User;
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::Revision;
-use krm_template_server_core::units::rfc3339;
+use krm_template_server_core::{Result, Revision, Status, User, rfc3339};
 
 /// The maximum number of writes for the steps of an operation. With more steps, several share a
 /// write.

@@ -15,11 +15,9 @@ use tokio::time::Instant;
 
 use super::fetch::Fetcher;
 use krm_template_cluster::Object;
-use krm_template_server_core::flow_control::admission::Admission;
-use krm_template_server_core::flow_control::limits::Limits;
-use krm_template_server_core::panics;
-use krm_template_server_core::status::{Cause, Details, MAX_CAUSES, Result, Status};
-use krm_template_server_core::telemetry::metrics::Metrics;
+use krm_template_server_core::{
+    Admission, Cause, Details, Limits, Metrics, Result, Status, panics, status::MAX_CAUSES,
+};
 
 /// The maximum number of warnings of a response, and of characters of a warning.
 const MAX_WARNINGS: usize = 20;

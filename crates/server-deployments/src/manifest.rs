@@ -7,7 +7,7 @@ use krm_template_deployment_manager::instances::{TypeInstance, type_instances};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys, Value};
 
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Result, Status};
 
 /// A configuration with its expansion.
 #[derive(Clone, Debug)]

@@ -11,8 +11,7 @@ use super::change::Tools;
 use super::record::{ChangeKind, Deployment, LOCKS, Operation, Progress, State, Target};
 use super::repository::{Repository, Stored, refused};
 use krm_template_server_core::lease::{Lease, Record, Timing, Watcher};
-use krm_template_server_core::status::{Details, Result, Status};
-use krm_template_server_core::store::Revision;
+use krm_template_server_core::{Details, Result, Revision, Status};
 
 /// The message of an interrupted operation.
 const INTERRUPTED: &str = "the server stopped before the operation was done; run the request again";

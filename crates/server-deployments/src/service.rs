@@ -21,15 +21,10 @@ use super::recovery;
 use super::recovery::{holder, take};
 use super::repository::{Repository, Stored};
 use krm_template_cluster::Cluster;
-use krm_template_server_core::auth::User;
-use krm_template_server_core::flow_control::admission::Admission;
-use krm_template_server_core::flow_control::limits::Limits;
 use krm_template_server_core::lease::{Lease, Watcher};
-use krm_template_server_core::panics;
-use krm_template_server_core::status::{Details, Result, Status};
-use krm_template_server_core::store::Revision;
-use krm_template_server_core::telemetry::measured_store::Measured;
-use krm_template_server_core::telemetry::metrics::Metrics;
+use krm_template_server_core::{
+    Admission, Details, Limits, Measured, Metrics, Result, Revision, Status, User, panics,
+};
 
 /// The deployments of a store, and the changes that run.
 pub struct Deployments {

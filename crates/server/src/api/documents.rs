@@ -6,14 +6,10 @@ use serde_json::{Value, json};
 
 use super::request_head::Incoming;
 use super::{State, discovery, render};
-use crate::http::response::{self, Answer};
-use crate::request::accept::{self, Discovery};
-use crate::request::path::{Health, Path};
-use crate::request::resources;
-use krm_template_server_core::flow_control::shutdown::Phase;
-use krm_template_server_core::reload;
-use krm_template_server_core::status::{Result, Status};
+use crate::http::{Answer, response};
+use crate::request::{Discovery, Path, accept, path::Health, resources};
 use krm_template_server_core::telemetry::{health, metrics};
+use krm_template_server_core::{Phase, Result, Status, reload};
 
 /// The paths that `/` lists.
 const PATHS: &[&str] = &[

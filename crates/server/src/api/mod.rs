@@ -12,4 +12,6 @@ mod state;
 pub(crate) mod store_dump;
 
 pub use openapi::Documents;
+pub(crate) use request_head::{AuditFields, Incoming};
+pub(crate) use resource_request::Call;
 pub use state::State;

@@ -17,8 +17,7 @@ use crate::validation::instance::finalizer;
 use krm_template_cluster::{
     Cluster, Failure, Owner, Prune, Recorded, What, deletion_waves, record,
 };
-use krm_template_server_core::auth::User;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::{Group, User};
 
 /// The reason of a condition, and of an event: the cluster refuses a deletion.
 const BLOCKED: &str = "DeletionBlocked";

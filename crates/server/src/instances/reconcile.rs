@@ -26,8 +26,7 @@ use krm_template_cluster::types::Key;
 use krm_template_cluster::{
     Cluster, Conflicts, Failure, Object, Owner, Prune, Recorded, What, add_values, record,
 };
-use krm_template_server_core::auth::User;
-use krm_template_server_core::units;
+use krm_template_server_core::{User, units};
 
 /// The time between two looks at objects that are not ready.
 const POLL: Duration = Duration::from_secs(2);

@@ -11,21 +11,20 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
 
+use crate::api::Call;
 use crate::api::render::{formatted, table};
-use crate::api::resource_request;
-use crate::api::resource_request::{Call, FUTURE};
+use crate::api::resource_request::{self, FUTURE};
 use crate::codec::encode::{ListMeta, Table};
 use crate::codec::{self, Stored, encode as write};
-use crate::http::response::{self, Answer};
-use crate::request::accept::{Answer as Shown, MetaVersion, Scope, Shape};
-use crate::request::content_type::Format;
-use crate::request::continue_token::Continue;
-use crate::request::list_options::{self, At, ListOptions, Selectors};
-use krm_template_server_core::flow_control::admission::Admission;
-use krm_template_server_core::groups::{self, Group};
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::{Error, Item, Page, Revision};
-use krm_template_server_core::telemetry::measured_store::Measured;
+use crate::http::{Answer, response};
+use crate::request::{
+    At, Continue, Format, ListOptions, MetaVersion, ResponseFormat, Scope, Selectors, Shape,
+    list_options,
+};
+use krm_template_server_core::store::{Error, Page};
+use krm_template_server_core::{
+    Admission, Group, Item, Measured, Result, Revision, Status, groups,
+};
 
 pub(crate) async fn list(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::List)?;
@@ -208,7 +207,11 @@ pub(crate) fn matches(selectors: &Selectors, stored: &Stored) -> bool {
 const PAGE: usize = 256 << 10;
 
 /// Creates a response with a list: complete if it has one page, otherwise a stream.
-pub(super) async fn respond(call: &Call<'_>, shown: Shown, found: Found) -> Result<Answer> {
+pub(super) async fn respond(
+    call: &Call<'_>,
+    shown: ResponseFormat,
+    found: Found,
+) -> Result<Answer> {
     Listing::new(call, shown, found).into_answer().await
 }
 
@@ -228,7 +231,7 @@ struct Listing {
 /// Writes the items of a list.
 struct Writer {
     shape: Kind,
-    shown: Shown,
+    shown: ResponseFormat,
 }
 
 /// The type of a list.
@@ -239,7 +242,7 @@ enum Kind {
 }
 
 impl Listing {
-    fn new(call: &Call<'_>, shown: Shown, Found { meta, items }: Found) -> Self {
+    fn new(call: &Call<'_>, shown: ResponseFormat, Found { meta, items }: Found) -> Self {
         let shape = match shown.shape {
             Shape::Plain => Kind::Plain(call.group, call.kind),
             Shape::Partial(version) => Kind::Partial(version),
@@ -330,11 +333,17 @@ impl Writer {
         text
     }
 
-    /// Splits a list without items at the place of its items: it is the only `[]`. Returns the text
-    /// after them.
+    /// Splits a list without items at the place of its items. Returns the text after them.
     fn open(&self, text: &mut Vec<u8>) -> Vec<u8> {
-        let at = text.windows(2).rposition(|two| two == b"[]");
-        let mut end = text.split_off(at.map_or(text.len(), |at| at + 1));
+        let key = if matches!(self.shape, Kind::Table(_)) { "rows" } else { "items" };
+        // Of the keys at the top of a text, one has this name.
+        let items = match (self.shown.format, self.shown.pretty) {
+            (Format::Yaml, _) => format!("\n{key}: []"),
+            (Format::Json, true) => format!("\n  \"{key}\": []"),
+            (Format::Json, false) => format!("\"{key}\":[]"),
+        };
+        let at = memchr::memmem::rfind(text, items.as_bytes());
+        let mut end = text.split_off(at.map_or(text.len(), |at| at + items.len() - 1));
         match (self.shown.format, self.shown.pretty) {
             (Format::Yaml, _) => {
                 // The items follow `items:` on lines of their own.
@@ -411,7 +420,7 @@ mod tests {
     }
 
     /// Writes a list at once, then formats it.
-    fn whole(shown: Shown, meta: &ListMeta, items: &[Stored]) -> Vec<u8> {
+    fn whole(shown: ResponseFormat, meta: &ListMeta, items: &[Stored]) -> Vec<u8> {
         let items = items.iter().map(|stored| (stored, 5));
         let mut text = Vec::new();
         match kind(shown.shape) {
@@ -423,7 +432,7 @@ mod tests {
     }
 
     /// Formats and writes one item after the other.
-    fn in_parts(shown: Shown, meta: &ListMeta, items: &[Stored]) -> Vec<u8> {
+    fn in_parts(shown: ResponseFormat, meta: &ListMeta, items: &[Stored]) -> Vec<u8> {
         let shape = kind(shown.shape);
         let writer = Writer { shape, shown };
         let (_, mut text) = formatted(shown, writer.empty(meta));
@@ -451,7 +460,7 @@ mod tests {
         let formats = [(Format::Json, false), (Format::Json, true), (Format::Yaml, false)];
         for shape in [Shape::Plain, Shape::Partial(version), table] {
             for (format, pretty) in formats {
-                let shown = Shown { format, pretty, shape };
+                let shown = ResponseFormat { format, pretty, shape };
                 for items in [&all[..1], &all[..]] {
                     let texts = [whole, in_parts].map(|write| write(shown, &meta, items));
                     let [expected, text] = texts.map(|text| String::from_utf8(text).unwrap());

@@ -11,11 +11,11 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::{ALIASES_EXPAND, Cursor, Document};
 
 use super::causes::{Hidden, Reporter};
-use super::request::{Limits, Processed, Request, Syntax, Text};
+use super::request::{Limits, Processed, Request, Text};
 use super::response::{self, Expanded, Unwritable};
 use super::{openshift_errors, parameters, parse, source_map, yaml_response};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Cause, Result, Status};
+use crate::request::Format;
+use krm_template_server_core::{Cause, Group, Result, Status};
 
 /// Processes the Template in the body of a request.
 ///
@@ -88,7 +88,7 @@ pub(super) struct Work<'w> {
     pub(super) request: &'w Request<'w>,
     pub(super) document: &'w Arc<Document>,
     /// The syntax of the Template.
-    pub(super) syntax: Syntax,
+    pub(super) syntax: Format,
     /// The document with the values, if it is not the Template.
     pub(super) values: Option<&'w Arc<Document>>,
 }
@@ -169,13 +169,13 @@ impl Work<'_> {
             Unwritable::TooLong => self.too_long(),
             Unwritable::NonFinite => parse::non_finite(),
         })?;
-        if request.syntax == Syntax::Json {
+        if request.syntax == Format::Json {
             return Ok(json);
         }
         if yaml_response::size(&json, self.document.text()) > limit {
             return Err(self.too_long());
         }
-        if self.syntax == Syntax::Yaml {
+        if self.syntax == Format::Yaml {
             let budget = Budget::new(request.limits.objects, limit, request.limits.is_late);
             let options = self.options(&budget, seed);
             let mut unheard = Diagnostics::new();
@@ -219,7 +219,7 @@ impl Work<'_> {
 
     /// Returns a seed if the request needs several expansions.
     fn seed(&self) -> Result<Seed> {
-        let is_once = self.request.source_map || self.request.syntax == Syntax::Yaml;
+        let is_once = self.request.source_map || self.request.syntax == Format::Yaml;
         if !is_once {
             return Ok(None);
         }

@@ -40,7 +40,7 @@ mod yaml_response;
 pub use expand::{stored, template};
 pub use highlight::{From, Piece, Shown};
 pub use preview::{Look, Preview, View, preview};
-pub use request::{IsLate, Limits, Output, Processed, Request, STACK, Syntax, Text};
+pub use request::{IsLate, Limits, Output, Processed, Request, STACK, Text};
 pub use source::{pieces, readable, source};
 pub use tokens::Class;
 pub use values_schema::{Described, described, schema, tags};

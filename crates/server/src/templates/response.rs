@@ -10,7 +10,7 @@ use super::causes::Hidden;
 use super::json::{Style, Writer};
 use super::openshift_errors;
 use super::request::{Output, Request};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::Group;
 
 /// An expansion as parts of a response.
 pub(super) struct Expanded {

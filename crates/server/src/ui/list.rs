@@ -1,20 +1,19 @@
 //! The page with the list of Templates, and its search.
 
+use minijinja::context;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use http::header::HOST;
 use serde::Deserialize;
 
 use super::form::Stored;
-use super::pages::{self, List, Row, Tag};
+use super::pages::{self, Data};
 use super::visit::{Visit, encoded, html};
 use crate::api::resource_request;
-use crate::http::response::Answer;
+use crate::http::Answer;
 use crate::{codec, templates};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::Item;
-use krm_template_server_core::telemetry::measured_store::Measured;
+use krm_template_server_core::{Group, Item, Measured, Result, Status};
 
 /// The maximum number of rows on a page.
 const ROWS: usize = 100;
@@ -48,20 +47,20 @@ pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     let count = search.rows.len();
     let s = if count == 1 { "" } else { "s" };
     let more = if next.is_some() { ", and more on the next page" } else { "" };
-    let list = List {
-        q: query.text("q").to_owned(),
-        tag: search.tag.clone(),
-        count: format!("{count} Template{s}{more}"),
-        is_search: !search.words.is_empty() || !search.tag.is_empty(),
-        next: next.map(|after| address(&search.tag, Some(&after))),
-        tags: search.tags(|tag| address(tag, None)),
-        rows: search.rows,
-        command: command(&server(visit), namespace),
+    let list = context! {
+        q => query.text("q").to_owned(),
+        tag => search.tag.clone(),
+        count => format!("{count} Template{s}{more}"),
+        is_search => !search.words.is_empty() || !search.tag.is_empty(),
+        next => next.map(|after| address(&search.tag, Some(&after))),
+        tags => search.tags(|tag| address(tag, None)),
+        rows => search.rows,
+        command => command(&server(visit), namespace),
         notices,
     };
     let mut frame = visit.frame("list", "Templates", namespace);
     frame.namespaces = search.namespaces.into_iter().collect();
-    Ok(html(200, pages::list(&frame, &list)?))
+    Ok(html(200, pages::render("list.html", &frame, list)?))
 }
 
 /// Returns the groups whose Templates the user may list, and notices about the other groups.
@@ -113,7 +112,7 @@ struct Search {
     words: Vec<String>,
     tag: String,
     now: i64,
-    rows: Vec<Row>,
+    rows: Vec<Data>,
     tags: BTreeMap<String, usize>,
     namespaces: BTreeSet<String>,
     /// The keys of damaged Templates, which are left out.
@@ -152,20 +151,15 @@ impl Search {
 
     /// Returns the most frequent tags, the selected one first. `address` returns the address of the
     /// list with a tag.
-    fn tags(&self, address: impl Fn(&str) -> String) -> Vec<Tag> {
-        let tags = self.tags.iter().map(|(name, count)| {
-            let is_chosen = *name == self.tag;
-            Tag {
-                name: name.clone(),
-                href: address(if is_chosen { "" } else { name }),
-                count: *count,
-                is_chosen,
-            }
+    fn tags(&self, address: impl Fn(&str) -> String) -> Vec<Data> {
+        let tags = self.tags.iter().map(|(name, count)| (*name == self.tag, count, name));
+        let mut tags: Vec<_> = tags.collect();
+        tags.sort_by_key(|(is_chosen, count, _)| Reverse((*is_chosen, *count)));
+        let tags = tags.into_iter().take(TAGS).map(|(is_chosen, count, name)| {
+            let href = address(if is_chosen { "" } else { name });
+            context! { name, href, count, is_chosen }
         });
-        let mut tags: Vec<Tag> = tags.collect();
-        tags.sort_by_key(|tag| std::cmp::Reverse((tag.is_chosen, tag.count)));
-        tags.truncate(TAGS);
-        tags
+        tags.collect()
     }
 
     fn search(&mut self, item: Item) {
@@ -196,26 +190,26 @@ impl Search {
             Stored { group: stored.group(), namespace: stored.namespace(), name: stored.name() };
         let required = head.parameters.iter().filter(|one| one.is_needed()).count();
         let created = head.text("creationTimestamp");
-        self.rows.push(Row {
-            href: shown.address(),
-            letter: title
+        self.rows.push(context! {
+            href => shown.address(),
+            letter => title
                 .chars()
                 .find(|one| one.is_alphanumeric())
                 .map_or_else(|| "T".to_owned(), |letter| letter.to_uppercase().collect()),
-            tone: stored.name().bytes().map(usize::from).sum::<usize>() % pages::TONES,
-            icon: head.annotation("iconClass").to_owned(),
-            title: title.to_owned(),
-            code: format!("{}/{}", stored.namespace(), stored.name()),
-            text: line.to_owned(),
-            parameters: match (head.parameters.len(), required) {
+            tone => stored.name().bytes().map(usize::from).sum::<usize>() % pages::TONES,
+            icon => head.annotation("iconClass").to_owned(),
+            title => title.to_owned(),
+            code => format!("{}/{}", stored.namespace(), stored.name()),
+            text => line.to_owned(),
+            parameters => match (head.parameters.len(), required) {
                 (0, _) => "no parameters".to_owned(),
                 (1, 0) => "1 parameter".to_owned(),
                 (1, _) => "1 parameter, 1 required".to_owned(),
                 (count, 0) => format!("{count} parameters"),
                 (count, required) => format!("{count} parameters, {required} required"),
             },
-            age: ago(created, self.now),
-            created: created.to_owned(),
+            age => ago(created, self.now),
+            created => created.to_owned(),
             tags,
         });
     }

@@ -4,7 +4,7 @@ use krm_template_authoring::form::{Filled, Form};
 use krm_yaml::{FieldPath, Step};
 
 use super::entered::Entered;
-use krm_template_server_core::status::{Cause, Result, Status};
+use krm_template_server_core::{Cause, Result, Status};
 
 /// Returns the content of the form, and the parameter values. An unchanged default is not a value.
 pub(super) fn filled(entered: &Entered, form: &Form) -> (Filled, Vec<(String, String)>) {

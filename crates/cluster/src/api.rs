@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use super::caller::Caller;
 use super::failure::Refusal;
-use krm_template_server_core::status::Status;
+use krm_template_server_core::Status;
 
 /// The maximum size of a response in bytes.
 const MAX_BYTES: usize = 8 << 20;

@@ -5,9 +5,8 @@
 use http::header::{HeaderName, HeaderValue};
 
 use super::failure::Refusal;
-use krm_template_server_core::auth::User;
 use krm_template_server_core::auth::request::{AUTHENTICATED, SERVICE_ACCOUNT, SERVICE_ACCOUNTS};
-use krm_template_server_core::status::Status;
+use krm_template_server_core::{Status, User};
 
 /// The beginning of names that belong to Kubernetes.
 const SYSTEM: &str = "system:";

@@ -1,18 +1,21 @@
-//! The entry point for changes to a cluster.
+//! The entry point: changes of a cluster, and requests about single objects.
 
 use std::time::Duration;
 
+use http::Method;
 use krm_core::secrets::KnownSecrets;
 use kube::Client;
+use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use super::api::Api;
+use super::api::{Api, Ask};
 use super::caller::Caller;
-use super::failure::{Failure, Refusal};
+use super::failure::{Failure, Refusal, add_values};
 use super::resources::Resources;
-use super::run::Run;
+use super::run::{Preview, Run, text};
 use super::types::{Conflicts, Object, Owner, Progress, Prune, Recorded, Step};
-use krm_template_server_core::auth::User;
+use super::wait;
+use krm_template_server_core::User;
 
 /// The timeouts of a cluster.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +45,15 @@ impl Progress for Silent {
     async fn step(&mut self, _: &Step) -> krm_template_server_core::status::Result<()> {
         Ok(())
     }
+}
+
+/// A kind of objects in a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// The plural name of the resource.
+    pub resource: String,
+    /// Whether its objects are in namespaces.
+    pub is_namespaced: bool,
 }
 
 /// A client that changes a cluster on behalf of callers.
@@ -128,6 +140,26 @@ impl Cluster {
         Ok(run.done)
     }
 
+    /// Returns what an apply on behalf of the caller would change, and the error of each object that
+    /// the cluster refuses. Changes nothing. With `is_strict`, the cluster is also asked about objects
+    /// whose Namespace or kind the set itself creates.
+    pub async fn preview(
+        &self,
+        caller: &User,
+        owner: &Owner,
+        objects: &[Object],
+        conflicts: Conflicts,
+        is_strict: bool,
+    ) -> (Vec<Preview>, Vec<Failure>) {
+        match self.run(caller, owner, &mut Silent).await {
+            Ok(mut run) => {
+                run.conflicts = conflicts;
+                run.preview(objects, is_strict).await
+            }
+            Err(failure) => (Vec::new(), vec![failure]),
+        }
+    }
+
     pub(super) async fn run<'a, P>(
         &'a self,
         caller: &User,
@@ -154,4 +186,128 @@ impl Cluster {
         let own = self.own.get_or_try_init(|| self.api.own_name()).await?;
         Caller::of(user, own.as_deref())
     }
+
+    /// Returns the kind of an object, or `None` if the cluster does not serve it.
+    ///
+    /// # Errors
+    /// If the cluster does not answer.
+    pub async fn kind(&self, object: &Recorded) -> Result<Option<Kind>, Failure> {
+        let found = self.resources.find(&self.api, &object.api_version, &object.kind);
+        let found = found.await.map_err(|refusal| of(refusal, object))?;
+        Ok(found.map(|resource| Kind {
+            resource: resource.plural,
+            is_namespaced: resource.is_namespaced,
+        }))
+    }
+
+    /// Reads an object on behalf of a user. Returns `None` if it, or its kind, does not exist.
+    ///
+    /// # Errors
+    /// If the cluster refuses it.
+    pub async fn live(&self, user: &User, object: &Recorded) -> Result<Option<Value>, Failure> {
+        let found = async {
+            let caller = self.caller(user).await?;
+            let Recorded { api_version, kind, .. } = object;
+            let resource = self.resources.find_in_group(&self.api, api_version, kind);
+            let Some(resource) = resource.await? else {
+                return Ok(None);
+            };
+            let path = resource.path(&object.namespace, &object.name);
+            self.api.find(Some(&caller), &path).await
+        };
+        found.await.map_err(|refusal| of(refusal, object))
+    }
+
+    /// Creates an object on behalf of a user. Returns it as recorded.
+    ///
+    /// # Errors
+    /// If the cluster refuses it.
+    pub async fn create(
+        &self,
+        user: &User,
+        object: &Recorded,
+        value: &Value,
+    ) -> Result<Recorded, Failure> {
+        let created = async {
+            let caller = self.caller(user).await?;
+            let found = self.resources.find(&self.api, &object.api_version, &object.kind);
+            let Some(resource) = found.await? else {
+                return Err(wait::unknown(object));
+            };
+            let ask = Ask {
+                method: &Method::POST,
+                path: &resource.collection(&object.namespace),
+                content_type: "application/json",
+                body: &value.to_string(),
+            };
+            self.api.send(Some(&caller), ask).await
+        };
+        let mut secrets = KnownSecrets::default();
+        add_values(&mut secrets, value);
+        let created = created.await;
+        let created = created.map_err(|refusal| of(refusal.masked(&secrets), object))?;
+        Ok(Recorded {
+            uid: text(&created, "uid").to_owned(),
+            name: text(&created, "name").to_owned(),
+            ..object.clone()
+        })
+    }
+
+    /// Returns `true` if a user may do something with an object. `resource` is its plural name.
+    ///
+    /// # Errors
+    /// If the cluster does not answer.
+    pub async fn may(
+        &self,
+        user: &User,
+        verb: &str,
+        resource: &str,
+        object: &Recorded,
+    ) -> Result<bool, Failure> {
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": {
+                "verb": verb,
+                "group": object.group(),
+                "version": object.api_version.rsplit('/').next().unwrap_or_default(),
+                "resource": resource,
+                "namespace": object.namespace,
+                "name": object.name,
+            }},
+        });
+        let asked = async {
+            let caller = self.caller(user).await?;
+            let ask = Ask {
+                method: &Method::POST,
+                path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+                content_type: "application/json",
+                body: &review.to_string(),
+            };
+            self.api.send(Some(&caller), ask).await
+        };
+        let answer = asked.await.map_err(|refusal| of(refusal, object))?;
+        let allowed = answer.pointer("/status/allowed").and_then(Value::as_bool);
+        Ok(allowed == Some(true))
+    }
+
+    /// Creates an event with the server's own account. It is lost if the cluster refuses it.
+    pub async fn tell(&self, namespace: &str, event: &Value) {
+        let ask = Ask {
+            method: &Method::POST,
+            path: &format!("/api/v1/namespaces/{namespace}/events"),
+            content_type: "application/json",
+            body: &event.to_string(),
+        };
+        if let Err(refusal) = self.api.send(None, ask).await {
+            tracing::debug!(code = refusal.code, "the cluster does not take an event");
+        }
+    }
+}
+
+fn of(mut refusal: Refusal, object: &Recorded) -> Failure {
+    if (object.group(), object.kind.as_str()) == ("", "Secret") {
+        refusal = refusal.without_values();
+    }
+    refusal.failure(Some(object.clone()), Vec::new())
 }

@@ -8,7 +8,7 @@ use krm_core::secrets::KnownSecrets;
 use serde_json::{Value, json};
 
 use super::types::{Recorded, Step, What};
-use krm_template_server_core::status::{MAX_CAUSES, Status};
+use krm_template_server_core::{Status, status::MAX_CAUSES};
 
 /// The maximum length of a message from the cluster.
 const MAX_MESSAGE: usize = 8 << 10;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResourceList};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -11,7 +12,7 @@ use tokio::time::Instant;
 use super::api::Api;
 use super::failure::Refusal;
 use super::types::group;
-use krm_template_server_core::status::Status;
+use krm_template_server_core::Status;
 
 /// How long the resources of a version are cached. The absence of a kind is not cached.
 const LIFETIME: Duration = Duration::from_mins(1);
@@ -52,36 +53,6 @@ impl Resource {
         let namespace = utf8_percent_encode(namespace, SEGMENT);
         format!("{base}/namespaces/{namespace}/{plural}/{name}")
     }
-}
-
-/// The fields of an `APIResourceList` that are used here.
-#[derive(Deserialize)]
-struct List {
-    #[serde(default)]
-    resources: Vec<Listed>,
-}
-
-#[derive(Deserialize)]
-struct Listed {
-    name: String,
-    kind: String,
-    #[serde(default)]
-    namespaced: bool,
-    #[serde(default)]
-    verbs: Vec<String>,
-}
-
-/// The fields of an `APIGroup` that are used here.
-#[derive(Deserialize)]
-struct Group {
-    #[serde(default)]
-    versions: Vec<Version>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Version {
-    group_version: String,
 }
 
 /// The resources of a version by kind, and the time at which they were read.
@@ -127,7 +98,7 @@ impl Resources {
         let Some(listed) = api.find(None, &format!("/apis/{group}")).await? else {
             return Ok(None);
         };
-        for version in decode::<Group>(listed)?.versions {
+        for version in decode::<APIGroup>(listed)?.versions {
             let found = self.find(api, &version.group_version, kind).await?;
             if found.is_some() {
                 return Ok(found);
@@ -151,7 +122,7 @@ async fn read(api: &Api, api_version: &str) -> Result<BTreeMap<String, Resource>
         return Ok(BTreeMap::new());
     };
     let mut kinds = BTreeMap::new();
-    for listed in decode::<List>(list)?.resources {
+    for listed in decode::<APIResourceList>(list)?.resources {
         let has = |verb: &str| listed.verbs.iter().any(|own| own == verb);
         if listed.name.contains('/') || !has("get") || !has("patch") {
             continue;

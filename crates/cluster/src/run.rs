@@ -9,13 +9,11 @@ use serde_json::{Map, Value, json};
 use super::api::{Api, Ask, yaml_safe};
 use super::caller::Caller;
 use super::failure::{Cause, Failure, Refusal, add_values};
-use super::order;
-use super::owner::owner_of;
-use super::plan::{Phase, Planned, defines, key, plan};
+use super::plan::{Phase, Planned, defines, key, plan, sort};
 use super::resources::{Resource, Resources};
-use super::types::{Conflicts, Object, Owner, Progress, Prune, Recorded, Step, What};
+use super::types::{Conflicts, Object, Owner, Progress, Prune, Recorded, Step, What, owner_of};
 use super::wait;
-use krm_template_server_core::status::Status;
+use krm_template_server_core::Status;
 
 /// The field manager of applied objects.
 const MANAGER: &str = "krm-template";
@@ -163,7 +161,7 @@ impl<P: Progress> Run<'_, P> {
             let refusal = Status::bad_request("the object occurs twice; remove one").into();
             return Err((refusal, Some((*one).clone())));
         }
-        order::sort(&mut planned).map_err(|stop| *stop)?;
+        sort(&mut planned).map_err(|stop| *stop)?;
         Ok(planned)
     }
 
@@ -378,4 +376,68 @@ pub(super) fn text<'v>(object: &'v Value, field: &str) -> &'v str {
     let metadata = object.get("metadata");
     let value = metadata.and_then(|metadata| metadata.get(field));
     value.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// An object before and after an apply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preview {
+    /// The object.
+    pub object: Recorded,
+    /// The live object, if there is one.
+    pub before: Option<Value>,
+    /// The object after the apply. If the set itself creates its Namespace or its kind, the cluster
+    /// cannot be asked, and this is the object that would be sent.
+    pub after: Value,
+}
+
+impl<P: Progress> Run<'_, P> {
+    pub(super) async fn preview(
+        &mut self,
+        objects: &[Object],
+        is_strict: bool,
+    ) -> (Vec<Preview>, Vec<Failure>) {
+        let planned = match self.planned(objects) {
+            Ok(planned) => self.placed(planned).await,
+            Err(refusal) => Err((refusal, None)),
+        };
+        let planned = match planned {
+            Ok(planned) => planned,
+            Err(stop) => {
+                let failure = self.ended(Err(stop)).err();
+                return (Vec::new(), failure.into_iter().collect());
+            }
+        };
+        let (mut previews, mut failures) = (Vec::new(), Vec::new());
+        for one in &planned {
+            match self.preview_one(&planned, one, is_strict).await {
+                Ok(preview) => previews.push(preview),
+                Err(refusal) => {
+                    let stop = Err((refusal, Some(one.identity.clone())));
+                    failures.extend(self.ended(stop).err());
+                }
+            }
+        }
+        (previews, failures)
+    }
+
+    async fn preview_one(
+        &self,
+        all: &[Planned],
+        one: &Planned,
+        is_strict: bool,
+    ) -> Result<Preview, Refusal> {
+        let is_new_namespace = all.iter().any(|other| {
+            Phase::of(&other.identity) == Phase::Namespaces
+                && other.identity.name == one.identity.namespace
+        });
+        let cannot_ask = is_new_namespace || defines(all, &one.identity);
+        let (before, after) = if cannot_ask && !is_strict {
+            (None, self.body(one, None, true))
+        } else {
+            let resource = self.resource(all, &one.identity).await?;
+            let sent = self.sent(one, &resource, "&dryRun=All").await?;
+            (sent.live, sent.applied)
+        };
+        Ok(Preview { object: one.identity.clone(), before, after })
+    }
 }

@@ -12,8 +12,7 @@ use super::failure::{Cause, Refusal};
 use super::readiness::{self, State};
 use super::resources::{Resource, Resources};
 use super::types::Recorded;
-use krm_template_server_core::conditions::find;
-use krm_template_server_core::status::Status;
+use krm_template_server_core::{Status, conditions::find};
 
 /// The initial and the maximum delay between two polls.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));

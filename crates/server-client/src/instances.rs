@@ -10,9 +10,8 @@ use krm_template_exec::io;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::args::Output;
+use super::args::{Instances, Output, Shared, Source, Values, Waiting};
 use super::connection::Connection;
-use super::instance_args::{Instances, Shared, Source, Values, Waiting};
 use super::print;
 use krm_template_server_core::conditions::{Condition, find};
 

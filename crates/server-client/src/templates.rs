@@ -4,8 +4,7 @@ use http::Method;
 use krm_template_exec::io;
 use serde_json::{Value, json};
 
-use super::args::Output;
-use super::instance_args::Templates;
+use super::args::{Output, Templates};
 use super::instances::{Session, parameters};
 use super::print;
 

@@ -28,3 +28,15 @@ pub mod store;
 pub mod telemetry;
 pub mod tls;
 pub mod units;
+
+pub use auth::{Attributes, User};
+pub use flow_control::admission::{Admission, Class, Permit};
+pub use flow_control::limits::Limits;
+pub use flow_control::shutdown::{Phase, Shutdown};
+pub use groups::{Group, Kind};
+pub use status::{Cause, Details, Result, Status};
+pub use store::{Item, Revision, Store};
+pub use telemetry::measured_store::Measured;
+pub use telemetry::metrics::Metrics;
+pub use tls::Peer;
+pub use units::rfc3339;

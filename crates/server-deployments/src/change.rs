@@ -13,16 +13,13 @@ use jiff::Timestamp;
 use krm_template_deployment_manager::model::Request;
 use serde_json::{Value, json};
 
-use super::expander::Expander;
+use super::expansion::Expander;
 use super::record::{
     ChangeKind, Deployment, Operation, Progress as Far, State, Target, manifest_name,
 };
 use super::repository::{Repository, Stored, too_large};
 use krm_template_cluster::{Cluster, Failure, Object, Owner, Prune, Recorded, Step};
-use krm_template_server_core::auth::User;
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::Revision;
-use krm_template_server_core::units::rfc3339;
+use krm_template_server_core::{Result, Revision, Status, User, rfc3339};
 
 /// The maximum number of writes for the steps of an operation. With more steps, several share a
 /// write.

@@ -1,18 +1,23 @@
-//! Calls the engine to expand a configuration into texts, a manifest or objects.
+//! Expands configurations into texts, manifests or objects, with admission, limits and metrics.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use krm_template_deployment_manager::error::{Cause as Why, ExpandError, Overrun};
 use krm_template_deployment_manager::expand::expand_within;
 use krm_template_deployment_manager::expansion::{Expansion, Resource};
 use krm_template_deployment_manager::instances::manifest;
-use krm_template_deployment_manager::model::{Limits, Request};
+use krm_template_deployment_manager::model::{Limits as Bounds, Request};
 use krm_template_deployment_manager::objects::{self, objects};
 use krm_template_deployment_manager::python::Interpreters;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use tokio::time::Instant;
 
+use super::fetch::Fetcher;
 use krm_template_cluster::Object;
-use krm_template_server_core::status::{Cause, Details, MAX_CAUSES, Result, Status};
+use krm_template_server_core::{
+    Admission, Cause, Details, Limits, Metrics, Result, Status, panics, status::MAX_CAUSES,
+};
 
 /// The maximum number of warnings of a response, and of characters of a warning.
 const MAX_WARNINGS: usize = 20;
@@ -52,7 +57,7 @@ pub(super) struct ExpandedManifest {
 pub(super) fn texts(
     request: &Request,
     python: &dyn Interpreters,
-    limits: Limits<'_>,
+    limits: Bounds<'_>,
 ) -> Result<Texts> {
     let expansion = expand(request, python, limits)?;
     let resources = expansion.config.len();
@@ -75,7 +80,7 @@ pub(super) fn made(
     name: &str,
     request: &Request,
     python: &dyn Interpreters,
-    limits: Limits<'_>,
+    limits: Bounds<'_>,
     wants_objects: bool,
 ) -> Result<ExpandedManifest> {
     let mut expansion = expand(request, python, limits)?;
@@ -105,7 +110,7 @@ pub(super) fn made(
 pub(super) fn unexpanded(
     request: &Request,
     python: &dyn Interpreters,
-    limits: Limits<'_>,
+    limits: Bounds<'_>,
 ) -> Result<BTreeSet<String>> {
     let expansion = expand(request, python, limits)?;
     let types = expansion.config.iter().filter_map(Resource::kind);
@@ -115,7 +120,7 @@ pub(super) fn unexpanded(
 fn expand<'r>(
     request: &'r Request,
     python: &dyn Interpreters,
-    limits: Limits<'_>,
+    limits: Bounds<'_>,
 ) -> Result<Expansion<'r>> {
     expand_within(request, python.interpreter().as_mut(), limits).map_err(|error| failed(&error))
 }
@@ -123,7 +128,7 @@ fn expand<'r>(
 /// Returns the objects, each after the objects that it refers to.
 fn objects_of(
     expansion: &Expansion<'_>,
-    limits: Limits<'_>,
+    limits: Bounds<'_>,
     found: &mut Diagnostics,
 ) -> Result<Vec<Object>> {
     let options = objects::Options { skip_others: false, max_bytes: limits.bytes };
@@ -234,4 +239,103 @@ fn warnings(diagnostics: &Diagnostics) -> Vec<String> {
         }
     }
     texts
+}
+
+/// The maximum nesting depth of fetched templates.
+const MAX_FETCHED_DEPTH: usize = 10;
+
+/// Expands configurations within the limits of the server.
+pub(super) struct Expander {
+    pub(super) limits: Limits,
+    pub(super) admission: Admission,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) python: Arc<dyn Interpreters>,
+    /// Fetches templates by URL, if that is allowed.
+    pub(super) fetcher: Option<Fetcher>,
+}
+
+impl Expander {
+    /// Expands a configuration without storing it.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`texts`], and 429 if too many expansions wait.
+    pub(super) async fn texts(&self, request: Request) -> Result<Texts> {
+        let request = self.complete(request).await?;
+        let python = Arc::clone(&self.python);
+        self.expanded(
+            move |bounds| texts(&request, python.as_ref(), bounds),
+            |texts| texts.resources,
+        )
+        .await
+    }
+
+    /// Expands a configuration into a manifest.
+    pub(super) async fn made(
+        &self,
+        name: String,
+        request: Request,
+        wants_objects: bool,
+    ) -> Result<ExpandedManifest> {
+        let request = self.complete(request).await?;
+        let python = Arc::clone(&self.python);
+        self.expanded(
+            move |bounds| made(&name, &request, python.as_ref(), bounds, wants_objects),
+            |made| made.resources,
+        )
+        .await
+    }
+
+    /// Fetches the templates of types that are URLs, if that is allowed. They may create more
+    /// resources with such a type, so this repeats until no template is missing.
+    async fn complete(&self, mut request: Request) -> Result<Request> {
+        let Some(fetcher) = &self.fetcher else {
+            return Ok(request);
+        };
+        let mut files = 0;
+        for _ in 0..=MAX_FETCHED_DEPTH {
+            let python = Arc::clone(&self.python);
+            let expand = move |bounds: Bounds<'_>| {
+                let types = unexpanded(&request, python.as_ref(), bounds)?;
+                Ok((request, types))
+            };
+            let types;
+            (request, types) = self.expanded(expand, |_| 0).await?;
+            let mut wanted = types.into_iter().filter(|kind| fetcher.is_wanted(kind));
+            let Some(first) = wanted.next() else {
+                return Ok(request);
+            };
+            let wanted = std::iter::once(first).chain(wanted);
+            fetcher.add(&mut request, wanted, &mut files).await?;
+        }
+        Err(Status::bad_request(format!(
+            "fetched templates nest more than {MAX_FETCHED_DEPTH} deep"
+        )))
+    }
+
+    /// Runs an expansion on a blocking thread, after admission.
+    async fn expanded<T: Send + 'static>(
+        &self,
+        expand: impl FnOnce(Bounds<'_>) -> Result<T> + Send + 'static,
+        count: impl FnOnce(&T) -> usize,
+    ) -> Result<T> {
+        let permit = self.admission.expansion().await?;
+        let began = Instant::now();
+        let limit = self.limits.expansion_timeout;
+        let resources = self.limits.max_expansion_objects.get();
+        let bytes = self.limits.max_expansion_bytes;
+        let done = panics::limited(&self.metrics, limit, move |is_late| {
+            let _permit = permit;
+            expand(Bounds { resources, bytes, is_late })
+        });
+        let done = done.await;
+        let created = done.as_ref().map(count).map_err(|status| match status.code {
+            504 => "timeout",
+            500 => "error",
+            422 => "limit",
+            _ => "invalid",
+        });
+        self.metrics.observe_expansion("deployment-manager", created, began.elapsed());
+        done
+    }
 }

@@ -10,7 +10,7 @@ use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys, Value, diagnostic::Diagnostics};
 
 use super::web::{Host, Web};
-use krm_template_server_core::status::{Cause, Details, Result, Status};
+use krm_template_server_core::{Cause, Details, Result, Status};
 
 /// The maximum number of files that an expansion fetches.
 const MAX_COUNT: usize = 100;

@@ -7,7 +7,7 @@ use krm_yaml::Value;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys};
 
-use krm_template_server_core::status::{Cause, Details, Result, Status};
+use krm_template_server_core::{Cause, Details, Result, Status};
 
 /// The body of a request to create, update or expand a deployment.
 #[derive(Clone, Debug)]

@@ -3,17 +3,13 @@
 //! | module | purpose |
 //! |---|---|
 //! | `service` | reads deployments, and starts changes |
-//! | `recovery` | ends operations of stopped servers |
+//! | `recovery` | a lock for each deployment; operations of stopped servers |
 //! | `change` | the steps of a change |
-//! | `lock` | a lock for each deployment |
 //! | `listing` | pages of deployments, and operations |
-//! | `types` | types and their instances |
-//! | `expander` | admission, limits and metrics of expansions |
-//! | `manifest` | stored manifests |
-//! | `expansion` | calls to the engine |
+//! | `manifest` | stored manifests, types and their instances |
+//! | `expansion` | calls to the engine, with admission and limits |
 //! | `fetch` | templates by URL |
-//! | `web` | files of allowed hosts, over HTTPS |
-//! | `public` | public IP addresses |
+//! | `web` | files of allowed hosts, over HTTPS, from public addresses |
 //! | `input` | request bodies |
 //! | `repository` | reads and writes records |
 //! | `record` | the records: deployments, operations, locks |
@@ -28,21 +24,17 @@
 
 mod args;
 mod change;
-mod expander;
 mod expansion;
 mod fetch;
 mod input;
 mod listing;
-mod lock;
 mod manifest;
-mod public;
 mod record;
 mod recovery;
 mod repository;
 mod service;
 #[cfg(test)]
 mod tests;
-mod types;
 mod web;
 
 pub use args::Args;

@@ -6,7 +6,7 @@ use super::input::check_namespace;
 use super::record::{DEPLOYMENTS, Deployment, OPERATIONS, Operation, Target};
 use super::repository::decoded;
 use super::service::Deployments;
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Result, Status};
 
 /// A part of the list of deployments.
 #[derive(Clone, Debug, Default)]

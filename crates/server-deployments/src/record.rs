@@ -6,7 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use krm_template_cluster::{Recorded, Step, What};
-use krm_template_server_core::units::rfc3339;
+use krm_template_server_core::rfc3339;
 
 /// The number of manifests that are kept for a deployment.
 pub const KEPT_MANIFESTS: usize = 20;

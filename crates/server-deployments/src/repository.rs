@@ -7,9 +7,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::record::{DEPLOYMENTS, Deployment, OPERATIONS, Operation, Progress, Target};
-use krm_template_server_core::status::{Details, Result, Status};
-use krm_template_server_core::store::{Error, Item, Page, Revision};
-use krm_template_server_core::telemetry::measured_store::Measured;
+use krm_template_server_core::store::{Error, Page};
+use krm_template_server_core::{Details, Item, Measured, Result, Revision, Status};
 
 /// The number of items of a page.
 const PAGE: usize = 100;

@@ -12,25 +12,19 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::change::{Ended, Problem, Tools, Wanted, Work};
-use super::expander::Expander;
-use super::expansion::Texts;
+use super::expansion::{Expander, Texts};
 use super::fetch::Fetcher;
 use super::input::{check_name, check_namespace};
-use super::lock::{holder, take};
+use super::manifest::Collected;
 use super::record::{ChangeKind, Deployment, Operation, State, Target};
 use super::recovery;
+use super::recovery::{holder, take};
 use super::repository::{Repository, Stored};
-use super::types::Collected;
 use krm_template_cluster::Cluster;
-use krm_template_server_core::auth::User;
-use krm_template_server_core::flow_control::admission::Admission;
-use krm_template_server_core::flow_control::limits::Limits;
 use krm_template_server_core::lease::{Lease, Watcher};
-use krm_template_server_core::panics;
-use krm_template_server_core::status::{Details, Result, Status};
-use krm_template_server_core::store::Revision;
-use krm_template_server_core::telemetry::measured_store::Measured;
-use krm_template_server_core::telemetry::metrics::Metrics;
+use krm_template_server_core::{
+    Admission, Details, Limits, Measured, Metrics, Result, Revision, Status, User, panics,
+};
 
 /// The deployments of a store, and the changes that run.
 pub struct Deployments {

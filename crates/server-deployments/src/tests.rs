@@ -12,8 +12,7 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use super::fetch::Fetcher;
-use super::public::is_public;
-use super::web::{Host, Web};
+use super::web::{Host, Web, is_public};
 
 /// A site that answers each path with a status, a header and a body.
 struct Site {

@@ -18,32 +18,20 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
-use crate::api::State;
-use crate::api::documents;
 use crate::api::long_running::{self, Rights};
-use crate::api::request_head::{AuditFields, Incoming};
-use crate::api::resource_request::Call;
-use crate::api::reviews;
-use crate::api::store_dump;
+use crate::api::{AuditFields, Call, Incoming, State, documents, reviews, store_dump};
 use crate::codec::decode;
 use crate::deployments;
-use crate::http::response::{self, Answer, Body, JSON};
-use crate::registry::{collection, delete, objects, process, watch};
-use crate::request::content_type;
-use crate::request::path::DeploymentPath;
-use crate::request::path::{self, Path, Resource, Verb};
-use crate::request::query::Query;
-use crate::request::resources::{self, Handler};
+use crate::http::{Answer, Body, JSON, response};
+use crate::registry::{delete, list, objects, process, watch};
+use crate::request::{
+    DeploymentPath, Handler, Path, Query, Resource, Verb, content_type, path, resources,
+};
 use crate::{instances, ui};
-use krm_template_server_core::auth::{Attributes, User, is_health};
-use krm_template_server_core::flow_control::admission::Class;
-use krm_template_server_core::flow_control::body;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::panics;
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::telemetry::audit;
-use krm_template_server_core::telemetry::logging::request_span;
-use krm_template_server_core::tls::Peer;
+use krm_template_server_core::{
+    Attributes, Class, Group, Kind, Peer, Result, Status, User, auth::is_health,
+    flow_control::body, panics, telemetry::audit, telemetry::logging::request_span,
+};
 
 /// The handler of all requests. Clones share their state.
 #[derive(Clone)]
@@ -453,7 +441,7 @@ async fn objects(call: &Call<'_>, verb: Verb, name: &str) -> Result<Answer> {
         Verb::Patch => objects::patch(call, name).await,
         Verb::Delete => delete::delete(call, name).await,
         Verb::DeleteCollection => delete::delete_collection(call).await,
-        Verb::List => collection::list(call).await,
+        Verb::List => list::list(call).await,
         Verb::Watch => watch::watch(call).await,
     }
 }

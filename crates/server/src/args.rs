@@ -10,10 +10,9 @@ use clap::{Parser, Subcommand};
 
 use krm_template_server::instances;
 use krm_template_server_client as client;
-use krm_template_server_core::auth;
 use krm_template_server_core::flow_control::{limits, shutdown};
-use krm_template_server_core::store::Store;
 use krm_template_server_core::telemetry::{audit, logging};
+use krm_template_server_core::{Store, auth};
 use krm_template_server_deployments as deployments;
 
 /// The version, with the commit if the build knows it.

@@ -34,7 +34,7 @@ pub mod testing;
 mod ui;
 pub mod validation;
 
-pub use self::http::response::Body;
+pub use self::http::Body;
 pub use api::{Documents, State};
 pub use app::App;
 pub use listen::serve;

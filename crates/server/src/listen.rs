@@ -15,17 +15,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
-use crate::http::compression;
 use crate::http::connections::{Connected, Connections};
 use crate::http::request_body::{Request, Response};
-use crate::http::response;
 use crate::http::timeouts::{Activity, Guarded, InFlight, Observed, Timeouts};
-use crate::http::websocket::Handshake;
-use crate::request::content_type::Format;
-use krm_template_server_core::auth::is_health;
-use krm_template_server_core::flow_control::admission::{self, Class};
-use krm_template_server_core::flow_control::shutdown::{Phase, Shutdown};
-use krm_template_server_core::tls::Peer;
+use crate::http::{compression, response, websocket::Handshake};
+use crate::request::Format;
+use krm_template_server_core::{
+    Class, Peer, Phase, Shutdown, auth::is_health, flow_control::admission,
+};
 
 /// The timeout of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);

@@ -19,15 +19,10 @@ use krm_template_exec::io as terminal;
 use krm_template_server::templates;
 use krm_template_server::{App, Documents, State, instances};
 use krm_template_server_client as client;
-use krm_template_server_core::aggregation::Aggregation;
-use krm_template_server_core::flow_control::admission::Admission;
-use krm_template_server_core::flow_control::shutdown;
-use krm_template_server_core::store;
-use krm_template_server_core::telemetry::audit::Audit;
-use krm_template_server_core::telemetry::logging;
-use krm_template_server_core::telemetry::measured_store::Measured;
-use krm_template_server_core::telemetry::metrics::Metrics;
-use krm_template_server_core::{auth, reload};
+use krm_template_server_core::{
+    Admission, Measured, Metrics, aggregation::Aggregation, auth, flow_control::shutdown, reload,
+    store, telemetry::audit::Audit, telemetry::logging,
+};
 use krm_template_server_deployments::{Deployments, Needs};
 
 /// The interval between checks for changed files.

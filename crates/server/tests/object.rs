@@ -10,12 +10,9 @@ use base64::Engine as _;
 use krm_template_server::codec::decode;
 use krm_template_server::codec::encode::{self, ListMeta, Table};
 use krm_template_server::codec::{Draft, Stored, yaml, yaml_object};
-use krm_template_server::request::accept::{Include, MetaVersion};
-use krm_template_server::request::content_type::Format;
-use krm_template_server::request::write_options::FieldValidation;
+use krm_template_server::request::{FieldValidation, Format, Include, MetaVersion};
 use krm_template_server::validation::object_meta;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Group, Kind, Result, Status};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 

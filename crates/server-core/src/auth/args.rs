@@ -11,6 +11,9 @@ use http::HeaderName;
 use super::site::AllowedHost;
 use crate::units::duration;
 
+/// The option that the other options of the front proxy need.
+const PROXY_CA: &str = "requestheader_client_ca_file";
+
 /// The arguments for authentication, authorization and TLS.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
@@ -77,48 +80,23 @@ pub struct Args {
 
     /// The allowed common names of the front proxy's certificate; any if not given, unless its CA is
     /// also used for other certificates
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        requires = "requestheader_client_ca_file"
-    )]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = PROXY_CA)]
     pub requestheader_allowed_names: Vec<String>,
 
     /// Headers with the user's name [default: X-Remote-User]
-    #[arg(
-        long,
-        value_name = "HEADER",
-        value_delimiter = ',',
-        requires = "requestheader_client_ca_file"
-    )]
+    #[arg(long, value_name = "HEADER", value_delimiter = ',', requires = PROXY_CA)]
     pub requestheader_username_headers: Vec<HeaderName>,
 
     /// Headers with the user's uid [default: X-Remote-Uid]
-    #[arg(
-        long,
-        value_name = "HEADER",
-        value_delimiter = ',',
-        requires = "requestheader_client_ca_file"
-    )]
+    #[arg(long, value_name = "HEADER", value_delimiter = ',', requires = PROXY_CA)]
     pub requestheader_uid_headers: Vec<HeaderName>,
 
     /// Headers with the user's groups [default: X-Remote-Group]
-    #[arg(
-        long,
-        value_name = "HEADER",
-        value_delimiter = ',',
-        requires = "requestheader_client_ca_file"
-    )]
+    #[arg(long, value_name = "HEADER", value_delimiter = ',', requires = PROXY_CA)]
     pub requestheader_group_headers: Vec<HeaderName>,
 
     /// Prefixes of the headers with extra fields of the user [default: X-Remote-Extra-]
-    #[arg(
-        long,
-        value_name = "PREFIX",
-        value_delimiter = ',',
-        requires = "requestheader_client_ca_file"
-    )]
+    #[arg(long, value_name = "PREFIX", value_delimiter = ',', requires = PROXY_CA)]
     pub requestheader_extra_headers_prefix: Vec<String>,
 }
 

@@ -10,9 +10,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::http::etag;
-use crate::request::accept::DiscoveryVersion;
-use crate::request::path::{Path, Verb};
-use crate::request::resources::{ApiResource, Handler, RESOURCES};
+use crate::request::resources::{ApiResource, RESOURCES};
+use crate::request::{Handler, Path, Verb, accept::DiscoveryVersion};
 
 /// A version of a group, and its resources.
 type Version = (&'static str, &'static str, Vec<&'static ApiResource>);

@@ -4,18 +4,12 @@ use http::Method;
 use http::header::{ACCEPT, IF_NONE_MATCH};
 use serde_json::{Value, json};
 
-use super::State;
-use super::render;
 use super::request_head::Incoming;
-use super::{discovery, version};
-use crate::http::response::{self, Answer};
-use crate::request::accept::{self, Discovery};
-use crate::request::path::{Health, Path};
-use crate::request::resources;
-use krm_template_server_core::flow_control::shutdown::Phase;
-use krm_template_server_core::reload;
-use krm_template_server_core::status::{Result, Status};
+use super::{State, discovery, render};
+use crate::http::{Answer, response};
+use crate::request::{Discovery, Path, accept, path::Health, resources};
 use krm_template_server_core::telemetry::{health, metrics};
+use krm_template_server_core::{Phase, Result, Status, reload};
 
 /// The paths that `/` lists.
 const PATHS: &[&str] = &[
@@ -53,7 +47,7 @@ pub(crate) fn answer(state: &State, incoming: &Incoming) -> Result<Answer> {
     let if_none_match = incoming.header(IF_NONE_MATCH);
     match &incoming.path {
         Path::Root => Ok(response::raw_json(200, &json!({"paths": PATHS}))),
-        Path::Version => Ok(response::raw_json(200, &version::document())),
+        Path::Version => Ok(response::raw_json(200, &version())),
         Path::Metrics => {
             let text = state.metrics.text();
             let text = text.map_err(|error| Status::internal(error.to_string()))?;
@@ -135,4 +129,28 @@ pub(crate) async fn health(
 
 fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// The minor version of Kubernetes 1 whose API the server implements. kubectl warns if its own
+/// minor version differs by more than one.
+const MINOR: &str = "33";
+
+/// Returns the document at `/version`: `Info` of `k8s.io/apimachinery/pkg/version`.
+fn version() -> Value {
+    let arch = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    json!({
+        "major": "1",
+        "minor": MINOR,
+        "gitVersion": format!("v1.{MINOR}.0+krm-template.{}", env!("CARGO_PKG_VERSION")),
+        "gitCommit": "",
+        "gitTreeState": "",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "rustc",
+        "platform": format!("{}/{arch}", std::env::consts::OS),
+    })
 }

@@ -11,10 +11,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::State;
 use super::request_head::Incoming;
-use crate::http::response::Body;
-use crate::request::path::Resource;
-use krm_template_server_core::auth::{Attributes, User};
-use krm_template_server_core::tls::Peer;
+use crate::http::Body;
+use crate::request::Resource;
+use krm_template_server_core::{Attributes, Peer, User};
 
 /// The interval between two checks of the user and of the rights.
 const PERIOD: Duration = Duration::from_secs(10);

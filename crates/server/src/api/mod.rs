@@ -10,7 +10,8 @@ pub(crate) mod resource_request;
 pub(crate) mod reviews;
 mod state;
 pub(crate) mod store_dump;
-pub(crate) mod version;
 
 pub use openapi::Documents;
+pub(crate) use request_head::{AuditFields, Incoming};
+pub(crate) use resource_request::Call;
 pub use state::State;

@@ -4,18 +4,15 @@ use super::resource_request::Call;
 use crate::codec::encode as write;
 use crate::codec::encode::{ListMeta, Table};
 use crate::codec::{self, Stored, decode};
-use crate::http::response::{self, Answer, JSON, YAML};
-use crate::request::accept::{Answer as Shown, Include, MetaVersion, Shape};
-use crate::request::content_type::Format;
-use crate::request::write_options::FieldValidation;
-use krm_template_server_core::status::Result;
-use krm_template_server_core::store::Revision;
+use crate::http::{Answer, JSON, YAML, response};
+use crate::request::{FieldValidation, Format, Include, MetaVersion, ResponseFormat, Shape};
+use krm_template_server_core::{Result, Revision};
 
 /// Creates a response with an object. The revision of an object that is not stored is zero.
 pub(crate) async fn object(
     call: &Call<'_>,
     code: u16,
-    shown: Shown,
+    shown: ResponseFormat,
     stored: &Stored,
     revision: Revision,
 ) -> Answer {
@@ -28,7 +25,7 @@ pub(crate) async fn object(
 fn written(
     call: &Call<'_>,
     code: u16,
-    shown: Shown,
+    shown: ResponseFormat,
     stored: &Stored,
     revision: Revision,
 ) -> Answer {
@@ -62,7 +59,11 @@ pub(crate) fn table(call: &Call<'_>, version: MetaVersion, include: Include) -> 
 }
 
 /// Creates a response with a processed Template. The body already has the requested format.
-pub(crate) async fn processed(call: &Call<'_>, shown: Shown, body: String) -> Result<Answer> {
+pub(crate) async fn processed(
+    call: &Call<'_>,
+    shown: ResponseFormat,
+    body: String,
+) -> Result<Answer> {
     match (shown.shape, shown.format) {
         (Shape::Plain, Format::Yaml) => Ok(response::new(201, YAML, body)),
         (Shape::Plain, Format::Json) if !shown.pretty => Ok(response::new(201, JSON, body)),
@@ -83,13 +84,13 @@ pub(crate) async fn processed(call: &Call<'_>, shown: Shown, body: String) -> Re
 }
 
 /// Creates a response with a JSON document in the requested format.
-pub(crate) fn finished(code: u16, shown: Shown, json: Vec<u8>) -> Answer {
+pub(crate) fn finished(code: u16, shown: ResponseFormat, json: Vec<u8>) -> Answer {
     let (content_type, text) = formatted(shown, json);
     response::new(code, content_type, text)
 }
 
 /// Converts a JSON document to the requested format. Also returns the media type.
-pub(crate) fn formatted(shown: Shown, json: Vec<u8>) -> (&'static str, Vec<u8>) {
+pub(crate) fn formatted(shown: ResponseFormat, json: Vec<u8>) -> (&'static str, Vec<u8>) {
     match shown.format {
         Format::Yaml => (YAML, codec::yaml(&json)),
         Format::Json if shown.pretty => (JSON, codec::pretty(&json)),

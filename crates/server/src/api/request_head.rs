@@ -4,12 +4,9 @@ use http::header::{ACCEPT, HeaderName, USER_AGENT};
 use http::{HeaderMap, Method, Uri};
 use jiff::Timestamp;
 
-use crate::http::response::{self, Answer};
-use crate::request::accept::{self, Answer as Shown, Shape};
-use crate::request::path::{Path, Resource};
-use crate::request::query::Query;
-use krm_template_server_core::auth::User;
-use krm_template_server_core::status::Status;
+use crate::http::{Answer, response};
+use crate::request::{Path, Query, Resource, ResponseFormat, Shape, accept};
+use krm_template_server_core::{Status, User};
 
 /// The details of a request for the audit log and the metrics, collected during its handling.
 #[derive(Default)]
@@ -37,8 +34,8 @@ impl Incoming {
     }
 
     /// Negotiates the format of a document that has only the plain shape.
-    pub(crate) fn shown(&self) -> Shown {
-        Shown {
+    pub(crate) fn shown(&self) -> ResponseFormat {
+        ResponseFormat {
             format: accept::format(self.header(ACCEPT)),
             pretty: accept::is_pretty(self.header(USER_AGENT), &self.query),
             shape: Shape::Plain,

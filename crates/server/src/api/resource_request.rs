@@ -11,14 +11,10 @@ use tokio::time::Instant;
 use super::State;
 use super::request_head::Incoming;
 use crate::codec::{Draft, Stored};
-use crate::request::accept::{self, Scope};
-use crate::request::list_options;
-use crate::request::query::Query;
-use krm_template_server_core::auth::{Attributes, User};
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::{Error, Item, Revision};
-use krm_template_server_core::units::rfc3339;
+use crate::request::{Query, ResponseFormat, Scope, accept, list_options};
+use krm_template_server_core::{
+    Attributes, Group, Item, Kind, Result, Revision, Status, User, rfc3339, store::Error,
+};
 
 /// The message of a conflict with another writer.
 ///
@@ -89,7 +85,7 @@ impl Call<'_> {
     }
 
     /// Negotiates the format and shape of the response.
-    pub(crate) fn shown(&self, scope: Scope) -> Result<accept::Answer> {
+    pub(crate) fn shown(&self, scope: Scope) -> Result<ResponseFormat> {
         accept::negotiate(self.header(ACCEPT), self.header(USER_AGENT), self.query, scope)
     }
 

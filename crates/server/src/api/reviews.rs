@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 
 use super::State;
-use crate::http::response::{self, Answer};
-use crate::request::content_type::{self, ReviewFormat};
-use crate::request::resources::Review;
-use krm_template_server_core::auth::{User, reviews};
-use krm_template_server_core::status::Result;
+use crate::http::{Answer, response};
+use crate::request::{Review, ReviewFormat, content_type};
+use krm_template_server_core::{Result, User, auth::reviews};
 
 pub(crate) async fn answer(
     state: &State,

@@ -8,18 +8,11 @@ use tokio::time::Instant;
 use super::openapi::Documents;
 use crate::templates::{self, IsLate};
 use krm_template_cluster::Cluster;
-use krm_template_server_core::aggregation::Aggregation;
-use krm_template_server_core::auth::{Attributes, Authenticator, Authorizer, User};
-use krm_template_server_core::flow_control::admission::Admission;
-use krm_template_server_core::flow_control::limits::Limits;
-use krm_template_server_core::flow_control::shutdown::Shutdown;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::panics;
-use krm_template_server_core::reload::Reload;
-use krm_template_server_core::status::Result;
-use krm_template_server_core::telemetry::audit::Audit;
-use krm_template_server_core::telemetry::measured_store::Measured;
-use krm_template_server_core::telemetry::metrics::Metrics;
+use krm_template_server_core::auth::{Authenticator, Authorizer};
+use krm_template_server_core::{
+    Admission, Attributes, Group, Kind, Limits, Measured, Metrics, Result, Shutdown, User,
+    aggregation::Aggregation, panics, reload::Reload, telemetry::audit::Audit,
+};
 use krm_template_server_deployments::Deployments;
 
 /// The time that a scrape of the metrics waits for the store.

@@ -10,10 +10,9 @@ use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
 
 use super::State;
-use crate::http::response::{self, Answer};
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::{Error, Item, Page, Revision, dump_head, dump_line};
-use krm_template_server_core::telemetry::measured_store::Measured;
+use crate::http::{Answer, response};
+use krm_template_server_core::store::{Error, Page, dump_head, dump_line};
+use krm_template_server_core::{Item, Measured, Result, Revision, Status};
 
 /// The size from which lines are sent, in bytes.
 const PIECE: usize = 64 << 10;

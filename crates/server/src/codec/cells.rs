@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::draft::Draft;
 use super::json;
-use krm_template_server_core::conditions::find;
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::{Group, Kind, conditions::find};
 
 /// The maximum length of a description in bytes.
 const MAX_DESCRIPTION: usize = 80;

@@ -13,10 +13,8 @@ use super::draft::{Draft, Texts, values_as_text};
 use super::field_types::{self, Complaints, Of};
 use super::json::{self, MAX_COMPLAINTS, Path};
 use super::template_schema;
-use crate::request::content_type::Format;
-use crate::request::write_options::FieldValidation;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Cause, Result, Status};
+use crate::request::{FieldValidation, Format};
+use krm_template_server_core::{Cause, Group, Kind, Result, Status};
 
 /// Decodes the Template in the body of a request. Returns it with texts for `Warning` headers,
 /// which name fields but contain no values.

@@ -10,8 +10,7 @@ use serde_json::{Map, Value};
 use super::field_types;
 use super::json;
 use super::normalize::{self, entries, is_empty, without_nulls};
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::Cause;
+use krm_template_server_core::{Cause, Group, Kind};
 
 /// The fields of an object as JSON text.
 pub(crate) type Texts<'t> = IndexMap<String, &'t RawValue>;

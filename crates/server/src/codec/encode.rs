@@ -6,9 +6,11 @@
 use super::cells::age;
 use super::json;
 use super::stored::Stored;
-use crate::request::accept::{Include, MetaVersion};
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::store::Revision;
+use crate::request::{Include, MetaVersion};
+use krm_template_server_core::{Group, Kind, Revision};
+
+/// The column definitions of tables: for each group, of Templates and of TemplateInstances.
+const COLUMNS: &str = include_str!("columns.jsonl");
 
 /// The metadata of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,14 +126,14 @@ pub fn table_inside<'s>(
 ) {
     begin("Table", table.version.api_version(), meta, out);
     out.extend_from_slice(b",\"columnDefinitions\":");
-    let columns = match (table.group, table.kind) {
-        _ if !table.has_columns => "null".to_owned(),
-        (Group::Krm, Kind::Template) => format!("[{NAME}{TEMPLATE}{AGE}{KRM}]"),
-        (Group::OpenShift, Kind::Template) => format!("[{NAME}{TEMPLATE}]"),
-        (Group::Krm, Kind::Instance) => format!("[{NAME}{INSTANCE}{READY}{AGE}{TARGET}]"),
-        (Group::OpenShift, Kind::Instance) => format!("[{NAME}{INSTANCE}]"),
+    let line = match (table.group, table.kind) {
+        (Group::Krm, Kind::Template) => 0,
+        (Group::Krm, Kind::Instance) => 1,
+        (Group::OpenShift, Kind::Template) => 2,
+        (Group::OpenShift, Kind::Instance) => 3,
     };
-    out.extend_from_slice(columns.as_bytes());
+    let columns = COLUMNS.lines().nth(line).filter(|_| table.has_columns);
+    out.extend_from_slice(columns.unwrap_or("null").as_bytes());
     out.extend_from_slice(b",\"rows\":[");
     separated(items, out, |item, out| row(table, item, out));
     out.extend_from_slice(b"]}");
@@ -212,55 +214,3 @@ fn separated<'s>(
         write(item, out);
     }
 }
-
-/// The definition of the first column.
-const NAME: &str = concat!(
-    r#"{"name":"Name","type":"string","format":"name","description":"Name must be unique within a "#,
-    r"namespace. Is required when creating resources, although some resources may allow a client ",
-    r"to request the generation of an appropriate name automatically. Name is primarily intended ",
-    r"for creation idempotence and configuration definition. Cannot be updated. More info: ",
-    r#"https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names","priority":0}"#,
-);
-
-/// The definitions of the other columns in both groups.
-const TEMPLATE: &str = concat!(
-    r#",{"name":"Description","type":"string","format":"","description":"Template description.","#,
-    r#""priority":0},{"name":"Parameters","type":"string","format":"","description":"parameters is "#,
-    r"an optional array of Parameters used during the Template to Config transformation.",
-    r#"","priority":0},{"name":"Objects","type":"string","format":"","#,
-    r#""description":"Number of resources in this template.","priority":0}"#,
-);
-
-/// The definition of the column of a TemplateInstance in both groups.
-const INSTANCE: &str = concat!(
-    r#",{"name":"Template","type":"string","format":"","description":"Template name to be "#,
-    r#"instantiated.","priority":0}"#,
-);
-
-/// The definitions of further columns of a TemplateInstance in our group.
-const READY: &str = concat!(
-    r#",{"name":"Ready","type":"string","format":"","description":"The status of the condition "#,
-    r#"`Ready`.","priority":0},{"name":"Reason","type":"string","format":"","description":"The "#,
-    r#"reason of the condition `Ready`.","priority":0}"#,
-);
-const TARGET: &str = concat!(
-    r#",{"name":"Target Namespace","type":"string","format":"","description":"The namespace of "#,
-    r#"objects that name none.","priority":1}"#,
-);
-
-/// The definition of the column with the age in our group.
-const AGE: &str = concat!(
-    r#",{"name":"Age","type":"date","format":"","description":"CreationTimestamp is a timestamp "#,
-    r"representing the server time when this object was created. It is not guaranteed to be set in ",
-    r"happens-before order across separate operations. Clients may not set this value. It is ",
-    r"represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for ",
-    r"lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/",
-    r#"api-conventions.md#metadata","priority":0}"#,
-);
-
-/// The definitions of the additional columns of a Template in our group.
-const KRM: &str = concat!(
-    r#",{"name":"Display Name","type":"string","format":"","description":"The annotation `openshift.io/display-name`.","priority":1},"#,
-    r#"{"name":"Tags","type":"string","format":"","description":"The annotation `tags`.","#,
-    r#""priority":1}"#,
-);

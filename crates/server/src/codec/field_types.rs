@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::json::{self, MAX_COMPLAINTS, Path};
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::{Group, Kind};
 
 /// The type of a field.
 #[derive(Clone, Copy, Debug)]

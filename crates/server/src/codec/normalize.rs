@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::field_types::{OBJECT_META, REFERENCE, is_openshift_parameter_field};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::Group;
 
 /// The fields of `status.conditions`, which Go never omits, and their empty values.
 const CONDITION: [(&str, &str); 5] = [

@@ -23,9 +23,7 @@ use super::cells;
 use super::draft::Draft;
 use super::field_types::OBJECT_META;
 use super::json;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::Revision;
+use krm_template_server_core::{Group, Kind, Result, Revision, Status};
 
 /// The version of the storage format.
 const FORM: &str = "1";

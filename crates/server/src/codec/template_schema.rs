@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::json;
-use krm_template_server_core::status::Cause;
+use krm_template_server_core::Cause;
 
 /// The reason of a cause for a value of the wrong type.
 pub(crate) const WRONG_TYPE: &str = "FieldValueTypeInvalid";

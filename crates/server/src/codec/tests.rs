@@ -6,11 +6,9 @@ use serde_json::{Value, json};
 use super::decode;
 use super::encode::{self, ListMeta, Table};
 use super::{Draft, Stored, pretty, yaml, yaml_object};
-use crate::request::accept::{Include, MetaVersion};
-use crate::request::content_type::Format;
-use crate::request::write_options::FieldValidation;
+use crate::request::{FieldValidation, Format, Include, MetaVersion};
 use crate::validation::object_meta;
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::{Group, Kind};
 
 const HOW: object_meta::Create<'_> = object_meta::Create {
     namespace: "shop",

@@ -4,13 +4,10 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 
 use super::{rights, shown};
-use crate::api::State;
-use crate::api::render;
-use crate::api::request_head::Incoming;
-use crate::http::response::{self, Answer, YAML};
-use crate::request::content_type::{self, Format};
-use krm_template_server_core::auth::User;
-use krm_template_server_core::status::{Result, Status};
+use crate::api::{Incoming, State, render};
+use crate::http::{Answer, YAML, response};
+use crate::request::{Format, content_type};
+use krm_template_server_core::{Result, Status, User};
 use krm_template_server_deployments::{Input, Operation, Target};
 
 pub(crate) struct Call<'a> {

@@ -8,11 +8,11 @@ use krm_template_deployment_manager::model::Request;
 use super::call::Call;
 use super::shown;
 use crate::codec;
-use crate::http::response::{self, Answer, JSON, YAML, new, warn};
-use crate::request::accept;
-use crate::request::content_type::Format;
+use crate::http::response::{self, new, warn};
+use crate::http::{Answer, JSON, YAML};
+use crate::request::{Format, accept};
 use krm_template_cluster::Prune;
-use krm_template_server_core::status::{Details, Result, Status};
+use krm_template_server_core::{Details, Result, Status};
 use krm_template_server_deployments::{ChangeKind, Ended, Input, Problem, Started, Wanted};
 
 /// The share of the request timeout to wait for a change. The rest is for the timeout response.

@@ -8,10 +8,9 @@ mod shown;
 use http::Method;
 use serde_json::json;
 
-use crate::http::response::{self, Answer};
-use crate::request::path::DeploymentPath;
-use crate::request::resources;
-use krm_template_server_core::status::{Result, Status};
+use crate::http::{Answer, response};
+use crate::request::{DeploymentPath, resources};
+use krm_template_server_core::{Result, Status};
 use krm_template_server_deployments::{ChangeKind, Input};
 
 pub(crate) use call::Call;

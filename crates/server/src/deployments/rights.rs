@@ -5,10 +5,9 @@
 
 use http::Method;
 
-use crate::api::request_head::Incoming;
-use crate::request::path::{DEFAULT_NAMESPACE, DeploymentPath};
-use krm_template_server_core::auth::Attributes;
-use krm_template_server_core::groups::{Group, Kind};
+use crate::api::Incoming;
+use crate::request::{DEFAULT_NAMESPACE, DeploymentPath};
+use krm_template_server_core::{Attributes, Group, Kind};
 
 /// Returns `true` if a method only reads.
 pub(crate) fn is_read(method: &Method) -> bool {

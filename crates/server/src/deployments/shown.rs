@@ -4,7 +4,7 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys};
 use serde_json::{Map, Value, json};
 
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Result, Status};
 use krm_template_server_deployments::{Deployment, Operation};
 
 /// Returns a deployment as JSON: the stored fields, `message`, and `manifests` with the latest

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::timeouts::Activity;
-use krm_template_server_core::flow_control::limits::Limits;
+use krm_template_server_core::Limits;
 
 /// The number of connections beyond the limits, for the health and the metrics.
 const RESERVED: usize = 16;

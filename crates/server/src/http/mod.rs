@@ -9,3 +9,6 @@ pub(crate) mod request_body;
 pub(crate) mod response;
 pub(crate) mod timeouts;
 pub(crate) mod websocket;
+
+pub use response::Body;
+pub(crate) use response::{Answer, JSON, YAML};

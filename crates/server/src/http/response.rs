@@ -17,9 +17,8 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use crate::codec;
-use crate::request::content_type::Format;
-use krm_template_server_core::flow_control::admission::Permit;
-use krm_template_server_core::status::Status;
+use crate::request::Format;
+use krm_template_server_core::{Permit, Status};
 
 /// The body of a response: a document, the pages of a list, or the events of a watch. An error ends
 /// the connection, so that the client notices that the rest is missing.

@@ -5,11 +5,9 @@ use serde_json::{Value, json};
 
 use super::standing;
 use super::store::{Context, beside, without_tokens};
-use crate::api::resource_request::Call;
+use crate::api::Call;
 use crate::validation::instance;
-use krm_template_server_core::auth::User;
-use krm_template_server_core::groups::Kind;
-use krm_template_server_core::store::{Error, Revision};
+use krm_template_server_core::{Kind, Revision, User, store::Error};
 
 /// The resource in the keys of the store.
 pub(super) const KEYS: &str = "templateauthors";

@@ -8,7 +8,7 @@ use super::objects::{objects_of, recorded_of};
 use super::status::Status;
 use super::store::{Context, Instance, Planned, Stop, prefix};
 use krm_template_cluster::{Recorded, owner_of};
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::{Group, Kind};
 
 /// The maximum number of instances in a chain.
 const DEPTH: usize = 8;

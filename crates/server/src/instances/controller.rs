@@ -16,13 +16,10 @@ use super::{authors, orphans, validated};
 use crate::api::State;
 use crate::codec::Stored;
 use crate::validation::instance::templates;
-use krm_template_server_core::conditions::find;
-use krm_template_server_core::flow_control::shutdown::Phase;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::panics;
-use krm_template_server_core::store::{Error, Event, Item, Revision};
-use krm_template_server_core::telemetry::measured_store::Measured;
-use krm_template_server_core::units::duration;
+use krm_template_server_core::store::{Error, Event};
+use krm_template_server_core::{
+    Group, Item, Kind, Measured, Phase, Revision, conditions::find, panics, units::duration,
+};
 
 /// The maximum number of instances that are worked on at the same time.
 const WORKERS: usize = 5;

@@ -6,11 +6,9 @@ use serde_json::{Value, json};
 
 use super::standing;
 use super::store::{Context, Instance, Stop, beside, unavailable};
-use crate::api::resource_request::Call;
+use crate::api::Call;
 use crate::validation::instance;
-use krm_template_server_core::auth::User;
-use krm_template_server_core::status::Result as Answered;
-use krm_template_server_core::store::{Error, Item};
+use krm_template_server_core::{Item, Result as Answered, User, store::Error};
 
 /// The resource in the keys of the store.
 const KEYS: &str = "instancedeleters";

@@ -9,8 +9,7 @@ use super::revisions;
 use super::status::Status;
 use super::store::{Context, Instance, Outcome, Stop};
 use krm_template_cluster::{Cause, Cluster, Failure, add_values};
-use krm_template_server_core::groups::Kind;
-use krm_template_server_core::units::rfc3339;
+use krm_template_server_core::{Kind, rfc3339};
 
 /// Writes a failed step into the conditions.
 pub(super) async fn fail(

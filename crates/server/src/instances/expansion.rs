@@ -6,12 +6,9 @@ use std::collections::BTreeMap;
 use super::store::{Instance, Plan, Taken};
 use crate::api::State;
 use crate::codec::{Draft, Stored};
-use crate::templates::Syntax;
+use crate::request::Format;
 use crate::templates::instance::{self, Expansion, Found, Named, Needed};
-use krm_template_server_core::auth::{Attributes, User};
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::Revision;
+use krm_template_server_core::{Attributes, Group, Kind, Result, Revision, Status, User};
 
 /// The reason of a condition: the values for an installed instance have changed.
 pub(super) const VALUES_CHANGED: &str = "ValuesChanged";
@@ -62,7 +59,7 @@ pub(super) async fn of(
     let named = |taken: &Taken| Named {
         group: Group::named(&taken.group).unwrap_or(instance.group()),
         text: taken.text.clone(),
-        syntax: Syntax::Json,
+        syntax: Format::Json,
     };
     let templates = templates.iter();
     let mut found = Found {

@@ -14,9 +14,10 @@ use super::status::Status;
 use super::store::{Context, Instance, Outcome, Planned, Stop};
 use super::{deleter, kept_values, standing};
 use crate::validation::instance::finalizer;
-use krm_template_cluster::{Cluster, Failure, Owner, Prune, Recorded, What, record, waves};
-use krm_template_server_core::auth::User;
-use krm_template_server_core::groups::Group;
+use krm_template_cluster::{
+    Cluster, Failure, Owner, Prune, Recorded, What, deletion_waves, record,
+};
+use krm_template_server_core::{Group, User};
 
 /// The reason of a condition, and of an event: the cluster refuses a deletion.
 const BLOCKED: &str = "DeletionBlocked";
@@ -148,7 +149,7 @@ fn next_wave(status: &Status, recorded: &[Recorded]) -> Vec<Recorded> {
     let objects = objects.into_iter().flatten();
     let orders: Option<Vec<u64>> = objects.map(order_of).collect();
     let Some(orders) = orders.filter(|orders| orders.len() == recorded.len()) else {
-        return waves(recorded).into_iter().next().unwrap_or_default();
+        return deletion_waves(recorded).into_iter().next().unwrap_or_default();
     };
     let last = orders.iter().max();
     let all = recorded.iter().zip(&orders);

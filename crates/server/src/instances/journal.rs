@@ -4,7 +4,7 @@ use super::objects::write;
 use super::status::Status;
 use super::store::{Context, Instance, Stop};
 use krm_template_cluster::{Progress, Recorded, Step, record};
-use krm_template_server_core::status::{Result as Answered, Status as Refused};
+use krm_template_server_core::{Result as Answered, Status as Refused};
 
 /// An observer that only stops a change when the server loses the lease.
 pub(super) struct Silent<'s>(pub(super) &'s Context);

@@ -13,8 +13,7 @@ use super::objects::{owner, suffixed};
 use super::store::{Instance, Plan};
 use crate::templates::instance::{Expansion, Generated};
 use krm_template_cluster::{Cluster, Failure, Object, Recorded};
-use krm_template_server_core::auth::User;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::{Group, User};
 
 /// The annotation of the Secret that tells to which Template and parameter each value belongs.
 const OF: &str = "template.krm.dev/generated-for";

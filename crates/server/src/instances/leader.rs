@@ -8,8 +8,7 @@ use tokio::time::sleep;
 use uuid::Uuid;
 
 use krm_template_server_core::lease::{Lease, Timing, Watcher};
-use krm_template_server_core::store::{Error, Revision};
-use krm_template_server_core::telemetry::measured_store::Measured;
+use krm_template_server_core::{Measured, Revision, store::Error};
 
 /// The prefix of the key of the lease, and the key.
 const PREFIX: &str = "/template.krm.dev/leases/";

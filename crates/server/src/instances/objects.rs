@@ -14,8 +14,7 @@ use super::store::Instance;
 use krm_template_cluster::readiness::State;
 use krm_template_cluster::types::Key;
 use krm_template_cluster::{Cluster, Failure, Object, Owner, Recorded};
-use krm_template_server_core::auth::User;
-use krm_template_server_core::groups::Kind;
+use krm_template_server_core::{Kind, User};
 
 /// Returns a name with a suffix, which has at most [`SUBDOMAIN`] bytes: a name that is too long is cut,
 /// and gets a hash.

@@ -7,9 +7,7 @@ use serde_json::Value;
 
 use super::store::{beside, prefix};
 use crate::codec::Stored;
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::store::{Error, Item};
-use krm_template_server_core::telemetry::measured_store::Measured;
+use krm_template_server_core::{Group, Item, Measured, store::Error};
 
 /// The resources of what is stored beside an instance. Each record has its uid.
 const BESIDE: [&str; 3] = ["instanceplans", "instancerevisions", "instancedeleters"];

@@ -14,17 +14,13 @@ use super::reconcile::conflicts;
 use super::status::Status as InstanceStatus;
 use super::store::{Instance, Plan, Planned, Stop, without_tokens};
 use super::used_templates::Templates;
-use crate::api::State;
-use crate::api::render;
-use crate::api::resource_request::Call;
+use crate::api::{Call, State, render};
 use crate::codec::yaml;
-use crate::http::response::Answer;
-use crate::request::accept::Scope;
+use crate::http::Answer;
+use crate::request::Scope;
 use crate::validation::instance;
 use krm_template_cluster::{Object, Preview, Recorded, holds_others};
-use krm_template_server_core::auth::User;
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::Item;
+use krm_template_server_core::{Item, Result, Status, User};
 
 /// The fields of `metadata` that a cluster sets.
 const OF_CLUSTER: [&str; 5] =

@@ -21,14 +21,12 @@ use super::store::{Cause, Context, Instance, Outcome, Plan, Planned, Stop, Taken
 use super::used_templates::Templates;
 use super::{chain, revisions, standing};
 use crate::templates::instance::Generated;
-use krm_template_cluster::order;
 use krm_template_cluster::readiness::{self, State};
 use krm_template_cluster::types::Key;
 use krm_template_cluster::{
     Cluster, Conflicts, Failure, Object, Owner, Prune, Recorded, What, add_values, record,
 };
-use krm_template_server_core::auth::User;
-use krm_template_server_core::units;
+use krm_template_server_core::{User, units};
 
 /// The time between two looks at objects that are not ready.
 const POLL: Duration = Duration::from_secs(2);
@@ -296,7 +294,7 @@ impl Work<'_> {
         let wanted = self.placed(all.iter().copied().map(Recorded::of).collect()).await;
         let metadata = all.iter().map(|object| object.get("metadata"));
         let parts: Vec<_> = wanted.iter().zip(metadata).collect();
-        let waves = match order::waves(&parts) {
+        let waves = match krm_template_cluster::apply_waves(&parts) {
             Ok(waves) => waves,
             Err(failure) => return Ok(Err(masked(&problem(&[failure])))),
         };

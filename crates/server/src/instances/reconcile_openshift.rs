@@ -19,8 +19,7 @@ use super::store::{Context, Instance, Outcome, Plan, Planned, Stop};
 use super::{chain, expansion, standing};
 use krm_template_cluster::readiness::{self, State, is_awaited};
 use krm_template_cluster::{Cluster, Failure, Object, Owner, Recorded, add_values};
-use krm_template_server_core::auth::User;
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::{Group, Kind, User};
 
 /// The label with the uid of the instance.
 const OWNER: &str = "template.openshift.io/template-instance-owner";

@@ -4,15 +4,10 @@ use serde_json::{Value, json};
 
 use super::status::without_digest;
 use super::store::{Context, Instance, Plan, Stop, beside, unavailable};
-use crate::api::State;
-use crate::api::render;
-use crate::api::resource_request::Call;
-use crate::http::response::Answer;
-use crate::request::accept::Scope;
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Result as Answered, Status};
-use krm_template_server_core::store::{Error, Item};
-use krm_template_server_core::units::rfc3339;
+use crate::api::{Call, State, render};
+use crate::http::Answer;
+use crate::request::Scope;
+use krm_template_server_core::{Group, Item, Result as Answered, Status, rfc3339, store::Error};
 
 /// The number of revisions that are kept, unless `spec.revisionHistoryLimit` says another one.
 const KEPT: usize = 10;

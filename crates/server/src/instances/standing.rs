@@ -8,8 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::store::{Context, Instance, Planned, Stop};
-use krm_template_server_core::auth::User;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::{Group, User};
 
 /// How long a record counts of a user whom no file has, unless `--requester-max-age` is given.
 const MAX_AGE: Duration = Duration::from_hours(30 * 24);

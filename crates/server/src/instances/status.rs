@@ -5,10 +5,8 @@ use krm_core::secrets::KnownSecrets;
 use serde_json::{Map, Value, json};
 
 use super::store::Instance;
-use krm_template_server_core::auth::User;
 use krm_template_server_core::conditions::{Condition, find};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::units::rfc3339;
+use krm_template_server_core::{Group, User, rfc3339};
 
 /// The beginning of a hash of objects that has a key. Others tell of the values in Secrets, and are
 /// not shown.

@@ -18,11 +18,10 @@ use crate::api::State;
 use crate::codec::{Draft, Stored};
 use crate::templates::instance::Generated;
 use crate::validation::instance;
-use krm_template_server_core::auth::User;
 use krm_template_server_core::auth::request::{AUTHENTICATED, SERVICE_ACCOUNT, SERVICE_ACCOUNTS};
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Result as Answered, Status};
-use krm_template_server_core::store::{Error, Item, Revision};
+use krm_template_server_core::{
+    Group, Item, Kind, Result as Answered, Revision, Status, User, store::Error,
+};
 
 /// The maximum number of attempts to write a status while clients write other parts.
 const TRIES: usize = 10;

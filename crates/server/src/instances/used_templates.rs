@@ -15,9 +15,7 @@ use super::status::{Status, UPGRADE};
 use super::store::{Context, Instance, Plan, Taken};
 use crate::api::State;
 use crate::codec::Stored;
-use krm_template_server_core::auth::{Attributes, User};
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::store::Revision;
+use krm_template_server_core::{Attributes, Group, Kind, Revision, User};
 
 /// The maximum length of the recorded Templates of an instance as JSON, in bytes: stores take values
 /// of little more.

@@ -5,7 +5,7 @@ use super::expansion;
 use super::status::Status;
 use super::store::{Context, Instance, Outcome, Plan, Stop};
 use super::used_templates::Templates;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::Group;
 
 /// The reason of a condition: the instance is valid, but the server installs nothing.
 const VALIDATED: &str = "ValidatedOnly";

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::store::{Cause, Outcome, Stop, prefix};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::Group;
 
 /// The first and the last delay before a failed step is tried again. It doubles each time.
 const DELAYS: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(10));

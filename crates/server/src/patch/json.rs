@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value};
 
 use super::bounds::{MAX_BYTES, count, size};
 use super::merge::{read, wrong_type};
-use krm_template_server_core::status::{Details, Result, Status};
+use krm_template_server_core::{Details, Result, Status};
 
 /// The maximum number of operations in a patch.
 ///

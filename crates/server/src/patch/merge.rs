@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::codec::json;
 pub(super) use crate::codec::json::kind;
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Result, Status};
 
 /// Reads the body of a merge patch, or of a strategic merge patch. Returns it with texts about its
 /// duplicate keys.

@@ -9,7 +9,7 @@
 use serde_json::{Map, Value};
 
 use super::merge::{malformed, with_map};
-use krm_template_server_core::status::Result;
+use krm_template_server_core::Result;
 
 /// The directive for a map or a list item: `replace`, `delete` or `merge`.
 const PATCH: &str = "$patch";

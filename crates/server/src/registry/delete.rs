@@ -2,21 +2,14 @@
 
 use serde_json::json;
 
-use super::collection;
-use super::list_items::{Found, Items};
-use super::list_text;
-use crate::api::render;
-use crate::api::resource_request::{self, Call};
+use super::list::{self, Found, Items};
+use crate::api::{Call, render, resource_request};
 use crate::codec::Stored;
-use crate::http::response::Answer;
+use crate::http::Answer;
 use crate::instances::{authors, deleter};
-use crate::request::accept::{Answer as Shown, Scope};
-use crate::request::list_options::ListOptions;
-use crate::request::write_options::DeleteOptions;
+use crate::request::{DeleteOptions, ListOptions, ResponseFormat, Scope};
 use crate::validation::object_meta;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::{Error, Item, Revision};
+use krm_template_server_core::{Group, Item, Kind, Result, Revision, Status, store::Error};
 
 /// The maximum number of attempts to delete an object that other clients modify.
 const ATTEMPTS: usize = 5;
@@ -63,7 +56,7 @@ async fn damaged(
 }
 
 /// Creates the response to the deletion of an object.
-fn deleted(call: &Call<'_>, name: &str, shown: Shown, uid: &str) -> Answer {
+fn deleted(call: &Call<'_>, name: &str, shown: ResponseFormat, uid: &str) -> Answer {
     let status = json!({
         "kind": "Status",
         "apiVersion": "v1",
@@ -86,7 +79,7 @@ pub(crate) async fn delete_collection(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::List)?;
     let options = ListOptions::parse(call.query, call.group)?;
     let deletion = self::options(call).await?;
-    let Found { meta, mut items } = collection::read(call, &options).await?;
+    let Found { meta, mut items } = list::read(call, &options).await?;
     let mut deleted = Vec::new();
     while let Some((stored, _)) = items.next().await? {
         match remove(call, stored.name(), &deletion).await {
@@ -101,7 +94,7 @@ pub(crate) async fn delete_collection(call: &Call<'_>) -> Result<Answer> {
         }
     }
     let items = Items::new(deleted);
-    list_text::answer(call, shown, Found { meta, items }).await
+    list::respond(call, shown, Found { meta, items }).await
 }
 
 async fn options(call: &Call<'_>) -> Result<DeleteOptions> {

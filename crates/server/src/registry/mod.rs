@@ -4,10 +4,8 @@
 //! of its request, with a permit of `flow_control::admission`: as many at once as there are processors, some
 //! more in a queue, the others refused.
 
-pub(crate) mod collection;
 pub(crate) mod delete;
-mod list_items;
-mod list_text;
+pub(crate) mod list;
 pub(crate) mod objects;
 pub(crate) mod process;
 mod requester;

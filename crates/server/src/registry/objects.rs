@@ -7,20 +7,17 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::requester;
-use crate::api::render;
-use crate::api::resource_request::{self, Call};
+use crate::api::{Call, render, resource_request};
 use crate::codec::{Draft, Stored, decode};
-use crate::http::response::{self, Answer};
+use crate::http::{Answer, response};
 use crate::instances::authors;
 use crate::patch::managed_fields::{self, Writer};
 use crate::patch::{json, merge, strategic};
-use crate::request::accept::{Answer as Shown, Scope};
-use crate::request::content_type::{self, PatchType};
-use crate::request::list_options::{self, At};
-use crate::request::write_options::{PatchOptions, WriteOptions};
+use crate::request::{
+    At, PatchOptions, PatchType, ResponseFormat, Scope, WriteOptions, content_type, list_options,
+};
 use crate::validation::{instance, object_meta};
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::{Error, Item, Revision};
+use krm_template_server_core::{Item, Result, Revision, Status, store::Error};
 
 /// The maximum number of attempts to generate a name for `generateName`.
 ///
@@ -397,7 +394,7 @@ async fn replace(
 async fn show(
     call: &Call<'_>,
     code: u16,
-    shown: Shown,
+    shown: ResponseFormat,
     Written(stored, revision): &Written,
     warnings: &[String],
 ) -> Answer {

@@ -2,22 +2,14 @@
 
 use tokio::time::Instant;
 
-use crate::api::State;
-use crate::api::render;
-use crate::api::resource_request::{self, Call};
+use crate::api::{Call, State, render, resource_request};
 use crate::codec::decode;
 use crate::codec::encode as write;
-use crate::http::response::{self, Answer};
-use crate::request::accept::{Answer as Shown, Scope};
-use crate::request::content_type::{self, Format};
-use crate::request::query::Query;
-use crate::request::write_options::WriteOptions;
-use crate::templates::{self, IsLate, Output, Processed, Request, Syntax, Text};
+use crate::http::{Answer, response};
+use crate::request::{Format, Query, ResponseFormat, Scope, WriteOptions, content_type};
+use crate::templates::{self, IsLate, Output, Processed, Request, Text};
 use crate::validation::object_meta;
-use krm_template_server_core::flow_control::admission::SHORT;
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::panics;
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Group, Result, Status, flow_control::admission::SHORT, panics};
 
 /// Expands the Template in the request body.
 pub(crate) async fn process(call: &Call<'_>) -> Result<Answer> {
@@ -79,7 +71,7 @@ pub(crate) async fn schema(call: &Call<'_>, name: &str) -> Result<Answer> {
 /// The text of a stored Template.
 pub(crate) struct Template {
     text: String,
-    syntax: Syntax,
+    syntax: Format,
 }
 
 impl Template {
@@ -93,13 +85,13 @@ pub(crate) async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template>
     let item = call.found(name).await?;
     let stored = resource_request::stored(&item)?;
     if let Some(yaml) = stored.yaml() {
-        return Ok(Template { text: yaml.to_owned(), syntax: Syntax::Yaml });
+        return Ok(Template { text: yaml.to_owned(), syntax: Format::Yaml });
     }
     let mut json = Vec::new();
     write::object((&stored, item.revision), &mut json);
     let text =
         String::from_utf8(json).map_err(|_| Status::internal("a stored object is not text"))?;
-    Ok(Template { text, syntax: Syntax::Json })
+    Ok(Template { text, syntax: Format::Json })
 }
 
 pub(crate) struct Job<'c> {
@@ -113,12 +105,12 @@ pub(crate) struct Job<'c> {
     output: Output,
     source_map: bool,
     checks: bool,
-    syntax: Syntax,
+    syntax: Format,
 }
 
 impl<'c> Job<'c> {
     /// Creates an expansion of texts of `bytes` bytes, with the options in the query.
-    fn new(call: &Call<'c>, shown: Shown, bytes: usize) -> Result<Self> {
+    fn new(call: &Call<'c>, shown: ResponseFormat, bytes: usize) -> Result<Self> {
         let query = call.query;
         let output = match query.text("output") {
             "" | "template" => Output::Template,
@@ -140,7 +132,7 @@ impl<'c> Job<'c> {
             output,
             source_map: query.flag("sourceMap") == Some(true),
             checks,
-            syntax: syntax(shown.format),
+            syntax: shown.format,
         })
     }
 
@@ -156,7 +148,7 @@ impl<'c> Job<'c> {
             output: Output::Template,
             source_map: false,
             checks: true,
-            syntax: Syntax::Json,
+            syntax: Format::Json,
         }
     }
 
@@ -246,12 +238,5 @@ fn labels(query: &Query) -> Result<Vec<(String, String)>> {
 fn text(body: &[u8], format: Format) -> Result<Text<'_>> {
     let text = std::str::from_utf8(body);
     let text = text.map_err(|_| Status::bad_request("the body is not UTF-8 text"))?;
-    Ok(Text { text, syntax: syntax(format) })
-}
-
-const fn syntax(format: Format) -> Syntax {
-    match format {
-        Format::Json => Syntax::Json,
-        Format::Yaml => Syntax::Yaml,
-    }
+    Ok(Text { text, syntax: format })
 }

@@ -8,14 +8,13 @@
 
 use serde_json::{Value, json};
 
-use crate::api::resource_request::Call;
+use crate::api::Call;
 use crate::codec::{Draft, Stored};
 use crate::validation::instance;
 use krm_template_server_core::auth::request::{AUTHENTICATED, SERVICE_ACCOUNT, SERVICE_ACCOUNTS};
-use krm_template_server_core::auth::{Attributes, User};
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Cause, Details, Result, Status};
-use krm_template_server_core::store::Revision;
+use krm_template_server_core::{
+    Attributes, Cause, Details, Group, Kind, Result, Revision, Status, User,
+};
 
 /// The maximum number of values for which permissions are asked.
 const MAX_VALUES: usize = 100;

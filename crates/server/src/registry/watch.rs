@@ -13,22 +13,20 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
-use super::collection;
-use super::list_items::{Items, matches};
-use crate::api::resource_request::Call;
-use crate::codec::Stored;
-use crate::codec::encode as write;
+use super::list;
+use super::list::{Items, matches};
+use crate::api::Call;
 use crate::codec::encode::{ListMeta, Table};
-use crate::http::compression::Unbuffered;
-use crate::http::response::{self, Answer, Body, JSON};
-use crate::request::accept::{Answer as Shown, Include, Scope, Shape};
-use crate::request::list_options::{At, ListOptions, Selectors, Start, WatchOptions};
-use krm_template_server_core::flow_control::admission::{Class, Permit};
-use krm_template_server_core::flow_control::shutdown::{Phase, Shutdown};
-use krm_template_server_core::groups::{self, Group};
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::{Error, Event, Item, Revision, Watch};
-use krm_template_server_core::telemetry::metrics::Metrics;
+use crate::codec::{Stored, encode as write};
+use crate::http::{Answer, Body, JSON, compression::Unbuffered, response};
+use crate::request::{
+    At, Include, ListOptions, ResponseFormat, Scope, Selectors, Shape, WatchOptions,
+    list_options::Start,
+};
+use krm_template_server_core::store::{Error, Event, Watch};
+use krm_template_server_core::{
+    Class, Group, Item, Metrics, Permit, Phase, Result, Revision, Shutdown, Status, groups,
+};
 
 const BOOKMARKS: Duration = Duration::from_mins(1);
 
@@ -82,7 +80,7 @@ struct Events {
     group: Group,
     kind: groups::Kind,
     prefix: String,
-    shown: Shown,
+    shown: ResponseFormat,
     selectors: Selectors,
     /// The objects at the start of the watch that have not been sent yet.
     initial: Option<Initial>,
@@ -174,7 +172,7 @@ impl Events {
             at: At::NotOlderThan(oldest),
             after: None,
         };
-        let found = collection::read(call, &options).await?;
+        let found = list::read(call, &options).await?;
         let revision = found.meta.revision;
         let warning = found.items.warning();
         self.initial =

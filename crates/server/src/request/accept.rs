@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use super::content_type::Format;
 use super::query::Query;
-use krm_template_server_core::status::{Details, Result, Status};
+use krm_template_server_core::{Details, Result, Status};
 
 /// The media types of objects.
 const FORMATS: [(&str, Format); 2] =
@@ -20,7 +20,7 @@ const MAX_RANGES: usize = 100;
 
 /// The representation of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ResponseFormat {
     /// The format. Always JSON for a watch.
     pub format: Format,
     /// Whether JSON is indented, by `?pretty` or the client.
@@ -120,7 +120,7 @@ pub fn negotiate(
     user_agent: Option<&str>,
     query: &Query,
     scope: Scope,
-) -> Result<Answer> {
+) -> Result<ResponseFormat> {
     let ranges = ranges(accept);
     let is_known = |range: &&Range<'_>| range.is_any() || range.format().is_some();
     if !ranges.is_empty() && !ranges.iter().any(|range| is_known(&range)) {
@@ -150,7 +150,7 @@ pub fn negotiate(
             return Err(other_number("PartialObjectMetadataList", "not a list (Template)"));
         }
     };
-    Ok(Answer { format, pretty: is_pretty(user_agent, query), shape })
+    Ok(ResponseFormat { format, pretty: is_pretty(user_agent, query), shape })
 }
 
 /// Returns the format of a document, which has only one shape. The default is JSON.

@@ -3,8 +3,7 @@
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys};
 
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Details, Result, Status};
+use krm_template_server_core::{Details, Group, Result, Status};
 
 const UNSUPPORTED: &str = "UnsupportedMediaType";
 

@@ -8,8 +8,7 @@ use base64::engine::Engine;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use serde::{Deserialize, Serialize};
 
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::Revision;
+use krm_template_server_core::{Result, Revision, Status};
 
 const VERSION: &str = "meta.k8s.io/v1";
 /// The revision in a token for the newest state.

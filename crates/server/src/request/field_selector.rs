@@ -2,8 +2,7 @@
 //!
 //! Source: `k8s.io/apimachinery/pkg/fields`.
 
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Group, Result, Status};
 
 const NAME: &str = "metadata.name";
 const NAMESPACE: &str = "metadata.namespace";

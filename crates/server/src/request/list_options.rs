@@ -9,9 +9,7 @@ use super::continue_token::Continue;
 use super::field_selector::FieldSelector;
 use super::query::{Query, not_a_number};
 use super::write_options::invalid;
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Cause, Details, Result, Status};
-use krm_template_server_core::store::Revision;
+use krm_template_server_core::{Cause, Details, Group, Result, Revision, Status};
 
 const MATCH: &str = "resourceVersionMatch";
 const FORBIDDEN: &str = "FieldValueForbidden";

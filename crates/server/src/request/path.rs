@@ -8,8 +8,7 @@ use http::Method;
 
 use super::field_selector;
 use super::query::{Query, percent_decoded};
-use krm_template_server_core::auth::Attributes;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::{Attributes, Group};
 
 /// The namespace of a short path without `?namespace=`.
 pub const DEFAULT_NAMESPACE: &str = "default";

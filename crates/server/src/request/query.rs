@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Result, Status};
 
 /// The maximum number of parameters in a query.
 pub const MAX_PARAMETERS: usize = 1_000;

@@ -1,9 +1,7 @@
 //! The resources of the API: one table for paths, discovery and the labels of metrics.
 
 use super::path::{Resource, Verb};
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Details, Result, Status};
-use krm_template_server_core::telemetry::metrics;
+use krm_template_server_core::{Details, Group, Kind, Result, Status, telemetry::metrics};
 
 /// The API group of access reviews.
 pub const AUTHORIZATION: &str = "authorization.k8s.io";

@@ -2,11 +2,15 @@
 //!
 //! Source: `validation.go` of `k8s.io/apimachinery/pkg/apis/meta/v1/validation`.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::content_type::{self, Format};
 use super::query::Query;
-use krm_template_server_core::status::{Cause, Details, Result, Status};
+use krm_template_server_core::{Cause, Details, Result, Status};
 
 /// The maximum length of the name of a field manager in bytes.
 pub const MAX_FIELD_MANAGER: usize = 128;
@@ -143,18 +147,12 @@ impl DeleteOptions {
     ///
     /// 400 for a malformed body, 415 for an unsupported type, 422 for unsupported values.
     pub fn parse(query: &Query, content_type: Option<&str>, body: &[u8]) -> Result<Self> {
-        let fields = if body.is_empty() { Map::new() } else { read(content_type, body)? };
+        let read = if body.is_empty() { Body::default() } else { Body::read(content_type, body)? };
         query.integer("gracePeriodSeconds")?;
-        if !matches!(fields.get("gracePeriodSeconds"), None | Some(Value::Null)) {
-            let seconds = fields.get("gracePeriodSeconds").and_then(Value::as_i64);
-            seconds.ok_or_else(|| wrong_type("gracePeriodSeconds", "an integer"))?;
-        }
         let mut causes = Vec::new();
-        let policy = match text(&fields, "propagationPolicy")? {
-            Some(policy) => Some(policy),
-            None => query.first("propagationPolicy"),
-        };
-        let orphans = flag(&fields, "orphanDependents")?.or(query.flag("orphanDependents"));
+        let policy = read.propagation_policy.as_deref();
+        let policy = policy.or_else(|| query.first("propagationPolicy"));
+        let orphans = read.orphan_dependents.or(query.flag("orphanDependents"));
         if let (Some(policy), Some(_)) = (policy, orphans) {
             let what = "orphanDependents and deletionPropagation cannot be both set";
             let message = format!("Invalid value: {policy:?}: {what}");
@@ -171,23 +169,54 @@ impl DeleteOptions {
                 None
             }
         };
-        let mut directives = texts(&fields, "dryRun")?;
-        directives.extend(query.all("dryRun"));
+        let directives = read.dry_run.iter().flatten().map(String::as_str);
+        let directives: Vec<&str> = directives.chain(query.all("dryRun")).collect();
         causes.extend(dry_run_cause(&directives));
         if !causes.is_empty() {
             return Err(invalid("DeleteOptions", causes));
         }
-        let preconditions = match fields.get("preconditions") {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(fields)) => fields.clone(),
-            Some(_) => return Err(wrong_type("preconditions", "an object")),
-        };
+        let mut preconditions = read.preconditions.unwrap_or_default();
         Ok(Self {
             dry_run: !directives.is_empty(),
-            uid: text(&preconditions, "uid")?.map(str::to_owned),
-            resource_version: text(&preconditions, "resourceVersion")?.map(str::to_owned),
+            uid: preconditions.remove("uid").flatten(),
+            resource_version: preconditions.remove("resourceVersion").flatten(),
             dependents,
         })
+    }
+}
+
+/// A body of kind `DeleteOptions`.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Body {
+    kind: Option<String>,
+    #[serde(rename = "gracePeriodSeconds")]
+    _grace_period_seconds: Option<i64>,
+    propagation_policy: Option<String>,
+    orphan_dependents: Option<bool>,
+    dry_run: Option<Vec<String>>,
+    preconditions: Option<BTreeMap<String, Option<String>>>,
+}
+
+impl Body {
+    fn read(content_type: Option<&str>, body: &[u8]) -> Result<Self> {
+        let json = match content_type::of_object(content_type)? {
+            Format::Json => Cow::Borrowed(body),
+            Format::Yaml => content_type::json_of_yaml(body)?.into_bytes().into(),
+        };
+        // A struct is also read from a list. The error has no text from the body.
+        let is_list = json.trim_ascii_start().starts_with(b"[");
+        let read = serde_json::from_slice::<Option<Self>>(&json).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            Status::bad_request(format!(
+                "couldn't get version/kind; json parse error: error at line {line} column {column}"
+            ))
+        })?;
+        let read = read.unwrap_or_default();
+        if is_list || !matches!(read.kind.as_deref(), None | Some("" | "DeleteOptions")) {
+            return Err(Status::bad_request("the kind of the body is not DeleteOptions"));
+        }
+        Ok(read)
     }
 }
 
@@ -220,66 +249,6 @@ fn manager_cause(name: &str) -> Option<Cause> {
         return None;
     };
     Some(Cause::new(what.0, "fieldManager", what.1))
-}
-
-/// Parses a body of kind `DeleteOptions`.
-fn read(content_type: Option<&str>, body: &[u8]) -> Result<Map<String, Value>> {
-    let value: Value = match content_type::of_object(content_type)? {
-        Format::Json => serde_json::from_slice(body).map_err(|error| not_json(&error))?,
-        Format::Yaml => serde_json::from_str(&content_type::json_of_yaml(body)?)
-            .map_err(|error| not_json(&error))?,
-    };
-    let fields = match value {
-        Value::Null => Map::new(),
-        Value::Object(fields) => fields,
-        _ => {
-            return Err(Status::bad_request("the body must be an object of kind DeleteOptions"));
-        }
-    };
-    match text(&fields, "kind")? {
-        None | Some("" | "DeleteOptions") => Ok(fields),
-        Some(_) => Err(Status::bad_request("the kind of the body is not DeleteOptions")),
-    }
-}
-
-/// Returns the error for a body that is not JSON, without text from the body.
-fn not_json(error: &serde_json::Error) -> Box<Status> {
-    Status::bad_request(format!(
-        "couldn't get version/kind; json parse error: error at line {} column {}",
-        error.line(),
-        error.column()
-    ))
-}
-
-fn wrong_type(field: &str, wanted: &str) -> Box<Status> {
-    Status::bad_request(format!("DeleteOptions cannot be read: {field} must be {wanted}"))
-}
-
-fn text<'f>(fields: &'f Map<String, Value>, name: &str) -> Result<Option<&'f str>> {
-    match fields.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(wrong_type(name, "a string")),
-    }
-}
-
-fn flag(fields: &Map<String, Value>, name: &str) -> Result<Option<bool>> {
-    match fields.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Bool(flag)) => Ok(Some(*flag)),
-        Some(_) => Err(wrong_type(name, "a boolean")),
-    }
-}
-
-fn texts<'f>(fields: &'f Map<String, Value>, name: &str) -> Result<Vec<&'f str>> {
-    match fields.get(name) {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Array(items)) => items
-            .iter()
-            .map(|item| item.as_str().ok_or_else(|| wrong_type(name, "a list of strings")))
-            .collect(),
-        Some(_) => Err(wrong_type(name, "a list of strings")),
-    }
 }
 
 #[cfg(test)]

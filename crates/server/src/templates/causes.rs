@@ -8,7 +8,7 @@ use krm_template_engine::{AssignedValue, Assignment, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::{Cursor, Document, FieldPath};
 
-use krm_template_server_core::status::{Cause, MAX_CAUSES};
+use krm_template_server_core::{Cause, status::MAX_CAUSES};
 
 /// The maximum number of warnings in a response, and of characters in each.
 const MAX_WARNINGS: usize = 20;

@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
-use krm_template_engine::{Assignment, Budget, Generation, Label, Options, Template};
-use krm_yaml::diagnostic::Diagnostics;
+use krm_template_authoring::lint::Refusals;
+use krm_template_engine::{
+    Assignment, Budget, Generation, Inspect, Label, Look, Options, Parameters, Template,
+};
+use krm_template_object_check::Checker;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::{ALIASES_EXPAND, Cursor, Document};
 
 use super::causes::{Hidden, Reporter};
-use super::checks::Checks;
-use super::request::{Limits, Processed, Request, Syntax, Text};
+use super::request::{Limits, Processed, Request, Text};
 use super::response::{self, Expanded, Unwritable};
 use super::{openshift_errors, parameters, parse, source_map, yaml_response};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Cause, Result, Status};
+use crate::request::Format;
+use krm_template_server_core::{Cause, Group, Result, Status};
 
 /// Processes the Template in the body of a request.
 ///
@@ -85,7 +88,7 @@ pub(super) struct Work<'w> {
     pub(super) request: &'w Request<'w>,
     pub(super) document: &'w Arc<Document>,
     /// The syntax of the Template.
-    pub(super) syntax: Syntax,
+    pub(super) syntax: Format,
     /// The document with the values, if it is not the Template.
     pub(super) values: Option<&'w Arc<Document>>,
 }
@@ -166,13 +169,13 @@ impl Work<'_> {
             Unwritable::TooLong => self.too_long(),
             Unwritable::NonFinite => parse::non_finite(),
         })?;
-        if request.syntax == Syntax::Json {
+        if request.syntax == Format::Json {
             return Ok(json);
         }
         if yaml_response::size(&json, self.document.text()) > limit {
             return Err(self.too_long());
         }
-        if self.syntax == Syntax::Yaml {
+        if self.syntax == Format::Yaml {
             let budget = Budget::new(request.limits.objects, limit, request.limits.is_late);
             let options = self.options(&budget, seed);
             let mut unheard = Diagnostics::new();
@@ -216,7 +219,7 @@ impl Work<'_> {
 
     /// Returns a seed if the request needs several expansions.
     fn seed(&self) -> Result<Seed> {
-        let is_once = self.request.source_map || self.request.syntax == Syntax::Yaml;
+        let is_once = self.request.source_map || self.request.syntax == Format::Yaml;
         if !is_once {
             return Ok(None);
         }
@@ -277,4 +280,32 @@ impl Work<'_> {
 /// Returns the budget of a trace: it expands twice, and then once more to print.
 pub(super) fn budget_of_trace<'l>(limits: &Limits<'l>) -> Budget<'l> {
     Budget::new(2 * limits.objects, 3 * limits.bytes, limits.is_late)
+}
+
+/// The check of the objects of an expansion.
+#[derive(Default)]
+struct Checks {
+    checker: Checker,
+}
+
+impl Checks {
+    /// A sentence about the checks that were left out.
+    pub(super) fn not_checked(&self) -> Option<String> {
+        self.checker.not_checked()
+    }
+}
+
+impl Inspect for Checks {
+    fn object(
+        &self,
+        object: &Look<'_>,
+        template: &Template,
+        values: &Parameters<'_>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let refusals = Refusals { checker: &self.checker, before: None };
+        let mut found = Diagnostics::new();
+        refusals.object(object, template, values, &mut found);
+        diagnostics.append(found.map(|one| Diagnostic { severity: Severity::Warning, ..one }));
+    }
 }

@@ -20,10 +20,10 @@ use sha2::{Digest as _, Sha256};
 use super::causes::{Hidden, Reporter};
 use super::openshift_errors;
 use super::parse;
-use super::request::{Limits, Output, Request, Syntax, Text};
+use super::request::{Limits, Output, Request, Text};
 use super::response;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Cause, Result, Status};
+use crate::request::Format;
+use krm_template_server_core::{Cause, Group, Kind, Result, Status};
 
 /// The objects that an instance refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Named {
     /// Its text.
     pub text: String,
     /// The syntax of the text.
-    pub syntax: Syntax,
+    pub syntax: Format,
 }
 
 /// The contents of the objects that an instance refers to, and earlier generated values.
@@ -149,7 +149,7 @@ pub fn expanded(
 }
 
 fn instances(group: Group, text: &str) -> Result<(Arc<Document>, Vec<Instance>)> {
-    let text = Text { text, syntax: Syntax::Json };
+    let text = Text { text, syntax: Format::Json };
     let document = parse::document("TemplateInstance", text)?;
     let mut diagnostics = Diagnostics::new();
     let root = parse::root(&document)?;
@@ -199,7 +199,7 @@ impl Work<'_> {
             output: Output::List,
             source_map: false,
             checks: false,
-            syntax: Syntax::Json,
+            syntax: Format::Json,
             limits: self.limits,
         };
         let mut labels = one.labels.clone();

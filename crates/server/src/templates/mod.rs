@@ -13,22 +13,18 @@
 //! | `source_map` | the origin of each field of the objects |
 //! | `response`, `yaml_response` | the response in JSON, and in YAML with comments |
 //! | `parameters` | the request body `Parameters` |
-//! | `metadata` | the metadata of a processed Template |
 //! | `tokens` | the tokens of a YAML text |
 //! | `parse` | parsing Templates |
 //! | `openshift_errors` | the validation errors of OpenShift's API |
 //! | `causes` | diagnostics as causes of a `Status`, and as warnings |
-//! | `json`, `number` | JSON in the format of Go |
+//! | `json` | JSON in the format of Go |
 //! | `request` | the options and the result of processing |
 
 mod causes;
-mod checks;
 mod expand;
 mod highlight;
 pub mod instance;
 mod json;
-mod metadata;
-mod number;
 mod openshift_errors;
 mod parameters;
 mod parse;
@@ -44,7 +40,7 @@ mod yaml_response;
 pub use expand::{stored, template};
 pub use highlight::{From, Piece, Shown};
 pub use preview::{Look, Preview, View, preview};
-pub use request::{IsLate, Limits, Output, Processed, Request, STACK, Syntax, Text};
+pub use request::{IsLate, Limits, Output, Processed, Request, STACK, Text};
 pub use source::{pieces, readable, source};
 pub use tokens::Class;
 pub use values_schema::{Described, described, schema, tags};

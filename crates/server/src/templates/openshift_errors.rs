@@ -13,7 +13,7 @@ use krm_yaml::shorten::{MAX_QUOTED, start};
 use krm_yaml::{Cursor, Kind, Scalar};
 
 use super::causes::Reporter;
-use krm_template_server_core::status::Cause;
+use krm_template_server_core::Cause;
 
 /// Returns the errors in the names of parameters. If there are any, nothing else is validated.
 pub(super) fn names(root: Cursor<'_>) -> Vec<Cause> {

@@ -7,8 +7,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, FieldPath, Scalar};
 
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Group, Result, Status};
 
 /// The fields of `Parameters`. `data` is an alias of `values`, as in `ParameterValues`. In
 /// `parameters`, the values are a list, as in the proposal.

@@ -8,8 +8,7 @@ use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document, SharedNode};
 
 use super::request::{IsLate, Limits, Text};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Cause, Result, Status};
+use krm_template_server_core::{Cause, Group, Result, Status};
 
 /// Parses a text with a single object. `name` is the kind of the object, for messages.
 pub(super) fn document(name: &str, text: Text<'_>) -> Result<Arc<Document>> {

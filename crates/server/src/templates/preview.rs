@@ -9,9 +9,9 @@ use krm_yaml::diagnostic::Diagnostics;
 use super::expand::{Given, Work, budget_of_trace};
 use super::highlight::{Painter, Shown};
 use super::parse;
-use super::request::{Request, Syntax, Text};
+use super::request::{Request, Text};
 use super::source_map::LIMIT;
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Result, Status};
 
 /// A preview of an expansion.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +66,12 @@ pub fn preview(
     let values = parse::document("Parameters", parameters)?;
     let given = Given::read(request, document, &values)?;
     let request = given.request(request);
-    let work = Work { request: &request, document, syntax: Syntax::Yaml, values: Some(&values) };
+    let work = Work {
+        request: &request,
+        document,
+        syntax: crate::request::Format::Yaml,
+        values: Some(&values),
+    };
     let checked = work.run(&given.values, given.found.clone())?;
     let budget = budget_of_trace(&request.limits);
     let options = work.options(&budget, Some(look.seed));

@@ -1,19 +1,11 @@
 //! The options and the result of processing.
 
-use krm_template_server_core::groups::Group;
+use crate::request::Format;
+use krm_template_server_core::Group;
 
 /// The size of the stack that an expansion needs, in bytes: objects may be nested up to
 /// [`krm_yaml::MAX_DEPTH`].
 pub const STACK: usize = 16 << 20;
-
-/// The syntax of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Syntax {
-    /// JSON text, as in `application/json`.
-    Json,
-    /// YAML text, as in `application/yaml`.
-    Yaml,
-}
 
 /// The text of a request body or a stored object, with its syntax.
 #[derive(Clone, Copy)]
@@ -21,7 +13,7 @@ pub struct Text<'t> {
     /// The text, decoded from UTF-8.
     pub text: &'t str,
     /// The syntax in which it is read.
-    pub syntax: Syntax,
+    pub syntax: Format,
 }
 
 /// The content of the response.
@@ -75,7 +67,7 @@ pub struct Request<'r> {
     /// Whether the objects are checked as the API server of a cluster does. Findings are warnings.
     pub checks: bool,
     /// The syntax of the response. A YAML response keeps the comments of a YAML body.
-    pub syntax: Syntax,
+    pub syntax: Format,
     /// The limits of the expansion.
     pub limits: Limits<'r>,
 }

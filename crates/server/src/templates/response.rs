@@ -4,14 +4,13 @@ use std::borrow::Cow;
 
 use krm_template_engine::{Assignment, Options, Origin, Parameter, Parameters, Template, visit};
 use krm_yaml::diagnostic::Diagnostics;
-use krm_yaml::{Cursor, Value};
+use krm_yaml::{Cursor, DuplicateKeys, Value};
 
 use super::causes::Hidden;
 use super::json::{Style, Writer};
-use super::metadata::{self, value_of};
 use super::openshift_errors;
 use super::request::{Output, Request};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::Group;
 
 /// An expansion as parts of a response.
 pub(super) struct Expanded {
@@ -124,7 +123,7 @@ pub(super) fn whole(
         out.raw(r#"{"kind":"Template","apiVersion":""#);
         out.raw(request.group.api_version());
         out.raw(r#"","metadata":"#);
-        metadata::write(&mut out, root, request.namespace);
+        write_metadata(&mut out, root, request.namespace);
         if let Some(message) = message.filter(|message| !message.is_empty()) {
             out.key(false, "message");
             out.string(&message);
@@ -231,4 +230,58 @@ fn own_parameter(out: &mut Writer, parameter: &Parameter, values: &Parameters<'_
         }
     }
     out.value(&value);
+}
+
+/// The fields that a processed Template keeps, in the order of Kubernetes.
+///
+/// Source: `metav1.ObjectMeta` of `k8s.io/apimachinery`.
+const FIELDS: [&str; 10] = [
+    "name",
+    "generateName",
+    "namespace",
+    "resourceVersion",
+    "generation",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+];
+
+/// The system fields that processing removes.
+pub(super) const REMOVED: [&str; 5] =
+    ["selfLink", "uid", "creationTimestamp", "deletionTimestamp", "managedFields"];
+
+/// Writes the metadata of `template`, with `namespace` as its namespace.
+fn write_metadata(out: &mut Writer, template: Cursor<'_>, namespace: &str) {
+    let metadata = template.get("metadata");
+    out.raw("{");
+    let mut is_first = true;
+    for name in FIELDS {
+        let value = if name == "namespace" {
+            Some(Value::from(namespace))
+        } else {
+            metadata.and_then(|metadata| value_of(metadata.get(name)?))
+        };
+        if let Some(value) = value.filter(|value| !is_empty(value)) {
+            out.key(is_first, name);
+            out.value(&value);
+            is_first = false;
+        }
+    }
+    out.raw("}");
+}
+
+/// Returns the value of a node. The last of duplicate keys wins, as in Go.
+fn value_of(node: Cursor<'_>) -> Option<Value<'_>> {
+    node.value(DuplicateKeys::LastWins, &mut Diagnostics::new())
+}
+
+/// Returns `true` if Go omits the value: it is null, empty or zero.
+fn is_empty(value: &Value<'_>) -> bool {
+    value.is_null()
+        || value.as_str() == Some("")
+        || value.items().is_some_and(<[_]>::is_empty)
+        || value.entries().is_some_and(<[_]>::is_empty)
+        || *value == Value::number("0")
 }

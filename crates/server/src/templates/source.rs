@@ -10,10 +10,10 @@ use krm_yaml::{Cursor, Document, DuplicateKeys};
 
 use super::highlight::{Piece, masked};
 use super::parse;
-use super::request::{Syntax, Text};
+use super::request::Text;
 use super::tokens::{self, Class};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::Result;
+use crate::request::Format;
+use krm_template_server_core::{Group, Result};
 
 /// Splits the text of a Template into pieces, and masks its secrets.
 pub fn source(group: Group, document: &Arc<Document>) -> Vec<Piece> {
@@ -51,9 +51,9 @@ pub fn pieces(text: &str) -> Vec<Piece> {
 ///
 /// # Errors
 /// 400 if the text is not an object.
-pub fn readable(document: Document, syntax: Syntax) -> Result<Arc<Document>> {
+pub fn readable(document: Document, syntax: Format) -> Result<Arc<Document>> {
     let document = parse::object("Template", document)?;
-    if syntax == Syntax::Yaml {
+    if syntax == Format::Yaml {
         return Ok(document);
     }
     let root = parse::root(&document)?;
@@ -68,7 +68,7 @@ pub fn readable(document: Document, syntax: Syntax) -> Result<Arc<Document>> {
     let text = krm_yaml::to_string(&value);
     drop(value);
     drop(document);
-    let syntax = Syntax::Yaml;
+    let syntax = Format::Yaml;
     parse::document("Template", Text { text: &text, syntax })
 }
 

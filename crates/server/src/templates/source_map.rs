@@ -7,7 +7,7 @@ use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
 
 use super::parse;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::Group;
 
 /// The maximum size in bytes of the objects and parameters of a Template with a source map, which
 /// is many times as long.

@@ -11,8 +11,7 @@ use krm_yaml::diagnostic::Diagnostics;
 use super::causes::{Hidden, Reporter};
 use super::parse;
 use super::request::{Limits, Text};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Group, Result, Status};
 
 /// Returns the JSON Schema 2020-12 of a Template's values, as JSON with a trailing line feed. It
 /// contains no secrets.

@@ -5,8 +5,8 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Data, Document, DuplicateKeys, Edited, ItemKeys, update_read};
 
-use super::metadata::REMOVED;
 use super::request::{Output, Request};
+use super::response::REMOVED;
 
 /// Returns an upper bound of the size of a YAML response with the content of `json`.
 ///

@@ -3,15 +3,12 @@
 
 use crate::codec::encode::{self, ListMeta, Table};
 use crate::codec::{self, Stored, decode};
-use crate::request::accept::{Include, MetaVersion};
-use crate::request::content_type::Format;
-use crate::request::write_options::FieldValidation;
-use crate::templates::{self, Limits, Output, Processed, Request, Syntax, Text};
+use crate::request::{FieldValidation, Format, Include, MetaVersion};
+use crate::templates::{self, Limits, Output, Processed, Request, Text};
 use crate::validation::object_meta::{self, Create};
 use bytes::Bytes;
 use jiff::Timestamp;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::Result;
+use krm_template_server_core::{Group, Kind, Result};
 use serde::de::IgnoredAny;
 
 /// Holds the property for an input.
@@ -21,9 +18,9 @@ use serde::de::IgnoredAny;
 pub fn check(text: &str) {
     let (template, parameters) = text.split_once('\0').unwrap_or((text, "{}"));
     for group in Group::ALL {
-        for (format, syntax) in [(Format::Json, Syntax::Json), (Format::Yaml, Syntax::Yaml)] {
+        for format in [Format::Json, Format::Yaml] {
             store(group, format, template);
-            expand(group, syntax, template, parameters);
+            expand(group, format, template, parameters);
         }
     }
 }
@@ -95,7 +92,7 @@ fn show(group: Group, stored: &Stored) {
     }
 }
 
-fn expand(group: Group, syntax: Syntax, template: &str, parameters: &str) {
+fn expand(group: Group, syntax: Format, template: &str, parameters: &str) {
     let text = |text| Text { text, syntax };
     let never = || false;
     let limits = Limits { objects: 100, bytes: 1 << 20, parameters: 100, is_late: &never };
@@ -108,7 +105,7 @@ fn expand(group: Group, syntax: Syntax, template: &str, parameters: &str) {
             output,
             source_map: output == Output::List,
             checks: output == Output::List,
-            syntax: Syntax::Json,
+            syntax: Format::Json,
             limits,
         };
         finish(templates::template(&request, text(template)));

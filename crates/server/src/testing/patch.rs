@@ -3,7 +3,7 @@
 
 use crate::patch::managed_fields::{self, Writer};
 use crate::patch::{json, merge, strategic};
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::{Group, Kind};
 use serde_json::{Value, json as value};
 
 /// The most patches of one input.

@@ -1,20 +1,14 @@
 //! A request without its body: the method and path in the first line, then texts that are parsed as
 //! each header and token in turn. A parsed value reads back the same after it is written.
 
-use crate::request::accept::{self, Scope};
-use crate::request::content_type;
-use crate::request::continue_token::Continue;
-use crate::request::field_selector::FieldSelector;
-use crate::request::list_options::{self, ListOptions, WatchOptions};
-use crate::request::path::{self, Path};
-use crate::request::query::Query;
-use crate::request::resources;
-use crate::request::write_options::{DeleteOptions, PatchOptions, WriteOptions};
+use crate::request::{
+    Continue, DeleteOptions, FieldSelector, ListOptions, PatchOptions, Path, Query, Scope,
+    WatchOptions, WriteOptions, accept, content_type, list_options, path, resources,
+};
 use http::Method;
 use krm_core::label_selector::LabelSelector;
 use krm_core::validation;
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::protobuf;
+use krm_template_server_core::{Group, protobuf};
 
 /// The beginning of an object in the protobuf of Kubernetes.
 const MAGIC: &[u8] = b"k8s\0";

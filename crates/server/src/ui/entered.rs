@@ -10,8 +10,8 @@ use futures_util::{FutureExt as _, stream};
 use http::header::CONTENT_TYPE;
 use multer::{Constraints, Multipart, SizeLimit};
 
-use crate::api::request_head::Incoming;
-use krm_template_server_core::status::{Result, Status};
+use crate::api::Incoming;
+use krm_template_server_core::{Result, Status};
 
 /// The maximum number of fields in a form.
 const MAX_FIELDS: usize = 20_000;

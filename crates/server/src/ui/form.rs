@@ -1,5 +1,6 @@
 //! The form of a Template and its result.
 
+use minijinja::context;
 use std::sync::Arc;
 
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
@@ -11,15 +12,15 @@ use krm_yaml::Document;
 use krm_yaml::source::Source;
 use serde_json::json;
 
-use super::pages::{self, FormPage, Html, Link, ObjectView, Output, ResultView, Usage};
+use super::pages::{self, Data, Usage};
+use super::values;
 use super::visit::{Visit, encoded, html, secured};
-use super::{seed, values};
-use crate::http::response::{self, Answer};
+use crate::http::{Answer, response};
 use crate::registry::process::{self, Job};
-use crate::request::path::{Resource, Verb};
-use crate::templates::{self, Described, Look, Preview, Syntax, Text, View};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Result, Status};
+use crate::request::Format;
+use crate::request::{Resource, Verb};
+use crate::templates::{self, Described, Look, Preview, Text, View};
+use krm_template_server_core::{Group, Result, Status};
 
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'s> {
@@ -138,19 +139,21 @@ pub(super) struct Shown {
 }
 
 struct Rendered {
-    result: ResultView,
-    source: Html,
+    result: Data,
+    source: Data,
 }
 
 impl Rendered {
     /// Renders an expansion. This is slow for large objects, so it runs as part of the expansion.
     fn of(preview: &Preview, group: Group, template: &Arc<Document>) -> Self {
         let objects = preview.objects.iter().enumerate();
-        let objects = objects.map(|(index, object)| ObjectView {
-            kind: object.kind.clone(),
-            name: object.name.clone(),
-            count: format!("{} from parameters", counted(object.from_parameters, "field")),
-            code: Html::from_safe_string(pages::object(index, &object.pieces)),
+        let objects = objects.map(|(index, object)| {
+            context! {
+                kind => object.kind.clone(),
+                name => object.name.clone(),
+                count => format!("{} from parameters", counted(object.from_parameters, "field")),
+                code => Data::from_safe_string(pages::object(index, &object.pieces)),
+            }
         });
         let mut warnings = preview.warnings.clone();
         let mut created = preview.objects.len();
@@ -164,14 +167,14 @@ impl Rendered {
         let message = preview.message.as_deref().map(linked);
         let source = templates::source(group, template);
         Self {
-            result: ResultView {
-                count: counted(created, "object"),
-                has_masks: preview.has_masks,
-                message: message.map(Html::from_safe_string),
+            result: context! {
+                count => counted(created, "object"),
+                has_masks => preview.has_masks,
+                message => message.map(Data::from_safe_string),
                 warnings,
-                objects: objects.collect(),
+                objects => objects.collect::<Data>(),
             },
-            source: Html::from_safe_string(pages::text(&source)),
+            source: Data::from_safe_string(pages::text(&source)),
         }
     }
 }
@@ -185,7 +188,7 @@ impl Shown {
             others: Vec::new(),
             result: None,
             given: Vec::new(),
-            seed: seed::of("")?,
+            seed: values::seed("")?,
         })
     }
 }
@@ -200,7 +203,7 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
         others: Vec::new(),
         result: None,
         given,
-        seed: seed::of(visit.entered.text("seed"))?,
+        seed: values::seed(visit.entered.text("seed"))?,
     };
     let action = visit.entered.text("action");
     let look = Look {
@@ -218,7 +221,7 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
     let job = Job::of_page(visit.state, group, &subject.namespace);
     let done = job.counted(
         move |request| {
-            let values = Text { text: &values, syntax: Syntax::Json };
+            let values = Text { text: &values, syntax: Format::Json };
             let preview = templates::preview(request, &template, values, look)?;
             let is_shown = look.view != View::Nothing;
             let rendered = is_shown.then(|| Rendered::of(&preview, group, &template));
@@ -274,7 +277,7 @@ fn script(subject: &Subject, described: &Described, shown: &Shown) -> Result<Ans
 /// Renders the right side of the form.
 fn output(subject: &Subject, described: &Described, shown: &Shown) -> Result<String> {
     let Some(rendered) = &shown.result else {
-        return pages::output(&Output::default());
+        return pages::rendered("result.html", Data::default());
     };
     let usage = Usage {
         group: subject.group,
@@ -284,11 +287,14 @@ fn output(subject: &Subject, described: &Described, shown: &Shown) -> Result<Str
         values: &shown.given,
         is_stored: subject.is_stored,
     };
-    pages::output(&Output {
-        result: Some(rendered.result.clone()),
-        source: rendered.source.clone(),
-        uses: usage.all(),
-    })
+    pages::rendered(
+        "result.html",
+        context! {
+            result => Some(rendered.result.clone()),
+            source => rendered.source.clone(),
+            uses => usage.all(),
+        },
+    )
 }
 
 /// Renders the page of a form.
@@ -320,29 +326,29 @@ fn rendered(
     let is_web = |href: &str| href.starts_with("https://") || href.starts_with("http://");
     let links = links.into_iter().filter(|(href, _)| is_web(href));
     let has_files = |kind| kind == ParameterType::Base64;
-    let page = FormPage {
-        summary: Html::from_safe_string(summary),
-        title: title.to_owned(),
-        name: described.name.clone(),
-        code: format!("{}/{}", subject.namespace, described.name),
-        provider: described.provider.clone(),
-        links: links.map(|(href, text)| Link { href: href.clone(), text }).collect(),
-        description: Html::from_safe_string(linked(&described.description)),
-        tags: described.tags.clone(),
-        notice: if subject.is_stored {
+    let page = context! {
+        summary => Data::from_safe_string(summary),
+        title => title.to_owned(),
+        name => described.name.clone(),
+        code => format!("{}/{}", subject.namespace, described.name),
+        provider => described.provider.clone(),
+        links => links.map(|(href, text)| context! { href => href.as_str(), text }).collect::<Data>(),
+        description => Data::from_safe_string(linked(&described.description)),
+        tags => described.tags.clone(),
+        notice => if subject.is_stored {
             String::new()
         } else {
             "This Template is not stored.".to_owned()
         },
-        notice_class: "",
-        has_result: shown.result.is_some(),
-        action: subject.address.clone(),
-        has_files: described.form.fields().any(|field| has_files(field.kind)),
-        seed: hex(&shown.seed),
-        upload: if subject.is_stored { String::new() } else { subject.template.text().to_owned() },
-        fields: Html::from_safe_string(fields),
-        result: Html::from_safe_string(output(subject, described, shown)?),
+        notice_class => "",
+        has_result => shown.result.is_some(),
+        action => subject.address.clone(),
+        has_files => described.form.fields().any(|field| has_files(field.kind)),
+        seed => hex(&shown.seed),
+        upload => if subject.is_stored { String::new() } else { subject.template.text().to_owned() },
+        fields => Data::from_safe_string(fields),
+        result => Data::from_safe_string(output(subject, described, shown)?),
     };
     let frame = visit.frame("form", title, &subject.namespace);
-    Ok(html(shown.code, pages::form(&frame, &page)?))
+    Ok(html(shown.code, pages::render("form.html", &frame, page)?))
 }

@@ -4,28 +4,22 @@
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Method};
+use minijinja::context;
 use serde_json::{Value, json};
 
 use super::deployments::{changed, moment};
-use super::pages::{
-    self, Crumb, InstanceList, InstancePage, InstanceRow, ParameterRow, PreviewView, RevisionRow,
-    StepRow,
-};
+use super::pages::{self, Data};
 use super::visit::{Visit, encoded, html, redirect};
-use crate::api::resource_request::{self, Call};
+use crate::api::{Call, resource_request};
 use crate::codec::Draft;
-use crate::http::response::Answer;
+use crate::http::Answer;
 use crate::instances::{expansion, preview, revisions};
 use crate::registry::objects;
-use crate::request::path::DEFAULT_NAMESPACE;
-use crate::request::query::Query;
+use crate::request::{DEFAULT_NAMESPACE, Query};
 use krm_core::visible::counted;
-use krm_template_server_core::auth::Attributes;
-use krm_template_server_core::conditions::find;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::store::Item;
-use krm_template_server_core::units::rfc3339;
+use krm_template_server_core::{
+    Attributes, Group, Item, Kind, Result, Status, conditions::find, rfc3339,
+};
 
 /// The address of the list.
 pub(super) const HOME: &str = "/ui/instances";
@@ -61,9 +55,9 @@ async fn list(visit: &Visit<'_>, namespace: &str) -> Result<Answer> {
         rows.push(row(&resource_request::stored(item)?.draft(item.revision)));
     }
     let total = rows.len() + usize::try_from(page.remaining).unwrap_or(usize::MAX);
-    let list = InstanceList { rows, count: counted(total, "instance"), is_cut: page.remaining > 0 };
+    let list = context! { rows, count => counted(total, "instance"), is_cut => page.remaining > 0 };
     let frame = visit.frame("instances", "Installed Templates", namespace);
-    Ok(html(200, pages::instances(&frame, &list)?))
+    Ok(html(200, pages::render("instances.html", &frame, list)?))
 }
 
 /// The instance that a page is about.
@@ -114,7 +108,7 @@ impl Subject<'_> {
         self.visit.state.allows(&self.visit.user, &wanted).await
     }
 
-    async fn page(&self, draft: &Draft, preview: Option<PreviewView>) -> Result<Answer> {
+    async fn page(&self, draft: &Draft, preview: Option<Data>) -> Result<Answer> {
         let visit = self.visit;
         let status = draft.value("status");
         let objects = status.get("objects").and_then(Value::as_array);
@@ -124,33 +118,33 @@ impl Subject<'_> {
             let uid = text(&Value::Object(draft.metadata.clone()), "uid");
             let at = (Group::Krm, self.namespace, self.name);
             let all = revisions::list(visit.state, at, &uid).await?;
-            Some(all.iter().rev().map(|one| revision(visit, one)).collect())
+            Some(all.iter().rev().map(|one| revision(visit, one)).collect::<Data>())
         } else {
             None
         };
         let parameters = if may_upgrade { Some(self.parameters(draft).await) } else { None };
         let upgrade = find(status.get("conditions"), "UpgradeAvailable");
         let upgrade = if upgrade.status == "True" { upgrade.message } else { "" };
-        let page = InstancePage {
-            row: row(draft),
-            list: Crumb {
-                href: format!("{HOME}?namespace={}", encoded(self.namespace)),
-                text: self.namespace.to_owned(),
+        let page = context! {
+            row => row(draft),
+            list => context! {
+                href => format!("{HOME}?namespace={}", encoded(self.namespace)),
+                text => self.namespace.to_owned(),
             },
-            message: ready(&status).2,
-            upgrade: upgrade.to_owned(),
-            objects: objects.iter().take(MAX_ROWS).map(object).collect(),
-            object_count: objects.len(),
+            message => ready(&status).2,
+            upgrade => upgrade.to_owned(),
+            objects => objects.iter().take(MAX_ROWS).map(object).collect::<Data>(),
+            object_count => objects.len(),
             revisions,
             parameters,
             preview,
         };
         let frame = visit.frame("instance", self.name, self.namespace);
-        Ok(html(200, pages::instance(&frame, &page)?))
+        Ok(html(200, pages::render("instance.html", &frame, page)?))
     }
 
     /// Returns the parameters of the instance and its Template, with their values.
-    async fn parameters(&self, draft: &Draft) -> Vec<ParameterRow> {
+    async fn parameters(&self, draft: &Draft) -> Vec<Data> {
         let spec = draft.value("spec");
         let given = spec.get("parameters").and_then(Value::as_object);
         let mut names: Vec<String> =
@@ -177,7 +171,7 @@ impl Subject<'_> {
             let stored = given.and_then(|given| given.get(name));
             entered.map_or_else(|| stored.map(plain).unwrap_or_default(), str::to_owned)
         };
-        let rows = names.into_iter().map(|name| ParameterRow { value: value(&name), name });
+        let rows = names.into_iter().map(|name| context! { value => value(&name), name });
         rows.collect()
     }
 
@@ -203,7 +197,7 @@ impl Subject<'_> {
         spec
     }
 
-    async fn preview(&self, item: Item, draft: &Draft, spec: Value) -> Result<PreviewView> {
+    async fn preview(&self, item: Item, draft: &Draft, spec: Value) -> Result<Data> {
         let visit = self.visit;
         let found = preview::changes(visit.state, &visit.user, item, Some(&spec)).await?;
         let list = |key: &str| found.get(key).and_then(Value::as_array).into_iter().flatten();
@@ -213,11 +207,11 @@ impl Subject<'_> {
                 format!("{} {} {}", text(item, "action"), text(item, "kind"), text(item, "name"));
             changed(&title, text(item, "diff").lines())
         });
-        Ok(PreviewView {
-            generation: generation(draft),
-            texts: texts.collect(),
-            unchanged: counted(list("items").filter(is_unchanged).count(), "object"),
-            failures: list("failures").map(plain).collect(),
+        Ok(context! {
+            generation => generation(draft),
+            texts => texts.map(|text| pages::data(&text)).collect::<Data>(),
+            unchanged => counted(list("items").filter(is_unchanged).count(), "object"),
+            failures => list("failures").map(plain).collect::<Data>(),
         })
     }
 
@@ -245,21 +239,27 @@ impl Subject<'_> {
             ..self.visit.call(Group::Krm, self.namespace)
         };
         objects::update(&call, self.name).await?;
-        Ok(redirect(303, &row(&draft).href))
+        Ok(redirect(303, &address(&draft)))
     }
 }
 
-fn row(draft: &Draft) -> InstanceRow {
+/// Returns the address of the page of an instance.
+fn address(draft: &Draft) -> String {
+    let (name, namespace) = (draft.name(), draft.namespace());
+    format!("{HOME}/{}?namespace={}", encoded(name), encoded(namespace))
+}
+
+fn row(draft: &Draft) -> Data {
     let spec = draft.value("spec");
     let named = spec.pointer("/templateRef/name");
     let named = named.or_else(|| spec.pointer("/template/metadata/name"));
     let (tone, reason, _) = ready(&draft.value("status"));
     let (name, namespace) = (draft.name(), draft.namespace());
-    InstanceRow {
-        href: format!("{HOME}/{}?namespace={}", encoded(name), encoded(namespace)),
-        name: name.to_owned(),
-        namespace: namespace.to_owned(),
-        template: named.map(plain).unwrap_or_default(),
+    context! {
+        href => address(draft),
+        name => name.to_owned(),
+        namespace => namespace.to_owned(),
+        template => named.map(plain).unwrap_or_default(),
         tone,
         reason,
     }
@@ -285,7 +285,7 @@ fn tone(reason: &str) -> &'static str {
     }
 }
 
-fn object(shown: &Value) -> StepRow {
+fn object(shown: &Value) -> Data {
     let readiness = text(shown, "readiness");
     let what = match readiness.as_str() {
         "Current" => "applied",
@@ -298,23 +298,23 @@ fn object(shown: &Value) -> StepRow {
         ("Applied", readiness) if !readiness.is_empty() => readiness.to_owned(),
         _ => phase,
     };
-    StepRow {
-        kind: text(shown, "kind"),
-        name: text(shown, "name"),
-        namespace: text(shown, "namespace"),
-        what: what.to_owned(),
+    context! {
+        kind => text(shown, "kind"),
+        name => text(shown, "name"),
+        namespace => text(shown, "namespace"),
+        what => what.to_owned(),
         message,
     }
 }
 
-fn revision(visit: &Visit<'_>, one: &Value) -> RevisionRow {
+fn revision(visit: &Visit<'_>, one: &Value) -> Data {
     let outcome = text(one, "outcome");
-    RevisionRow {
-        number: one.get("revision").and_then(Value::as_u64).unwrap_or_default(),
-        tone: tone(&outcome),
+    context! {
+        number => one.get("revision").and_then(Value::as_u64).unwrap_or_default(),
+        tone => tone(&outcome),
         outcome,
-        user: text(one, "requester"),
-        time: moment(visit, &text(one, "time")),
+        user => text(one, "requester"),
+        time => moment(visit, &text(one, "time")),
     }
 }
 

@@ -1,21 +1,19 @@
 //! The page with the list of Templates, and its search.
 
-use std::collections::{BTreeMap, BTreeSet};
+use minijinja::context;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use http::header::HOST;
 use serde::Deserialize;
 
 use super::form::Stored;
-use super::merged::Merged;
-use super::pages::{self, List, Row, Tag};
+use super::pages::{self, Data};
 use super::visit::{Visit, encoded, html};
 use crate::api::resource_request;
-use crate::codec;
-use crate::http::response::Answer;
-use crate::templates;
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::Result;
-use krm_template_server_core::store::Item;
+use crate::http::Answer;
+use crate::{codec, templates};
+use krm_template_server_core::{Group, Item, Measured, Result, Status};
 
 /// The maximum number of rows on a page.
 const ROWS: usize = 100;
@@ -49,20 +47,20 @@ pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     let count = search.rows.len();
     let s = if count == 1 { "" } else { "s" };
     let more = if next.is_some() { ", and more on the next page" } else { "" };
-    let list = List {
-        q: query.text("q").to_owned(),
-        tag: search.tag.clone(),
-        count: format!("{count} Template{s}{more}"),
-        is_search: !search.words.is_empty() || !search.tag.is_empty(),
-        next: next.map(|after| address(&search.tag, Some(&after))),
-        tags: search.tags(|tag| address(tag, None)),
-        rows: search.rows,
-        command: command(&server(visit), namespace),
+    let list = context! {
+        q => query.text("q").to_owned(),
+        tag => search.tag.clone(),
+        count => format!("{count} Template{s}{more}"),
+        is_search => !search.words.is_empty() || !search.tag.is_empty(),
+        next => next.map(|after| address(&search.tag, Some(&after))),
+        tags => search.tags(|tag| address(tag, None)),
+        rows => search.rows,
+        command => command(&server(visit), namespace),
         notices,
     };
     let mut frame = visit.frame("list", "Templates", namespace);
     frame.namespaces = search.namespaces.into_iter().collect();
-    Ok(html(200, pages::list(&frame, &list)?))
+    Ok(html(200, pages::render("list.html", &frame, list)?))
 }
 
 /// Returns the groups whose Templates the user may list, and notices about the other groups.
@@ -114,7 +112,7 @@ struct Search {
     words: Vec<String>,
     tag: String,
     now: i64,
-    rows: Vec<Row>,
+    rows: Vec<Data>,
     tags: BTreeMap<String, usize>,
     namespaces: BTreeSet<String>,
     /// The keys of damaged Templates, which are left out.
@@ -153,20 +151,15 @@ impl Search {
 
     /// Returns the most frequent tags, the selected one first. `address` returns the address of the
     /// list with a tag.
-    fn tags(&self, address: impl Fn(&str) -> String) -> Vec<Tag> {
-        let tags = self.tags.iter().map(|(name, count)| {
-            let is_chosen = *name == self.tag;
-            Tag {
-                name: name.clone(),
-                href: address(if is_chosen { "" } else { name }),
-                count: *count,
-                is_chosen,
-            }
+    fn tags(&self, address: impl Fn(&str) -> String) -> Vec<Data> {
+        let tags = self.tags.iter().map(|(name, count)| (*name == self.tag, count, name));
+        let mut tags: Vec<_> = tags.collect();
+        tags.sort_by_key(|(is_chosen, count, _)| Reverse((*is_chosen, *count)));
+        let tags = tags.into_iter().take(TAGS).map(|(is_chosen, count, name)| {
+            let href = address(if is_chosen { "" } else { name });
+            context! { name, href, count, is_chosen }
         });
-        let mut tags: Vec<Tag> = tags.collect();
-        tags.sort_by_key(|tag| std::cmp::Reverse((tag.is_chosen, tag.count)));
-        tags.truncate(TAGS);
-        tags
+        tags.collect()
     }
 
     fn search(&mut self, item: Item) {
@@ -197,26 +190,26 @@ impl Search {
             Stored { group: stored.group(), namespace: stored.namespace(), name: stored.name() };
         let required = head.parameters.iter().filter(|one| one.is_needed()).count();
         let created = head.text("creationTimestamp");
-        self.rows.push(Row {
-            href: shown.address(),
-            letter: title
+        self.rows.push(context! {
+            href => shown.address(),
+            letter => title
                 .chars()
                 .find(|one| one.is_alphanumeric())
                 .map_or_else(|| "T".to_owned(), |letter| letter.to_uppercase().collect()),
-            tone: stored.name().bytes().map(usize::from).sum::<usize>() % pages::TONES,
-            icon: head.annotation("iconClass").to_owned(),
-            title: title.to_owned(),
-            code: format!("{}/{}", stored.namespace(), stored.name()),
-            text: line.to_owned(),
-            parameters: match (head.parameters.len(), required) {
+            tone => stored.name().bytes().map(usize::from).sum::<usize>() % pages::TONES,
+            icon => head.annotation("iconClass").to_owned(),
+            title => title.to_owned(),
+            code => format!("{}/{}", stored.namespace(), stored.name()),
+            text => line.to_owned(),
+            parameters => match (head.parameters.len(), required) {
                 (0, _) => "no parameters".to_owned(),
                 (1, 0) => "1 parameter".to_owned(),
                 (1, _) => "1 parameter, 1 required".to_owned(),
                 (count, 0) => format!("{count} parameters"),
                 (count, required) => format!("{count} parameters, {required} required"),
             },
-            age: ago(created, self.now),
-            created: created.to_owned(),
+            age => ago(created, self.now),
+            created => created.to_owned(),
             tags,
         });
     }
@@ -281,4 +274,94 @@ pub(super) fn ago(created: &str, now: i64) -> String {
     };
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {unit}{s} ago")
+}
+
+/// The number of Templates to read at once.
+const CHUNK: usize = 200;
+
+/// The stored Templates of several groups as one list.
+struct Merged<'m> {
+    store: &'m Measured,
+    lists: Vec<Listed>,
+    /// The keys of damaged Templates, which are left out.
+    pub(super) damaged: Vec<String>,
+}
+
+/// The Templates of one group.
+struct Listed {
+    /// The key prefix of the group.
+    group: String,
+    /// The key prefix of the list.
+    prefix: String,
+    /// The last key that was read.
+    after: Option<String>,
+    items: VecDeque<Item>,
+    is_read: bool,
+}
+
+impl<'m> Merged<'m> {
+    /// Lists the Templates after `NAMESPACE/NAME`: in a namespace or, if it is empty, in all.
+    pub(super) fn new(
+        store: &'m Measured,
+        groups: &[Group],
+        namespace: &str,
+        name: Option<&str>,
+    ) -> Self {
+        let lists = groups.iter().map(|group| {
+            let group = format!("/{}/templates/", group.name());
+            let prefix = match namespace {
+                "" => group.clone(),
+                namespace => format!("{group}{namespace}/"),
+            };
+            let after = name.map(|name| format!("{group}{name}"));
+            Listed {
+                after: after.filter(|after| after.starts_with(&prefix)),
+                group,
+                prefix,
+                items: VecDeque::new(),
+                is_read: false,
+            }
+        });
+        Self { store, lists: lists.collect(), damaged: Vec::new() }
+    }
+
+    /// Returns the next Template and its `NAMESPACE/NAME`. Templates of different groups can
+    /// have the same one.
+    pub(super) async fn next(&mut self) -> Result<Option<(String, Item)>> {
+        for list in &mut self.lists {
+            self.damaged.extend(list.read(self.store).await?);
+        }
+        let lists = self.lists.iter_mut();
+        let first = lists
+            .filter(|list| !list.items.is_empty())
+            .min_by(|one, other| one.name().cmp(&other.name()));
+        Ok(first.and_then(|list| {
+            let name = list.name()?.to_owned();
+            Some((name, list.items.pop_front()?))
+        }))
+    }
+}
+
+impl Listed {
+    /// Returns `NAMESPACE/NAME` of the next Template.
+    fn name(&self) -> Option<&str> {
+        self.items.front()?.key.strip_prefix(&self.group)
+    }
+
+    /// Reads more Templates if none are left. Returns the keys of damaged ones.
+    async fn read(&mut self, store: &Measured) -> Result<Vec<String>> {
+        if self.is_read || !self.items.is_empty() {
+            return Ok(Vec::new());
+        }
+        let listed = store.list(&self.prefix, self.after.as_deref(), CHUNK, None);
+        let page = listed.await.map_err(|error| {
+            tracing::warn!(%error, "the store cannot be listed");
+            Status::unavailable("the store is unavailable, please try again later")
+        })?;
+        self.is_read = page.remaining == 0;
+        self.items.extend(page.items);
+        self.after = self.items.back().map(|item| item.key.clone());
+        self.is_read |= self.items.is_empty();
+        Ok(page.damaged)
+    }
 }

@@ -1,20 +1,21 @@
 //! Login with a token, and logout.
 
 use http::header::{AUTHORIZATION, SET_COOKIE};
+use minijinja::context;
 use serde_json::json;
 
-use super::pages::{self, LoginPage};
+use super::pages::{self, Data};
 use super::session;
 use super::visit::{Visit, html, redirect, secured};
-use crate::http::response::{self, Answer};
-use krm_template_server_core::status::{Result, Status};
+use crate::http::{Answer, response};
+use krm_template_server_core::{Result, Status};
 
 pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
     if !visit.state.authenticator.takes_tokens() {
         return Ok(redirect(303, "/ui/"));
     }
     let next = next(visit.incoming.query.text("next")).to_owned();
-    shown(visit, 200, &LoginPage { next, ..LoginPage::default() })
+    shown(visit, 200, context! { next })
 }
 
 /// Responds to a request without a valid login. The submitted data is kept.
@@ -34,11 +35,10 @@ pub(super) fn again(visit: &Visit<'_>) -> Result<Answer> {
     shown(
         visit,
         401,
-        &LoginPage {
-            message: "Your login has expired. What you entered is kept.".to_owned(),
-            next: target.to_owned(),
-            kept,
-            is_wrong: false,
+        context! {
+            message => "Your login has expired. What you entered is kept.",
+            next => target,
+            kept => pages::data(&kept),
         },
     )
 }
@@ -62,11 +62,11 @@ pub(super) async fn log_in(visit: &Visit<'_>) -> Result<Answer> {
         return shown(
             visit,
             401,
-            &LoginPage {
-                message: "This token is not valid".to_owned(),
-                is_wrong: true,
-                next: next.to_owned(),
-                kept,
+            context! {
+                message => "This token is not valid",
+                is_wrong => true,
+                next => next,
+                kept => pages::data(&kept),
             },
         );
     }
@@ -95,9 +95,9 @@ pub(super) fn log_out(visit: &Visit<'_>) -> Answer {
     answer
 }
 
-fn shown(visit: &Visit<'_>, code: u16, login: &LoginPage) -> Result<Answer> {
+fn shown(visit: &Visit<'_>, code: u16, login: Data) -> Result<Answer> {
     let frame = visit.frame("login", "Log in", "");
-    Ok(html(code, pages::login(&frame, login)?))
+    Ok(html(code, pages::render("login.html", &frame, login)?))
 }
 
 /// Returns the page to show after the login. It must be a page of this server.

@@ -8,10 +8,8 @@
 //! | `deployments` | deployments and their manifests |
 //! | `instances` | instances and their upgrades |
 //! | `list` | the list of Templates |
-//! | `merged` | the stored Templates of several groups, merged into one list |
 //! | `login` | logging in and out |
 //! | `values` | parameter values from a form, and error messages of fields |
-//! | `seed` | the seed of generated values |
 //! | `visit` | a request for a page, and its response |
 //! | `session` | the session cookie, and protection against cross-site requests |
 //! | `entered` | submitted form data |
@@ -26,9 +24,7 @@ mod form;
 mod instances;
 mod list;
 mod login;
-mod merged;
 mod pages;
-mod seed;
 mod session;
 mod upload;
 mod values;
@@ -39,17 +35,12 @@ use http::Method;
 use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, HeaderValue};
 use http_body::Body as HttpBody;
 
-use crate::api::State;
-use crate::api::request_head::{AuditFields, Incoming};
-use crate::http::response::{self, Answer};
+use crate::api::{AuditFields, Incoming, State};
+use crate::http::{Answer, response};
 
 use crate::request::resources;
 use entered::Entered;
-use krm_template_server_core::flow_control::admission::{Class, Permit};
-use krm_template_server_core::flow_control::body;
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::tls::Peer;
+use krm_template_server_core::{Class, Group, Peer, Permit, Result, Status, flow_control::body};
 use visit::Visit;
 
 /// The maximum size of a body that is read without authentication, in bytes: a login, which can

@@ -6,11 +6,9 @@
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE, HeaderValue};
 
-use crate::api::request_head::Incoming;
-use krm_template_server_core::auth::sessions::LIFETIME;
+use crate::api::Incoming;
 use krm_template_server_core::auth::{Sessions, Site};
-use krm_template_server_core::status::Result;
-use krm_template_server_core::tls::Peer;
+use krm_template_server_core::{Peer, Result, auth::sessions::LIFETIME};
 
 /// Returns the name of the cookie. Browsers accept `__Host-` only over encrypted connections.
 const fn name(peer: &Peer) -> &'static str {

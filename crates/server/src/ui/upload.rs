@@ -6,19 +6,19 @@ use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
 use krm_template_authoring::form::{Filled, Form};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document};
+use minijinja::context;
 
 use super::form::{self, Shown, Stored, Subject};
-use super::pages::{self, Html, UploadPage};
+use super::pages::{self, Data};
 use super::visit::{Visit, html, redirect};
-use crate::api::resource_request::Call;
+use crate::api::Call;
 use crate::codec::decode;
-use crate::http::response::Answer;
+use crate::http::{Answer, JSON, YAML};
 use crate::registry::objects;
-use crate::request::path::DEFAULT_NAMESPACE;
-use crate::request::query::Query;
-use crate::templates::{self, Syntax};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::{Result, Status};
+use crate::request::Format;
+use crate::request::{DEFAULT_NAMESPACE, Query};
+use crate::templates::{self};
+use krm_template_server_core::{Group, Result, Status};
 
 pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
     let namespace = match visit.incoming.query.text("namespace") {
@@ -85,8 +85,8 @@ pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
     }
 }
 
-fn syntax(text: &str) -> Syntax {
-    if text.trim_start().starts_with('{') { Syntax::Json } else { Syntax::Yaml }
+fn syntax(text: &str) -> Format {
+    if text.trim_start().starts_with('{') { Format::Json } else { Format::Yaml }
 }
 
 /// Parses a Template. Returns its group, too.
@@ -105,10 +105,7 @@ fn parsed(text: &str) -> std::result::Result<(Group, Document), &'static str> {
 /// Stores a Template as the API does. Returns the address of its form.
 async fn store(visit: &Visit<'_>, group: Group, namespace: &str, text: &str) -> Result<String> {
     let mut headers = HeaderMap::new();
-    let content_type = match syntax(text) {
-        Syntax::Json => "application/json",
-        Syntax::Yaml => "application/yaml",
-    };
+    let content_type = if syntax(text) == Format::Json { JSON } else { YAML };
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     if let Some(agent) = visit.incoming.headers.get(USER_AGENT) {
         headers.insert(USER_AGENT, agent.clone());
@@ -156,10 +153,10 @@ fn shown(
     let nothing = Form { groups: Vec::new() };
     let summary = pages::summary(&nothing, &Filled::default(), messages);
     let frame = visit.frame("upload", "Upload a Template", "");
-    let upload = UploadPage {
-        summary: Html::from_safe_string(summary),
-        text: text.to_owned(),
-        namespace: namespace.to_owned(),
+    let upload = context! {
+        summary => Data::from_safe_string(summary),
+        text => text.to_owned(),
+        namespace => namespace.to_owned(),
     };
-    Ok(html(code, pages::upload(&frame, &upload)?))
+    Ok(html(code, pages::render("upload.html", &frame, upload)?))
 }

@@ -1,10 +1,10 @@
-//! Parameter values from a form, and error messages of fields.
+//! Parameter values from a form, the seed of generated ones, and error messages of fields.
 
 use krm_template_authoring::form::{Filled, Form};
 use krm_yaml::{FieldPath, Step};
 
 use super::entered::Entered;
-use krm_template_server_core::status::{Cause, Status};
+use krm_template_server_core::{Cause, Result, Status};
 
 /// Returns the content of the form, and the parameter values. An unchanged default is not a value.
 pub(super) fn filled(entered: &Entered, form: &Form) -> (Filled, Vec<(String, String)>) {
@@ -62,4 +62,27 @@ fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     format!("{}{}.", first.collect::<String>(), letters.as_str())
+}
+
+/// Parses the hexadecimal seed from a form, or generates a new one.
+pub(super) fn seed(text: &str) -> Result<[u8; 32]> {
+    let mut seed = [0; 32];
+    let digits: Vec<u8> = text.bytes().filter_map(digit).collect();
+    if text.len() == 64 && digits.len() == 64 {
+        for (byte, pair) in seed.iter_mut().zip(digits.chunks(2)) {
+            *byte = pair.iter().fold(0, |byte, digit| byte << 4 | digit);
+        }
+        return Ok(seed);
+    }
+    let filled = getrandom::fill(&mut seed);
+    filled.map_err(|_| Status::internal("cannot generate random numbers"))?;
+    Ok(seed)
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    }
 }

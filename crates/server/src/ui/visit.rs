@@ -3,20 +3,16 @@
 use http::header::{
     ACCEPT, CONTENT_SECURITY_POLICY, HeaderValue, LOCATION, REFERRER_POLICY, RETRY_AFTER,
 };
+use minijinja::context;
 use serde_json::json;
 
 use super::entered::Entered;
-use super::pages::{self, Frame, MessagePage};
+use super::pages::{self, Frame};
 use super::session;
-use crate::api::State;
-use crate::api::request_head::Incoming;
-use crate::api::resource_request::Call;
-use crate::http::response::{self, Answer};
+use crate::api::{Call, Incoming, State};
+use crate::http::{Answer, response};
 use krm_core::visible::counted;
-use krm_template_server_core::auth::{Attributes, User};
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Result, Status};
-use krm_template_server_core::tls::Peer;
+use krm_template_server_core::{Attributes, Group, Kind, Peer, Result, Status, User};
 
 /// The `Content-Security-Policy` of pages: only styles and scripts of the server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -97,16 +93,15 @@ impl<'v> Visit<'v> {
             let body = json!({"message": message, "errors": [], "form": [message]});
             secured(response::json(status.code, &body))
         } else {
-            let page = pages::message(
-                &self.frame("message", "Error", ""),
-                &MessagePage {
-                    title: title(status.code).to_owned(),
-                    text: status.message.clone(),
-                    again: self.incoming.uri.path().to_owned(),
-                    kept: self.lengths(),
-                    resent: self.entered.kept(),
-                },
-            );
+            let frame = self.frame("message", "Error", "");
+            let page = context! {
+                title => title(status.code),
+                text => status.message.as_str(),
+                again => self.incoming.uri.path(),
+                kept => pages::data(&self.lengths()),
+                resent => pages::data(&self.entered.kept()),
+            };
+            let page = pages::render("message.html", &frame, page);
             html(status.code, page.unwrap_or_else(|error| error.message.clone()))
         };
         let seconds = status.details.as_ref();

@@ -10,10 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::codec::Draft;
 use crate::codec::normalize::is_empty;
 use crate::codec::template_schema;
-use krm_template_server_core::auth::User;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::Cause;
-use krm_template_server_core::units;
+use krm_template_server_core::{Cause, Group, Kind, User, units};
 
 /// The fields of our group with a fixed set of values. The first one is the default.
 const CHOICES: [(&str, &[&str]); 5] = [

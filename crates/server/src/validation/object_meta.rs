@@ -10,11 +10,8 @@ use super::instance;
 use crate::codec::Draft;
 use crate::codec::json;
 use crate::codec::template_schema;
-use crate::request::write_options::Dependents;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Cause, Result, Status};
-use krm_template_server_core::store::Revision;
-use krm_template_server_core::units::rfc3339;
+use crate::request::Dependents;
+use krm_template_server_core::{Cause, Group, Kind, Result, Revision, Status, rfc3339};
 
 /// The inputs for the system fields of a new object.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! All changes use the permissions of the caller.
 
 use krm_template_cluster::{Conflicts, Prune, record};
-use krm_template_server_core::auth::User;
+use krm_template_server_core::User;
 use serde_json::{Value, json};
 
 use crate::apply::Test;

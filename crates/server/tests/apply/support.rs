@@ -8,8 +8,7 @@ use std::time::Duration;
 use http::Request;
 use http_body_util::BodyExt;
 use krm_template_cluster::{Cluster, Limits, Object, Owner, Progress, Step, What};
-use krm_template_server_core::auth::{User, cluster};
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Result, Status, User, auth::cluster};
 use kube::client::Body;
 use serde_json::{Value, json};
 

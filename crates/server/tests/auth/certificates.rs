@@ -1,7 +1,7 @@
 //! TLS, the reload of certificates, and authentication by client certificate.
 
+use krm_template_server_core::Peer;
 use krm_template_server_core::auth::{Way, start};
-use krm_template_server_core::tls::Peer;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 

@@ -4,10 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use krm_template_server_core::auth::cluster::Cluster;
-use krm_template_server_core::auth::{Args, Attributes, Authorizer, Decision, User, Way, start};
-use krm_template_server_core::reload::ready;
-use krm_template_server_core::tls::Peer;
+use krm_template_server_core::auth::{Args, Authorizer, Decision, Way, start};
+use krm_template_server_core::{Attributes, Peer, User, auth::cluster::Cluster, reload::ready};
 use serde_json::{Value, json};
 
 use crate::auth::support::{Authority, Fake, For, address, arguments, connect, headers};

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_template_server_core::auth::rbac::Policy;
-use krm_template_server_core::auth::{Attributes, User};
+use krm_template_server_core::{Attributes, User, auth::rbac::Policy};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use krm_template_server_core::auth::{Args, Attributes, Auth, Way, is_health, start};
-use krm_template_server_core::tls::Peer;
+use krm_template_server_core::auth::{Args, Auth, Way, is_health, start};
+use krm_template_server_core::{Attributes, Peer};
 use serde_json::Value;
 
 use crate::auth::support::{Authority, For, address, arguments, connect, headers, write};

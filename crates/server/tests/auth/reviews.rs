@@ -2,12 +2,10 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use krm_template_server_core::auth::rbac::Policy;
 use krm_template_server_core::auth::reviews::{
     self_subject_access_review, self_subject_review, self_subject_rules_review,
 };
-use krm_template_server_core::auth::{Authorizer, User};
-use krm_template_server_core::protobuf;
+use krm_template_server_core::{User, auth::Authorizer, auth::rbac::Policy, protobuf};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

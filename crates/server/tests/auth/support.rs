@@ -11,8 +11,8 @@ use http::{HeaderMap, HeaderName, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
+use krm_template_server_core::Peer;
 use krm_template_server_core::auth::{Args, Way};
-use krm_template_server_core::tls::Peer;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, date_time_ymd,

@@ -1,8 +1,7 @@
 //! Token files.
 
-use krm_template_server_core::auth::tokens::Tokens;
 use krm_template_server_core::auth::{Args, Way, start};
-use krm_template_server_core::tls::Peer;
+use krm_template_server_core::{Peer, auth::tokens::Tokens};
 
 use crate::auth::support::{address, headers, write};
 

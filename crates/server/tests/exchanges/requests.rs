@@ -4,15 +4,11 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use crate::exchanges::recording::Exchange;
-use krm_template_server::request::accept::{self, Scope};
-use krm_template_server::request::content_type::{self, PatchType};
-use krm_template_server::request::list_options::{self, ListOptions, WatchOptions};
-use krm_template_server::request::path::{self, Path, Resource, Verb};
-use krm_template_server::request::query::Query;
-use krm_template_server::request::resources::{self, Handler};
-use krm_template_server::request::write_options::{DeleteOptions, PatchOptions, WriteOptions};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::Result;
+use krm_template_server::request::{
+    DeleteOptions, Handler, ListOptions, PatchOptions, PatchType, Path, Query, Resource, Scope,
+    Verb, WatchOptions, WriteOptions, accept, content_type, list_options, path, resources,
+};
+use krm_template_server_core::{Group, Result};
 
 /// Intended differences: the name of the file, the code, a part of the message, and the reason. The
 /// message of an accepted request is empty.

@@ -4,9 +4,7 @@
 use std::collections::BTreeSet;
 
 use http::Method;
-use krm_template_server::request::path::{self, DeploymentPath, Path};
-use krm_template_server::request::query::Query;
-use krm_template_server::request::resources::{self, Handler, Review};
+use krm_template_server::request::{DeploymentPath, Handler, Path, Query, Review, path, resources};
 use serde_json::{Value, json};
 
 use crate::deployments::paths::site;

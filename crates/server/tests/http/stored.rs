@@ -6,11 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use clap::Parser as _;
-use krm_template_server_core::flow_control::admission::Admission;
-use krm_template_server_core::flow_control::limits::Limits;
-use krm_template_server_core::store::{KINDS, Store};
-use krm_template_server_core::telemetry::measured_store::Measured;
-use krm_template_server_core::telemetry::metrics::Metrics;
+use krm_template_server_core::{Admission, Limits, Measured, Metrics, Store, store::KINDS};
 
 tests!(each_stored_kind_has_a_row_and_each_row_a_test, a_kind_without_a_row_is_not_stored);
 

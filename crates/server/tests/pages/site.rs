@@ -12,17 +12,12 @@ use http::{HeaderValue, Request};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use krm_template_server::{App, Documents, State};
-use krm_template_server_core::aggregation::Aggregation;
 use krm_template_server_core::auth::{self, Args, Way};
-use krm_template_server_core::flow_control::admission::Admission;
-use krm_template_server_core::flow_control::limits::Limits;
-use krm_template_server_core::flow_control::shutdown;
-use krm_template_server_core::reload::Reload;
-use krm_template_server_core::store::Store;
 use krm_template_server_core::telemetry::audit::{self, Audit};
-use krm_template_server_core::telemetry::measured_store::Measured;
-use krm_template_server_core::telemetry::metrics::Metrics;
-use krm_template_server_core::tls::Peer;
+use krm_template_server_core::{
+    Admission, Limits, Measured, Metrics, Peer, Store, aggregation::Aggregation,
+    flow_control::shutdown, reload::Reload,
+};
 use krm_template_server_deployments::{Args as DeploymentArgs, Deployments, Needs};
 
 use crate::crlf;

@@ -2,8 +2,7 @@
 
 use krm_template_server::patch::managed_fields::Writer;
 use krm_template_server::patch::managed_fields::{apply, track_update};
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::Result;
+use krm_template_server_core::{Group, Kind, Result};
 use serde_json::{Value, json};
 
 use crate::patch::{managers, value};

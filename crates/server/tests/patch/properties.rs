@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_template_server::patch::managed_fields::{self, Writer};
 use krm_template_server::patch::{json, merge, strategic};
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::{Group, Kind};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

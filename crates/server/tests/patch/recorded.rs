@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use krm_template_server::patch::managed_fields::{self, Writer};
 use krm_template_server::patch::{json, merge, strategic};
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::Result;
+use krm_template_server_core::{Group, Kind, Result};
 use serde_json::{Value, json};
 
 use crate::words::are_same_error;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use krm_template_server::templates::{Limits, Request};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::Group;
 use libtest_mimic::Trial;
 use proptest::prelude::{Strategy, prop};
 use proptest::test_runner::{Config, TestRunner};

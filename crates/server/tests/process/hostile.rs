@@ -5,9 +5,9 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use krm_template_server::templates::{self, Limits, Output, Processed, Request, Syntax, Text};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::Result;
+use krm_template_server::request::Format;
+use krm_template_server::templates::{self, Limits, Output, Processed, Request, Text};
+use krm_template_server_core::{Group, Result};
 use libtest_mimic::Trial;
 use proptest::prelude::{Strategy, any, prop};
 use proptest::test_runner::{Config, TestRunner};
@@ -158,7 +158,7 @@ fn yaml_that_would_grow_is_refused() {
              metadata: {{name: x}}\n  a: {open}$(A){close}\n"
         )
     };
-    let request = Request { syntax: Syntax::Yaml, ..request(Group::Krm) };
+    let request = Request { syntax: Format::Yaml, ..request(Group::Krm) };
     let lines = format!("{:?}", "a\n".repeat(100_000));
     let result = template(&request, yaml(&deep(&lines)));
     assert_eq!(reason(result), (422, "FieldValueTooLong".to_owned()));
@@ -301,7 +301,7 @@ fn no_body_makes_it_panic() {
     let case = (bodies.clone(), bodies, switches);
     let run = runner.run(&case, |(body, parameters, (is_krm, is_yaml, is_list, source_map))| {
         let group = if is_krm { Group::Krm } else { Group::OpenShift };
-        let syntax = if is_yaml { Syntax::Yaml } else { Syntax::Json };
+        let syntax = if is_yaml { Format::Yaml } else { Format::Json };
         let output = if is_list { Output::List } else { Output::Template };
         let request = Request { syntax, output, source_map, ..request(group) };
         let text = |text| Text { text, syntax };

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use krm_template_server::templates::{self, Limits, Output, Processed, Request, Syntax};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::Status;
+use krm_template_server::request::Format;
+use krm_template_server::templates::{self, Limits, Output, Processed, Request};
+use krm_template_server_core::{Group, Status};
 use krm_yaml::Document;
 use krm_yaml::source::Source;
 use libtest_mimic::Trial;
@@ -279,7 +279,7 @@ objects:
 ";
 
 fn yaml_keeps_its_comments() {
-    let mut request = Request { syntax: Syntax::Yaml, ..request(Group::Krm) };
+    let mut request = Request { syntax: Format::Yaml, ..request(Group::Krm) };
     let answer = template(&request, yaml(COMMENTED)).expect("no mistake").body;
     let expected = COMMENTED.replace("  uid: \"1\"\n", "  namespace: shop\n");
     let expected = expected.replace("# It listens.\n- api", "- # It listens.\n  api");
@@ -300,7 +300,7 @@ fn yaml_keeps_its_comments() {
 }
 
 fn json_becomes_yaml_if_asked() {
-    let request = Request { syntax: Syntax::Yaml, ..request(Group::OpenShift) };
+    let request = Request { syntax: Format::Yaml, ..request(Group::OpenShift) };
     let body = r#"{"parameters": [{"name": "A", "value": "007"}], "objects": []}"#;
     assert_eq!(
         done(&request, body).body,
@@ -312,7 +312,7 @@ fn json_becomes_yaml_if_asked() {
 fn generated_values_are_the_same_everywhere() {
     let body = r#"{"parameters": [{"name": "A", "generate": "expression", "from": "[a-z]{20}"}],
         "objects": [{"kind": "X", "apiVersion": "v1", "metadata": {"name": "${A}"}}]}"#;
-    for (syntax, source_map) in [(Syntax::Json, false), (Syntax::Json, true), (Syntax::Yaml, true)]
+    for (syntax, source_map) in [(Format::Json, false), (Format::Json, true), (Format::Yaml, true)]
     {
         let request = Request { syntax, source_map, ..request(Group::OpenShift) };
         let answer = template(&request, yaml(body)).expect("no mistake").body;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::Group;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use libtest_mimic::{Failed, Trial};

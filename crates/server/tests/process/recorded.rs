@@ -1,7 +1,7 @@
 //! Recorded responses of a real OpenShift API server to `processedtemplates`.
 
-use krm_template_server::templates::Syntax;
-use krm_template_server_core::groups::Group;
+use krm_template_server::request::Format;
+use krm_template_server_core::Group;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ fn check(exchange: &Value, exception: &Value) -> Result<(), Failed> {
     let text = if is_yaml("Content-Type") { yaml(body) } else { json(body) };
     let mut request = request(Group::OpenShift);
     if is_yaml("Accept") {
-        request.syntax = Syntax::Yaml;
+        request.syntax = Format::Yaml;
     }
     let (code, answer) = match template(&request, text) {
         Ok(done) => (201, done.body),

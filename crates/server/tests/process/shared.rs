@@ -5,11 +5,9 @@
 use std::path::PathBuf;
 use std::thread;
 
-use krm_template_server::templates::{
-    self, Limits, Output, Processed, Request, STACK, Syntax, Text,
-};
-use krm_template_server_core::groups::Group;
-use krm_template_server_core::status::Result;
+use krm_template_server::request::Format;
+use krm_template_server::templates::{self, Limits, Output, Processed, Request, STACK, Text};
+use krm_template_server_core::{Group, Result};
 
 /// Returns a path in the shared folder, if there is one.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
@@ -32,17 +30,17 @@ pub(crate) fn request(group: Group) -> Request<'static> {
         output: Output::Template,
         source_map: false,
         checks: false,
-        syntax: Syntax::Json,
+        syntax: Format::Json,
         limits: Limits::of_server(&|| false),
     }
 }
 
 pub(crate) const fn json(text: &str) -> Text<'_> {
-    Text { text, syntax: Syntax::Json }
+    Text { text, syntax: Format::Json }
 }
 
 pub(crate) const fn yaml(text: &str) -> Text<'_> {
-    Text { text, syntax: Syntax::Yaml }
+    Text { text, syntax: Format::Yaml }
 }
 
 /// Processes a Template on a thread with the stack size of the server.

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use krm_template_server_core::store::{Error, Item, Store, check, compact, salvage};
+use krm_template_server_core::store::{Error, check, compact, salvage};
+use krm_template_server_core::{Item, Store};
 use libtest_mimic::Trial;
 use redb::{Database, TableDefinition};
 use tempfile::TempDir;

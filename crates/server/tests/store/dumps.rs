@@ -3,7 +3,8 @@
 use std::io::Cursor;
 
 use bytes::Bytes;
-use krm_template_server_core::store::{Error, Store, dump, load};
+use krm_template_server_core::Store;
+use krm_template_server_core::store::{Error, dump, load};
 use libtest_mimic::Trial;
 
 use crate::store::waiting;

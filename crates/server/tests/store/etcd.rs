@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use krm_template_server_core::store::{Error, EtcdOptions, Event, Store};
+use krm_template_server_core::Store;
+use krm_template_server_core::store::{Error, EtcdOptions, Event};
 use libtest_mimic::Trial;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustix::process::{Pid, Signal, kill_process};

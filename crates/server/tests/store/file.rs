@@ -7,7 +7,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use bytes::Bytes;
-use krm_template_server_core::store::{Error, Event, Store};
+use krm_template_server_core::Store;
+use krm_template_server_core::store::{Error, Event};
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 

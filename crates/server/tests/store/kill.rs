@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use krm_template_server_core::store::{Error, Event, Revision, Store};
+use krm_template_server_core::store::{Error, Event};
+use krm_template_server_core::{Revision, Store};
 use libtest_mimic::Trial;
 
 use crate::store::{number, runtime, trial};

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use krm_template_server_core::store::{Error, Event, Item, Revision, Store};
+use krm_template_server_core::store::{Error, Event};
+use krm_template_server_core::{Item, Revision, Store};
 use todc_utils::linearizability::WGLChecker;
 use todc_utils::linearizability::history::{Action, History};
 use todc_utils::specifications::Specification;

@@ -13,7 +13,7 @@ mod suite;
 
 use std::time::Duration;
 
-use krm_template_server_core::store::Store;
+use krm_template_server_core::Store;
 use libtest_mimic::Trial;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use krm_template_server_core::store::{Error, Event, Item, Revision, Store};
+use krm_template_server_core::store::{Error, Event};
+use krm_template_server_core::{Item, Revision, Store};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

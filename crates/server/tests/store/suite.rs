@@ -4,7 +4,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use krm_template_server_core::store::{Error, Event, Item, MAX_VALUE_BYTES, Store, Watch};
+use krm_template_server_core::store::{Error, Event, MAX_VALUE_BYTES, Watch};
+use krm_template_server_core::{Item, Store};
 use tokio::time::{sleep, timeout};
 
 type Check = fn(Store) -> Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -7,8 +7,7 @@ use super::managers::{Id, Managers, Operation, Writer, time};
 use super::shape::{Changes, Shape, is_system};
 use crate::codec::decode::undeclared;
 use crate::patch::merge::with_map;
-use krm_template_server_core::groups::{Group, Kind};
-use krm_template_server_core::status::{Cause, Details, Result, Status};
+use krm_template_server_core::{Cause, Details, Group, Kind, Result, Status};
 
 /// The manager of all fields of an object that had no managers before its first apply.
 const BEFORE_APPLY: &str = "before-first-apply";

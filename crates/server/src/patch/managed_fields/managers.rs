@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::field_set::Fields;
 use super::shape::Changes;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::Group;
 
 /// The maximum number of managers with the operation `Update`. The oldest are merged into one.
 ///

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::field_set::{Fields, Step};
 use crate::codec::field_types::{OBJECT_META, is_field, is_parameter_field};
 use crate::patch::merge::{kind, with_map};
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::{Group, Kind};
 
 /// The shape of a part of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::managers::{Id, Managers, Operation, Writer, time};
 use super::shape::Changes;
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::Group;
 
 /// Sets `metadata.managedFields` of a written object: the writer owns the fields that it changed.
 ///

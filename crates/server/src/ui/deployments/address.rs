@@ -1,12 +1,12 @@
 //! Addresses of pages, and the rights to what they show.
 
 use crate::deployments::rights;
-use crate::request::path::DEFAULT_NAMESPACE;
-use crate::ui::pages::Crumb;
+use crate::request::DEFAULT_NAMESPACE;
+use crate::ui::pages::Data;
 use crate::ui::visit::{Visit, encoded};
-use krm_template_server_core::auth::Attributes;
-use krm_template_server_core::status::Result;
+use krm_template_server_core::{Attributes, Result};
 use krm_template_server_deployments::Target;
+use minijinja::context;
 
 /// The address of the list.
 pub(in crate::ui) const HOME: &str = "/ui/deployments";
@@ -30,23 +30,25 @@ impl Address {
     }
 
     /// Returns a link to the list of its namespace.
-    pub(super) fn list(&self) -> Crumb {
+    pub(super) fn list(&self) -> Data {
         let namespace = &self.target.namespace;
-        Crumb { href: format!("{HOME}?namespace={}", encoded(namespace)), text: namespace.clone() }
+        context! { href => format!("{HOME}?namespace={}", encoded(namespace)), text => namespace.clone() }
+    }
+
+    /// Returns the address of its page.
+    pub(super) fn page(&self) -> String {
+        let Target { namespace, name } = &self.target;
+        format!("{HOME}/{}?namespace={}", encoded(name), encoded(namespace))
     }
 
     /// Returns a link to its page.
-    pub(super) fn deployment(&self) -> Crumb {
-        let Target { namespace, name } = &self.target;
-        Crumb {
-            href: format!("{HOME}/{}?namespace={}", encoded(name), encoded(namespace)),
-            text: name.clone(),
-        }
+    pub(super) fn deployment(&self) -> Data {
+        context! { href => self.page(), text => self.target.name.as_str() }
     }
 
     /// Returns a link to the page of a manifest.
-    pub(super) fn manifest(&self, manifest: &str) -> Crumb {
-        Crumb { href: self.below(manifest, &[]), text: manifest.to_owned() }
+    pub(super) fn manifest(&self, manifest: &str) -> Data {
+        context! { href => self.below(manifest, &[]), text => manifest.to_owned() }
     }
 
     /// Returns the address of the page of a manifest with a selected node.
@@ -64,7 +66,8 @@ impl Address {
         format!("{HOME}/{}/manifests/diff", encoded(&self.target.name))
     }
 
-    fn below(&self, manifest: &str, query: &[(&str, &str)]) -> String {
+    /// Returns the address of a page below it.
+    pub(super) fn below(&self, manifest: &str, query: &[(&str, &str)]) -> String {
         let Target { namespace, name } = &self.target;
         let more: Vec<String> =
             query.iter().map(|(key, value)| format!("&{key}={}", encoded(value))).collect();

@@ -1,5 +1,6 @@
 //! The differences between two manifests, as unified diffs.
 
+use minijinja::context;
 use std::collections::BTreeSet;
 
 use krm_core::report::unified;
@@ -7,11 +8,10 @@ use krm_core::visible::counted;
 use krm_yaml::Value;
 
 use super::address::Address;
-use crate::http::response::Answer;
-use crate::ui::pages::{self, ChangedText, ChangesPage, DiffLine};
+use crate::http::Answer;
+use crate::ui::pages::{self, ChangedText};
 use crate::ui::visit::{Visit, html};
-use krm_template_server_core::panics;
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Result, Status, panics};
 use krm_template_server_deployments::Manifest;
 
 /// The maximum number of lines on a page.
@@ -43,24 +43,24 @@ pub(super) async fn page(visit: &Visit<'_>, address: &Address) -> Result<Answer>
     });
     let (texts, is_cut) = compared.await?;
     let sum = |count: fn(&ChangedText) -> usize| texts.iter().map(count).sum();
-    let page = ChangesPage {
-        list: address.list(),
-        deployment: address.deployment(),
-        from: address.manifest(&from),
-        to: address.manifest(&to),
+    let page = context! {
+        list => address.list(),
+        deployment => address.deployment(),
+        from => address.manifest(&from),
+        to => address.manifest(&to),
         manifests,
-        action: address.choice(),
-        count: format!(
+        action => address.choice(),
+        count => format!(
             "{} added, {} removed",
             counted(sum(|text| text.added), "line"),
             sum(|text| text.removed)
         ),
-        texts,
+        texts => pages::data(&texts),
         is_cut,
     };
     let title = format!("Changes of {}", address.target.name);
     let frame = visit.frame("changes", &title, &address.target.namespace);
-    Ok(html(200, pages::changes(&frame, &page)?))
+    Ok(html(200, pages::render("deployment-changes.html", &frame, page)?))
 }
 
 /// Returns the manifests to compare.
@@ -152,7 +152,7 @@ pub(in crate::ui) fn changed<'d>(title: &str, diff: impl Iterator<Item = &'d str
             [b' ', ..] => "span",
             _ => "b",
         };
-        text.lines.push(DiffLine { element, text: line.to_owned() });
+        text.lines.push(context! { element, text => line.to_owned() });
     }
     text
 }

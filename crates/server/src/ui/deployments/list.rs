@@ -1,5 +1,6 @@
 //! The deployments of a namespace.
 
+use minijinja::context;
 use std::collections::BTreeSet;
 
 use futures_util::future::try_join_all;
@@ -7,12 +8,12 @@ use futures_util::future::try_join_all;
 use super::address::{Address, HOME};
 use super::texts::{command, moment, word};
 use crate::deployments::rights;
-use crate::http::response::Answer;
-use crate::request::path::DEFAULT_NAMESPACE;
-use crate::ui::pages::{self, DeploymentList, DeploymentRow, RowDetails};
+use crate::http::Answer;
+use crate::request::DEFAULT_NAMESPACE;
+use crate::ui::pages::{self, Data};
 use crate::ui::visit::{Visit, encoded, html};
 use krm_core::visible::counted;
-use krm_template_server_core::status::Result;
+use krm_template_server_core::Result;
 use krm_template_server_deployments::{Deployment, Target};
 
 pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
@@ -29,18 +30,18 @@ pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     frame.namespaces.dedup();
     let of = if namespace.is_empty() { DEFAULT_NAMESPACE } else { namespace };
     let more = if found.next.is_some() { ", and more on the next page" } else { "" };
-    let list = DeploymentList {
-        count: counted(rows.len(), "deployment") + more,
+    let list = context! {
+        count => counted(rows.len(), "deployment") + more,
         rows,
-        next: found.next.map(|after| {
+        next => found.next.map(|after| {
             let namespace = encoded(namespace);
             format!("{HOME}?namespace={namespace}&continue={}", encoded(&after))
         }),
-        is_first: after.is_none(),
-        command: command(visit, of, "create web --config config.yaml"),
-        expands_only: !service.applies(),
+        is_first => after.is_none(),
+        command => command(visit, of, "create web --config config.yaml"),
+        expands_only => !service.applies(),
     };
-    Ok(html(200, pages::deployments(&frame, &list)?))
+    Ok(html(200, pages::render("deployments.html", &frame, list)?))
 }
 
 /// Returns the deployments of namespaces in which the user may list them.
@@ -75,15 +76,17 @@ async fn listed(
     Ok(found)
 }
 
-async fn row(visit: &Visit<'_>, deployment: &Deployment) -> Result<DeploymentRow> {
+async fn row(visit: &Visit<'_>, deployment: &Deployment) -> Result<Data> {
     let Target { namespace, name } = deployment.target();
     let wanted = rights::to("get", &namespace, &name);
     let may_get = visit.state.allows(&visit.user, &wanted).await?;
-    let more = may_get.then(|| RowDetails {
-        state: word(&deployment.state),
-        manifest: deployment.latest_manifest.clone(),
-        modified: moment(visit, &deployment.modified_at),
+    let more = may_get.then(|| {
+        context! {
+            state => word(&deployment.state),
+            manifest => deployment.latest_manifest.clone(),
+            modified => moment(visit, &deployment.modified_at),
+        }
     });
     let address = Address { target: deployment.target() };
-    Ok(DeploymentRow { href: address.deployment().href, name, namespace, more })
+    Ok(context! { href => address.page(), name, namespace, more })
 }

@@ -4,13 +4,13 @@ use super::address::Address;
 use super::node::{CONFIGURATION, Shown};
 use super::texts::uses;
 use super::tree::{Node, ROOT, nodes};
-use crate::http::response::Answer;
-use crate::ui::pages::{self, Branch, ManifestPage, NodeView};
+use crate::http::Answer;
+use crate::ui::pages::{self, Branch, Data};
 use crate::ui::visit::{Visit, html};
 use krm_core::visible::counted;
-use krm_template_server_core::panics;
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Result, Status, panics};
 use krm_template_server_deployments::Manifest;
+use minijinja::context;
 
 /// The maximum number of nodes in the tree.
 const MAX_NODES: usize = 1_000;
@@ -37,23 +37,23 @@ pub(super) async fn page(visit: &Visit<'_>, address: &Address, name: &str) -> Re
         },
     };
     let drawn = panics::blocking(&visit.state.metrics, move || drawn.of(&json)).await?;
-    let page = ManifestPage {
-        name: name.to_owned(),
-        list: address.list(),
-        deployment: address.deployment(),
-        is_newest: at.is_some() && later.is_none(),
-        earlier: earlier.map(|earlier| address.manifest(earlier)),
-        later: later.map(|later| address.manifest(later)),
-        changes: earlier.map(|earlier| address.changes(earlier, name)),
-        count: drawn.count,
-        root: drawn.root,
-        left_out: drawn.left_out,
-        node: drawn.node,
-        uses: uses(visit, address, name),
+    let page = context! {
+        name => name.to_owned(),
+        list => address.list(),
+        deployment => address.deployment(),
+        is_newest => at.is_some() && later.is_none(),
+        earlier => earlier.map(|earlier| address.manifest(earlier)),
+        later => later.map(|later| address.manifest(later)),
+        changes => earlier.map(|earlier| address.changes(earlier, name)),
+        count => drawn.count,
+        root => pages::data(&drawn.root),
+        left_out => drawn.left_out,
+        node => drawn.node,
+        uses => uses(visit, address, name),
     };
     let title = format!("{name} of {}", address.target.name);
     let frame = visit.frame("manifest", &title, &address.target.namespace);
-    Ok(html(200, pages::manifest(&frame, &page)?))
+    Ok(html(200, pages::render("deployment-manifest.html", &frame, page)?))
 }
 
 struct Drawing {
@@ -68,7 +68,7 @@ struct Drawn {
     count: String,
     root: Branch,
     left_out: usize,
-    node: NodeView,
+    node: Data,
 }
 
 impl Drawing {

@@ -25,9 +25,9 @@ use http::Method;
 
 use super::visit::Visit;
 use crate::deployments::rights;
-use crate::http::response::Answer;
+use crate::http::Answer;
 use crate::request::resources;
-use krm_template_server_core::status::{Result, Status};
+use krm_template_server_core::{Result, Status};
 use krm_template_server_deployments::Target;
 
 use address::Address;

@@ -3,8 +3,9 @@
 use super::address::Address;
 use super::texts::{part, value};
 use super::tree::{Node, ROOT};
-use crate::ui::pages::{Crumb, NodeView, Part};
+use crate::ui::pages::Data;
 use krm_template_server_deployments::Manifest;
+use minijinja::context;
 
 /// The name of the root node, the configuration.
 pub(super) const CONFIGURATION: &str = "configuration";
@@ -24,30 +25,27 @@ impl Shown<'_> {
         self.address.node(self.name, path)
     }
 
-    pub(super) fn configuration(&self) -> NodeView {
+    pub(super) fn configuration(&self) -> Data {
         let mut parts = vec![part(0, "Configuration", &self.manifest.configuration)];
         if let Some(outputs) = &self.manifest.layout.outputs {
             parts.push(value(1, "Outputs", outputs));
         }
         for (number, import) in self.manifest.imports.iter().enumerate() {
-            parts.push(Part {
-                file: import.name.clone(),
-                is_open: false,
+            parts.push(context! {
+                file => import.name.clone(),
+                is_open => false,
                 ..part(number + 2, "Import", &import.content)
             });
         }
-        NodeView {
-            name: CONFIGURATION.to_owned(),
-            kind: String::new(),
-            path: ROOT.to_owned(),
-            above: Vec::new(),
-            origin: None,
+        context! {
+            name => CONFIGURATION,
+            path => ROOT,
             parts,
         }
     }
 
     /// Renders a node of the layout.
-    pub(super) fn node(&self, node: &Node<'_>) -> NodeView {
+    pub(super) fn node(&self, node: &Node<'_>) -> Data {
         let parent = node.parent.and_then(|parent| self.nodes.get(parent));
         let mut parts = Vec::new();
         if let Some(resource) = node.resource {
@@ -62,45 +60,47 @@ impl Shown<'_> {
         if node.resource.is_none()
             && let Some(template) = self.manifest.import(&node.kind)
         {
-            parts.push(Part {
-                file: template.name.clone(),
+            parts.push(context! {
+                file => template.name.clone(),
                 ..part(3, "Template", &template.content)
             });
         }
         let template = parent.map(|parent| self.manifest.import(&parent.kind));
         parts.extend(match template {
-            None => Some(Part {
-                is_open: false,
+            None => Some(context! {
+                is_open => false,
                 ..part(4, "Configuration that contains it", &self.manifest.configuration)
             }),
-            Some(template) => template.map(|template| Part {
-                file: template.name.clone(),
-                is_open: node.resource.is_some(),
-                ..part(4, "Template that created it", &template.content)
+            Some(template) => template.map(|template| {
+                context! {
+                    file => template.name.clone(),
+                    is_open => node.resource.is_some(),
+                    ..part(4, "Template that created it", &template.content)
+                }
             }),
         });
-        NodeView {
-            name: node.name.clone(),
-            kind: node.kind.clone(),
-            path: node.path.clone(),
-            above: self.above(node),
-            origin: Some(match parent {
-                None => Crumb { href: self.href(ROOT), text: CONFIGURATION.to_owned() },
-                Some(parent) => Crumb { href: self.href(&parent.path), text: parent.kind.clone() },
+        context! {
+            name => node.name.clone(),
+            kind => node.kind.clone(),
+            path => node.path.clone(),
+            above => self.above(node),
+            origin => Some(match parent {
+                None => context! { href => self.href(ROOT), text => CONFIGURATION },
+                Some(parent) => context! { href => self.href(&parent.path), text => parent.kind.clone() },
             }),
             parts,
         }
     }
 
     /// Returns the nodes above a node, from the configuration down.
-    fn above(&self, node: &Node<'_>) -> Vec<Crumb> {
+    fn above(&self, node: &Node<'_>) -> Vec<Data> {
         let mut above = Vec::new();
         let mut next = node.parent;
         while let Some(parent) = next.and_then(|number| self.nodes.get(number)) {
-            above.push(Crumb { href: self.href(&parent.path), text: parent.name.clone() });
+            above.push(context! { href => self.href(&parent.path), text => parent.name.clone() });
             next = parent.parent;
         }
-        above.push(Crumb { href: self.href(ROOT), text: CONFIGURATION.to_owned() });
+        above.push(context! { href => self.href(ROOT), text => CONFIGURATION });
         above.reverse();
         above
     }

@@ -1,36 +1,37 @@
 //! Texts as HTML, times, and client commands.
 
 use krm_yaml::Value;
+use minijinja::context;
 use serde::Serialize;
 
 use super::address::Address;
 use crate::templates::pieces;
 use crate::ui::list::{ago, server};
-use crate::ui::pages::{self, Html, Moment, Part, Use};
+use crate::ui::pages::{self, Data};
 use crate::ui::visit::Visit;
 
 /// The maximum length of a text on a page, in bytes.
 const MAX_TEXT: usize = 64 << 10;
 
 /// Renders a text in YAML or another language as a part of a page.
-pub(super) fn part(number: usize, title: &'static str, text: &str) -> Part {
+pub(super) fn part(number: usize, title: &'static str, text: &str) -> Data {
     let shown = beginning(text);
-    Part {
+    context! {
         title,
-        file: String::new(),
-        code: yaml(number, shown),
-        is_open: true,
-        is_cut: shown.len() < text.len(),
+        file => String::new(),
+        code => yaml(number, shown),
+        is_open => true,
+        is_cut => shown.len() < text.len(),
     }
 }
 
 /// Renders a value as a part of a page.
-pub(super) fn value(number: usize, title: &'static str, value: &Value<'_>) -> Part {
+pub(super) fn value(number: usize, title: &'static str, value: &Value<'_>) -> Data {
     part(number, title, &krm_yaml::to_string(value))
 }
 
 /// Returns the first lines of a text, up to [`MAX_TEXT`].
-fn beginning(text: &str) -> &str {
+pub(super) fn beginning(text: &str) -> &str {
     if text.len() <= MAX_TEXT {
         return text;
     }
@@ -41,13 +42,13 @@ fn beginning(text: &str) -> &str {
 }
 
 /// Renders YAML with syntax highlighting. The `id` of each line contains `number`.
-pub(super) fn yaml(number: usize, text: &str) -> Html {
-    Html::from_safe_string(pages::object(number, &pieces(text)))
+pub(super) fn yaml(number: usize, text: &str) -> Data {
+    Data::from_safe_string(pages::object(number, &pieces(text)))
 }
 
 /// Converts a stored timestamp for display.
-pub(in crate::ui) fn moment(visit: &Visit<'_>, at: &str) -> Moment {
-    Moment { at: at.to_owned(), ago: ago(at, visit.incoming.at.as_second()) }
+pub(in crate::ui) fn moment(visit: &Visit<'_>, at: &str) -> Data {
+    context! { at => at.to_owned(), ago => ago(at, visit.incoming.at.as_second()) }
 }
 
 /// Returns a client command. Its words are names and need no quotes.
@@ -59,7 +60,7 @@ pub(super) fn command(visit: &Visit<'_>, namespace: &str, words: &str) -> String
 }
 
 /// Returns the client commands for a deployment.
-pub(super) fn uses(visit: &Visit<'_>, address: &Address, manifest: &str) -> Vec<Use> {
+pub(super) fn uses(visit: &Visit<'_>, address: &Address, manifest: &str) -> Vec<Data> {
     let name = &address.target.name;
     let commands = [
         ("update", "Update", format!("update {name} --config config.yaml")),
@@ -69,10 +70,12 @@ pub(super) fn uses(visit: &Visit<'_>, address: &Address, manifest: &str) -> Vec<
     ];
     let commands = commands.into_iter();
     commands
-        .map(|(id, title, words)| Use {
-            id,
-            title,
-            text: command(visit, &address.target.namespace, &words),
+        .map(|(id, title, words)| {
+            context! {
+                id,
+                title,
+                text => command(visit, &address.target.namespace, &words),
+            }
         })
         .collect()
 }

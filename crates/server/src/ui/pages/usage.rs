@@ -3,9 +3,10 @@
 use krm_template_authoring::form::{Field, Form};
 use krm_template_engine::ParameterType;
 use krm_yaml::Value;
-use serde::Serialize;
+use minijinja::context;
 
-use krm_template_server_core::groups::Group;
+use super::render::Data;
+use krm_template_server_core::Group;
 
 /// A Template with values, to be expanded elsewhere.
 #[derive(Clone, Copy)]
@@ -24,20 +25,9 @@ pub(crate) struct Usage<'u> {
     pub is_stored: bool,
 }
 
-/// A command or a file to copy.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Use {
-    /// The end of the HTML `id`.
-    pub id: &'static str,
-    /// The title on the page.
-    pub title: &'static str,
-    /// The text that the button copies.
-    pub text: String,
-}
-
 impl Usage<'_> {
-    /// Returns all commands and files.
-    pub(crate) fn all(&self) -> Vec<Use> {
+    /// Returns all commands and files, each with the end of its HTML `id`, a title and a text.
+    pub(crate) fn all(&self) -> Vec<Data> {
         let file = format!("{}.yaml", if self.name.is_empty() { "template" } else { self.name });
         let command = format!("krm-template process -f {}", quoted(&file));
         let mut uses = vec![
@@ -54,7 +44,7 @@ impl Usage<'_> {
             };
             uses.push(("oc", "oc process", self.command(&command)));
         }
-        uses.into_iter().map(|(id, title, text)| Use { id, title, text }).collect()
+        uses.into_iter().map(|(id, title, text)| context! { id, title, text }).collect()
     }
 
     /// Returns the values, with placeholders for secrets and for missing values.

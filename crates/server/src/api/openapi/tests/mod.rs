@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::Documents;
 use crate::request::resources::{AUTHENTICATION, AUTHORIZATION};
-use krm_template_server_core::groups::Group;
+use krm_template_server_core::Group;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi");
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::schemas::{self, META};
 use crate::request::resources::AUTHENTICATION;
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::{Group, Kind};
 
 const OBJECTS: &[&str] = &["application/json", "application/yaml"];
 const LISTS: &[&str] = &["application/json", "application/json;stream=watch", "application/yaml"];

@@ -5,7 +5,7 @@ use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys};
 use serde_json::{Map, Value, json};
 
-use krm_template_server_core::groups::{Group, Kind};
+use krm_template_server_core::{Group, Kind};
 
 /// The name prefix of the types that all APIs share.
 pub(super) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";

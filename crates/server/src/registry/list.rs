@@ -1,31 +1,217 @@
-//! The text of a list, page by page: a client that reads slowly keeps one page in memory.
+//! Lists of stored objects, from the store to the response.
+//!
+//! The objects are read from the store, and their text is written, page by page: a client that reads
+//! slowly keeps one page in memory.
 
-use std::io;
+use std::sync::Arc;
+use std::{io, vec};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
 
-use super::list_items::{Found, Items};
+use crate::api::Call;
 use crate::api::render::{formatted, table};
-use crate::api::resource_request::Call;
-use crate::codec::encode as write;
-use crate::codec::encode::{Item, ListMeta, Table};
-use crate::codec::{self, Stored};
-use crate::http::response::{self, Answer};
-use crate::request::accept::{Answer as Shown, MetaVersion, Shape};
-use crate::request::content_type::Format;
-use krm_template_server_core::flow_control::admission::Admission;
-use krm_template_server_core::groups::{self, Group};
-use krm_template_server_core::status::Result;
-use krm_template_server_core::store::Revision;
+use crate::api::resource_request::{self, FUTURE};
+use crate::codec::encode::{ListMeta, Table};
+use crate::codec::{self, Stored, encode as write};
+use crate::http::{Answer, response};
+use crate::request::{
+    At, Continue, Format, ListOptions, MetaVersion, ResponseFormat, Scope, Selectors, Shape,
+    list_options,
+};
+use krm_template_server_core::store::{Error, Page};
+use krm_template_server_core::{
+    Admission, Group, Item, Measured, Result, Revision, Status, groups,
+};
+
+pub(crate) async fn list(call: &Call<'_>) -> Result<Answer> {
+    let shown = call.shown(Scope::List)?;
+    let options = ListOptions::parse(call.query, call.group)?;
+    let found = read(call, &options).await?;
+    respond(call, shown, found).await
+}
+
+pub(crate) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found> {
+    let at = match options.at {
+        At::Newest => None,
+        At::NotOlderThan(revision) => {
+            call.reach(revision).await?;
+            None
+        }
+        At::Exact(revision) => Some(revision),
+    };
+    let prefix = call.prefix();
+    let after = options.after.as_ref().map(|after| format!("{prefix}{after}"));
+    let wanted = options.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(0);
+    let store = &call.state.store;
+    let limit = match wanted {
+        0 => store.chunk(),
+        // With selectors, filling a page can take any number of items.
+        _ if !options.selectors.is_empty() => 0,
+        wanted => wanted,
+    };
+    let page = match store.list(&prefix, after.as_deref(), limit, at).await {
+        Ok(page) => page,
+        Err(Error::Compacted(_)) => return Err(list_options::expired(options)),
+        // The store was restored from a backup.
+        Err(Error::Future(_)) if options.after.is_some() => {
+            return Err(list_options::expired(options));
+        }
+        Err(Error::Future(newest)) => {
+            tokio::time::sleep(FUTURE).await;
+            return Err(list_options::in_the_future(at.unwrap_or_default(), newest));
+        }
+        Err(error) => return Err(call.refused("", &error)),
+    };
+    let (revision, last) = (page.revision, page.items.last());
+    let rest = last.filter(|_| wanted == 0 && page.remaining > 0).map(|last| Rest {
+        store: Arc::clone(store),
+        selectors: options.selectors.clone(),
+        after: last.key.clone(),
+        prefix: prefix.clone(),
+        revision,
+    });
+    let mut found = selected(&options.selectors, page, &prefix, wanted);
+    found.items.rest = rest;
+    Ok(found)
+}
+
+/// The result of a list request.
+pub(crate) struct Found {
+    pub(crate) meta: ListMeta,
+    pub(crate) items: Items,
+}
+
+/// The objects of a list, in order, all at one revision of the store.
+pub(crate) struct Items {
+    read: vec::IntoIter<Item>,
+    pub(crate) rest: Option<Rest>,
+    /// The keys of damaged objects that were found, which are left out.
+    damaged: Vec<String>,
+}
+
+/// The items of a store outside of this process that have not been read yet.
+pub(crate) struct Rest {
+    pub(crate) store: Arc<Measured>,
+    pub(crate) selectors: Selectors,
+    pub(crate) prefix: String,
+    /// The last key that was read.
+    pub(crate) after: String,
+    pub(crate) revision: Revision,
+}
+
+/// Returns at most `wanted` selected objects of a page, or all for zero.
+pub(crate) fn selected(selectors: &Selectors, page: Page, prefix: &str, wanted: usize) -> Found {
+    let is_selective = !selectors.is_empty();
+    let mut items = Vec::with_capacity(page.items.len());
+    let mut has_more = page.remaining > 0;
+    let mut damaged = page.damaged;
+    for item in page.items {
+        if is_selective {
+            match resource_request::stored(&item) {
+                Ok(stored) if matches(selectors, &stored) => {}
+                Ok(_) => continue,
+                Err(_) => {
+                    damaged.push(item.key);
+                    continue;
+                }
+            }
+        }
+        if wanted > 0 && items.len() == wanted {
+            has_more = true;
+            break;
+        }
+        items.push(item);
+    }
+    let last = items.last().filter(|_| has_more && wanted > 0);
+    let next = last.map(|Item { key, .. }| {
+        let after = key.strip_prefix(prefix).unwrap_or(key).to_owned();
+        Continue { revision: Some(page.revision), after }.encode()
+    });
+    let remaining = (next.is_some() && !is_selective).then_some(page.remaining);
+    Found {
+        meta: ListMeta { revision: page.revision, next, remaining },
+        items: Items { damaged, ..Items::new(items) },
+    }
+}
+
+impl Items {
+    pub(crate) fn new(items: Vec<Item>) -> Self {
+        Self { read: items.into_iter(), rest: None, damaged: Vec::new() }
+    }
+
+    /// Returns the warning about the objects that were left out until now, if there are any.
+    pub(crate) fn warning(&self) -> Option<String> {
+        resource_request::left_out(&self.damaged)
+    }
+
+    /// Returns the size of the objects that have been read, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let items = self.read.as_slice().iter();
+        items.map(|item| item.value.len() + 64).sum()
+    }
+
+    /// Returns the next object, and the revision that wrote it.
+    pub(crate) async fn next(&mut self) -> Result<Option<(Stored, Revision)>> {
+        loop {
+            if let Some(item) = self.read.next() {
+                if let Ok(stored) = resource_request::stored(&item) {
+                    return Ok(Some((stored, item.revision)));
+                }
+                self.damaged.push(item.key);
+                continue;
+            }
+            let Some(rest) = &mut self.rest else {
+                return Ok(None);
+            };
+            let (mut items, is_last) = rest.read().await?;
+            self.read = items.read;
+            self.damaged.append(&mut items.damaged);
+            if is_last {
+                self.rest = None;
+            }
+        }
+    }
+}
+
+impl Rest {
+    /// Reads some more objects. Also returns whether they are the last ones.
+    async fn read(&mut self) -> Result<(Items, bool)> {
+        let (store, after) = (&self.store, Some(self.after.as_str()));
+        let page = store.list(&self.prefix, after, store.chunk(), Some(self.revision));
+        let page = page.await.map_err(|error| {
+            tracing::warn!(%error, "the rest of a list cannot be read");
+            Status::unavailable("the rest of the list cannot be read")
+        })?;
+        let is_last = page.remaining == 0 || page.items.is_empty();
+        if let Some(last) = page.items.last() {
+            self.after.clone_from(&last.key);
+        }
+        let found = selected(&self.selectors, page, &self.prefix, 0);
+        Ok((found.items, is_last))
+    }
+}
+
+/// Returns `true` if the selectors match an object.
+pub(crate) fn matches(selectors: &Selectors, stored: &Stored) -> bool {
+    selectors.fields.matches(stored.name(), stored.namespace())
+        && (selectors.labels.is_empty() || {
+            let labels = stored.labels();
+            selectors.labels.matches(|key| labels.get(key).map(String::as_str))
+        })
+}
 
 /// The size from which a page is sent, in bytes.
 const PAGE: usize = 256 << 10;
 
 /// Creates a response with a list: complete if it has one page, otherwise a stream.
-pub(crate) async fn answer(call: &Call<'_>, shown: Shown, found: Found) -> Result<Answer> {
+pub(super) async fn respond(
+    call: &Call<'_>,
+    shown: ResponseFormat,
+    found: Found,
+) -> Result<Answer> {
     Listing::new(call, shown, found).into_answer().await
 }
 
@@ -45,7 +231,7 @@ struct Listing {
 /// Writes the items of a list.
 struct Writer {
     shape: Kind,
-    shown: Shown,
+    shown: ResponseFormat,
 }
 
 /// The type of a list.
@@ -56,7 +242,7 @@ enum Kind {
 }
 
 impl Listing {
-    fn new(call: &Call<'_>, shown: Shown, Found { meta, items }: Found) -> Self {
+    fn new(call: &Call<'_>, shown: ResponseFormat, Found { meta, items }: Found) -> Self {
         let shape = match shown.shape {
             Shape::Plain => Kind::Plain(call.group, call.kind),
             Shape::Partial(version) => Kind::Partial(version),
@@ -147,11 +333,17 @@ impl Writer {
         text
     }
 
-    /// Splits a list without items at the place of its items: it is the only `[]`. Returns the text
-    /// after them.
+    /// Splits a list without items at the place of its items. Returns the text after them.
     fn open(&self, text: &mut Vec<u8>) -> Vec<u8> {
-        let at = text.windows(2).rposition(|two| two == b"[]");
-        let mut end = text.split_off(at.map_or(text.len(), |at| at + 1));
+        let key = if matches!(self.shape, Kind::Table(_)) { "rows" } else { "items" };
+        // Of the keys at the top of a text, one has this name.
+        let items = match (self.shown.format, self.shown.pretty) {
+            (Format::Yaml, _) => format!("\n{key}: []"),
+            (Format::Json, true) => format!("\n  \"{key}\": []"),
+            (Format::Json, false) => format!("\"{key}\":[]"),
+        };
+        let at = memchr::memmem::rfind(text, items.as_bytes());
+        let mut end = text.split_off(at.map_or(text.len(), |at| at + items.len() - 1));
         match (self.shown.format, self.shown.pretty) {
             (Format::Yaml, _) => {
                 // The items follow `items:` on lines of their own.
@@ -169,7 +361,7 @@ impl Writer {
         self.shown.format == Format::Json && !self.shown.pretty
     }
 
-    fn json(&self, item: Item<'_>, out: &mut Vec<u8>) {
+    fn json(&self, item: write::Item<'_>, out: &mut Vec<u8>) {
         match self.shape {
             Kind::Plain(group, _) => write::list_item(group, item, out),
             Kind::Partial(version) => write::partial_inside(item, version, out),
@@ -177,7 +369,7 @@ impl Writer {
         }
     }
 
-    fn formatted(&self, item: Item<'_>, out: &mut Vec<u8>) {
+    fn formatted(&self, item: write::Item<'_>, out: &mut Vec<u8>) {
         let mut json = Vec::new();
         self.json(item, &mut json);
         if self.shown.format == Format::Yaml {
@@ -195,6 +387,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     use crate::request::accept::Include;
 
     fn stored(name: &str) -> Stored {
@@ -227,7 +420,7 @@ mod tests {
     }
 
     /// Writes a list at once, then formats it.
-    fn whole(shown: Shown, meta: &ListMeta, items: &[Stored]) -> Vec<u8> {
+    fn whole(shown: ResponseFormat, meta: &ListMeta, items: &[Stored]) -> Vec<u8> {
         let items = items.iter().map(|stored| (stored, 5));
         let mut text = Vec::new();
         match kind(shown.shape) {
@@ -239,7 +432,7 @@ mod tests {
     }
 
     /// Formats and writes one item after the other.
-    fn in_parts(shown: Shown, meta: &ListMeta, items: &[Stored]) -> Vec<u8> {
+    fn in_parts(shown: ResponseFormat, meta: &ListMeta, items: &[Stored]) -> Vec<u8> {
         let shape = kind(shown.shape);
         let writer = Writer { shape, shown };
         let (_, mut text) = formatted(shown, writer.empty(meta));
@@ -267,7 +460,7 @@ mod tests {
         let formats = [(Format::Json, false), (Format::Json, true), (Format::Yaml, false)];
         for shape in [Shape::Plain, Shape::Partial(version), table] {
             for (format, pretty) in formats {
-                let shown = Shown { format, pretty, shape };
+                let shown = ResponseFormat { format, pretty, shape };
                 for items in [&all[..1], &all[..]] {
                     let texts = [whole, in_parts].map(|write| write(shown, &meta, items));
                     let [expected, text] = texts.map(|text| String::from_utf8(text).unwrap());

@@ -22,6 +22,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("crates/server-deployments/src", &["apply", "deployments", "client"]),
     ("crates/server/src/serve", &["openapi", "deployments", "instances", "ui"]),
     ("crates/function/src", &["plan", "input", "update", "ownership", "placing", "run"]),
+    ("crates/workspace/src", &["expansion", "check"]),
     ("crates/cli/src", &["args", "output", "programs", "commands", "tips"]),
     ("crates/object-check/src", &["walk", "functions", "custom"]),
     ("crates/authoring/src", &["form", "lint", "merge"]),
@@ -49,7 +50,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "crates/cli/src/commands",
-        &["expansion", "process", "explain", "build", "edit", "export", "validate", "dm"],
+        &["expansion", "process", "explain", "build", "edit", "export", "dm"],
     ),
 ];
 

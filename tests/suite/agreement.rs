@@ -4,7 +4,11 @@
 //! - An error of `validate` is true: `process` refuses the Template, or makes an object of it that
 //!   has the fault. Faults are looked for here without the code of `validate`.
 //! - Where all values are known, what `process` refuses is an error of `validate` too.
+//!
+//! The commands also agree about the inputs of the cases (`commands`).
 #![expect(clippy::indexing_slicing, reason = "what is not there in JSON is null")]
+
+mod commands;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -34,6 +38,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("agreement/what_process_refuses_is_an_error_of_validate", || {
             property(refusals_are_found)
         }),
+        Trial::test("agreement/commands_refuse_the_same_at_the_same_place", commands::agree),
     ]
 }
 

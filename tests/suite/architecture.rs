@@ -37,6 +37,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("crates/server-core/src", &["store", "flow_control", "telemetry", "auth", "aggregation"]),
     ("crates/server/src/ui", &["pages", "deployments"]),
     ("crates/function/src", &["plan", "input", "update", "ownership", "placing", "run"]),
+    ("crates/workspace/src", &["expansion", "check"]),
     ("crates/cli/src", &["args", "output", "programs", "commands", "tips"]),
     ("crates/object-check/src", &["walk", "functions", "custom"]),
     ("crates/authoring/src", &["form", "lint", "merge"]),
@@ -64,7 +65,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "crates/cli/src/commands",
-        &["expansion", "process", "explain", "build", "edit", "export", "validate", "dm"],
+        &["expansion", "process", "explain", "build", "edit", "export", "dm"],
     ),
 ];
 

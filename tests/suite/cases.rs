@@ -198,6 +198,14 @@ impl Case {
         Ok(Self { path: PathBuf::from(&name), name, words: self.words.clone(), files })
     }
 
+    /// The same case with other arguments, in a folder of its own.
+    pub(crate) fn asking(&self, name: &str, arguments: &[String]) -> Result<Self, String> {
+        let mut case = self.whole(format!("{name}/{}", self.name))?;
+        case.files.insert("args".to_owned(), arguments.join("\n").into_bytes());
+        case.words.clear();
+        Ok(case)
+    }
+
     /// A case of a text as in a file.
     pub(crate) fn of(name: &str, text: &str) -> Self {
         let (words, files) = split(text.as_bytes());

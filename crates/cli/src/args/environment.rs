@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use krm_template_exec::disk::Disk;
+use krm_template_exec::console::Console;
+use krm_template_exec::disk::{Disk, LoadRestrictor};
 use krm_template_exec::subprocess::SEED;
 use krm_template_function::Environment;
 
@@ -46,5 +47,16 @@ pub(crate) fn environment<'e>(disk: &'e Disk, scope: &SeedScope) -> Environment<
         trace: None,
         #[cfg(feature = "deployment-manager")]
         python: None,
+    }
+}
+
+/// The files that `owner` may name.
+pub(crate) const fn disk(console: Console, owner: &'static str) -> Disk {
+    Disk {
+        console,
+        restrictor: LoadRestrictor::RootOnly,
+        owner,
+        way_out: "move it there",
+        clones: None,
     }
 }

@@ -2,11 +2,11 @@
 
 use clap::Args;
 
-use crate::commands::first_root::first_root;
 use crate::commands::parameters::open;
 use krm_template_authoring::form;
 use krm_template_engine::Template;
 use krm_template_exec::console::Console;
+use krm_template_workspace::expansion::first_root;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Write an HTML form for the values of a Template

@@ -1,8 +1,8 @@
 //! Without arguments: the KRM function on standard input and output.
 
-use crate::args::environment::{SeedScope, environment};
+use crate::args::environment::{SeedScope, disk, environment};
 use krm_template_exec::console::Console;
-use krm_template_exec::disk::{Disk, LoadRestrictor};
+use krm_template_exec::disk::Disk;
 use krm_template_exec::io;
 use krm_template_exec::status::{FAILED, OK, USAGE};
 use krm_template_function as function;
@@ -33,11 +33,8 @@ pub(crate) fn run(console: Console) -> anyhow::Result<u8> {
         }
     };
     let disk = Disk {
-        console,
-        restrictor: LoadRestrictor::RootOnly,
-        owner: "the Composition",
         way_out: "copy it there, or refer to a directory with a Composition that adds it",
-        clones: None,
+        ..disk(console, "the Composition")
     };
     let mut output = function::run(&source, &environment(&disk, &SeedScope::default()));
     let printed = io::print(output.list.iter().flat_map(Edited::pieces));

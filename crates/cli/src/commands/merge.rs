@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
+use crate::args::files::parse_all;
 use krm_core::names::check_object_name;
 use krm_template_authoring::merge::{self, Options, Prefer, Prefix, Rename};
 use krm_template_engine::OWN_GROUP;
@@ -11,7 +12,6 @@ use krm_template_exec::console::Console;
 use krm_template_exec::io;
 use krm_template_exec::status::USAGE;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode};
 
 /// Merge several Templates into one
@@ -162,11 +162,7 @@ fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Arc<Document>>> {
     diagnostics.take(io::check_stdin(files.iter()))?;
-    let sources = files.iter().map(|file| console.read(file));
-    let sources: Vec<Arc<Source>> = sources.filter_map(|source| diagnostics.take(source)).collect();
-    let documents = sources.iter().map(Document::parse);
-    let documents: Vec<Arc<Document>> =
-        documents.filter_map(|document| diagnostics.take(document).map(Arc::new)).collect();
+    let documents = parse_all(files, console, diagnostics);
     for document in &documents {
         if document.roots().next().is_none() {
             let name = document.source().name();

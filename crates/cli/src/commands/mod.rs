@@ -8,11 +8,9 @@ pub(crate) mod edit;
 mod expansion;
 pub(crate) mod explain;
 pub(crate) mod export;
-mod first_root;
 #[cfg(feature = "form")]
 pub(crate) mod form;
 pub(crate) mod function;
-mod kustomization;
 pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod parameters;

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
-use crate::commands::first_root::first_root;
-use crate::commands::kustomization::Kustomizations;
+use crate::args::environment::disk;
 use crate::output::table;
 use krm_core::long_lists::LONG_LISTS;
 use krm_core::visible::on_one_line;
@@ -14,6 +13,8 @@ use krm_template_authoring::schema;
 use krm_template_engine::{self as template, Template, ValuesFormat};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
+use krm_template_workspace::Listings;
+use krm_template_workspace::expansion::first_root;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, Value};
@@ -134,7 +135,8 @@ struct Shelved {
 /// The Templates in the files of a directory, but for patches of Templates.
 fn read_all(files: Vec<String>, console: Console, diagnostics: &mut Diagnostics) -> Vec<Shelved> {
     let mut library = Vec::new();
-    let mut kustomizations = Kustomizations::default();
+    let disk = disk(console, "the Kustomization");
+    let mut listings = Listings::new(&disk);
     for file in files {
         let Some(source) = diagnostics.take(console.read(&file)) else {
             continue;
@@ -149,7 +151,7 @@ fn read_all(files: Vec<String>, console: Console, diagnostics: &mut Diagnostics)
             }
         };
         let mut roots = lint::templates(&document).peekable();
-        if roots.peek().is_none() || kustomizations.that_patches_with(&file).is_some() {
+        if roots.peek().is_none() || listings.that_patches_with(&file).is_some() {
             console.info(format!("`{file}` does not contain a Template, and is skipped"));
             continue;
         }

@@ -43,8 +43,14 @@ impl Directory {
         output: Output,
         diagnostics: &mut Diagnostics,
     ) -> anyhow::Result<Option<Prepared>> {
-        let folder = self.output_dir.as_deref().unwrap_or_default();
-        output.prepare(folder, Mode { overwrite: self.overwrite, prune: self.prune }, diagnostics)
+        Ok(match output {
+            Output::Text(pieces) => Some(Prepared::Text(pieces, None)),
+            Output::Files(files) => {
+                let folder = self.output_dir.as_deref().unwrap_or_default();
+                let mode = Mode { overwrite: self.overwrite, prune: self.prune };
+                Writing::prepare(folder, &files, mode, diagnostics)?.map(Prepared::Files)
+            }
+        })
     }
 }
 
@@ -57,22 +63,6 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// Prepares what may fail, for standard output or a directory. Returns nothing if files must not
-    /// be overwritten, which is reported.
-    pub(crate) fn prepare(
-        self,
-        folder: &str,
-        mode: Mode,
-        diagnostics: &mut Diagnostics,
-    ) -> anyhow::Result<Option<Prepared>> {
-        Ok(match self {
-            Self::Text(pieces) => Some(Prepared::Text(pieces, None)),
-            Self::Files(files) => {
-                Writing::prepare(folder, &files, mode, diagnostics)?.map(Prepared::Files)
-            }
-        })
-    }
-
     /// Prepares what may fail, for a file, or a directory whose files are replaced.
     pub(crate) fn prepare_at(self, path: &str) -> anyhow::Result<Prepared> {
         Ok(match self {

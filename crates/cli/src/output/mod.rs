@@ -6,4 +6,4 @@ pub(crate) mod directory;
 pub(crate) mod mask;
 mod record;
 pub(crate) mod table;
-pub(crate) mod writing;
+mod writing;

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use crate::programs::repository::Repository;
 use krm_core::files::{self, Checkout};
 use krm_template_composition::{Chart, Functions, Program, Transformer};
+use krm_template_workspace::build::NOT_RUN;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
-
-/// The rule of the error for a program that is not run.
-pub(crate) const NOT_RUN: &str = "not-run";
 
 /// Runs no programs of others.
 pub(crate) struct NoPrograms;

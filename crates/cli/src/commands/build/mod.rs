@@ -4,13 +4,13 @@ mod arguments;
 mod output;
 mod stats;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use self::arguments::Arguments;
 use crate::args::environment::environment;
-use crate::args::object_check::check_built;
+use crate::args::files::parse_all;
 use crate::output::destination::Output;
 use crate::output::diff;
 use crate::output::mask::Secrets;
@@ -18,16 +18,17 @@ use crate::programs::Programs;
 use crate::programs::clones::Git;
 use crate::programs::containers::Roots;
 use krm_core::files::join;
-use krm_template_composition::chain::{Build, Built, Stat};
+use krm_template_composition::chain::Stat;
 use krm_template_composition::{self as composition, KUSTOMIZATIONS, Resource, Step};
-use krm_template_engine::Trace;
 use krm_template_exec::console::Console;
 use krm_template_exec::disk::{Disk, WAY_OUT};
 use krm_template_exec::interruption::Interruption;
 use krm_template_exec::io;
 use krm_template_exec::status::{FAILED, OK, USAGE};
-use krm_template_function::{Environment, InProcess};
+#[cfg(feature = "deployment-manager")]
+use krm_template_function::Environment;
 use krm_template_object_check::Checker;
+use krm_template_workspace::build::{Builder, Built};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
@@ -92,7 +93,7 @@ fn build(
         way_out: WAY_OUT,
         clones: programs.git.as_ref().map(Git::directory).transpose()?,
     };
-    let documents = documents(given, diagnostics);
+    let documents = parse_all(given, programs.console, diagnostics);
     let ending = arguments.ending();
     let mut list = composition::consolidate_root(&disk, path, &ending, diagnostics);
     if list.is_empty() && given.is_empty() && !diagnostics.has_errors() {
@@ -195,15 +196,6 @@ fn publish(
     Ok(OK)
 }
 
-/// The files with resources.
-fn documents(paths: &[String], diagnostics: &mut Diagnostics) -> Vec<Arc<Document>> {
-    let documents = paths.iter().filter_map(|path| {
-        let source = diagnostics.take(io::read(path))?;
-        diagnostics.take(Document::parse(&source)).map(Arc::new)
-    });
-    documents.collect()
-}
-
 /// The resources in these files.
 fn objects<'d>(documents: &'d [Arc<Document>], diagnostics: &mut Diagnostics) -> Vec<Resource<'d>> {
     let mut all = Vec::new();
@@ -223,37 +215,30 @@ fn make<'d>(
     programs: &Programs,
     diagnostics: &mut Diagnostics,
 ) -> Option<Made> {
-    let secrets = RefCell::new(Secrets::default());
-    let traced = RefCell::new(Vec::new());
-    let has_diff = arguments.diff_against.is_some();
-    let trace = |mut trace: Trace| {
-        if has_diff {
-            let mut secrets = secrets.borrow_mut();
-            trace.objects.iter().for_each(|object| secrets.add(object));
-        }
-        traced.borrow_mut().append(&mut trace.objects);
-    };
-    let environment = Environment {
-        trace: (has_diff || checker.is_some()).then_some(&trace),
-        ..environment(disk, &arguments.seed_scope)
-    };
+    let environment = environment(disk, &arguments.seed_scope);
     #[cfg(feature = "deployment-manager")]
     let environment = Environment {
         python: Some(arguments.python.interpreters(&programs.interruption)),
         ..environment
     };
-    let functions = InProcess::new(&environment, programs);
-    let build = Build::new(disk, &functions);
-    let Built { mut resources, stats, .. } = build.run(list, given, diagnostics);
+    let builder = Builder {
+        environment: &environment,
+        functions: programs,
+        keeps_history: false,
+        traces: arguments.diff_against.is_some() || checker.is_some(),
+    };
+    let built = builder.run(list, given, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
-    resources.retain(|resource| !resource.is_local());
     if let Some(checker) = checker {
-        check_built(&resources, &traced.borrow(), checker, diagnostics);
+        built.check(checker, diagnostics);
     }
+    let mut secrets = Secrets::default();
+    built.traced.iter().for_each(|object| secrets.add(object));
+    let Built { resources, stats, .. } = built;
     let output = output::of(&resources, arguments, diagnostics)?;
     // The program ends here, so freeing all resources would be wasted time.
     std::mem::forget(resources);
-    Some(Made { output, stats, secrets: secrets.take() })
+    Some(Made { output, stats, secrets })
 }

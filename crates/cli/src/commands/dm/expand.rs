@@ -4,9 +4,8 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
 use crate::commands::dm::input::Input;
-use crate::output::destination::Output;
+use crate::output::destination::{Directory, Output};
 use crate::output::directory;
-use crate::output::writing::Mode;
 use krm_core::scope::set_namespace;
 use krm_core::visible::on_one_line;
 use krm_template_deployment_manager::expansion::Expansion;
@@ -24,7 +23,10 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 /// Prints the resources that its templates create. Imports are collected from files as gcloud does;
 /// nothing is fetched.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    mut_arg("output_dir", |directory| directory.requires("objects"))
+)]
 pub(super) struct Arguments {
     #[command(flatten)]
     input: Input,
@@ -69,19 +71,8 @@ struct Objects {
     )]
     namespace: Option<String>,
 
-    /// Write a file for each object to a directory
-    #[arg(
-        long,
-        value_name = "DIR",
-        requires = "objects",
-        value_parser = NonEmptyStringValueParser::new()
-    )]
-    output_dir: Option<String>,
-
-    /// With `--output-dir`, also replace links, files that krm-template did not write, and files
-    /// that were changed after it wrote them
-    #[arg(long, requires = "output_dir")]
-    overwrite: bool,
+    #[command(flatten)]
+    directory: Directory,
 }
 
 const EXAMPLES: &str = "\
@@ -111,9 +102,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         Ok(output) => output,
     };
     let mut found = Diagnostics::new();
-    let folder = arguments.kubernetes.output_dir.as_deref().unwrap_or_default();
-    let mode = Mode { overwrite: arguments.kubernetes.overwrite, ..Mode::default() };
-    let prepared = output.prepare(folder, mode, &mut found)?;
+    let prepared = arguments.kubernetes.directory.prepare(output, &mut found)?;
     console.report(&found);
     let Some(prepared) = prepared else {
         return Ok(FAILED);
@@ -148,7 +137,7 @@ impl Objects {
             OutputFormat::Name => Format::Name,
         };
         let mut found = Diagnostics::new();
-        let output = if self.output_dir.is_some() {
+        let output = if self.directory.output_dir.is_some() {
             let files = made.filter_map(|object| directory::file(&object, format, &mut found));
             let files = files.collect::<Vec<_>>();
             directory::check(&files, &mut found);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::args::files::read_all;
 use crate::commands::expansion::arguments::Arguments;
 use krm_core::long_lists::LONG_LISTS;
 use krm_template_engine::env_file;
@@ -39,10 +40,7 @@ impl Inputs {
         let paths = paths.chain(value_files.iter().map(|(_, path)| path));
         let paths = paths.chain(others);
         diagnostics.take(io::check_stdin(paths))?;
-        let mut read = |paths: &[String]| -> Vec<Arc<Source>> {
-            let sources = paths.iter().map(|path| console.read(path));
-            sources.filter_map(|source| diagnostics.take(source)).collect()
-        };
+        let mut read = |paths: &[String]| read_all(paths, console, diagnostics);
         let templates = read(&arguments.filename);
         let parameter_files = read(&arguments.parameter_files);
         let env_files = read(&arguments.env_files);

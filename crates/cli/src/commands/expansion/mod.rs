@@ -2,23 +2,20 @@
 
 mod arguments;
 mod inputs;
-mod inspection;
-mod targets;
 mod values;
 
 pub(crate) use self::arguments::Arguments;
 
 use self::inputs::Inputs;
-use self::inspection::Inspector;
-use self::targets::Targets;
 use crate::args::environment;
 use krm_template_engine::{
     self as template, Assignment, Cause, Generation, Inspect, Label, Options, Scope, Seed, SetBy,
     Template, Trace,
 };
 use krm_template_exec::console::Console;
-use krm_template_function::plan::{self, Input, InputOrigin, Instance, Plan};
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
+use krm_template_function::plan::{self, Input, InputOrigin, Instance};
+use krm_template_workspace::expansion::{self, Inspector, Targets};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::{Document, SharedNode};
 
 impl Arguments {
@@ -93,7 +90,7 @@ impl Arguments {
         let roots = inputs.documents.iter().flat_map(SharedNode::roots);
         let objects = plan::Inputs::of(roots.filter_map(Input::of_document), InputOrigin::Files);
         let instance = self.instance.as_deref();
-        let targets = targets::read(&inputs.documents, &objects, instance, diagnostics)?;
+        let targets = expansion::read(&inputs.documents, &objects, instance, diagnostics)?;
         let labels = self.given_labels(diagnostics);
         Some(Expansions { arguments: self, inputs, targets, labels })
     }
@@ -185,30 +182,6 @@ impl Expansions<'_> {
             is_own_namespace: arguments.namespace.is_none(),
         })
     }
-}
-
-/// Expands all instances of a plan as `process` does. Reports what it would refuse.
-pub(crate) fn check_plan(plan: Plan, diagnostics: &mut Diagnostics) {
-    let targets = Targets::new(plan);
-    for (instance, inspector) in targets.each() {
-        let options = Options {
-            labels: instance.labels.clone(),
-            namespace: instance.namespace.clone(),
-            inspect: Some(inspector),
-            ..Options::new(Generation::Random)
-        };
-        let mut found = Diagnostics::new();
-        if let Some(expander) = targets.plan.expanders.get(instance.expander) {
-            expander.expand(&instance.given, &options, &mut found, &mut |_, _| {});
-        }
-        // Warnings are those of the Template, or were reported.
-        found.retain(|one| one.severity == Severity::Error);
-        if let Some(place) = &instance.place {
-            found.relate(place, &format!("for the instance `{}`", instance.name));
-        }
-        diagnostics.append(found);
-    }
-    targets.check_objects(diagnostics);
 }
 
 /// One Template with its values. However often it is expanded, the objects are the same.

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use crate::commands::expansion::arguments::Arguments;
 use crate::commands::expansion::inputs::Inputs;
-use crate::commands::expansion::targets::Targets;
 use krm_template_engine::{
     self as template, AssignedValue, Assignment, Expander as _, Template, env_file,
 };
 use krm_template_exec::io;
 use krm_template_function::plan::Instance;
+use krm_template_workspace::expansion::Targets;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document};

@@ -1,13 +1,14 @@
 //! `krm-template explain`: the origin of an object or one of its fields.
 
 mod built;
-mod field;
 mod object;
-mod text;
+mod template;
+mod trail;
 
 use clap::Args;
 
-use self::object::{Candidate, Query, TracedObject};
+use self::object::{Candidate, Query};
+use self::template::{TemplateObject, hidden};
 use crate::commands::expansion::{self, Expansions};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
@@ -111,17 +112,15 @@ fn explain(
     if diagnostics.has_errors() {
         return None;
     }
-    let objects: Vec<TracedObject<'_>> = traces
-        .iter()
-        .flat_map(|(expansion, trace)| {
-            let objects = trace.objects.iter();
-            objects.map(move |object| TracedObject::new(expansion, trace, object))
-        })
-        .collect();
-    let hidden = text::hidden(&traces);
-    let candidates: Vec<Candidate<'_>> = objects.iter().map(TracedObject::candidate).collect();
+    let hidden = hidden(&traces);
+    let objects = traces.iter().flat_map(|(expansion, trace)| {
+        let objects = trace.objects.iter();
+        objects.map(|object| TemplateObject::new(expansion, trace, object, &hidden))
+    });
+    let objects: Vec<TemplateObject<'_>> = objects.collect();
+    let candidates: Vec<Candidate<'_>> = objects.iter().map(TemplateObject::candidate).collect();
     let (index, path) = diagnostics.take(query.find(&candidates))?;
-    let selection = diagnostics.take(field::select(objects.get(index)?, path));
+    let text = diagnostics.take(trail::explain(objects.get(index)?, &path));
     diagnostics.conceal(&hidden);
-    Some(text::explanation(&selection?, &hidden))
+    text
 }

@@ -1,9 +1,7 @@
 //! Finds the requested object.
 
-use crate::commands::expansion::Expansion;
 use krm_core::identity::group;
 use krm_core::kind_names::is_called;
-use krm_template_engine::{Trace, Traced};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -29,38 +27,6 @@ pub(super) struct Candidate<'m> {
     pub(super) place: Option<Place>,
     /// The instance for which it is made; empty without one.
     pub(super) instance: &'m str,
-}
-
-/// An object of a Template with the origin of its fields.
-pub(super) struct TracedObject<'m> {
-    pub(super) expansion: &'m Expansion<'m>,
-    pub(super) trace: &'m Trace,
-    pub(super) object: &'m Traced,
-}
-
-impl<'m> TracedObject<'m> {
-    pub(super) const fn new(
-        expansion: &'m Expansion<'m>,
-        trace: &'m Trace,
-        object: &'m Traced,
-    ) -> Self {
-        Self { expansion, trace, object }
-    }
-
-    /// Converts it to a candidate.
-    pub(super) fn candidate(&self) -> Candidate<'m> {
-        let section = self.object.sections.first();
-        Candidate {
-            value: &self.object.value,
-            place: section.map(|section| section.place.clone()),
-            instance: self.expansion.instance,
-        }
-    }
-
-    /// The object in the form `Deployment/web`.
-    pub(super) fn title(&self) -> String {
-        self.candidate().title()
-    }
 }
 
 impl<'m> Candidate<'m> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::builder::{PossibleValue, StringValueParser};
 use clap::{Args, ValueEnum};
 
+use crate::args::files::files_of;
 use crate::args::suggested::Suggested;
 use crate::commands::export::kubectl::Kubectl;
 use krm_core::label_selector::LabelSelector;
@@ -238,22 +239,12 @@ fn read(
         [] => &stdin,
         paths => paths,
     };
-    if paths.iter().filter(|path| *path == "-").count() > 1 {
-        let problem = "`-` is given more than once, but standard input can be read only once";
-        diagnostics
-            .push(Diagnostic::error(problem).hint("replace one of them with the name of a file"));
+    if diagnostics.take(io::check_stdin(paths.iter())).is_none() {
         return Vec::new();
     }
     let mut sources = Vec::new();
-    for path in paths {
-        let files = match diagnostics.take(io::yaml_files(path, &[])) {
-            None => continue,
-            Some(None) => vec![path.clone()],
-            Some(Some(files)) => files,
-        };
-        for file in files {
-            sources.extend(diagnostics.take(console.read(&file).map_err(hide)));
-        }
+    for file in paths.iter().flat_map(|path| files_of(path, diagnostics)).collect::<Vec<_>>() {
+        sources.extend(diagnostics.take(console.read(&file).map_err(hide)));
     }
     sources
 }

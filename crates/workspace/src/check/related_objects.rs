@@ -9,14 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::file::File;
-use super::kustomizations;
 #[cfg(feature = "deployment-manager")]
 use super::kustomizations::NO_PYTHON;
-#[cfg(feature = "deployment-manager")]
-use crate::args::environment::{SeedScope, environment};
-use crate::args::object_check::{has_placeholder, with_items};
-use crate::commands::expansion;
-use crate::commands::kustomization::{Kustomizations, Listed};
+use super::kustomizations::{Builds, Machine};
+use crate::expansion;
+use crate::listing::{Listed, Listing, Listings};
+use crate::objects::{has_placeholder, with_items};
 use krm_core::fields;
 use krm_core::files;
 use krm_core::identity;
@@ -25,8 +23,6 @@ use krm_template_composition::{GROUP, consolidate_node};
 use krm_template_engine::{
     self as template, Assignment, Generation, OWN_GROUP, Options, Template, values_of_file,
 };
-use krm_template_exec::console::Console;
-use krm_template_exec::disk::{Disk, LoadRestrictor};
 #[cfg(feature = "deployment-manager")]
 use krm_template_function as function;
 use krm_template_function::plan::{self, Input, InputOrigin};
@@ -39,49 +35,39 @@ use krm_yaml::{Cursor, Document, DuplicateKeys, SharedNode, View};
 /// All fields of a `ParameterValues`.
 const VALUES_FIELDS: [&str; 6] = ["apiVersion", "kind", "metadata", "template", "values", "data"];
 
-/// How many of each there are.
-#[derive(Default)]
-pub(super) struct Counts {
-    pub(super) instances: usize,
-    pub(super) values: usize,
-    pub(super) compositions: usize,
-    pub(super) deployments: usize,
-    pub(super) kustomizations: usize,
-    pub(super) objects: usize,
-}
-
-impl Counts {
-    /// Whether there are none at all.
-    pub(super) const fn is_empty(&self) -> bool {
-        let others = self.deployments + self.kustomizations + self.objects;
-        self.instances + self.values + self.compositions + others == 0
-    }
-
-    fn add(&mut self, kind: Kind) {
-        *match kind {
-            Kind::Instance => &mut self.instances,
-            Kind::Values => &mut self.values,
-            Kind::Composition => &mut self.compositions,
-            Kind::Deployment => &mut self.deployments,
-            Kind::Kustomization => &mut self.kustomizations,
-            Kind::Object => &mut self.objects,
-        } += 1;
-    }
-}
-
-/// The kinds of object besides Templates.
-#[derive(Clone, Copy)]
-enum Kind {
+/// The kinds of what is checked.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A Template.
+    Template,
+    /// A TemplateInstance.
     Instance,
+    /// A file of values, or `ParameterValues`.
     Values,
+    /// A Composition.
     Composition,
-    Deployment,
+    /// A Kustomization or Component.
     Kustomization,
+    /// A DeploymentConfiguration.
+    Deployment,
     /// Any other object of Kubernetes.
     Object,
 }
 
 impl Kind {
+    /// One of this kind, in messages.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Template => "Template",
+            Self::Instance => "TemplateInstance",
+            Self::Values => "values file",
+            Self::Composition => "Composition",
+            Self::Kustomization => "Kustomization",
+            Self::Deployment => "DeploymentConfiguration",
+            Self::Object => "object",
+        }
+    }
+
     fn of(one: &Found<'_>) -> Option<Self> {
         let (root, file) = (one.root, one.file);
         let kind = root.text_at(["kind"]).unwrap_or_default();
@@ -113,13 +99,6 @@ fn is_object(one: &Found<'_>) -> bool {
     is_whole && (one.file.is_named || one.listed != Listed::Patch)
 }
 
-/// Adds the custom resources that a file defines.
-pub(super) fn add_definitions(file: &File, server: &mut Checker) {
-    for root in file.roots().flat_map(with_items) {
-        server.define(root);
-    }
-}
-
 /// An object, and the file that it is in.
 struct Found<'d> {
     document: &'d Arc<Document>,
@@ -138,20 +117,20 @@ impl Found<'_> {
 /// to `checked`.
 pub(super) fn check(
     files: &[File],
-    kustomizations: &mut Kustomizations,
+    listings: &mut Listings<'_>,
+    builds: &mut Builds<'_>,
+    machine: &Machine<'_>,
     server: &mut Checker,
-    console: Console,
     findings: &mut Diagnostics,
     checked: &mut BTreeSet<String>,
-) -> Counts {
-    let mut counts = Counts::default();
-    let mut said = BTreeSet::new();
+) -> BTreeMap<Kind, usize> {
+    let mut counts = BTreeMap::new();
     let mut roots = Vec::new();
     for file in files {
         let Ok(document) = &file.document else {
             continue;
         };
-        let listed = match kustomizations.listed(&file.path) {
+        let listed = match listings.listed(&file.path) {
             Listed::No if file.is_composed => Listed::Resource,
             listed => listed,
         };
@@ -168,30 +147,24 @@ pub(super) fn check(
         if matches!(kind, Kind::Values) && !is_object && near.templates.is_empty() {
             continue;
         }
-        counts.add(kind);
+        *counts.entry(kind).or_default() += 1;
         checked.insert(one.file.path.clone());
         let mut found = match kind {
             Kind::Instance => instance(one, &near, server),
             Kind::Values => values(one, &near),
-            Kind::Composition => composition(one, console),
+            Kind::Composition => composition(one, machine),
             Kind::Deployment => deployment(one, &near),
             Kind::Kustomization => {
-                let disk = disk(console, "the Kustomization");
-                kustomizations::check_node(one.document, one.root, disk, server)
+                let listing = Listing::of(&one.file.path, Some(Arc::clone(one.document)));
+                builds.kustomize(&listing, false, Some(&mut *server))
             }
-            Kind::Object => object(one, server),
+            Kind::Object | Kind::Template => object(one, server),
         };
         found.attribute_to_rule("structure");
         if is_object {
             found.attribute_to(&identity::reference(one.root));
             lint::warn_about_annotations(one.root, &mut found);
         }
-        // What is imported by two Compositions is wrong once.
-        found.retain(|one| {
-            let place = one.place.as_ref();
-            let place = place.map(|at| (files::join(".", at.source.name()), at.range.start));
-            said.insert((one.message.clone(), place, one.related.len()))
-        });
         findings.append(found);
     }
     counts
@@ -428,34 +401,24 @@ fn unknown_fields(root: Cursor<'_>, found: &mut Diagnostics) {
     }
 }
 
-/// The files that `owner` may name.
-pub(super) const fn disk(console: Console, owner: &'static str) -> Disk {
-    Disk {
-        console,
-        restrictor: LoadRestrictor::RootOnly,
-        owner,
-        way_out: "move it there",
-        clones: None,
-    }
-}
-
 /// A Composition, with all that it imports and overrides.
-fn composition(one: &Found<'_>, console: Console) -> Diagnostics {
+fn composition(one: &Found<'_>, machine: &Machine<'_>) -> Diagnostics {
     let mut found = Diagnostics::new();
     let directory = files::directory_of(&one.file.path);
-    let disk = disk(console, "the Composition");
     #[cfg_attr(
         not(feature = "deployment-manager"),
         expect(unused_variables, reason = "only a DeploymentConfiguration is looked into")
     )]
-    let steps = consolidate_node(&disk, one.document, one.root.id(), directory, &mut found);
+    let steps =
+        consolidate_node(machine.compositions, one.document, one.root.id(), directory, &mut found);
     found.attribute_to_rule("composition");
     #[cfg(feature = "deployment-manager")]
     for step in &steps {
         if step.is_own() && step.transformer.id.kind == function::DEPLOYMENT {
             let environment = function::Environment {
+                files: Some(machine.compositions),
                 python: Some(Arc::new(NO_PYTHON)),
-                ..environment(&disk, &SeedScope::default())
+                ..machine.environment.clone()
             };
             let mut wrong = function::check_deployment(&step.transformer, &environment);
             wrong.attribute_to_rule("structure");

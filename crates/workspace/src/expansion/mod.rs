@@ -3,45 +3,47 @@
 //! Where there is a TemplateInstance, it says so. Else it is as with `oc process`: the first
 //! document of the last file is the Template.
 
+mod inspection;
+
 use std::sync::Arc;
 
-use crate::commands::expansion::inspection::{self, Inspector};
-use crate::commands::first_root::first_root;
+pub use self::inspection::Inspector;
+
 use krm_template_authoring::lint;
-use krm_template_engine::{Expander, Template};
+use krm_template_engine::{Expander, Generation, Options, Template};
 use krm_template_function::plan::{self, Instance, Plan};
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Document, SharedNode};
 
 /// The instances to expand, and the objects that each expansion created.
-pub(super) struct Targets {
-    pub(super) plan: Plan,
+pub struct Targets {
+    plan: Plan,
     /// One for each instance of the plan.
-    pub(super) inspectors: Vec<Inspector>,
+    inspectors: Vec<Inspector>,
 }
 
 impl Targets {
-    pub(super) fn new(plan: Plan) -> Self {
+    fn new(plan: Plan) -> Self {
         let several = plan.instances.len() > 1;
         let inspectors = plan.instances.iter().map(|_| Inspector::new(several));
         Self { inspectors: inspectors.collect(), plan }
     }
 
     /// The Template of an instance.
-    pub(super) fn template(&self, instance: &Instance) -> Option<&Template> {
+    pub fn template(&self, instance: &Instance) -> Option<&Template> {
         self.plan.expanders.get(instance.expander)?.template()
     }
 
     /// The Templates, each once, in the order of the files.
-    pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
         let expanders = self.plan.expanders.iter();
         expanders.filter_map(|expander| expander.template())
     }
 
     /// Reports the objects that were made more than once, and warns of selectors that select the
     /// pods of another instance.
-    pub(super) fn check_objects(&self, diagnostics: &mut Diagnostics) {
+    pub fn check_objects(&self, diagnostics: &mut Diagnostics) {
         inspection::duplicates(&self.plan, &self.inspectors, diagnostics);
         if !diagnostics.has_errors() {
             inspection::crossings(&self.plan, &self.inspectors, diagnostics);
@@ -49,14 +51,14 @@ impl Targets {
     }
 
     /// The instances with what was seen of their objects.
-    pub(super) fn each(&self) -> impl Iterator<Item = (&Instance, &Inspector)> {
+    pub fn each(&self) -> impl Iterator<Item = (&Instance, &Inspector)> {
         self.plan.instances.iter().zip(&self.inspectors)
     }
 }
 
 /// Finds what is expanded. `only` is the name of the instance that is meant. All errors go to
 /// `diagnostics`.
-pub(super) fn read(
+pub fn read(
     documents: &[Arc<Document>],
     inputs: &plan::Inputs,
     only: Option<&str>,
@@ -139,4 +141,48 @@ fn unknown(name: &str, known: &[String]) -> Diagnostic {
     let meant = closest(name, known.iter().map(String::as_str));
     let hint = meant.map_or_else(list, |known| format!("did you mean `{known}`?"));
     Diagnostic::error(format!("instance `{name}` not found")).hint(hint)
+}
+
+/// Expands all instances of a plan as `process` does. Reports what it would refuse.
+pub(crate) fn check_plan(plan: Plan, diagnostics: &mut Diagnostics) {
+    let targets = Targets::new(plan);
+    for (instance, inspector) in targets.each() {
+        let options = Options {
+            labels: instance.labels.clone(),
+            namespace: instance.namespace.clone(),
+            inspect: Some(inspector),
+            ..Options::new(Generation::Random)
+        };
+        let mut found = Diagnostics::new();
+        if let Some(expander) = targets.plan.expanders.get(instance.expander) {
+            expander.expand(&instance.given, &options, &mut found, &mut |_, _| {});
+        }
+        // Warnings are those of the Template, or were reported.
+        found.retain(|one| one.severity == Severity::Error);
+        if let Some(place) = &instance.place {
+            found.relate(place, &format!("for the instance `{}`", instance.name));
+        }
+        diagnostics.append(found);
+    }
+    targets.check_objects(diagnostics);
+}
+
+/// The document of the stream that is processed: the first that is not empty.
+pub fn first_root(document: &Arc<Document>, diagnostics: &mut Diagnostics) -> Option<SharedNode> {
+    let mut roots = SharedNode::roots(document);
+    let Some(root) = roots.next() else {
+        let name = document.source().name();
+        diagnostics.push(
+            Diagnostic::error(format!("`{name}` is empty, expected a Template"))
+                .hint("`krm-template --help` shows a small example"),
+        );
+        return None;
+    };
+    if let Some(second) = roots.next() {
+        diagnostics.push(
+            Diagnostic::warning("found several documents, only the first is processed")
+                .at(second.cursor().key_place()),
+        );
+    }
+    Some(root)
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use krm_yaml::Document;
 use krm_yaml::diagnostic::Result;
 use krm_yaml::source::Source;
-use krm_yaml::{Cursor, Document};
 
-/// A file that was read.
-pub(super) struct File {
+/// A file that is checked.
+pub struct File {
     pub(super) path: String,
     pub(super) document: Result<Arc<Document>>,
     pub(super) source: Arc<Source>,
@@ -18,13 +18,9 @@ pub(super) struct File {
 }
 
 impl File {
-    pub(super) fn parse(path: String, source: Arc<Source>, is_named: bool) -> Self {
+    /// Parses a file. Whether the arguments name it decides what is reported of it.
+    pub fn parse(path: String, source: Arc<Source>, is_named: bool) -> Self {
         let document = Document::parse(&source).map(Arc::new);
         Self { path, document, source, is_named, is_composed: false }
-    }
-
-    /// The documents; none of a file that is not YAML or JSON.
-    pub(super) fn roots(&self) -> impl Iterator<Item = Cursor<'_>> {
-        self.document.iter().flat_map(|document| document.roots())
     }
 }

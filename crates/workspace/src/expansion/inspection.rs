@@ -16,7 +16,7 @@ use krm_yaml::source::Place;
 
 /// Records the objects that one expansion creates.
 #[derive(Debug, Default)]
-pub(super) struct Inspector {
+pub struct Inspector {
     /// In any order: several threads add to it.
     made: Mutex<Vec<CreatedObject>>,
     /// In any order, too; `None` for the only instance.

@@ -1,0 +1,170 @@
+//! Explains an object or one of its fields by the origin of its fields.
+
+use crate::output::table;
+use krm_core::report;
+use krm_template_exec::io;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::shorten::MASK;
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{FieldPath, Step};
+
+/// The maximum number of fields in a hint.
+const MAX_LISTED: usize = 10;
+
+/// The origin of a field, or of a list or mapping.
+#[derive(Default)]
+pub(super) struct Origin {
+    /// The value as JSON, which distinguishes numbers from strings of digits; none if it is secret.
+    pub(super) value: Option<String>,
+    /// What set it; none if it is as it was written.
+    pub(super) setter: Option<String>,
+    pub(super) place: Option<Place>,
+    /// The names of the parameters that it refers to.
+    pub(super) parameters: Vec<String>,
+    /// Whether it is a part of the value of the last of them.
+    pub(super) is_part: bool,
+}
+
+/// An object that knows where its fields come from.
+pub(super) trait Trail {
+    /// The object in the form `Deployment/web`.
+    fn title(&self) -> String;
+
+    /// Its scalars, empty lists and empty mappings, each once; without secrets.
+    fn fields(&self) -> Vec<FieldPath>;
+
+    /// The origin of one of these.
+    fn origin(&self, index: usize) -> Origin;
+
+    /// The origin of a list or mapping that is not empty, with `fields` of it.
+    fn section(&self, path: &FieldPath, fields: &[usize]) -> Origin;
+
+    /// A field in messages. In a key such as `password:TEXT` of a secret, a space is missing.
+    fn named(&self, path: &FieldPath) -> String;
+
+    /// Hides excerpts that would show a secret.
+    fn conceal(&self, path: &FieldPath, diagnostics: &mut Diagnostics);
+
+    /// The parameters that fields refer to, with their values and sources; none without a Template.
+    fn parameters(&self, fields: &[usize]) -> Option<Vec<[String; 3]>>;
+
+    /// What is left out of the object.
+    fn left_out(&self) -> Option<String>;
+}
+
+/// The value with its source lines, or a table of its fields; then the parameters.
+pub(super) fn explain(trail: &dyn Trail, path: &FieldPath) -> Result<String> {
+    let all = trail.fields();
+    let chosen = fields_at(&all, path);
+    let origins: Vec<Origin> = chosen.iter().map(|index| trail.origin(*index)).collect();
+    let only = match (chosen.as_slice(), origins.as_slice()) {
+        ([], _) => return Err(unknown(trail, &all, path)),
+        ([index], [origin]) if all.get(*index) == Some(path) => Some(origin),
+        _ => None,
+    };
+    let parameters = trail.parameters(&chosen);
+    let mut parts = Vec::new();
+    if !path.steps().is_empty() {
+        let title = trail.title();
+        let section = only.is_none().then(|| trail.section(path, &chosen));
+        let message = match (only, chosen.len()) {
+            (Some(field), _) => format!("`{path}` of {title} is {}{}", shown(field), cause(field)),
+            (None, 1) => format!("`{path}` of {title} has 1 field"),
+            (None, count) => format!("`{path}` of {title} has {count} fields"),
+        };
+        let mut found = Diagnostic::info(message);
+        found.place = only.or(section.as_ref()).and_then(|origin| origin.place.clone());
+        let mut found = Diagnostics::from(found);
+        trail.conceal(path, &mut found);
+        parts.push(report::text(&found, io::stdout_color()));
+    }
+    if only.is_none() {
+        let rows = chosen.iter().zip(&origins).map(|(index, origin)| {
+            let name = all.get(*index).map(|path| trail.named(path)).unwrap_or_default();
+            let place = origin.place.as_ref().map(Place::to_text);
+            let from: Vec<String> = origin.setter.clone().into_iter().chain(place).collect();
+            [name, table::shortened(&shown(origin)), from.join(", "), origin.parameters.join(", ")]
+        });
+        parts.push(if parameters.is_some() {
+            table::plain(["FIELD", "VALUE", "FROM", "PARAMETERS"], rows, io::width())
+        } else {
+            let rows = rows.map(|[field, value, from, _]| [field, value, from]);
+            table::plain(["FIELD", "VALUE", "FROM"], rows, io::width())
+        });
+    }
+    if let Some(rows) = parameters.filter(|rows| !rows.is_empty()) {
+        let head = ["PARAMETER", "VALUE", "FROM"];
+        parts.push(table::plain(head, rows.into_iter(), io::width()));
+    }
+    Ok(parts.join("\n"))
+}
+
+fn shown(origin: &Origin) -> String {
+    origin.value.clone().unwrap_or_else(|| MASK.to_owned())
+}
+
+/// The setter of the field, as a part of a sentence; empty for a field as it was written.
+fn cause(origin: &Origin) -> String {
+    match (&origin.setter, origin.parameters.last()) {
+        (Some(setter), _) => format!(", set by {setter}"),
+        (None, Some(name)) if origin.is_part => format!(", in the value of `{name}`"),
+        _ => String::new(),
+    }
+}
+
+/// The fields at a path, which is spelled as they are shown.
+fn fields_at(all: &[FieldPath], path: &FieldPath) -> Vec<usize> {
+    let all = all.iter().enumerate();
+    all.filter(|(_, field)| field.starts_with(path)).map(|(index, _)| index).collect()
+}
+
+/// The error for an unknown field, with the fields of its nearest existing parent.
+fn unknown(trail: &dyn Trail, all: &[FieldPath], path: &FieldPath) -> Box<Diagnostic> {
+    let mut parent = FieldPath::root();
+    let mut missing = None;
+    for step in path.steps() {
+        let next = parent.clone().join([step]);
+        if fields_at(all, &next).is_empty() {
+            missing = Some(step);
+            break;
+        }
+        parent = next;
+    }
+    let below = fields_at(all, &parent);
+    let mut diagnostic = Diagnostic::error(format!("{} has no field `{path}`", trail.title()));
+    let mut steps: Vec<&Step> = Vec::new();
+    for step in below.iter().filter_map(|at| all.get(*at)?.steps().get(parent.steps().len())) {
+        if !steps.contains(&step) {
+            steps.push(step);
+        }
+    }
+    if !parent.steps().is_empty() {
+        diagnostic.place = trail.section(&parent, &[]).place;
+    }
+    let names = steps.iter().map(|step| trail.named(&parent.clone().join([*step])));
+    let names: Vec<String> = names.collect();
+    let asked = missing.filter(|step| matches!(step, Step::Key(_)));
+    let asked = asked.map(|step| parent.clone().join([step]).to_string());
+    let meant = asked.and_then(|asked| closest(&asked, names.iter().map(String::as_str)));
+    let meant = meant.map(|meant| format!("did you mean `{meant}`?"));
+    let is_secret = || below.first().is_some_and(|index| trail.origin(*index).value.is_none());
+    let hint = match (steps.as_slice(), steps.len().saturating_sub(MAX_LISTED)) {
+        ([], _) if is_secret() => format!("the content of `{parent}` is secret"),
+        ([], _) => format!("`{parent}` has no fields"),
+        ([Step::Index(_), ..], _) => {
+            let items = if steps.len() == 1 { "item" } else { "items" };
+            let count = steps.len();
+            format!("`{parent}` has {count} {items}, counted from 0: `{parent}[0]`")
+        }
+        (_, more) => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let shown = names.get(..MAX_LISTED).unwrap_or(&names).join(", ");
+            match more {
+                0 => format!("the fields are {shown}"),
+                more => format!("the fields are {shown} and {more} more"),
+            }
+        }
+    };
+    diagnostic.maybe_hint(meant).hint(hint).maybe_hint(trail.left_out()).into()
+}

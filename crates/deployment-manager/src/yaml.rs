@@ -95,9 +95,9 @@ pub fn first_line(place: Place) -> Place {
 pub const fn kind_of(value: &Value<'_>) -> &'static str {
     match &value.data {
         Data::Scalar(Scalar::Null) => "nothing",
-        Data::Scalar(Scalar::Bool(_)) => "a bool",
+        Data::Scalar(Scalar::Bool(_)) => "a boolean",
         Data::Scalar(Scalar::Number(_)) => "a number",
-        Data::Scalar(Scalar::String(_)) => "a text",
+        Data::Scalar(Scalar::String(_)) => "a string",
         Data::Sequence(_) => "a list",
         Data::Mapping(_) => "a mapping",
     }

@@ -6,9 +6,9 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
 
-use crate::error::{Cause, ExpandError, Overrun, name_text};
-use crate::expand::check::{self, Failure, other};
-use crate::expand::meter::{self, Meter};
+use crate::error::{ExpandError, Failure, Overrun};
+use crate::expand::check;
+use crate::expand::meter::Meter;
 use crate::expand::outputs;
 use crate::expand::shared::copy_back;
 use crate::expand::warnings;
@@ -16,9 +16,9 @@ use crate::expansion::{Expansion, Layout, LayoutResource, Resource};
 use crate::jinja::{Context, Environment};
 use crate::model::{Env, Import, Limits, Request};
 use crate::python::{Call, Interpreter, Output, Session};
-use crate::references;
 use crate::schema::Schemas;
 use crate::yaml::{self, Located, kind_of};
+use crate::{references, repr};
 
 /// How deep templates may use one another.
 pub const MAX_NESTING: usize = 64;
@@ -35,7 +35,7 @@ const MAX_ERRORS: usize = 20;
 /// Expands a configuration.
 ///
 /// # Errors
-/// With all errors that were found, and the first of them in the words of the original service.
+/// With all errors that were found.
 pub fn expand<'r>(
     request: &'r Request,
     python: &mut dyn Interpreter,
@@ -46,7 +46,7 @@ pub fn expand<'r>(
 /// Expands a configuration, and stops when it exceeds the limits.
 ///
 /// # Errors
-/// As [`expand`]; with [`Cause::Limit`] if it was stopped.
+/// As [`expand`]; with an [`Overrun`] if it was stopped.
 pub fn expand_within<'r>(
     request: &'r Request,
     python: &mut dyn Interpreter,
@@ -70,24 +70,20 @@ fn expand_metered<'r>(
         schemas,
         made: Vec::new(),
         around: Vec::new(),
-        cause: None,
+        overrun: None,
         diagnostics: Diagnostics::new(),
         errors: 0,
     };
-    let done = expander.config();
-    if let (None, Some((_, layout))) = (&expander.cause, &done) {
+    let done = expander.config().filter(|_| expander.errors == 0);
+    if let Some((_, layout)) = &done {
         let found = warnings::warnings(&expander.made, layout, &request.config);
         expander.diagnostics.append(found);
     }
     expander.diagnostics.dedup();
-    match (expander.cause, done) {
-        (None, Some((text, layout))) => {
-            Ok(Expansion { config: expander.made, layout, text, diagnostics: expander.diagnostics })
-        }
-        (cause, _) => Err(ExpandError {
-            cause: cause.unwrap_or(Cause::Other(String::new())),
-            diagnostics: expander.diagnostics,
-        }),
+    let Expander { overrun, diagnostics, made: config, .. } = expander;
+    match done {
+        Some((text, layout)) => Ok(Expansion { config, layout, text, diagnostics }),
+        None => Err(ExpandError { overrun, diagnostics }),
     }
 }
 
@@ -104,8 +100,8 @@ struct Expander<'r, 'p> {
     made: Vec<Resource<'r>>,
     /// The types of the templates around, outermost first.
     around: Vec<String>,
-    /// The first error, which the original reports alone.
-    cause: Option<Cause>,
+    /// The limit that stopped the expansion.
+    overrun: Option<Overrun>,
     diagnostics: Diagnostics,
     errors: usize,
 }
@@ -114,8 +110,6 @@ struct Expander<'r, 'p> {
 struct Level<'r> {
     value: Value<'r>,
     document: Option<Arc<Document>>,
-    /// `config`, or the type of the template.
-    name: String,
     /// The parts that the template shares with its properties.
     shared: Vec<(FieldPath, FieldPath)>,
 }
@@ -131,19 +125,20 @@ type Expanded<'r> = (Vec<LayoutResource<'r>>, Option<Value<'r>>);
 
 impl<'r> Expander<'r, '_> {
     /// Records an error and goes on; the value is for `?`.
-    fn fail<T>(&mut self, failure: Failure) -> Option<T> {
-        let (cause, error) = *failure;
-        self.fail_with(cause, error.into())
+    fn fail<T>(&mut self, failure: impl Into<Failure>) -> Option<T> {
+        match failure.into() {
+            Failure::Wrong(error) => self.fail_with((*error).into()),
+            Failure::Limit(overrun) => {
+                self.overrun = Some(overrun);
+                self.fail_with::<T>(Diagnostic::error(overrun.to_string()).into());
+                // Nothing more is tried.
+                self.errors = MAX_ERRORS;
+                None
+            }
+        }
     }
 
-    fn fail_with<T>(&mut self, cause: Cause, errors: Diagnostics) -> Option<T> {
-        if matches!(cause, Cause::Limit(_)) {
-            // Nothing more is tried, and nothing else is the cause.
-            self.errors = MAX_ERRORS;
-            self.cause = Some(cause);
-        } else {
-            self.cause.get_or_insert(cause);
-        }
+    fn fail_with<T>(&mut self, errors: Diagnostics) -> Option<T> {
         self.errors += errors.iter().count();
         self.diagnostics.append(errors);
         None
@@ -151,13 +146,7 @@ impl<'r> Expander<'r, '_> {
 
     /// Stops the expansion if it exceeds a limit.
     fn within(&mut self, counted: Result<(), Overrun>) -> Option<()> {
-        match counted {
-            Ok(()) => Some(()),
-            Err(overrun) => {
-                let (cause, error) = meter::error(overrun);
-                self.fail_with(cause, error.into())
-            }
-        }
+        counted.map_or_else(|overrun| self.fail(overrun), Some)
     }
 
     fn config(&mut self) -> Option<(Option<String>, Layout<'r>)> {
@@ -165,12 +154,7 @@ impl<'r> Expander<'r, '_> {
         let value = document.map_err(Diagnostics::clone);
         let value = value.and_then(|document| yaml::value(document, &mut self.diagnostics));
         let value = self.readable(value)?;
-        let level = Level {
-            value,
-            document: document.ok().cloned(),
-            name: "config".to_owned(),
-            shared: Vec::new(),
-        };
+        let level = Level { value, document: document.ok().cloned(), shared: Vec::new() };
         match &level.value.data {
             Data::Mapping(_) => {
                 for warning in check::misspelt_sections(level.located(&level.value)) {
@@ -180,7 +164,7 @@ impl<'r> Expander<'r, '_> {
             Data::Sequence(_) => {
                 let message = "a configuration is a mapping with `resources`, found a list";
                 let error = Diagnostic::error(message).hint("write `resources:` above the list");
-                return self.fail(other(error, level.located(&level.value)));
+                return self.fail(check::at(error, level.located(&level.value)));
             }
             Data::Scalar(scalar) => {
                 let text = match scalar {
@@ -188,7 +172,7 @@ impl<'r> Expander<'r, '_> {
                         self.diagnostics.push(check::empty(self.request.config.source()));
                         String::new()
                     }
-                    _ => name_text(&level.value),
+                    _ => repr::text(&level.value),
                 };
                 return Some((Some(text), Layout::default()));
             }
@@ -204,13 +188,7 @@ impl<'r> Expander<'r, '_> {
             Ok(read) => Some(read),
             Err(mut errors) => {
                 errors.attribute_to_rule("syntax");
-                let first = errors.iter().find(|error| error.place.is_some());
-                let text = first.or(errors.iter().next()).map_or_else(String::new, |error| {
-                    let place = error.place.as_ref();
-                    let (line, column) = place.map_or((1, 1), Place::line_column);
-                    format!("{}\n  line {line}, column {column}", error.message)
-                });
-                self.fail_with(Cause::Yaml(text), errors)
+                self.fail_with(errors)
             }
         }
     }
@@ -233,15 +211,12 @@ impl<'r> Expander<'r, '_> {
                 let message = format!("`resources` is a list, found {}", kind_of(&resources));
                 let error = Diagnostic::error(message)
                     .hint("write a `-` before the first field of each resource");
-                return self.fail(other(error, level.located(&resources)));
+                return self.fail(check::at(error, level.located(&resources)));
             }
         };
-        let duplicates = check::duplicates(&resources, level.document.as_ref(), &level.name);
-        if !duplicates.is_empty() {
-            for failure in duplicates {
-                self.fail::<()>(failure);
-            }
-            return None;
+        let duplicates = check::duplicates(&resources, level.document.as_ref());
+        if duplicates.has_errors() {
+            return self.fail_with(duplicates);
         }
         let first = self.made.len();
         let mut entries = Vec::with_capacity(resources.len());
@@ -270,7 +245,7 @@ impl<'r> Expander<'r, '_> {
         outputs: Option<&Value<'_>>,
         first: usize,
     ) -> Option<Expanded<'r>> {
-        if self.cause.is_some() {
+        if self.errors > 0 {
             return None;
         }
         if !self.request.options.outputs {
@@ -317,7 +292,7 @@ impl<'r> Expander<'r, '_> {
         }
         let place = located.place();
         let label =
-            format!("{IN_RESOURCE} `{}` (of type `{}`)", name_text(&entry.name), template.name);
+            format!("{IN_RESOURCE} `{}` (of type `{}`)", repr::text(&entry.name), template.name);
         let before = std::mem::take(&mut self.diagnostics);
         self.around.push(template.name.clone());
         let done = self.template(template, resource, document, entry);
@@ -341,7 +316,7 @@ impl<'r> Expander<'r, '_> {
         let resource = Resource { value, document: document.cloned() };
         if self.made.len() >= MAX_RESOURCES {
             let message = format!("the configuration has more than {MAX_RESOURCES} resources");
-            return self.fail(other(Diagnostic::error(message), resource.located()));
+            return self.fail(check::at(Diagnostic::error(message), resource.located()));
         }
         if let Some(warning) = check::unknown_template(resource.located(), &self.request.imports) {
             self.diagnostics.push(warning);
@@ -382,22 +357,17 @@ impl<'r> Expander<'r, '_> {
             return Some(());
         }
         let located = Located { value: resource, document };
-        let found = self.schemas.check(&schema, &template.name, located);
-        match found {
+        match self.schemas.check(&schema, located) {
             Ok(checked) => {
                 self.diagnostics.append(checked.warnings);
                 let counted = self.meter.add_value(Some(&checked.properties));
                 resource.insert("properties".into(), checked.properties);
                 self.within(counted)
             }
-            Err(mut invalid) => {
+            Err(mut errors) => {
                 self.within(self.meter.check(self.made.len()))?;
-                invalid.diagnostics.advise(Way::Arguments, WITHOUT_SCHEMA);
-                let cause = Cause::Invalid {
-                    text: invalid.text,
-                    resource: resource.get("name").map(name_text).unwrap_or_default(),
-                };
-                self.fail_with(cause, invalid.diagnostics)
+                errors.advise(Way::Arguments, WITHOUT_SCHEMA);
+                self.fail_with(errors)
             }
         }
     }
@@ -420,7 +390,7 @@ impl<'r> Expander<'r, '_> {
                 "`{path}` is not a template: Jinja ends in `.jinja`, Python in `.py`"
             ));
             let error = error.hint("rename the file, or give it an import with another path");
-            self.fail(check::failure(Cause::Unsupported(path.clone()), error, located))
+            self.fail(check::at(error, located))
         }
     }
 
@@ -433,7 +403,7 @@ impl<'r> Expander<'r, '_> {
         let context = Context { resource: located.value, env };
         let rendered = match self.jinja.render(template, context) {
             Ok(rendered) => rendered,
-            Err(error) => return self.fail(exception(template, error.rule("dm-template"))),
+            Err(error) => return self.fail(error.rule("dm-template")),
         };
         let counted = self.meter.add(rendered.text.len());
         self.within(counted)?;
@@ -455,7 +425,7 @@ impl<'r> Expander<'r, '_> {
         };
         let returned = match self.python.call(call) {
             Ok(returned) => returned,
-            Err(error) => return self.fail(exception(template, error.rule("dm-python"))),
+            Err(error) => return self.fail(error.rule("dm-python")),
         };
         let level = match returned.result {
             Output::Text(text) => {
@@ -466,20 +436,14 @@ impl<'r> Expander<'r, '_> {
             Output::Data(value) => {
                 let counted = self.meter.add_value(Some(&value));
                 self.within(counted)?;
-                let level = Level {
-                    value,
-                    document: None,
-                    name: template.name.clone(),
-                    shared: returned.shared,
-                };
+                let level = Level { value, document: None, shared: returned.shared };
                 self.with_resources(level, template, located)?
             }
             Output::Other(found) => {
                 let message =
                     format!("`{}` must return a mapping or a text, found {found}", template.name);
-                let cause = Cause::Returned { file: template.name.clone(), found };
                 let error = Diagnostic::error(message).rule("dm-python");
-                return self.fail(check::failure(cause, error, located));
+                return self.fail(check::at(error, located));
             }
         };
         Some((level, returned.properties))
@@ -493,16 +457,11 @@ impl<'r> Expander<'r, '_> {
         resource: Located<'_>,
         shared: Vec<(FieldPath, FieldPath)>,
     ) -> Option<Level<'r>> {
-        let name = resource.value.get("name").map(name_text).unwrap_or_default();
+        let name = resource.value.get("name").map(repr::text).unwrap_or_default();
         let source = Source::new(format!("{} (rendered for `{name}`)", template.path), text);
         let read = yaml::read(&source, &mut self.diagnostics);
         let parsed = self.readable(read)?;
-        let level = Level {
-            value: parsed.value,
-            document: Some(parsed.document),
-            name: template.name.clone(),
-            shared,
-        };
+        let level = Level { value: parsed.value, document: Some(parsed.document), shared };
         self.with_resources(level, template, resource)
     }
 
@@ -529,8 +488,7 @@ impl<'r> Expander<'r, '_> {
             .hint("a template creates a mapping with a list of `resources`, which may be empty");
         let made = level.located(&level.value);
         let at = if made.place().is_some() { made } else { resource };
-        let cause = Cause::NoResources(template.name.clone());
-        self.fail(check::failure(cause, error, at))
+        self.fail(check::at(error, at))
     }
 }
 
@@ -550,18 +508,12 @@ fn made_for(mut error: Diagnostic, resource: &Place, label: &str) -> Diagnostic 
     error.related(resource.clone(), label)
 }
 
-/// The error of a template that failed.
-fn exception(template: &Import, error: Diagnostic) -> Failure {
-    let cause = Cause::Exception { file: template.name.clone(), text: error.message.clone() };
-    Box::new((cause, error))
-}
-
-fn too_deep(around: &[String], at: Located<'_>) -> Failure {
+fn too_deep(around: &[String], at: Located<'_>) -> Diagnostic {
     /// The number of templates named in the message.
     const NAMED: usize = 3;
     let first: Vec<&str> = around.iter().take(NAMED).map(String::as_str).collect();
     let names = first.join(" › ");
     let message = format!("templates nest more than {MAX_NESTING} deep: {names} …");
     let error = Diagnostic::error(message).hint("does a template use itself?");
-    other(error, at)
+    check::at(error, at)
 }

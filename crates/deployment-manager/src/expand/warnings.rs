@@ -7,10 +7,10 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Scalar, Value};
 
-use crate::error::name_text;
 use crate::expansion::{Layout, LayoutResource, Resource};
 use crate::model::Config;
 use crate::references;
+use crate::repr;
 use crate::yaml::Located;
 
 /// The warnings about resources and their layout.
@@ -55,7 +55,7 @@ fn shared_names(resources: &[Resource<'_>], diagnostics: &mut Diagnostics) {
         let Some(first) = name.as_str().and_then(|name| seen.insert(name, resource)) else {
             continue;
         };
-        let message = format!("two resources of the expansion are named `{}`", name_text(name));
+        let message = format!("two resources of the expansion are named `{}`", repr::text(name));
         let mut warning = Diagnostic::warning(message)
             .rule("dm-duplicate-name")
             .hint("build the name from the name of the template's resource: `env[\"name\"]`");

@@ -12,9 +12,9 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, NodeId, Scalar, Value};
 
-use crate::error::name_text;
 use crate::expansion::{Expansion, Resource};
 use crate::references::{self, MAX_REPLACED, Problem};
+use crate::repr;
 use crate::template::is_template;
 use crate::yaml::Located;
 use form::{Form, form};
@@ -129,7 +129,7 @@ fn name(object: &mut Value<'_>, name: &str) -> Result<()> {
 }
 
 fn resource_name(resource: &Resource<'_>) -> String {
-    resource.value.get("name").map(name_text).unwrap_or_default()
+    resource.value.get("name").map(repr::text).unwrap_or_default()
 }
 
 /// Adds a field in front of the others; it may be there already with this value.
@@ -169,7 +169,7 @@ fn move_namespace(object: &mut Value<'_>) {
 
 fn report_others(others: &[&Resource<'_>], options: Options, diagnostics: &mut Diagnostics) {
     let kind =
-        |resource: &Resource<'_>| resource.value.get("type").map(name_text).unwrap_or_default();
+        |resource: &Resource<'_>| resource.value.get("type").map(repr::text).unwrap_or_default();
     if options.skip_others {
         let mut seen = BTreeSet::new();
         for resource in others {

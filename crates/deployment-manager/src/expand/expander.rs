@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::{Place, Source};
-use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
+use krm_yaml::{Data, Document, Scalar, Value};
 
 use crate::error::{ExpandError, Failure, Overrun};
 use crate::expand::check;
 use crate::expand::meter::Meter;
 use crate::expand::outputs;
-use crate::expand::shared::copy_back;
 use crate::expand::warnings;
 use crate::expansion::{Expansion, Layout, LayoutResource, Resource};
 use crate::jinja::{Context, Environment};
@@ -110,8 +109,6 @@ struct Expander<'r, 'p> {
 struct Level<'r> {
     value: Value<'r>,
     document: Option<Arc<Document>>,
-    /// The parts that the template shares with its properties.
-    shared: Vec<(FieldPath, FieldPath)>,
 }
 
 impl Level<'_> {
@@ -154,7 +151,7 @@ impl<'r> Expander<'r, '_> {
         let value = document.map_err(Diagnostics::clone);
         let value = value.and_then(|document| yaml::value(document, &mut self.diagnostics));
         let value = self.readable(value)?;
-        let level = Level { value, document: document.ok().cloned(), shared: Vec::new() };
+        let level = Level { value, document: document.ok().cloned() };
         match &level.value.data {
             Data::Mapping(_) => {
                 for warning in check::misspelt_sections(level.located(&level.value)) {
@@ -177,7 +174,7 @@ impl<'r> Expander<'r, '_> {
                 return Some((Some(text), Layout::default()));
             }
         }
-        let (resources, outputs) = self.level(level, &mut None)?;
+        let (resources, outputs) = self.level(level)?;
         Some((None, Layout { resources, outputs }))
     }
 
@@ -193,13 +190,8 @@ impl<'r> Expander<'r, '_> {
         }
     }
 
-    /// Expands the resources of a level. Its template's `properties` change where it shares parts
-    /// of them.
-    fn level(
-        &mut self,
-        mut level: Level<'r>,
-        properties: &mut Option<Value<'static>>,
-    ) -> Option<Expanded<'r>> {
+    /// Expands the resources of a level.
+    fn level(&mut self, mut level: Level<'r>) -> Option<Expanded<'r>> {
         let outputs = level.value.remove("outputs");
         let Some(resources) = level.value.remove("resources") else {
             return self.finish(&level, Vec::new(), outputs.as_ref(), self.made.len());
@@ -220,19 +212,12 @@ impl<'r> Expander<'r, '_> {
         }
         let first = self.made.len();
         let mut entries = Vec::with_capacity(resources.len());
-        for (index, resource) in resources.into_iter().enumerate() {
-            let Some((mut entry, changed)) = self.resource(resource, level.document.as_ref())
-            else {
-                if self.errors >= MAX_ERRORS {
-                    return None;
-                }
-                continue;
-            };
-            if let Some(changed) = changed {
-                copy_back(properties, &level.shared, index, &changed);
-                entry.properties = Some(changed).filter(|_| !entry.resources.is_empty());
+        for resource in resources {
+            match self.resource(resource, level.document.as_ref()) {
+                Some(entry) => entries.push(entry),
+                None if self.errors >= MAX_ERRORS => return None,
+                None => {}
             }
-            entries.push(entry);
         }
         self.finish(&level, entries, outputs.as_ref(), first)
     }
@@ -259,12 +244,12 @@ impl<'r> Expander<'r, '_> {
         }
     }
 
-    /// Expands a resource: its entry in the layout, and the properties of a template after it ran.
+    /// Expands a resource: its entry in the layout.
     fn resource(
         &mut self,
         resource: Value<'r>,
         document: Option<&Arc<Document>>,
-    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
+    ) -> Option<LayoutResource<'r>> {
         let located = Located { value: &resource, document };
         let (name, kind) = match check::name_and_type(&resource, document) {
             Ok(found) => found,
@@ -312,7 +297,7 @@ impl<'r> Expander<'r, '_> {
         value: Value<'r>,
         document: Option<&Arc<Document>>,
         entry: LayoutResource<'r>,
-    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
+    ) -> Option<LayoutResource<'r>> {
         let resource = Resource { value, document: document.cloned() };
         if self.made.len() >= MAX_RESOURCES {
             let message = format!("the configuration has more than {MAX_RESOURCES} resources");
@@ -322,7 +307,7 @@ impl<'r> Expander<'r, '_> {
             self.diagnostics.push(warning);
         }
         self.made.push(resource);
-        Some((entry, None))
+        Some(entry)
     }
 
     fn template(
@@ -331,18 +316,16 @@ impl<'r> Expander<'r, '_> {
         mut resource: Value<'r>,
         document: Option<&Arc<Document>>,
         mut entry: LayoutResource<'r>,
-    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
+    ) -> Option<LayoutResource<'r>> {
         let mut env = self.request.env.clone();
         env.insert("name".to_owned(), entry.name.clone().into_owned());
         env.insert("type".to_owned(), entry.kind.clone().into_owned());
         self.validate(template, &mut resource, document)?;
         let located = Located { value: &resource, document };
         let (level, properties) = self.run(template, located, &env)?;
-        let mut properties = properties;
-        let (resources, outputs) = self.level(level, &mut properties)?;
-        entry.resources = resources;
-        entry.outputs = outputs;
-        Some((entry, properties))
+        (entry.resources, entry.outputs) = self.level(level)?;
+        entry.properties = properties.filter(|_| !entry.resources.is_empty());
+        Some(entry)
     }
 
     /// Sets the defaults of the template's schema in the properties of a resource, and checks them.
@@ -407,7 +390,7 @@ impl<'r> Expander<'r, '_> {
         };
         let counted = self.meter.add(rendered.text.len());
         self.within(counted)?;
-        let level = self.text(template, rendered.text, located, Vec::new())?;
+        let level = self.text(template, rendered.text, located)?;
         Some((level, rendered.properties))
     }
 
@@ -431,12 +414,12 @@ impl<'r> Expander<'r, '_> {
             Output::Text(text) => {
                 let counted = self.meter.add(text.len());
                 self.within(counted)?;
-                self.text(template, text, located, returned.shared)?
+                self.text(template, text, located)?
             }
             Output::Data(value) => {
                 let counted = self.meter.add_value(Some(&value));
                 self.within(counted)?;
-                let level = Level { value, document: None, shared: returned.shared };
+                let level = Level { value, document: None };
                 self.with_resources(level, template, located)?
             }
             Output::Other(found) => {
@@ -455,13 +438,12 @@ impl<'r> Expander<'r, '_> {
         template: &Import,
         text: String,
         resource: Located<'_>,
-        shared: Vec<(FieldPath, FieldPath)>,
     ) -> Option<Level<'r>> {
         let name = resource.value.get("name").map(repr::text).unwrap_or_default();
         let source = Source::new(format!("{} (rendered for `{name}`)", template.path), text);
         let read = yaml::read(&source, &mut self.diagnostics);
         let parsed = self.readable(read)?;
-        let level = Level { value: parsed.value, document: Some(parsed.document), shared };
+        let level = Level { value: parsed.value, document: Some(parsed.document) };
         self.with_resources(level, template, resource)
     }
 

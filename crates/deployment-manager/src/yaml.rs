@@ -76,10 +76,20 @@ impl Located<'_> {
         })
     }
 
-    /// Where the key of the value is.
-    pub fn key_place(&self) -> Option<Place> {
-        let cursor = self.document?.cursor(self.value.origin?);
-        Some(cursor.key_place())
+    /// A diagnostic about the value.
+    pub fn mark(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.place() {
+            Some(place) => diagnostic.at(place),
+            None => diagnostic,
+        }
+    }
+
+    /// A diagnostic about the key of the value.
+    pub fn mark_key(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.document.zip(self.value.origin) {
+            Some((document, node)) => diagnostic.at(document.cursor(node).key_place()),
+            None => diagnostic,
+        }
     }
 }
 

@@ -14,14 +14,6 @@ use crate::repr;
 use crate::template::is_template;
 use crate::yaml::{Located, kind_of};
 
-/// An error at a value.
-pub(super) fn at(error: Diagnostic, place: Located<'_>) -> Diagnostic {
-    match place.place() {
-        Some(place) => error.at(place),
-        None => error,
-    }
-}
-
 /// The errors of the resources of a list whose name an earlier one has.
 pub(super) fn duplicates(resources: &[Value<'_>], document: Option<&Arc<Document>>) -> Diagnostics {
     let mut names: Vec<_> = resources.iter().filter_map(name_of).collect();
@@ -46,7 +38,7 @@ pub(super) fn duplicates(resources: &[Value<'_>], document: Option<&Arc<Document
         if let Some(place) = first.place() {
             error = error.related(place, "first here");
         }
-        errors.push(at(error, Located { value: name, document }));
+        errors.push(Located { value: name, document }.mark(error));
     }
     errors
 }
@@ -69,21 +61,21 @@ pub(super) fn name_and_type<'v, 'r>(
     if !matches!(resource.data, Data::Mapping(_)) {
         let found = kind_of(resource);
         let message = format!("a resource is a mapping with `name` and `type`, found {found}");
-        return Err(at(Diagnostic::error(message), located).into());
+        return Err(located.mark(Diagnostic::error(message)).into());
     }
     let Some(name) = resource.get("name") else {
         let error = Diagnostic::error("a resource has no `name`");
         let hint = slip(resource, "name");
         let hint = hint
             .unwrap_or_else(|| "add a `name` that no other resource of the list has".to_owned());
-        return Err(at(error.hint(hint), located).into());
+        return Err(located.mark(error.hint(hint)).into());
     };
     let Some(kind) = resource.get("type") else {
         let message = format!("resource `{}` has no `type`", repr::text(name));
         let hint = slip(resource, "type").unwrap_or_else(|| {
             "add a `type`: the name of an imported template, or of a type of resource".to_owned()
         });
-        return Err(at(Diagnostic::error(message).hint(hint), located).into());
+        return Err(located.mark(Diagnostic::error(message).hint(hint)).into());
     };
     Ok((name, kind))
 }
@@ -121,7 +113,7 @@ pub(super) fn misspelt_sections(configuration: Located<'_>) -> Vec<Diagnostic> {
         } else {
             LIST
         });
-        found.push(at(warning, configuration));
+        found.push(configuration.mark(warning));
     }
     found
 }
@@ -142,11 +134,7 @@ fn misspelt(located: Located<'_>, known: &[&'static str], of: &str) -> Vec<Diagn
         let near = closest(key, known.iter().filter(missing).copied())?;
         let message = format!("unknown field `{key}` in {of}");
         let warning = Diagnostic::warning(message).hint(format!("did you mean `{near}`?"));
-        let located = Located { value, document: located.document };
-        Some(match located.key_place() {
-            Some(place) => warning.at(place),
-            None => warning,
-        })
+        Some(Located { value, document: located.document }.mark_key(warning))
     });
     found.collect()
 }
@@ -172,7 +160,7 @@ pub(super) fn unknown_template(resource: Located<'_>, imports: &Imports) -> Opti
             .advise(Way::Arguments, format!("add `- path: {name}` to `imports`"))
             .advise(Way::Objects, "add it to `imports`")
     };
-    Some(at(warning, Located { value: kind, document: resource.document }))
+    Some(Located { value: kind, document: resource.document }.mark(warning))
 }
 
 /// Whether a type or a path is an address, or the short form of one: `github.com/OWNER/REPO/…`.

@@ -161,7 +161,7 @@ impl<'r> Expander<'r, '_> {
             Data::Sequence(_) => {
                 let message = "a configuration is a mapping with `resources`, found a list";
                 let error = Diagnostic::error(message).hint("write `resources:` above the list");
-                return self.fail(check::at(error, level.located(&level.value)));
+                return self.fail(level.located(&level.value).mark(error));
             }
             Data::Scalar(scalar) => {
                 let text = match scalar {
@@ -203,7 +203,7 @@ impl<'r> Expander<'r, '_> {
                 let message = format!("`resources` is a list, found {}", kind_of(&resources));
                 let error = Diagnostic::error(message)
                     .hint("write a `-` before the first field of each resource");
-                return self.fail(check::at(error, level.located(&resources)));
+                return self.fail(level.located(&resources).mark(error));
             }
         };
         let duplicates = check::duplicates(&resources, level.document.as_ref());
@@ -301,7 +301,7 @@ impl<'r> Expander<'r, '_> {
         let resource = Resource { value, document: document.cloned() };
         if self.made.len() >= MAX_RESOURCES {
             let message = format!("the configuration has more than {MAX_RESOURCES} resources");
-            return self.fail(check::at(Diagnostic::error(message), resource.located()));
+            return self.fail(resource.located().mark(Diagnostic::error(message)));
         }
         if let Some(warning) = check::unknown_template(resource.located(), &self.request.imports) {
             self.diagnostics.push(warning);
@@ -373,7 +373,7 @@ impl<'r> Expander<'r, '_> {
                 "`{path}` is not a template: Jinja ends in `.jinja`, Python in `.py`"
             ));
             let error = error.hint("rename the file, or give it an import with another path");
-            self.fail(check::at(error, located))
+            self.fail(located.mark(error))
         }
     }
 
@@ -426,7 +426,7 @@ impl<'r> Expander<'r, '_> {
                 let message =
                     format!("`{}` must return a mapping or a text, found {found}", template.name);
                 let error = Diagnostic::error(message).rule("dm-python");
-                return self.fail(check::at(error, located));
+                return self.fail(located.mark(error));
             }
         };
         Some((level, returned.properties))
@@ -470,7 +470,7 @@ impl<'r> Expander<'r, '_> {
             .hint("a template creates a mapping with a list of `resources`, which may be empty");
         let made = level.located(&level.value);
         let at = if made.place().is_some() { made } else { resource };
-        self.fail(check::at(error, at))
+        self.fail(at.mark(error))
     }
 }
 
@@ -497,5 +497,5 @@ fn too_deep(around: &[String], at: Located<'_>) -> Diagnostic {
     let names = first.join(" › ");
     let message = format!("templates nest more than {MAX_NESTING} deep: {names} …");
     let error = Diagnostic::error(message).hint("does a template use itself?");
-    check::at(error, at)
+    at.mark(error)
 }

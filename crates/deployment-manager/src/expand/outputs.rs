@@ -7,7 +7,6 @@ use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Scalar, Value};
 
 use crate::error::Failure;
-use crate::expand::check;
 use crate::expand::meter::Meter;
 use crate::expansion::{LayoutResource, Resource};
 use crate::references::{Misplaced, Problem, replace};
@@ -90,7 +89,7 @@ fn failure(
             let error = Diagnostic::error(format!("the reference in `{text}` is not complete"))
                 .rule("dm-reference")
                 .hint("write `$(ref.NAME.PATH)`");
-            check::at(error, at).into()
+            at.mark(error).into()
         }
         Problem::NoValue { reference, name, path } => {
             let names = known.get(name).and_then(Value::entries).unwrap_or_default();
@@ -101,7 +100,7 @@ fn failure(
                 None => format!("the outputs of `{name}` are {}", list(&names)),
             };
             let error = Diagnostic::error(format!("`{reference}` has no value"));
-            check::at(error.rule("dm-reference").hint(hint), at).into()
+            at.mark(error.rule("dm-reference").hint(hint)).into()
         }
     }
 }

@@ -56,13 +56,11 @@ fn shared_names(resources: &[Resource<'_>], diagnostics: &mut Diagnostics) {
             continue;
         };
         let message = format!("two resources of the expansion are named `{}`", repr::text(name));
-        let mut warning = Diagnostic::warning(message)
+        let warning = Diagnostic::warning(message)
             .rule("dm-duplicate-name")
             .hint("build the name from the name of the template's resource: `env[\"name\"]`");
         let document = resource.document.as_ref();
-        if let Some(place) = (Located { value: name, document }).place() {
-            warning = warning.at(place);
-        }
+        let mut warning = Located { value: name, document }.mark(warning);
         if let Some(place) = first.located().place() {
             warning = warning.related(place, "first here");
         }
@@ -130,9 +128,5 @@ fn unknown(
     };
     let warning = Diagnostic::warning(format!("reference to the unknown resource `{name}`"));
     let document = resource.document.as_ref();
-    let warning = warning.rule("dm-reference").hint(hint);
-    match (Located { value, document }).place() {
-        Some(place) => warning.at(place),
-        None => warning,
-    }
+    Located { value, document }.mark(warning.rule("dm-reference").hint(hint))
 }

@@ -109,10 +109,7 @@ impl Schema {
     }
 
     fn at(&self, error: Diagnostic, value: &Value<'static>) -> Diagnostic {
-        match self.place(value) {
-            Some(place) => error.at(place),
-            None => error,
-        }
+        Located { value, document: Some(&self.document) }.mark(error)
     }
 
     fn warn(&mut self, replaced: &types::Replaced) {

@@ -95,9 +95,5 @@ fn unknown(
     let is_secret = path.to_string().split(['.', '[']).any(is_name_of_secret);
     let warning =
         Diagnostic::warning(message).rule("dm-unknown-property").conceal(is_secret).hint(hint);
-    let document = resource.document;
-    match (Located { value, document }).key_place() {
-        Some(place) => warning.at(place),
-        None => warning,
-    }
+    Located { value, document: resource.document }.mark_key(warning)
 }

@@ -424,7 +424,7 @@ impl<'r> Expander<'r, '_> {
             }
             Output::Other(found) => {
                 let message =
-                    format!("`{}` must return a mapping or a text, found {found}", template.name);
+                    format!("`{}` must return a mapping or a string, found {found}", template.name);
                 let error = Diagnostic::error(message).rule("dm-python");
                 return self.fail(located.mark(error));
             }

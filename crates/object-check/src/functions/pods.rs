@@ -57,7 +57,7 @@ fn mounts<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             }
         }
     }
-    if names.iter().any(|name| walk.is_open_text(name)) {
+    if names.iter().any(|name| walk.is_placeholder_text(name)) {
         return;
     }
     for field in ["initContainers", "containers"] {

@@ -94,7 +94,7 @@ impl Condition {
             Test::IsLike(wanted, words) => {
                 let text = filled(of(self.field)).unwrap_or_default();
                 let mut words = words.split('|');
-                !walk.is_open_text(&text)
+                !walk.is_placeholder_text(&text)
                     && words.any(|word| word.eq_ignore_ascii_case(&text)) == *wanted
             }
             Test::Is(wanted, words) => {
@@ -118,7 +118,7 @@ impl Condition {
                         let found = texts.iter().any(|text| is_one(text));
                         // Nothing else is certain about a text that is only known later.
                         let is_certain = found && *wanted;
-                        if !is_certain && texts.iter().any(|text| walk.is_open_text(text)) {
+                        if !is_certain && texts.iter().any(|text| walk.is_placeholder_text(text)) {
                             return false;
                         }
                         found

@@ -11,7 +11,7 @@ use crate::walk::{Walk, get, has, list, number, steps, text};
 /// Checks a Service.
 pub(crate) fn service<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let kind = text(spec, "type").unwrap_or(Cow::Borrowed("ClusterIP"));
-    if walk.is_open_text(&kind) {
+    if walk.is_placeholder_text(&kind) {
         return;
     }
     let is_headless = text(spec, "clusterIP").as_deref() == Some("None")
@@ -66,7 +66,9 @@ fn target_port<'v>(walk: &mut Walk<'v>, spec: View<'v>, port: View<'v>, index: u
             (!(0..=65535).contains(&number)).then(|| "must be between 1 and 65535".to_owned())
         }
         Some(Scalar::String(name))
-            if !name.is_empty() && !Format::PortName.fits(&name) && !walk.is_open_text(&name) =>
+            if !name.is_empty()
+                && !Format::PortName.fits(&name)
+                && !walk.is_placeholder_text(&name) =>
         {
             Some(format!("must be {}", Format::PortName.words()))
         }

@@ -22,7 +22,8 @@ pub(crate) fn selected<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let labels = template_labels(spec);
     let fits = has_labels(labels, selector, "matchLabels")
         && list(selector, "matchExpressions").all(|one| fits(labels, one));
-    if !fits && !walk.is_open(labels.unwrap_or(spec)) && !walk.is_open(selector) {
+    if !fits && !walk.holds_placeholder(labels.unwrap_or(spec)) && !walk.holds_placeholder(selector)
+    {
         let what = "must have the labels that `spec.selector` selects";
         walk.refuse(spec, steps!["template", "metadata", "labels"], what);
     }
@@ -114,8 +115,8 @@ pub(crate) fn labels_are_selected<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     if let Some(selector) = get(spec, "selector").filter(|selector| !is_empty(*selector))
         && get(spec, "template").is_some()
         && !has_labels(labels, spec, "selector")
-        && !walk.is_open(selector)
-        && !walk.is_open(labels.unwrap_or(selector))
+        && !walk.holds_placeholder(selector)
+        && !walk.holds_placeholder(labels.unwrap_or(selector))
     {
         let what = "must have the labels that `spec.selector` selects";
         walk.refuse(spec, steps!["template", "metadata", "labels"], what);

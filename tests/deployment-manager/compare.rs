@@ -77,7 +77,8 @@ pub(crate) fn first_difference(found: &str, expected: &str) -> String {
 /// Compares errors with the text of the original: those about a schema are as many, at the same
 /// places; others are about the same import.
 pub(crate) fn same_error(errors: &Diagnostics, expected: &str) -> Result<(), String> {
-    let messages: Vec<&str> = errors.errors().iter().map(|error| error.message.as_str()).collect();
+    let errors = errors.errors();
+    let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
     let title = expected.lines().next().unwrap_or_default();
     let same = if title.starts_with("Invalid ") {
         let text = expected.split(" Resource: ").next().unwrap_or_default();
@@ -93,7 +94,7 @@ pub(crate) fn same_error(errors: &Diagnostics, expected: &str) -> Result<(), Str
             let places = error.place.iter().chain(error.related.iter().map(|(place, _)| place));
             places.clone().any(|place| place.source.name().ends_with(import))
         };
-        errors.errors().iter().any(is_there) || messages.iter().any(is_of_import)
+        errors.iter().any(is_there) || messages.iter().any(is_of_import)
     } else {
         !messages.is_empty()
     };

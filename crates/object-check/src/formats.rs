@@ -130,6 +130,7 @@ formats! {
     Unzoned, "unzoned", "", |text| !text.starts_with("TZ=") && !text.starts_with("CRON_TZ=");
     Schedule, "schedule", "", |text| !Format::Unzoned.fits(text) || is_schedule(text);
     NotLocal, "not-local", "", |text| !is_ip(text) || !is_local(text);
+    Dotted, "dotted", "", |text| text.contains('.');
     Unreserved, "unreserved", "", |text| !text.starts_with("system-");
     FieldSubscript, "field-subscript", "", is_field_subscript;
 }

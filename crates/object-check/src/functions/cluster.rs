@@ -6,7 +6,7 @@ use krm_yaml::View;
 
 use super::containers::amount;
 use crate::formats::{Format, is_fully_qualified};
-use crate::walk::{Walk, entries, get, list, number, steps, text};
+use crate::walk::{Walk, entries, get, list, steps, text};
 
 /// Checks the limits of a LimitRange.
 pub(crate) fn limits<'v>(walk: &mut Walk<'v>, spec: View<'v>) {

@@ -4,7 +4,7 @@ use krm_yaml::{Scalar, View};
 
 use super::pods::{has_labels, template_labels};
 use crate::scalars::integer;
-use crate::walk::{Walk, get, has, is_empty, list, number, steps, text};
+use crate::walk::{Walk, get, is_empty, list, steps, text};
 
 /// Checks a selector and the labels of the template that it must select.
 pub(crate) fn selected<'v>(walk: &mut Walk<'v>, spec: View<'v>) {

@@ -326,8 +326,8 @@ fn functions() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The properties of a template in the layout are those after it ran, and after what it shared with
-/// others changed.
+/// The properties of a template in the layout are those after it ran. What another template does to a
+/// part that it was given is not seen in them.
 fn properties_that_change() -> Result<(), Failed> {
     let template = function(
         "context.properties['new'] = 1\n  \

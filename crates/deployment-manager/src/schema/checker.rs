@@ -76,7 +76,7 @@ impl Checker {
             findings.push(Finding {
                 path: FieldPath::root(),
                 keyword: "",
-                text: format!("{more} more errors"),
+                text: format!("have {more} more errors"),
                 schema: &self.schema,
             });
         }
@@ -154,21 +154,23 @@ impl<'s, 'c> Walk<'s, 'c> {
         let wrong = match keyword {
             "anyOf" => {
                 let fitting = self.fitting(branches, value, depth, 1)?;
-                (fitting == 0).then(|| vec!["matches no schema of `anyOf`".to_owned()])
+                (fitting == 0).then_some("must match a schema of `anyOf`")
             }
             "oneOf" => {
                 let fitting = self.fitting(branches, value, depth, usize::MAX)?;
-                let count = if fitting == 0 { "no schema" } else { "more than one schema" };
-                (fitting != 1).then(|| vec![format!("matches {count} of `oneOf`")])
+                (fitting != 1).then_some("must match exactly one schema of `oneOf`")
             }
             "not" => {
                 let fitting = self.fitting(std::slice::from_ref(limit), value, depth, 1)?;
-                (fitting == 1).then(|| vec!["matches the schema of `not`".to_owned()])
+                (fitting == 1).then_some("must not match the schema of `not`")
             }
-            "required" if is_of_defaults => None,
-            _ => Some(self.pair(schema, value).wrong(keyword)?),
+            _ => None,
         };
-        let wrong = wrong.unwrap_or_default();
+        let wrong: Vec<String> = match (wrong, keyword) {
+            (Some(wrong), _) => vec![wrong.to_owned()],
+            (None, "required") if is_of_defaults => Vec::new(),
+            (None, _) => self.pair(schema, value).wrong(keyword)?,
+        };
         let mut fits = wrong.is_empty();
         self.find(keyword, schema, wrong);
         for part in parts(keyword, limit, self.pair(schema, value))? {

@@ -39,12 +39,12 @@ impl<'p> Pair<'p> {
             "required" => {
                 let names = limit.items().unwrap_or_default().iter().filter_map(Value::as_str);
                 let missing = self.absent(names)?.into_iter();
-                return Ok(missing.map(|name| format!("`{name}` is required")).collect());
+                return Ok(missing.map(|name| format!("must have `{name}`")).collect());
             }
             "dependencies" => return self.needed(limit),
             "type" => (!is_of_types(self.value, limit)).then(|| {
                 format!(
-                    "expected {}, found {}",
+                    "must be of type {}, found {}",
                     listed(types_of(limit), " or "),
                     kind_of(self.value)
                 )
@@ -54,32 +54,32 @@ impl<'p> Pair<'p> {
                 let allowed = limit.items().unwrap_or_default();
                 let found = identity(self.value);
                 let is_allowed = allowed.iter().any(|one| identity(one) == found);
-                (!is_allowed).then(|| format!("expected {}", listed(allowed, " or ")))
+                (!is_allowed).then(|| format!("must be {}", listed(allowed, " or ")))
             }
             "pattern" => match (limit.as_str(), self.value.as_str()) {
                 (Some(pattern), Some(text)) if !self.matches(pattern, text)? => {
-                    Some(format!("does not match {}", shown(limit)))
+                    Some(format!("must match {}", shown(limit)))
                 }
                 _ => None,
             },
             "additionalProperties" if is_false(limit) => {
                 let names = self.additional()?.into_iter().map(|(_, name)| Value::string(name));
                 let names: Vec<_> = names.take(MAX_NAMED + 1).collect();
-                (!names.is_empty()).then(|| format!("unknown property {}", listed(&names, ", ")))
+                (!names.is_empty()).then(|| format!("must not have {}", listed(&names, ", ")))
             }
             "additionalItems" if is_false(limit) => match self.additional_items() {
                 0 => None,
-                count => Some(format!("has {count} more items than the schema")),
+                _ => Some("must not have more items than the schema".to_owned()),
             },
             "uniqueItems" if !is_false(limit) => {
                 self.clock.take(size(self.value))?;
                 let mut known = BTreeSet::new();
                 let mut items = self.value.items().unwrap_or_default().iter();
                 let is_unique = items.all(|item| known.insert(identity(item)));
-                (!is_unique).then(|| "has equal items".to_owned())
+                (!is_unique).then(|| "must not have equal items".to_owned())
             }
             "multipleOf" => (!is_multiple(self.value, limit))
-                .then(|| format!("is not a multiple of {}", shown(limit))),
+                .then(|| format!("must be a multiple of {}", shown(limit))),
             "minimum" => self.beyond(limit, Ordering::Less, "exclusiveMinimum"),
             "maximum" => self.beyond(limit, Ordering::Greater, "exclusiveMaximum"),
             _ => self.sized(keyword, limit),
@@ -96,20 +96,24 @@ impl<'p> Pair<'p> {
             _ => return None,
         };
         let order = compare(&Value::number(count.to_string()), limit)?;
-        let (beyond, than) = match keyword.starts_with("min") {
-            true => (Ordering::Less, "fewer"),
-            false => (Ordering::Greater, "more"),
+        let (beyond, bound) = match keyword.starts_with("min") {
+            true => (Ordering::Less, "at least"),
+            false => (Ordering::Greater, "at most"),
         };
-        (order == beyond).then(|| format!("has {than} than {} {parts}", shown(limit)))
+        (order == beyond).then(|| format!("must have {bound} {} {parts}", shown(limit)))
     }
 
     fn beyond(self, limit: &Value<'_>, beyond: Ordering, exclusive: &str) -> Option<String> {
         let is_exclusive = self.schema.get(exclusive).is_some_and(|flag| !is_false(flag));
         let order = compare(self.value, limit)?;
         let is_beyond = order == beyond || (is_exclusive && order.is_eq());
-        let than = if beyond.is_lt() { "less than" } else { "greater than" };
-        let equal = if is_exclusive { " or equal to" } else { "" };
-        is_beyond.then(|| format!("is {than}{equal} {}", shown(limit)))
+        let bound = match (beyond, is_exclusive) {
+            (Ordering::Less, false) => "at least",
+            (Ordering::Less, true) => "more than",
+            (_, false) => "at most",
+            (_, true) => "less than",
+        };
+        is_beyond.then(|| format!("must be {bound} {}", shown(limit)))
     }
 
     /// Which property of the value has this name.
@@ -144,7 +148,7 @@ impl<'p> Pair<'p> {
             if self.position(key)?.is_some() {
                 let names = types_of(needed).iter().filter_map(Value::as_str);
                 let absent = self.absent(names)?.into_iter();
-                missing.extend(absent.map(|name| format!("`{key}` requires `{name}`")));
+                missing.extend(absent.map(|name| format!("must have `{name}` next to `{key}`")));
             }
         }
         Ok(missing)
@@ -197,7 +201,7 @@ fn listed(values: &[Value<'_>], separator: &str) -> String {
 fn shown(value: &Value<'_>) -> String {
     match value.as_str() {
         Some(text) => format!("`{}`", start(text, MAX_QUOTED)),
-        None => format!("`{}`", start(&value.to_json(), MAX_QUOTED)),
+        None => start(&value.to_json(), MAX_QUOTED),
     }
 }
 

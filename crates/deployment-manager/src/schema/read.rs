@@ -124,9 +124,9 @@ impl Schema {
         let mut errors = Diagnostics::new();
         for finding in findings {
             let path = finding.path.to_string();
-            let part = if path.is_empty() { String::new() } else { format!("`{path}` ") };
+            let part = if path.is_empty() { "it".to_owned() } else { format!("`{path}`") };
             let error =
-                Diagnostic::error(format!("schema `{name}` is invalid: {part}{}", finding.text));
+                Diagnostic::error(format!("schema `{name}` is invalid: {part} {}", finding.text));
             let error = match types::of_json_schema(value.lookup(&finding.path)) {
                 Some(meant) => error.hint(format!("write `{meant}`")),
                 None => error,

@@ -45,13 +45,13 @@ impl<'r> Report<'r> {
         let what = match value.map_or(Ok(false), references::are_in) {
             Ok(true) => return None,
             Ok(false) => &finding.text,
-            Err(references::Malformed) => "a reference is not complete",
+            Err(references::Malformed) => "has an incomplete reference",
         };
         let path = finding.path.to_string();
         let name = self.resource.value.get("name").map(repr::text).unwrap_or_default();
         let error = Diagnostic::error(match path.as_str() {
-            "" => format!("properties of `{name}`: {what}"),
-            path => format!("property `{path}` of `{name}`: {what}"),
+            "" => format!("properties of `{name}` {what}"),
+            path => format!("property `{path}` of `{name}` {what}"),
         });
         let place = self.place(&finding.path);
         let line = place.as_ref().map(line_of).unwrap_or_default();

@@ -32,7 +32,7 @@ use krm_template::deployment_manager::request;
 use krm_yaml::source::Source;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use compare::{Order, canonical, invalid_lines};
+use compare::{Order, canonical};
 
 /// The options of the corpus.
 const OPTIONS: Options = Options { validate_schema: true, strict_schemas: true, outputs: false };
@@ -144,7 +144,7 @@ fn expansions(shared: &Path, kinds: &str, wanted: usize) -> Result<(), Failed> {
 
 /// Whether a request expands to the expected text.
 pub(crate) fn equal(request: &Request, expected: &str, order: Order) -> Result<(), String> {
-    let expansion = run(request).map_err(|error| format!("{error}"))?;
+    let expansion = run(request).map_err(|error| format!("{error:?}"))?;
     let found = canonical(&expansion.into_value(), order);
     let expected = canonical(&compare::read(expected)?, order);
     if found == expected {
@@ -162,19 +162,11 @@ fn errors(shared: &Path, kinds: &str, wanted: usize) -> Result<(), Failed> {
     report(results.collect(), wanted)
 }
 
+/// Whether a request fails as expected: with the same resource or the same template.
 fn same_error(request: &Request, expected: &str) -> Result<(), String> {
     let expected = expected.split("=====PY3=====").next().unwrap_or_default();
-    let error = match run(request) {
-        Ok(_) => return Err("it is expanded".to_owned()),
-        Err(error) => error.original(),
-    };
-    let same = if expected.starts_with("Invalid") {
-        invalid_lines(&error) == invalid_lines(expected)
-    } else {
-        error.lines().next() == expected.lines().next()
-    };
-    if same {
-        return Ok(());
+    match run(request) {
+        Ok(_) => Err("it is expanded".to_owned()),
+        Err(error) => compare::same_error(&error.diagnostics, expected),
     }
-    Err(format!("found\n{error}\nexpected\n{expected}"))
 }

@@ -1,9 +1,9 @@
-//! Compares data and messages, whose order the original leaves to its mappings.
+//! Compares data and the places of errors, whose order the original leaves to its mappings.
 
 use krm_template_deployment_manager::yaml;
-use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Source;
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Data, FieldPath, Scalar, Value};
 
 /// Whether the order of lists and lines counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,29 +74,48 @@ pub(crate) fn first_difference(found: &str, expected: &str) -> String {
     format!("line {same}: found\n{}\nexpected\n{}", part(found), part(expected))
 }
 
-/// The lines of an error about a schema, sorted, up to the resource. `u'x'` is `'x'`; of a line with
-/// a mapping only the characters count.
-pub(crate) fn invalid_lines(error: &str) -> Vec<String> {
-    let text = error.split(" Resource: ").next().unwrap_or_default();
-    let lines = text.trim_end().lines().map(|line| {
-        let mut plain = String::new();
-        for (at, c) in line.char_indices() {
-            let before = line.get(..at).and_then(|before| before.chars().last());
-            let is_prefix = c == 'u'
-                && line.get(at + 1..).is_some_and(|rest| rest.starts_with(['\'', '"']))
-                && !before.is_some_and(char::is_alphanumeric);
-            if !is_prefix {
-                plain.push(c);
-            }
-        }
-        if plain.contains('{') {
-            let mut characters: Vec<char> = plain.chars().collect();
-            characters.sort_unstable();
-            plain = characters.into_iter().collect();
-        }
-        plain
+/// Compares errors with the text of the original: those about a schema are as many, at the same
+/// places; others are about the same import. The original stops at the first resource.
+pub(crate) fn same_error(errors: &Diagnostics, expected: &str) -> Result<(), String> {
+    let errors = errors.errors();
+    let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+    let title = expected.lines().next().unwrap_or_default();
+    let same = if title.starts_with("Invalid ") {
+        let text = expected.split(" Resource: ").next().unwrap_or_default();
+        let lines = text.trim_end().lines().skip(1).filter(|line| !line.starts_with("Perhaps"));
+        let mut wanted: Vec<String> = lines.map(place_of_line).collect();
+        let found = messages.iter().take(wanted.len());
+        let mut found: Vec<String> = found.map(|one| place_of_message(one)).collect();
+        wanted.sort();
+        found.sort();
+        wanted == found
+    } else if let Some(import) = title.strip_prefix("Exception in ") {
+        let is_of_import = |message: &&str| message.contains(import);
+        let is_there = |error: &Diagnostic| {
+            let places = error.place.iter().chain(error.related.iter().map(|(place, _)| place));
+            places.clone().any(|place| place.source.name().ends_with(import))
+        };
+        errors.iter().any(is_there) || messages.iter().any(is_of_import)
+    } else {
+        !messages.is_empty()
+    };
+    if same { Ok(()) } else { Err(format!("found\n{messages:#?}\nexpected\n{expected}")) }
+}
+
+/// The path in a line of the original: `['a', 0]` at its end is `a[0]`.
+fn place_of_line(line: &str) -> String {
+    let path = line.rsplit_once(" at [").and_then(|(_, path)| path.strip_suffix(']'));
+    let steps = path.unwrap_or_default().split(", ").filter(|step| !step.is_empty());
+    let path = steps.fold(FieldPath::root(), |path, step| match step.parse() {
+        Ok(index) => path.index(index),
+        Err(_) => path.key(step.trim_start_matches('u').trim_matches(['\'', '"'])),
     });
-    let mut lines: Vec<String> = lines.collect();
-    lines.sort();
-    lines
+    path.to_string()
+}
+
+/// The path in a message about a property or a part of a schema.
+fn place_of_message(message: &str) -> String {
+    let after = message.strip_prefix("property `");
+    let after = after.or_else(|| message.split_once(" is invalid: `").map(|(_, after)| after));
+    after.and_then(|after| after.split('`').next()).unwrap_or_default().to_owned()
 }

@@ -52,7 +52,11 @@ fn expand(template: &str, others: &[(&str, &str)], properties: &str) -> Result<S
             krm_yaml::json(&mut json, &expansion.into_value(), None, 0);
             Ok(json)
         }
-        Err(error) => Err(error.to_string()),
+        Err(error) => {
+            let errors = error.diagnostics.errors();
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            Err(errors.join("\n"))
+        }
     }
 }
 
@@ -189,8 +193,8 @@ fn values_that_yaml_cannot_hold() -> Result<(), Failed> {
         ("return {1: 2, '1': 3}", "the result has the key `1` twice"),
         (r"return '\ud800'", "the result is not valid Unicode"),
         (r"return b'\xff'", "the result is not valid Unicode"),
-        ("return ['a']", "`t.py` must return a mapping or a text, found list"),
-        ("pass", "`t.py` must return a mapping or a text, found NoneType"),
+        ("return ['a']", "`t.py` must return a mapping or a string, found list"),
+        ("pass", "`t.py` must return a mapping or a string, found NoneType"),
     ])
 }
 
@@ -322,8 +326,8 @@ fn functions() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The properties of a template in the layout are those after it ran, and after what it shared with
-/// others changed.
+/// The properties of a template in the layout are those after it ran. What another template does to a
+/// part that it was given is not seen in them.
 fn properties_that_change() -> Result<(), Failed> {
     let template = function(
         "context.properties['new'] = 1\n  \
@@ -333,7 +337,7 @@ fn properties_that_change() -> Result<(), Failed> {
         "context.properties['inner'] = 2\n  return {'resources': [{'name': 'p', 'type': 'q'}]}",
     );
     let found = expand(&template, &[("s.py", &inner)], "{part: {a: 1}}")?;
-    let expected = r#""properties":{"part":{"a":1,"inner":2},"new":1}"#;
+    let expected = r#""properties":{"part":{"a":1},"new":1}"#;
     if !found.contains(expected) {
         return Err(format!("wanted {expected}\nfound {found}").into());
     }

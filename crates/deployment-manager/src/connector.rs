@@ -1,44 +1,6 @@
 //! The kinds of Config Connector for the types of Google.
 
-/// Ends of types after the service, and the kinds.
-const KINDS: &[(&str, &str, &str)] = &[
-    ("compute", "instance", "ComputeInstance"),
-    ("compute", "firewall", "ComputeFirewall"),
-    ("compute", "network", "ComputeNetwork"),
-    ("compute", "subnetwork", "ComputeSubnetwork"),
-    ("compute", "route", "ComputeRoute"),
-    ("compute", "router", "ComputeRouter"),
-    ("compute", "disk", "ComputeDisk"),
-    ("compute", "image", "ComputeImage"),
-    ("compute", "address", "ComputeAddress"),
-    ("compute", "globalAddress", "ComputeAddress"),
-    ("compute", "instanceTemplate", "ComputeInstanceTemplate"),
-    ("compute", "instanceGroupManager", "ComputeInstanceGroupManager"),
-    ("compute", "regionInstanceGroupManager", "ComputeInstanceGroupManager"),
-    ("compute", "targetPool", "ComputeTargetPool"),
-    ("compute", "forwardingRule", "ComputeForwardingRule"),
-    ("compute", "globalForwardingRule", "ComputeForwardingRule"),
-    ("compute", "healthCheck", "ComputeHealthCheck"),
-    ("compute", "httpHealthCheck", "ComputeHTTPHealthCheck"),
-    ("compute", "httpsHealthCheck", "ComputeHTTPSHealthCheck"),
-    ("compute", "backendService", "ComputeBackendService"),
-    ("compute", "regionBackendService", "ComputeBackendService"),
-    ("compute", "urlMap", "ComputeURLMap"),
-    ("compute", "targetHttpProxy", "ComputeTargetHTTPProxy"),
-    ("compute", "targetHttpsProxy", "ComputeTargetHTTPSProxy"),
-    ("compute", "targetSslProxy", "ComputeTargetSSLProxy"),
-    ("compute", "targetTcpProxy", "ComputeTargetTCPProxy"),
-    ("storage", "bucket", "StorageBucket"),
-    ("pubsub", "topic", "PubSubTopic"),
-    ("pubsub", "subscription", "PubSubSubscription"),
-    ("sqladmin", "instance", "SQLInstance"),
-    ("sqladmin", "database", "SQLDatabase"),
-    ("sqladmin", "user", "SQLUser"),
-    ("container", "cluster", "ContainerCluster"),
-    ("dns", "managedZone", "DNSManagedZone"),
-    ("dns", "resourceRecordSet", "DNSRecordSet"),
-    ("iam", "serviceAccount", "IAMServiceAccount"),
-];
+use krm_core::kinds::rows;
 
 /// The kind for a type such as `compute.v1.instance` or
 /// `gcp-types/compute-v1:instances`.
@@ -56,8 +18,10 @@ pub fn config_connector_kind(kind: &str) -> Option<&'static str> {
         resource == format!("{}ies", singular.trim_end_matches('y'))
             || plural.is_some_and(|rest| matches!(rest, "" | "s" | "es"))
     };
-    let found = KINDS.iter().find(|(of, singular, _)| *of == service && is_meant(singular));
-    found.map(|(_, _, kind)| *kind)
+    rows("connector").find_map(|row| match *row {
+        [of, singular, kind] if of == service && is_meant(singular) => Some(kind),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use krm_yaml::Value;
 
-use crate::error::name_text;
 use crate::expansion::{Expansion, Layout, LayoutResource, mapping};
 use crate::model::Request;
+use crate::repr;
 
 /// A resource of a layout, and its path there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +42,8 @@ pub fn type_instances(layout: &Layout<'_>, deployment: &str, manifest: &str) -> 
     let mut instances = Vec::new();
     below(&layout.resources, "$", &mut |resource, path| {
         instances.push(TypeInstance {
-            name: name_text(&resource.name),
-            kind: name_text(&resource.kind),
+            name: repr::text(&resource.name),
+            kind: repr::text(&resource.kind),
             deployment: deployment.to_owned(),
             manifest: manifest.to_owned(),
             path,
@@ -68,7 +68,7 @@ fn below(
 pub fn types(layout: &Layout<'_>) -> BTreeSet<String> {
     let mut types = BTreeSet::new();
     below(&layout.resources, "$", &mut |resource, _| {
-        types.insert(name_text(&resource.kind));
+        types.insert(repr::text(&resource.kind));
     });
     types
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use krm_yaml::{Data, NodeId, Scalar, Value};
 
-use crate::error::name_text;
+use crate::repr;
 
 const OPEN: &str = "$(ref.";
 
@@ -54,6 +54,20 @@ pub fn has_reference(text: &str) -> bool {
     first(text).is_some()
 }
 
+/// Whether texts in a value have references.
+///
+/// # Errors
+/// If the first one is incomplete.
+pub fn are_in(value: &Value<'_>) -> Result<bool, Malformed> {
+    match &value.data {
+        Data::Scalar(_) => find(value.as_str().unwrap_or_default(), 0).map(|found| found.is_some()),
+        Data::Sequence(items) => items.iter().try_fold(false, |is, item| Ok(is || are_in(item)?)),
+        Data::Mapping(entries) => {
+            entries.iter().try_fold(false, |is, (_, value)| Ok(is || are_in(value)?))
+        }
+    }
+}
+
 /// Where the first reference begins. Most texts have no `$`, and a search for it is fast.
 fn first(text: &str) -> Option<usize> {
     let dollar = memchr::memchr(b'$', text.as_bytes())?;
@@ -86,7 +100,7 @@ pub fn needed(resource: &Value<'_>) -> BTreeSet<String> {
 pub fn depends_on(resource: &Value<'_>) -> impl Iterator<Item = String> {
     let names = resource.at(&["metadata", "dependsOn"]);
     let names = names.and_then(Value::items).unwrap_or_default();
-    names.iter().map(name_text)
+    names.iter().map(repr::text)
 }
 
 /// Adds the names in the references of a value.

@@ -89,7 +89,7 @@ fn text<'v>(value: &'v Value<'static>, field: &str) -> Result<Option<&'v str>> {
         None => Ok(None),
         Some(found) => match found.as_str() {
             Some(text) => Ok(Some(text)),
-            None => Err(wrong(field, "a text", found)),
+            None => Err(wrong(field, "a string", found)),
         },
     }
 }

@@ -76,10 +76,20 @@ impl Located<'_> {
         })
     }
 
-    /// Where the key of the value is.
-    pub fn key_place(&self) -> Option<Place> {
-        let cursor = self.document?.cursor(self.value.origin?);
-        Some(cursor.key_place())
+    /// A diagnostic about the value.
+    pub fn mark(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.place() {
+            Some(place) => diagnostic.at(place),
+            None => diagnostic,
+        }
+    }
+
+    /// A diagnostic about the key of the value.
+    pub fn mark_key(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.document.zip(self.value.origin) {
+            Some((document, node)) => diagnostic.at(document.cursor(node).key_place()),
+            None => diagnostic,
+        }
     }
 }
 
@@ -95,9 +105,9 @@ pub fn first_line(place: Place) -> Place {
 pub const fn kind_of(value: &Value<'_>) -> &'static str {
     match &value.data {
         Data::Scalar(Scalar::Null) => "nothing",
-        Data::Scalar(Scalar::Bool(_)) => "a bool",
+        Data::Scalar(Scalar::Bool(_)) => "a boolean",
         Data::Scalar(Scalar::Number(_)) => "a number",
-        Data::Scalar(Scalar::String(_)) => "a text",
+        Data::Scalar(Scalar::String(_)) => "a string",
         Data::Sequence(_) => "a list",
         Data::Mapping(_) => "a mapping",
     }

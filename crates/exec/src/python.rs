@@ -77,15 +77,8 @@ impl PythonArguments {
                 "pass `--allow-python` to run it in a sandbox of the kernel",
             ]));
         };
-        Arc::new(Allowed {
-            confinement,
-            program: self.python.clone(),
-            limit: LIMIT,
-            printed: Printed::Forwarded,
-            interruption: interruption.clone(),
-            #[cfg(target_os = "linux")]
-            found: Arc::default(),
-        })
+        let python = Allowed::new(&self.python, confinement, interruption.clone());
+        Arc::new(Allowed { is_forwarded: true, ..python })
     }
 }
 
@@ -96,15 +89,8 @@ pub fn interpreters(
     limit: Duration,
     confinement: Confinement,
 ) -> Arc<dyn Interpreters> {
-    Arc::new(Allowed {
-        confinement,
-        program: program.to_owned(),
-        limit,
-        printed: Printed::Dropped,
-        interruption: Interruption::never(),
-        #[cfg(target_os = "linux")]
-        found: Arc::default(),
-    })
+    let python = Allowed::new(program, confinement, Interruption::never());
+    Arc::new(Allowed { limit, ..python })
 }
 
 /// Checks that the kernel can keep templates in a sandbox.
@@ -118,54 +104,38 @@ pub fn check_sandbox() -> std::result::Result<(), String> {
     Err("only Linux has it".to_owned())
 }
 
-/// Makes interpreters of a program.
+/// How a program is run as the interpreter.
+#[derive(Clone)]
 struct Allowed {
-    confinement: Confinement,
     program: String,
+    confinement: Confinement,
     limit: Duration,
-    printed: Printed,
+    /// Whether what templates print goes to standard error; otherwise it is dropped.
+    is_forwarded: bool,
     interruption: Interruption,
+    /// The parts of the interpreter, once they are known.
     #[cfg(target_os = "linux")]
-    found: Found,
-}
-
-/// The parts of the interpreter, once they are known.
-#[cfg(target_os = "linux")]
-type Found = Arc<OnceLock<sandbox::Interpreter>>;
-
-/// Where the templates' output goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Printed {
-    /// It goes to standard error.
-    Forwarded,
-    Dropped,
+    found: Arc<OnceLock<sandbox::Interpreter>>,
 }
 
 impl Interpreters for Allowed {
     fn interpreter(&self) -> Box<dyn Interpreter> {
-        let mut python = Python::new(&self.program, &self.interruption);
-        python.limit = self.limit;
-        python.printed = self.printed;
-        python.confinement = self.confinement;
-        #[cfg(target_os = "linux")]
-        python.found.clone_from(&self.found);
-        Box::new(python)
+        Box::new(Python {
+            allowed: self.clone(),
+            taken: Duration::ZERO,
+            has_answered: false,
+            state: State::New,
+        })
     }
 }
 
 /// A Python interpreter; started by the first template, and stopped when it is dropped.
 struct Python {
-    program: String,
-    confinement: Confinement,
-    limit: Duration,
-    printed: Printed,
+    allowed: Allowed,
     /// The time that templates took so far.
     taken: Duration,
     has_answered: bool,
     state: State,
-    interruption: Interruption,
-    #[cfg(target_os = "linux")]
-    found: Found,
 }
 
 enum State {
@@ -179,30 +149,19 @@ enum State {
 struct Process {
     group: Group,
     requests: Sender<String>,
-    answers: Receiver<Event>,
+    answers: Receiver<Result<String, Failure>>,
     /// Gets a message when all that was printed is forwarded.
     printed: Receiver<()>,
 }
 
-/// A message from the runner's output.
-enum Event {
-    Answer(String),
-    TooMuch,
-    End,
-}
-
-impl Python {
-    /// An interpreter that has not started yet.
-    fn new(program: &str, interruption: &Interruption) -> Self {
+impl Allowed {
+    fn new(program: &str, confinement: Confinement, interruption: Interruption) -> Self {
         Self {
             program: program.to_owned(),
-            confinement: Confinement::Confined,
+            confinement,
             limit: LIMIT,
-            printed: Printed::Forwarded,
-            taken: Duration::ZERO,
-            has_answered: false,
-            state: State::New,
-            interruption: interruption.clone(),
+            is_forwarded: false,
+            interruption,
             #[cfg(target_os = "linux")]
             found: Arc::default(),
         }
@@ -228,9 +187,8 @@ impl Python {
         }
         check_sandbox().map_err(Failure::Exposed)?;
         let mut command = self.interpreter();
-        let limits = Limits { time: self.limit, output: MAX_ANSWER };
         let command = with_program(&mut command, QUESTION);
-        let ended = subprocess::run(command, String::new(), limits, &self.interruption);
+        let ended = subprocess::run(command, String::new(), self.limits(), &self.interruption);
         // That has ended with the program.
         self.interruption.keep(true);
         let ended = ended?;
@@ -247,14 +205,21 @@ impl Python {
         Ok(self.interpreter())
     }
 
+    const fn limits(&self) -> Limits {
+        Limits { time: self.limit, output: MAX_ANSWER }
+    }
+}
+
+impl Python {
     /// The answer to a request.
     fn answer(&mut self, line: &str) -> Result<String, Failure> {
         if matches!(self.state, State::New) {
-            let mut command = match self.confinement {
-                Confinement::Confined => self.sandboxed()?,
-                Confinement::Unconfined => self.interpreter(),
+            let allowed = &self.allowed;
+            let mut command = match allowed.confinement {
+                Confinement::Confined => allowed.sandboxed()?,
+                Confinement::Unconfined => allowed.interpreter(),
             };
-            let process = Process::start(&mut command, self.printed)?;
+            let process = Process::start(&mut command, allowed.is_forwarded)?;
             self.state = State::Running(process);
         }
         let State::Running(process) = &mut self.state else {
@@ -264,23 +229,20 @@ impl Python {
         let _ = process.requests.send(line.to_owned());
         let start = now();
         loop {
-            if self.interruption.take() {
+            if self.allowed.interruption.take() {
                 return Err(subprocess::Failure::Interrupted.into());
             }
-            let left = self.limit.saturating_sub(self.taken + start.elapsed());
+            let left = self.allowed.limit.saturating_sub(self.taken + start.elapsed());
             if left.is_zero() {
                 return Err(subprocess::Failure::TimedOut(Vec::new()).into());
             }
             match process.answers.recv_timeout(LISTEN.min(left)) {
-                Ok(Event::Answer(answer)) => {
+                Ok(answer) => {
                     self.taken += start.elapsed();
-                    self.has_answered = true;
-                    return Ok(answer);
+                    self.has_answered |= answer.is_ok();
+                    return answer;
                 }
-                Ok(Event::TooMuch) => return Err(subprocess::Failure::TooMuch.into()),
-                Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Failure::Ended);
-                }
+                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Ended),
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
@@ -295,12 +257,12 @@ impl Python {
     }
 
     fn diagnostic(&self, failure: &Failure, status: Option<ExitStatus>) -> Diagnostic {
-        let program = &self.program;
+        let (program, limits) = (&self.allowed.program, self.allowed.limits());
         match failure {
             Failure::Stopped(failure) => match failure {
                 subprocess::Failure::TimedOut(_) => Diagnostic::error(format!(
                     "the templates ran for more than {} s and were stopped",
-                    self.limit.as_secs()
+                    limits.time.as_secs()
                 )),
                 subprocess::Failure::TooMuch => Diagnostic::error(format!(
                     "the template returned more than {} MiB",
@@ -309,7 +271,6 @@ impl Python {
                 failure => {
                     let is_missing = matches!(failure, subprocess::Failure::Missing);
                     let hint = "install Python 3.8 or later, or name its program with `--python`";
-                    let limits = Limits { time: self.limit, output: MAX_ANSWER };
                     failure.diagnostic(program, limits).maybe_hint(is_missing.then(|| hint.to_owned()))
                 }
             },
@@ -333,7 +294,8 @@ impl Python {
                 None => format!("was stopped by {status}"),
             },
         };
-        let wrong = Diagnostic::error(format!("`{}` {how} before it answered", self.program));
+        let wrong =
+            Diagnostic::error(format!("`{}` {how} before it answered", self.allowed.program));
         if !self.has_answered && status.is_some_and(|status| status.code().is_some()) {
             wrong.hint("Python 3.8 or later is needed; name its program with `--python`")
         } else {
@@ -344,12 +306,12 @@ impl Python {
 
 impl Interpreter for Python {
     fn ask(&mut self, line: &str) -> Result<String> {
-        self.interruption.keep(true);
+        self.allowed.interruption.keep(true);
         let answered = self.answer(line).map_err(|failure| {
             let status = self.stop(matches!(failure, Failure::Ended));
             self.diagnostic(&failure, status).into()
         });
-        self.interruption.keep(false);
+        self.allowed.interruption.keep(false);
         answered
     }
 }
@@ -394,7 +356,7 @@ fn with_program<'c>(command: &'c mut Command, program: &str) -> &'c mut Command 
 }
 
 impl Process {
-    fn start(command: &mut Command, printed: Printed) -> Result<Self, Failure> {
+    fn start(command: &mut Command, is_forwarded: bool) -> Result<Self, Failure> {
         let mut group = with_streams(with_program(command, RUNNER))?;
         let (requests, to_write) = channel();
         let (to_read, answers) = sync_channel(1);
@@ -405,7 +367,7 @@ impl Process {
         thread::spawn(move || stdout.map(|stream| read(stream, &to_read)));
         thread::spawn(move || {
             if let Some(stream) = stderr {
-                forward(stream, printed);
+                forward(stream, is_forwarded);
             }
             // The receiver may be gone.
             forwarded.send(())
@@ -438,29 +400,27 @@ fn write(mut stream: ChildStdin, requests: &Receiver<String>) {
 }
 
 /// Reads answers until nobody waits for them.
-fn read(stream: impl Read, answers: &SyncSender<Event>) {
+fn read(stream: impl Read, answers: &SyncSender<Result<String, Failure>>) {
     let mut stream = BufReader::new(stream);
     loop {
         let mut line = Vec::new();
         let mut limited = stream.by_ref().take(MAX_ANSWER + 1);
         let length = limited.read_until(b'\n', &mut line);
-        let event = match (length, line.last()) {
-            (Ok(_), Some(b'\n')) => {
-                Event::Answer(String::from_utf8_lossy(&line).trim_end().to_owned())
-            }
-            _ if line.len() as u64 > MAX_ANSWER => Event::TooMuch,
-            _ => Event::End,
+        let answer = match (length, line.last()) {
+            (Ok(_), Some(b'\n')) => Ok(String::from_utf8_lossy(&line).trim_end().to_owned()),
+            _ if line.len() as u64 > MAX_ANSWER => Err(subprocess::Failure::TooMuch.into()),
+            _ => Err(Failure::Ended),
         };
-        let is_last = !matches!(event, Event::Answer(_));
-        if answers.send(event).is_err() || is_last {
+        let is_last = answer.is_err();
+        if answers.send(answer).is_err() || is_last {
             return;
         }
     }
 }
 
 /// Forwards the output of templates to standard error by lines, or drops it.
-fn forward(mut stream: impl Read, printed: Printed) {
-    if printed == Printed::Forwarded {
+fn forward(mut stream: impl Read, is_forwarded: bool) {
+    if is_forwarded {
         let mut kept = BufReader::new(stream.by_ref().take(MAX_PRINTED));
         let mut line = Vec::new();
         while let Ok(1..) = kept.read_until(b'\n', &mut line) {
@@ -477,9 +437,9 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::time::Duration;
 
-    use super::{Confinement, Python};
+    use super::{Allowed, Confinement};
     use crate::interruption::Interruption;
-    use krm_template_deployment_manager::python::Interpreter as _;
+    use krm_template_deployment_manager::python::Interpreters as _;
 
     /// Asks a program with this shell script once, and again after an answer.
     fn ask(script: &str, limit: Duration) -> (Result<String, String>, Result<String, String>) {
@@ -488,9 +448,8 @@ mod tests {
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         let program = path.to_str().unwrap();
-        let mut python = Python::new(program, &Interruption::listen());
-        python.limit = limit;
-        python.confinement = Confinement::Unconfined;
+        let python = Allowed::new(program, Confinement::Unconfined, Interruption::listen());
+        let mut python = Allowed { limit, ..python }.interpreter();
         let mut ask = || {
             let answer = python.ask("request\n");
             answer.map_err(|wrong| wrong.to_string().replace(program, "python"))
@@ -559,7 +518,8 @@ mod tests {
     #[test]
     fn without_a_sandbox_nothing_is_run() {
         // The program of the tests does not begin with the sandbox.
-        let mut python = Python::new("python3", &Interruption::never());
+        let python = Allowed::new("python3", Confinement::Confined, Interruption::never());
+        let mut python = python.interpreter();
         let refused = python.ask("request\n").unwrap_err().to_string();
         let expected = "error: `python3` is not run, because there is no sandbox for it: ";
         assert!(refused.starts_with(expected), "{refused}");
@@ -567,8 +527,9 @@ mod tests {
 
     #[test]
     fn a_program_that_is_missing_is_an_error() {
-        let mut python = Python::new("/there/is/no/python", &Interruption::listen());
-        python.confinement = Confinement::Unconfined;
+        let python =
+            Allowed::new("/there/is/no/python", Confinement::Unconfined, Interruption::listen());
+        let mut python = python.interpreter();
         assert_eq!(
             python.ask("request\n").unwrap_err().to_string(),
             "error: program `/there/is/no/python` not found\n  help: install Python 3.8 or later, or name its program with `--python`"

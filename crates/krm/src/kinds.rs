@@ -92,13 +92,15 @@ mod tests {
             ("merge", 3..=4),
             ("merge-kinds", 3..=3),
             ("merge-groups", 1..=1),
+            ("today", 2..=2),
+            ("connector", 3..=3),
         ] {
             assert!(rows(name).next().is_some(), "{name}");
             for row in rows(name) {
                 assert!(widths.contains(&row.len()), "{name}: {row:?}");
             }
         }
-        assert_eq!(SECTIONS.len(), 69);
+        assert_eq!(SECTIONS.len(), 71);
         let titles: Vec<_> = sections("type").map(|(title, _)| title).collect();
         assert!(titles.contains(&vec!["pod.spec"]), "{titles:?}");
     }

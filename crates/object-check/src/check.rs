@@ -16,12 +16,12 @@ pub struct Options<'o> {
     /// The minor version of Kubernetes 1.
     pub version: u8,
     /// Whether a text is only known later, as one with a reference to a parameter.
-    pub is_open: &'o dyn Fn(&str) -> bool,
+    pub is_placeholder: &'o dyn Fn(&str) -> bool,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { version: schema::LAST, is_open: &|_| false }
+        Self { version: schema::LAST, is_placeholder: &|_| false }
     }
 }
 
@@ -52,8 +52,14 @@ pub fn check(object: View<'_>, definitions: &Definitions, options: Options<'_>) 
     let api_version = object.str_at(&["apiVersion"])?;
     let kind = object.str_at(&["kind"])?;
     if let Some(custom) = definitions.get(&api_version, &kind) {
-        let mut walk =
-            Walk::new(object, group(&api_version), &kind, options.version, options.is_open, apply);
+        let mut walk = Walk::new(
+            object,
+            group(&api_version),
+            &kind,
+            options.version,
+            options.is_placeholder,
+            apply,
+        );
         let rules_not_run = custom::check(&mut walk, custom, object);
         return Some(Checked { findings: walk.found, rules_not_run });
     }
@@ -78,7 +84,7 @@ fn check_built_in(
     let definition = schema.definition(served.definition)?;
     let kind = definition.name.rsplit('.').next()?;
     let mut walk =
-        Walk::new(object, group(api_version), kind, options.version, options.is_open, apply);
+        Walk::new(object, group(api_version), kind, options.version, options.is_placeholder, apply);
     walk.object(object, served.definition);
     Some(walk.found)
 }

@@ -39,17 +39,17 @@ struct Skipped {
 }
 
 impl Skipped {
-    fn add(&mut self, left: Left) {
-        match left {
-            Left::Kind(name) => *self.kinds.entry(name).or_default() += 1,
-            Left::Encrypted => self.encrypted += 1,
-            Left::Rules(count) => self.rules += count,
+    fn add(&mut self, unchecked: Unchecked) {
+        match unchecked {
+            Unchecked::Kind(name) => *self.kinds.entry(name).or_default() += 1,
+            Unchecked::Encrypted => self.encrypted += 1,
+            Unchecked::Rules(count) => self.rules += count,
         }
     }
 }
 
 /// A part of an object that was not checked.
-enum Left {
+enum Unchecked {
     /// All of it, as its kind is unknown.
     Kind(String),
     /// All of it, as SOPS decrypts it before it is sent.
@@ -70,43 +70,44 @@ impl Default for Checker {
 }
 
 impl Checker {
-    /// Checks an object, of which texts that `is_open` are only known later.
-    pub fn check(&self, object: View<'_>, is_open: &dyn Fn(&str) -> bool) -> Vec<Finding> {
-        let (found, left) = self.run(object, is_open);
-        if let Some(left) = left {
+    /// Checks an object; texts for which `is_placeholder` holds are only known later.
+    pub fn check(&self, object: View<'_>, is_placeholder: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+        let (found, unchecked) = self.run(object, is_placeholder);
+        if let Some(unchecked) = unchecked {
             let mut skipped = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
-            skipped.add(left);
+            skipped.add(unchecked);
         }
         found
     }
 
     /// Checks an object again, of which more is known. What is left out was counted before.
-    pub fn check_again(&self, object: View<'_>, is_open: &dyn Fn(&str) -> bool) -> Vec<Finding> {
-        self.run(object, is_open).0
+    pub fn recheck(&self, object: View<'_>, is_placeholder: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+        self.run(object, is_placeholder).0
     }
 
     fn run(
         &self,
         object: View<'_>,
-        is_open: &dyn Fn(&str) -> bool,
-    ) -> (Vec<Finding>, Option<Left>) {
+        is_placeholder: &dyn Fn(&str) -> bool,
+    ) -> (Vec<Finding>, Option<Unchecked>) {
         let (Some(api_version), Some(kind)) =
             (object.str_at(&["apiVersion"]), object.str_at(&["kind"]))
         else {
             return (Vec::new(), None);
         };
-        if is_open(&api_version) || is_open(&kind) || self.is_ignored(&kind) {
+        if is_placeholder(&api_version) || is_placeholder(&kind) || self.is_ignored(&kind) {
             return (Vec::new(), None);
         }
         if object.get("sops").is_some() {
-            return (Vec::new(), Some(Left::Encrypted));
+            return (Vec::new(), Some(Unchecked::Encrypted));
         }
-        let options = Options { version: self.version, is_open };
+        let options = Options { version: self.version, is_placeholder };
         let Some(checked) = check(object, &self.definitions, options) else {
             let name = format!("{} {}", on_one_line(&api_version), on_one_line(&kind));
-            return (Vec::new(), Some(Left::Kind(name)));
+            return (Vec::new(), Some(Unchecked::Kind(name)));
         };
-        let left = (checked.rules_not_run > 0).then_some(Left::Rules(checked.rules_not_run));
+        let unchecked =
+            (checked.rules_not_run > 0).then_some(Unchecked::Rules(checked.rules_not_run));
         let mut found = checked.findings;
         if !found.is_empty() {
             let annotation =
@@ -114,7 +115,7 @@ impl Checker {
             let is_disabled = |rule: &str| annotation.split(',').any(|name| name.trim() == rule);
             found.retain(|one| !is_disabled(one.rule.name()) && !self.is_ignored(one.rule.name()));
         }
-        (found, left)
+        (found, unchecked)
     }
 
     /// Adds the custom resource that an object defines, if it is a CustomResourceDefinition.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use krm_template_deployment_manager::error::{Cause as Why, ExpandError, Overrun};
+use krm_template_deployment_manager::error::{ExpandError, Overrun};
 use krm_template_deployment_manager::expand::expand_within;
 use krm_template_deployment_manager::expansion::{Expansion, Resource};
 use krm_template_deployment_manager::instances::manifest;
@@ -52,7 +52,7 @@ pub(super) struct ExpandedManifest {
 ///
 /// # Errors
 ///
-/// 400 with the message of the original service, and our messages as causes; 422 if a size limit
+/// 400 with the first error, and all of them as causes; 422 if a size limit
 /// is exceeded, 504 if the time limit is exceeded.
 pub(super) fn texts(
     request: &Request,
@@ -134,9 +134,7 @@ fn objects_of(
     let options = objects::Options { skip_others: false, max_bytes: limits.bytes };
     let made = objects(expansion, options, found);
     let Some(made) = made.filter(|_| !found.has_errors()) else {
-        let first = found.errors();
-        let first = first.iter().next().map(|error| error.message.clone());
-        return Err(refused(first.unwrap_or_default(), found));
+        return Err(refused(found));
     };
     let mut bytes: usize = 0;
     let mut all = Vec::with_capacity(made.len());
@@ -167,22 +165,20 @@ fn within(bytes: usize, limit: usize) -> Result<()> {
 
 /// Converts the error of an expansion to a `Status`.
 fn failed(error: &ExpandError) -> Box<Status> {
-    match error.cause {
-        Why::Limit(why) => overrun(why),
-        _ => refused(error.original(), &error.diagnostics),
-    }
+    error.overrun.map_or_else(|| refused(&error.diagnostics), overrun)
 }
 
-/// Returns a 400 with the message of the original service, and our messages as causes.
-fn refused(original: String, diagnostics: &Diagnostics) -> Box<Status> {
-    let errors = diagnostics.iter();
-    let errors = errors.filter(|one| one.severity == Severity::Error);
+/// Returns a 400 with the first error as the message, and all of them as causes.
+fn refused(diagnostics: &Diagnostics) -> Box<Status> {
+    let errors = diagnostics.iter().filter(|one| one.severity == Severity::Error);
     let total = errors.clone().count() + diagnostics.more(Severity::Error);
-    let causes = errors
+    let causes: Vec<Cause> = errors
         .take(MAX_CAUSES)
-        .map(|error| Cause::new("FieldValueInvalid", &field(error), message(error)));
-    Status::bad_request(original)
-        .with(Details { causes: Cause::list(total, causes), ..Details::default() })
+        .map(|error| Cause::new("FieldValueInvalid", &field(error), message(error)))
+        .collect();
+    let first = causes.first().map(|cause| cause.message.clone());
+    Status::bad_request(first.unwrap_or_default())
+        .with(Details { causes: Cause::list(total, causes.into_iter()), ..Details::default() })
 }
 
 fn overrun(why: Overrun) -> Box<Status> {

@@ -124,7 +124,7 @@ impl Deployments {
     ///
     /// # Errors
     ///
-    /// 400 with the message of the original service, 422 or 504 if the expansion exceeds a limit,
+    /// 400 with the first error, 422 or 504 if the expansion exceeds a limit,
     /// 429 if too many expansions wait.
     pub async fn texts(&self, request: Request) -> Result<Texts> {
         self.tools.expander.texts(request).await

@@ -185,7 +185,7 @@ fn check_content(template: &Template, server: Option<&Checker>, found: &mut Diag
         // Other findings would be the same, or could show a secret.
         survey.objects(&mut Diagnostics::new(), &mut |object, _| {
             let look = object.look();
-            let mut findings = server.check_again(look.view, &|text| !context.is_known(text));
+            let mut findings = server.recheck(look.view, &|text| !context.is_known(text));
             findings.retain(|one| one.shows_only(&|text| survey.may_show(text)));
             report_refusals(&findings, &look, template, &mut refusals);
         });

@@ -8,52 +8,37 @@ use krm_template_engine::{DefaultValue, Dialect, Parameter, ParameterType, const
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 
+/// A diagnostic at a field of a parameter.
+fn at(parameter: &Parameter, key: &str, diagnostic: Diagnostic) -> Diagnostic {
+    let field = format!("parameters[{}].{key}", parameter.index);
+    diagnostic.at(parameter.field(key).place()).field(field)
+}
+
 /// Limits that contradict one another or the type, and invalid patterns.
 pub(super) fn parameter_limits(context: &Context<'_>, found: &mut Diagnostics) {
     for parameter in context.template.parameters() {
         limits_of_other_types(parameter, found);
+        let name = &parameter.name;
         let number = |bound: &Option<String>| bound.as_ref()?.parse::<f64>().ok();
-        let bounds = [
-            (
-                "minimum",
-                "maximum",
-                number(&parameter.minimum)
-                    .zip(number(&parameter.maximum))
-                    .is_some_and(|(least, most)| least > most),
-            ),
-            (
-                "minLength",
-                "maxLength",
-                parameter
-                    .min_length
-                    .zip(parameter.max_length)
-                    .is_some_and(|(least, most)| least > most),
-            ),
-        ];
-        for (least, most, _) in bounds.into_iter().filter(|(_, _, is_wrong)| *is_wrong) {
-            let node = parameter.field(least);
-            found.push(
-                Diagnostic::error(format!(
-                    "`{least}` of parameter `{}` is greater than its `{most}`",
-                    parameter.name
-                ))
-                .at(node.place())
-                .field(format!("parameters[{}].{least}", parameter.index))
-                .hint("no value can satisfy both: change one of them"),
-            );
+        let numbers = number(&parameter.minimum).zip(number(&parameter.maximum));
+        let lengths = parameter.min_length.zip(parameter.max_length);
+        let mut contradict = |least: &str, most: &str| {
+            let message = format!("`{least}` of parameter `{name}` is greater than its `{most}`");
+            let hint = "no value can satisfy both: change one of them";
+            found.push(at(parameter, least, Diagnostic::error(message).hint(hint)));
+        };
+        if numbers.is_some_and(|(least, most)| least > most) {
+            contradict("minimum", "maximum");
+        }
+        if lengths.is_some_and(|(least, most)| least > most) {
+            contradict("minLength", "maxLength");
         }
         if let Some(pattern) = &parameter.pattern
             && let Err(error) = pattern::check(pattern)
         {
-            let node = parameter.field("pattern");
-            found.push(
-                Diagnostic::error(format!(
-                    "the pattern of parameter `{}` is not a regular expression: {error}",
-                    parameter.name
-                ))
-                .at(node.place())
-                .field(format!("parameters[{}].pattern", parameter.index)),
-            );
+            let message =
+                format!("the pattern of parameter `{name}` is not a regular expression: {error}");
+            found.push(at(parameter, "pattern", Diagnostic::error(message)));
         }
     }
 }
@@ -61,25 +46,20 @@ pub(super) fn parameter_limits(context: &Context<'_>, found: &mut Diagnostics) {
 /// Allowed values that are not of the parameter's type, and bounds of what need not be a number.
 fn limits_of_other_types(parameter: &Parameter, found: &mut Diagnostics) {
     let Parameter { name, kind, .. } = parameter;
-    let mut report = |key: &str, diagnostic: Diagnostic| {
-        let place = parameter.field(key).place();
-        let field = format!("parameters[{}].{key}", parameter.index);
-        found.push(diagnostic.at(place).field(field));
-    };
     for value in parameter.allowed.iter().filter(|value| !kind.fits(value)) {
         let problem = format!(
             "`enum` of parameter `{name}` has `{value}`, which is not {}",
             kind.with_article()
         );
         let hint = "remove it, or change the `type`";
-        report("enum", Diagnostic::warning(problem).hint(hint));
+        found.push(at(parameter, "enum", Diagnostic::warning(problem).hint(hint)));
     }
     let bounds = [("minimum", &parameter.minimum), ("maximum", &parameter.maximum)];
     let is_number = matches!(kind, ParameterType::Int | ParameterType::Number);
     for (key, _) in bounds.iter().filter(|(_, bound)| bound.is_some() && !is_number) {
         let problem = format!("`{key}` of parameter `{name}` has no effect on text");
         let hint = "add `type: int` or `type: number`";
-        report(key, Diagnostic::warning(problem).hint(hint));
+        found.push(at(parameter, key, Diagnostic::warning(problem).hint(hint)));
     }
 }
 
@@ -147,12 +127,9 @@ pub(super) fn unused_parameter(context: &Context<'_>, found: &mut Diagnostics) {
         if used.contains(name) || context.nearly.contains(name) || !can_be_used {
             continue;
         }
-        found.push(
-            Diagnostic::warning(format!("nothing refers to parameter `{name}`"))
-                .at(parameter.field("name").place())
-                .field(format!("parameters[{}].name", parameter.index))
-                .hint(format!("use it as `{reference}`, or remove it")),
-        );
+        let unused = Diagnostic::warning(format!("nothing refers to parameter `{name}`"));
+        let unused = unused.hint(format!("use it as `{reference}`, or remove it"));
+        found.push(at(parameter, "name", unused));
     }
 }
 
@@ -204,8 +181,6 @@ fn omits_nothing(context: &Context<'_>, parameter: &Parameter) -> Diagnostic {
         let hint = format!("write `{reference}`, and nothing else, in the field that is optional");
         ("no field is only a raw reference to it", hint)
     };
-    Diagnostic::warning(format!("`omitEmpty` of parameter `{name}` has no effect: {why}"))
-        .at(parameter.field("omitEmpty").place())
-        .field(format!("parameters[{}].omitEmpty", parameter.index))
-        .hint(hint)
+    let message = format!("`omitEmpty` of parameter `{name}` has no effect: {why}");
+    at(parameter, "omitEmpty", Diagnostic::warning(message).hint(hint))
 }

@@ -4,46 +4,24 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use krm_yaml::diagnostic::{Diagnostic, Way};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Document, Value};
 
-use crate::error::{Cause, name_text};
 use crate::model::Imports;
+use crate::repr;
 use crate::template::is_template;
 use crate::yaml::{Located, kind_of};
 
-/// An error with its cause.
-pub(super) type Failure = Box<(Cause, Diagnostic)>;
-
-/// An error at a value.
-pub(super) fn failure(cause: Cause, error: Diagnostic, at: Located<'_>) -> Failure {
-    let error = match at.place() {
-        Some(place) => error.at(place),
-        None => error,
-    };
-    Box::new((cause, error))
-}
-
-/// An error without a text in the original.
-pub(super) fn other(error: Diagnostic, at: Located<'_>) -> Failure {
-    failure(Cause::Other(error.message.clone()), error, at)
-}
-
-/// The resources of a list whose name an earlier one has. `list` is `config`, or the type
-/// of the template that created it.
-pub(super) fn duplicates(
-    resources: &[Value<'_>],
-    document: Option<&Arc<Document>>,
-    list: &str,
-) -> Vec<Failure> {
+/// The errors of the resources of a list whose name an earlier one has.
+pub(super) fn duplicates(resources: &[Value<'_>], document: Option<&Arc<Document>>) -> Diagnostics {
     let mut names: Vec<_> = resources.iter().filter_map(name_of).collect();
     // Names are often in order, which sorting uses.
     names.sort();
-    let mut failures = Vec::new();
+    let mut errors = Diagnostics::new();
     if names.windows(2).all(|pair| pair.first() != pair.last()) {
-        return failures;
+        return errors;
     }
     let mut seen = BTreeMap::new();
     for resource in resources {
@@ -53,18 +31,16 @@ pub(super) fn duplicates(
         let Some(first) = seen.insert(key, name) else {
             continue;
         };
-        let message = format!("two resources are named `{}`", name_text(name));
+        let message = format!("two resources are named `{}`", repr::text(name));
         let error = Diagnostic::error(message).rule("dm-duplicate-name");
         let mut error = error.hint("rename one of them");
         let first = Located { value: first, document };
         if let Some(place) = first.place() {
             error = error.related(place, "first here");
         }
-        let cause =
-            Cause::NotUnique { resource: resource.clone().into_owned(), list: list.to_owned() };
-        failures.push(failure(cause, error, Located { value: name, document }));
+        errors.push(Located { value: name, document }.mark(error));
     }
-    failures
+    errors
 }
 
 /// The name of a resource, and whether it is a text.
@@ -80,28 +56,26 @@ fn name_of<'v>(resource: &'v Value<'_>) -> Option<(Cow<'v, str>, bool)> {
 pub(super) fn name_and_type<'v, 'r>(
     resource: &'v Value<'r>,
     document: Option<&Arc<Document>>,
-) -> Result<(&'v Value<'r>, &'v Value<'r>), Failure> {
-    let at = Located { value: resource, document };
+) -> Result<(&'v Value<'r>, &'v Value<'r>)> {
+    let located = Located { value: resource, document };
     if !matches!(resource.data, Data::Mapping(_)) {
         let found = kind_of(resource);
         let message = format!("a resource is a mapping with `name` and `type`, found {found}");
-        return Err(other(Diagnostic::error(message), at));
+        return Err(located.mark(Diagnostic::error(message)).into());
     }
     let Some(name) = resource.get("name") else {
-        let cause = Cause::NameMissing(resource.clone().into_owned());
         let error = Diagnostic::error("a resource has no `name`");
         let hint = slip(resource, "name");
         let hint = hint
             .unwrap_or_else(|| "add a `name` that no other resource of the list has".to_owned());
-        return Err(failure(cause, error.hint(hint), at));
+        return Err(located.mark(error.hint(hint)).into());
     };
     let Some(kind) = resource.get("type") else {
-        let cause = Cause::TypeMissing(resource.clone().into_owned());
-        let message = format!("resource `{}` has no `type`", name_text(name));
+        let message = format!("resource `{}` has no `type`", repr::text(name));
         let hint = slip(resource, "type").unwrap_or_else(|| {
             "add a `type`: the name of an imported template, or of a type of resource".to_owned()
         });
-        return Err(failure(cause, Diagnostic::error(message).hint(hint), at));
+        return Err(located.mark(Diagnostic::error(message).hint(hint)).into());
     };
     Ok((name, kind))
 }
@@ -139,10 +113,7 @@ pub(super) fn misspelt_sections(configuration: Located<'_>) -> Vec<Diagnostic> {
         } else {
             LIST
         });
-        found.push(match configuration.place() {
-            Some(place) => warning.at(place),
-            None => warning,
-        });
+        found.push(configuration.mark(warning));
     }
     found
 }
@@ -163,11 +134,7 @@ fn misspelt(located: Located<'_>, known: &[&'static str], of: &str) -> Vec<Diagn
         let near = closest(key, known.iter().filter(missing).copied())?;
         let message = format!("unknown field `{key}` in {of}");
         let warning = Diagnostic::warning(message).hint(format!("did you mean `{near}`?"));
-        let located = Located { value, document: located.document };
-        Some(match located.key_place() {
-            Some(place) => warning.at(place),
-            None => warning,
-        })
+        Some(Located { value, document: located.document }.mark_key(warning))
     });
     found.collect()
 }
@@ -193,11 +160,7 @@ pub(super) fn unknown_template(resource: Located<'_>, imports: &Imports) -> Opti
             .advise(Way::Arguments, format!("add `- path: {name}` to `imports`"))
             .advise(Way::Objects, "add it to `imports`")
     };
-    let located = Located { value: kind, document: resource.document };
-    Some(match located.place() {
-        Some(place) => warning.at(place),
-        None => warning,
-    })
+    Some(Located { value: kind, document: resource.document }.mark(warning))
 }
 
 /// Whether a type or a path is an address, or the short form of one: `github.com/OWNER/REPO/…`.

@@ -4,21 +4,20 @@ use std::sync::Arc;
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::{Place, Source};
-use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
+use krm_yaml::{Data, Document, Scalar, Value};
 
-use crate::error::{Cause, ExpandError, Overrun, name_text};
-use crate::expand::check::{self, Failure, other};
-use crate::expand::meter::{self, Meter};
+use crate::error::{ExpandError, Failure, Overrun};
+use crate::expand::check;
+use crate::expand::meter::Meter;
 use crate::expand::outputs;
-use crate::expand::shared::copy_back;
 use crate::expand::warnings;
 use crate::expansion::{Expansion, Layout, LayoutResource, Resource};
 use crate::jinja::{Context, Environment};
 use crate::model::{Env, Import, Limits, Request};
 use crate::python::{Call, Interpreter, Output, Session};
-use crate::references;
 use crate::schema::Schemas;
 use crate::yaml::{self, Located, kind_of};
+use crate::{references, repr};
 
 /// How deep templates may use one another.
 pub const MAX_NESTING: usize = 64;
@@ -35,7 +34,7 @@ const MAX_ERRORS: usize = 20;
 /// Expands a configuration.
 ///
 /// # Errors
-/// With all errors that were found, and the first of them in the words of the original service.
+/// With all errors that were found.
 pub fn expand<'r>(
     request: &'r Request,
     python: &mut dyn Interpreter,
@@ -46,7 +45,7 @@ pub fn expand<'r>(
 /// Expands a configuration, and stops when it exceeds the limits.
 ///
 /// # Errors
-/// As [`expand`]; with [`Cause::Limit`] if it was stopped.
+/// As [`expand`]; with an [`Overrun`] if it was stopped.
 pub fn expand_within<'r>(
     request: &'r Request,
     python: &mut dyn Interpreter,
@@ -70,24 +69,20 @@ fn expand_metered<'r>(
         schemas,
         made: Vec::new(),
         around: Vec::new(),
-        cause: None,
+        overrun: None,
         diagnostics: Diagnostics::new(),
         errors: 0,
     };
-    let done = expander.config();
-    if let (None, Some((_, layout))) = (&expander.cause, &done) {
+    let done = expander.config().filter(|_| expander.errors == 0);
+    if let Some((_, layout)) = &done {
         let found = warnings::warnings(&expander.made, layout, &request.config);
         expander.diagnostics.append(found);
     }
     expander.diagnostics.dedup();
-    match (expander.cause, done) {
-        (None, Some((text, layout))) => {
-            Ok(Expansion { config: expander.made, layout, text, diagnostics: expander.diagnostics })
-        }
-        (cause, _) => Err(ExpandError {
-            cause: cause.unwrap_or(Cause::Other(String::new())),
-            diagnostics: expander.diagnostics,
-        }),
+    let Expander { overrun, diagnostics, made: config, .. } = expander;
+    match done {
+        Some((text, layout)) => Ok(Expansion { config, layout, text, diagnostics }),
+        None => Err(ExpandError { overrun, diagnostics }),
     }
 }
 
@@ -104,8 +99,8 @@ struct Expander<'r, 'p> {
     made: Vec<Resource<'r>>,
     /// The types of the templates around, outermost first.
     around: Vec<String>,
-    /// The first error, which the original reports alone.
-    cause: Option<Cause>,
+    /// The limit that stopped the expansion.
+    overrun: Option<Overrun>,
     diagnostics: Diagnostics,
     errors: usize,
 }
@@ -114,10 +109,6 @@ struct Expander<'r, 'p> {
 struct Level<'r> {
     value: Value<'r>,
     document: Option<Arc<Document>>,
-    /// `config`, or the type of the template.
-    name: String,
-    /// The parts that the template shares with its properties.
-    shared: Vec<(FieldPath, FieldPath)>,
 }
 
 impl Level<'_> {
@@ -131,19 +122,20 @@ type Expanded<'r> = (Vec<LayoutResource<'r>>, Option<Value<'r>>);
 
 impl<'r> Expander<'r, '_> {
     /// Records an error and goes on; the value is for `?`.
-    fn fail<T>(&mut self, failure: Failure) -> Option<T> {
-        let (cause, error) = *failure;
-        self.fail_with(cause, error.into())
+    fn fail<T>(&mut self, failure: impl Into<Failure>) -> Option<T> {
+        match failure.into() {
+            Failure::Wrong(error) => self.fail_with((*error).into()),
+            Failure::Limit(overrun) => {
+                self.overrun = Some(overrun);
+                self.fail_with::<T>(Diagnostic::error(overrun.to_string()).into());
+                // Nothing more is tried.
+                self.errors = MAX_ERRORS;
+                None
+            }
+        }
     }
 
-    fn fail_with<T>(&mut self, cause: Cause, errors: Diagnostics) -> Option<T> {
-        if matches!(cause, Cause::Limit(_)) {
-            // Nothing more is tried, and nothing else is the cause.
-            self.errors = MAX_ERRORS;
-            self.cause = Some(cause);
-        } else {
-            self.cause.get_or_insert(cause);
-        }
+    fn fail_with<T>(&mut self, errors: Diagnostics) -> Option<T> {
         self.errors += errors.iter().count();
         self.diagnostics.append(errors);
         None
@@ -151,13 +143,7 @@ impl<'r> Expander<'r, '_> {
 
     /// Stops the expansion if it exceeds a limit.
     fn within(&mut self, counted: Result<(), Overrun>) -> Option<()> {
-        match counted {
-            Ok(()) => Some(()),
-            Err(overrun) => {
-                let (cause, error) = meter::error(overrun);
-                self.fail_with(cause, error.into())
-            }
-        }
+        counted.map_or_else(|overrun| self.fail(overrun), Some)
     }
 
     fn config(&mut self) -> Option<(Option<String>, Layout<'r>)> {
@@ -165,12 +151,7 @@ impl<'r> Expander<'r, '_> {
         let value = document.map_err(Diagnostics::clone);
         let value = value.and_then(|document| yaml::value(document, &mut self.diagnostics));
         let value = self.readable(value)?;
-        let level = Level {
-            value,
-            document: document.ok().cloned(),
-            name: "config".to_owned(),
-            shared: Vec::new(),
-        };
+        let level = Level { value, document: document.ok().cloned() };
         match &level.value.data {
             Data::Mapping(_) => {
                 for warning in check::misspelt_sections(level.located(&level.value)) {
@@ -180,7 +161,7 @@ impl<'r> Expander<'r, '_> {
             Data::Sequence(_) => {
                 let message = "a configuration is a mapping with `resources`, found a list";
                 let error = Diagnostic::error(message).hint("write `resources:` above the list");
-                return self.fail(other(error, level.located(&level.value)));
+                return self.fail(level.located(&level.value).mark(error));
             }
             Data::Scalar(scalar) => {
                 let text = match scalar {
@@ -188,12 +169,12 @@ impl<'r> Expander<'r, '_> {
                         self.diagnostics.push(check::empty(self.request.config.source()));
                         String::new()
                     }
-                    _ => name_text(&level.value),
+                    _ => repr::text(&level.value),
                 };
                 return Some((Some(text), Layout::default()));
             }
         }
-        let (resources, outputs) = self.level(level, &mut None)?;
+        let (resources, outputs) = self.level(level)?;
         Some((None, Layout { resources, outputs }))
     }
 
@@ -204,24 +185,13 @@ impl<'r> Expander<'r, '_> {
             Ok(read) => Some(read),
             Err(mut errors) => {
                 errors.attribute_to_rule("syntax");
-                let first = errors.iter().find(|error| error.place.is_some());
-                let text = first.or(errors.iter().next()).map_or_else(String::new, |error| {
-                    let place = error.place.as_ref();
-                    let (line, column) = place.map_or((1, 1), Place::line_column);
-                    format!("{}\n  line {line}, column {column}", error.message)
-                });
-                self.fail_with(Cause::Yaml(text), errors)
+                self.fail_with(errors)
             }
         }
     }
 
-    /// Expands the resources of a level. Its template's `properties` change where it shares parts
-    /// of them.
-    fn level(
-        &mut self,
-        mut level: Level<'r>,
-        properties: &mut Option<Value<'static>>,
-    ) -> Option<Expanded<'r>> {
+    /// Expands the resources of a level.
+    fn level(&mut self, mut level: Level<'r>) -> Option<Expanded<'r>> {
         let outputs = level.value.remove("outputs");
         let Some(resources) = level.value.remove("resources") else {
             return self.finish(&level, Vec::new(), outputs.as_ref(), self.made.len());
@@ -233,31 +203,21 @@ impl<'r> Expander<'r, '_> {
                 let message = format!("`resources` is a list, found {}", kind_of(&resources));
                 let error = Diagnostic::error(message)
                     .hint("write a `-` before the first field of each resource");
-                return self.fail(other(error, level.located(&resources)));
+                return self.fail(level.located(&resources).mark(error));
             }
         };
-        let duplicates = check::duplicates(&resources, level.document.as_ref(), &level.name);
-        if !duplicates.is_empty() {
-            for failure in duplicates {
-                self.fail::<()>(failure);
-            }
-            return None;
+        let duplicates = check::duplicates(&resources, level.document.as_ref());
+        if duplicates.has_errors() {
+            return self.fail_with(duplicates);
         }
         let first = self.made.len();
         let mut entries = Vec::with_capacity(resources.len());
-        for (index, resource) in resources.into_iter().enumerate() {
-            let Some((mut entry, changed)) = self.resource(resource, level.document.as_ref())
-            else {
-                if self.errors >= MAX_ERRORS {
-                    return None;
-                }
-                continue;
-            };
-            if let Some(changed) = changed {
-                copy_back(properties, &level.shared, index, &changed);
-                entry.properties = Some(changed).filter(|_| !entry.resources.is_empty());
+        for resource in resources {
+            match self.resource(resource, level.document.as_ref()) {
+                Some(entry) => entries.push(entry),
+                None if self.errors >= MAX_ERRORS => return None,
+                None => {}
             }
-            entries.push(entry);
         }
         self.finish(&level, entries, outputs.as_ref(), first)
     }
@@ -270,7 +230,7 @@ impl<'r> Expander<'r, '_> {
         outputs: Option<&Value<'_>>,
         first: usize,
     ) -> Option<Expanded<'r>> {
-        if self.cause.is_some() {
+        if self.errors > 0 {
             return None;
         }
         if !self.request.options.outputs {
@@ -284,12 +244,12 @@ impl<'r> Expander<'r, '_> {
         }
     }
 
-    /// Expands a resource: its entry in the layout, and the properties of a template after it ran.
+    /// Expands a resource: its entry in the layout.
     fn resource(
         &mut self,
         resource: Value<'r>,
         document: Option<&Arc<Document>>,
-    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
+    ) -> Option<LayoutResource<'r>> {
         let located = Located { value: &resource, document };
         let (name, kind) = match check::name_and_type(&resource, document) {
             Ok(found) => found,
@@ -317,7 +277,7 @@ impl<'r> Expander<'r, '_> {
         }
         let place = located.place();
         let label =
-            format!("{IN_RESOURCE} `{}` (of type `{}`)", name_text(&entry.name), template.name);
+            format!("{IN_RESOURCE} `{}` (of type `{}`)", repr::text(&entry.name), template.name);
         let before = std::mem::take(&mut self.diagnostics);
         self.around.push(template.name.clone());
         let done = self.template(template, resource, document, entry);
@@ -337,17 +297,17 @@ impl<'r> Expander<'r, '_> {
         value: Value<'r>,
         document: Option<&Arc<Document>>,
         entry: LayoutResource<'r>,
-    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
+    ) -> Option<LayoutResource<'r>> {
         let resource = Resource { value, document: document.cloned() };
         if self.made.len() >= MAX_RESOURCES {
             let message = format!("the configuration has more than {MAX_RESOURCES} resources");
-            return self.fail(other(Diagnostic::error(message), resource.located()));
+            return self.fail(resource.located().mark(Diagnostic::error(message)));
         }
         if let Some(warning) = check::unknown_template(resource.located(), &self.request.imports) {
             self.diagnostics.push(warning);
         }
         self.made.push(resource);
-        Some((entry, None))
+        Some(entry)
     }
 
     fn template(
@@ -356,18 +316,16 @@ impl<'r> Expander<'r, '_> {
         mut resource: Value<'r>,
         document: Option<&Arc<Document>>,
         mut entry: LayoutResource<'r>,
-    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
+    ) -> Option<LayoutResource<'r>> {
         let mut env = self.request.env.clone();
         env.insert("name".to_owned(), entry.name.clone().into_owned());
         env.insert("type".to_owned(), entry.kind.clone().into_owned());
         self.validate(template, &mut resource, document)?;
         let located = Located { value: &resource, document };
         let (level, properties) = self.run(template, located, &env)?;
-        let mut properties = properties;
-        let (resources, outputs) = self.level(level, &mut properties)?;
-        entry.resources = resources;
-        entry.outputs = outputs;
-        Some((entry, properties))
+        (entry.resources, entry.outputs) = self.level(level)?;
+        entry.properties = properties.filter(|_| !entry.resources.is_empty());
+        Some(entry)
     }
 
     /// Sets the defaults of the template's schema in the properties of a resource, and checks them.
@@ -382,22 +340,17 @@ impl<'r> Expander<'r, '_> {
             return Some(());
         }
         let located = Located { value: resource, document };
-        let found = self.schemas.check(&schema, &template.name, located);
-        match found {
+        match self.schemas.check(&schema, located) {
             Ok(checked) => {
                 self.diagnostics.append(checked.warnings);
                 let counted = self.meter.add_value(Some(&checked.properties));
                 resource.insert("properties".into(), checked.properties);
                 self.within(counted)
             }
-            Err(mut invalid) => {
+            Err(mut errors) => {
                 self.within(self.meter.check(self.made.len()))?;
-                invalid.diagnostics.advise(Way::Arguments, WITHOUT_SCHEMA);
-                let cause = Cause::Invalid {
-                    text: invalid.text,
-                    resource: resource.get("name").map(name_text).unwrap_or_default(),
-                };
-                self.fail_with(cause, invalid.diagnostics)
+                errors.advise(Way::Arguments, WITHOUT_SCHEMA);
+                self.fail_with(errors)
             }
         }
     }
@@ -420,7 +373,7 @@ impl<'r> Expander<'r, '_> {
                 "`{path}` is not a template: Jinja ends in `.jinja`, Python in `.py`"
             ));
             let error = error.hint("rename the file, or give it an import with another path");
-            self.fail(check::failure(Cause::Unsupported(path.clone()), error, located))
+            self.fail(located.mark(error))
         }
     }
 
@@ -433,11 +386,11 @@ impl<'r> Expander<'r, '_> {
         let context = Context { resource: located.value, env };
         let rendered = match self.jinja.render(template, context) {
             Ok(rendered) => rendered,
-            Err(error) => return self.fail(exception(template, error.rule("dm-template"))),
+            Err(error) => return self.fail(error.rule("dm-template")),
         };
         let counted = self.meter.add(rendered.text.len());
         self.within(counted)?;
-        let level = self.text(template, rendered.text, located, Vec::new())?;
+        let level = self.text(template, rendered.text, located)?;
         Some((level, rendered.properties))
     }
 
@@ -455,31 +408,25 @@ impl<'r> Expander<'r, '_> {
         };
         let returned = match self.python.call(call) {
             Ok(returned) => returned,
-            Err(error) => return self.fail(exception(template, error.rule("dm-python"))),
+            Err(error) => return self.fail(error.rule("dm-python")),
         };
         let level = match returned.result {
             Output::Text(text) => {
                 let counted = self.meter.add(text.len());
                 self.within(counted)?;
-                self.text(template, text, located, returned.shared)?
+                self.text(template, text, located)?
             }
             Output::Data(value) => {
                 let counted = self.meter.add_value(Some(&value));
                 self.within(counted)?;
-                let level = Level {
-                    value,
-                    document: None,
-                    name: template.name.clone(),
-                    shared: returned.shared,
-                };
+                let level = Level { value, document: None };
                 self.with_resources(level, template, located)?
             }
             Output::Other(found) => {
                 let message =
-                    format!("`{}` must return a mapping or a text, found {found}", template.name);
-                let cause = Cause::Returned { file: template.name.clone(), found };
+                    format!("`{}` must return a mapping or a string, found {found}", template.name);
                 let error = Diagnostic::error(message).rule("dm-python");
-                return self.fail(check::failure(cause, error, located));
+                return self.fail(located.mark(error));
             }
         };
         Some((level, returned.properties))
@@ -491,18 +438,12 @@ impl<'r> Expander<'r, '_> {
         template: &Import,
         text: String,
         resource: Located<'_>,
-        shared: Vec<(FieldPath, FieldPath)>,
     ) -> Option<Level<'r>> {
-        let name = resource.value.get("name").map(name_text).unwrap_or_default();
+        let name = resource.value.get("name").map(repr::text).unwrap_or_default();
         let source = Source::new(format!("{} (rendered for `{name}`)", template.path), text);
         let read = yaml::read(&source, &mut self.diagnostics);
         let parsed = self.readable(read)?;
-        let level = Level {
-            value: parsed.value,
-            document: Some(parsed.document),
-            name: template.name.clone(),
-            shared,
-        };
+        let level = Level { value: parsed.value, document: Some(parsed.document) };
         self.with_resources(level, template, resource)
     }
 
@@ -529,8 +470,7 @@ impl<'r> Expander<'r, '_> {
             .hint("a template creates a mapping with a list of `resources`, which may be empty");
         let made = level.located(&level.value);
         let at = if made.place().is_some() { made } else { resource };
-        let cause = Cause::NoResources(template.name.clone());
-        self.fail(check::failure(cause, error, at))
+        self.fail(at.mark(error))
     }
 }
 
@@ -550,18 +490,12 @@ fn made_for(mut error: Diagnostic, resource: &Place, label: &str) -> Diagnostic 
     error.related(resource.clone(), label)
 }
 
-/// The error of a template that failed.
-fn exception(template: &Import, error: Diagnostic) -> Failure {
-    let cause = Cause::Exception { file: template.name.clone(), text: error.message.clone() };
-    Box::new((cause, error))
-}
-
-fn too_deep(around: &[String], at: Located<'_>) -> Failure {
+fn too_deep(around: &[String], at: Located<'_>) -> Diagnostic {
     /// The number of templates named in the message.
     const NAMED: usize = 3;
     let first: Vec<&str> = around.iter().take(NAMED).map(String::as_str).collect();
     let names = first.join(" › ");
     let message = format!("templates nest more than {MAX_NESTING} deep: {names} …");
     let error = Diagnostic::error(message).hint("does a template use itself?");
-    other(error, at)
+    at.mark(error)
 }

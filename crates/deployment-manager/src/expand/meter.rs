@@ -1,9 +1,8 @@
 //! Counts what an expansion makes, and stops one that makes too much.
 
 use krm_yaml::Value;
-use krm_yaml::diagnostic::Diagnostic;
 
-use crate::error::{Cause, Overrun};
+use crate::error::Overrun;
 use crate::model::Limits;
 use crate::references::{MAX_REPLACED, size};
 
@@ -71,17 +70,11 @@ impl<'l> Meter<'l> {
     }
 }
 
-/// The error about an expansion that was stopped.
-pub(super) fn error(overrun: Overrun) -> (Cause, Diagnostic) {
-    let error = Diagnostic::error(overrun.to_string());
-    (Cause::Limit(overrun), error)
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
 
-    use crate::error::{Cause, Overrun};
+    use crate::error::Overrun;
     use crate::expand::expand_within;
     use crate::model::{Limits, Options};
     use crate::python::Forbidden;
@@ -110,13 +103,10 @@ mod tests {
         let limits = Limits { resources, bytes, is_late: &is_late };
         match expand_within(&request, &mut Forbidden(&[]), limits) {
             Ok(_) => None,
-            Err(error) => match error.cause {
-                Cause::Limit(overrun) => {
-                    assert_eq!(error.diagnostics.errors().iter().count(), 1, "{error}");
-                    Some(overrun)
-                }
-                cause => panic!("{cause:?}"),
-            },
+            Err(error) => {
+                assert_eq!(error.diagnostics.errors().iter().count(), 1, "{error:?}");
+                Some(error.overrun.unwrap())
+            }
         }
     }
 

@@ -4,7 +4,6 @@ mod check;
 mod expander;
 mod meter;
 mod outputs;
-mod shared;
 mod unused;
 mod warnings;
 

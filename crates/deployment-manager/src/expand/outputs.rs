@@ -6,11 +6,11 @@ use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Scalar, Value};
 
-use crate::error::{Cause, name_text};
-use crate::expand::check::{self, Failure};
-use crate::expand::meter::{self, Meter};
+use crate::error::Failure;
+use crate::expand::meter::Meter;
 use crate::expansion::{LayoutResource, Resource};
 use crate::references::{Misplaced, Problem, replace};
+use crate::repr;
 use crate::yaml::Located;
 
 /// The outputs of resources, by their names.
@@ -67,10 +67,10 @@ fn outputs_of<'r>(resources: &[LayoutResource<'r>]) -> Outputs<'r> {
         let mut values = Value::mapping(Vec::new());
         for output in outputs.items().unwrap_or_default() {
             if let (Some(name), Some(value)) = (output.get("name"), output.get("value")) {
-                values.insert(name_text(name).into(), value.clone());
+                values.insert(repr::text(name).into(), value.clone());
             }
         }
-        (name_text(&resource.name), values)
+        (repr::text(&resource.name), values)
     });
     outputs.collect()
 }
@@ -84,16 +84,12 @@ fn failure(
     let text = Value { origin: origin.or(at.value.origin), data: Data::Scalar(Scalar::Null) };
     let at = Located { value: &text, document: at.document };
     match problem {
-        Problem::TooLarge => {
-            let (cause, error) = meter::error(meter.used_up());
-            check::failure(cause, error, at)
-        }
+        Problem::TooLarge => meter.used_up().into(),
         Problem::Malformed(text) => {
             let error = Diagnostic::error(format!("the reference in `{text}` is not complete"))
                 .rule("dm-reference")
                 .hint("write `$(ref.NAME.PATH)`");
-            let original = format!("Malformed reference. Reference: {text}");
-            check::failure(Cause::Other(original), error, at)
+            at.mark(error).into()
         }
         Problem::NoValue { reference, name, path } => {
             let names = known.get(name).and_then(Value::entries).unwrap_or_default();
@@ -104,9 +100,7 @@ fn failure(
                 None => format!("the outputs of `{name}` are {}", list(&names)),
             };
             let error = Diagnostic::error(format!("`{reference}` has no value"));
-            let error = error.rule("dm-reference").hint(hint);
-            let original = format!("No value found. Reference: {reference}");
-            check::failure(Cause::Other(original), error, at)
+            at.mark(error.rule("dm-reference").hint(hint)).into()
         }
     }
 }

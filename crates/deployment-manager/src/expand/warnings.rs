@@ -7,10 +7,10 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Scalar, Value};
 
-use crate::error::name_text;
 use crate::expansion::{Layout, LayoutResource, Resource};
 use crate::model::Config;
 use crate::references;
+use crate::repr;
 use crate::yaml::Located;
 
 /// The warnings about resources and their layout.
@@ -55,14 +55,12 @@ fn shared_names(resources: &[Resource<'_>], diagnostics: &mut Diagnostics) {
         let Some(first) = name.as_str().and_then(|name| seen.insert(name, resource)) else {
             continue;
         };
-        let message = format!("two resources of the expansion are named `{}`", name_text(name));
-        let mut warning = Diagnostic::warning(message)
+        let message = format!("two resources of the expansion are named `{}`", repr::text(name));
+        let warning = Diagnostic::warning(message)
             .rule("dm-duplicate-name")
             .hint("build the name from the name of the template's resource: `env[\"name\"]`");
         let document = resource.document.as_ref();
-        if let Some(place) = (Located { value: name, document }).place() {
-            warning = warning.at(place);
-        }
+        let mut warning = Located { value: name, document }.mark(warning);
         if let Some(place) = first.located().place() {
             warning = warning.related(place, "first here");
         }
@@ -130,9 +128,5 @@ fn unknown(
     };
     let warning = Diagnostic::warning(format!("reference to the unknown resource `{name}`"));
     let document = resource.document.as_ref();
-    let warning = warning.rule("dm-reference").hint(hint);
-    match (Located { value, document }).place() {
-        Some(place) => warning.at(place),
-        None => warning,
-    }
+    Located { value, document }.mark(warning.rule("dm-reference").hint(hint))
 }

@@ -178,7 +178,6 @@ fn no_method(detail: &str) -> Explained {
         return Explained::plain(detail);
     };
     let kind = match kind {
-        "string" => "text",
         "sequence" => "list",
         "map" => "mapping",
         kind => kind,

@@ -1,56 +1,29 @@
 //! The kinds of Kubernetes that a type may name, with the API version they have today.
 
-use krm_core::kind_names::plural;
+use std::sync::LazyLock;
 
-const KINDS: &[(&str, &[&str])] = &[
-    (
-        "v1",
-        &[
-            "ConfigMap",
-            "Endpoints",
-            "LimitRange",
-            "Namespace",
-            "Node",
-            "PersistentVolume",
-            "PersistentVolumeClaim",
-            "Pod",
-            "PodTemplate",
-            "ReplicationController",
-            "ResourceQuota",
-            "Secret",
-            "Service",
-            "ServiceAccount",
-        ],
-    ),
-    ("apps/v1", &["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"]),
-    ("batch/v1", &["CronJob", "Job"]),
-    ("autoscaling/v2", &["HorizontalPodAutoscaler"]),
-    ("networking.k8s.io/v1", &["Ingress", "IngressClass", "NetworkPolicy"]),
-    ("policy/v1", &["PodDisruptionBudget"]),
-    ("rbac.authorization.k8s.io/v1", &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
-    ("storage.k8s.io/v1", &["StorageClass"]),
-    ("scheduling.k8s.io/v1", &["PriorityClass"]),
-    ("apiextensions.k8s.io/v1", &["CustomResourceDefinition"]),
-];
+use krm_core::identity::group;
+use krm_core::kind_names::plural;
+use krm_core::kinds::{Row, rows};
+
+/// API versions and their kinds.
+static KINDS: LazyLock<Vec<Row>> = LazyLock::new(|| rows("today").collect());
 
 /// The API version of a kind.
 pub(super) fn api_version_of(kind: &str) -> Option<&'static str> {
-    let found = KINDS.iter().find(|(_, kinds)| kinds.contains(&kind));
-    found.map(|(api_version, _)| *api_version)
+    KINDS.iter().find_map(|row| match **row {
+        [api_version, own] if own == kind => Some(api_version),
+        _ => None,
+    })
 }
 
 /// The kind of a collection such as `services`, in any version of its group.
 pub(super) fn kind_of_plural(api_version: &str, name: &str) -> Option<&'static str> {
-    let group = |api_version: &str| match api_version.split_once('/') {
-        Some((group, _)) => group.to_owned(),
-        None => String::new(),
-    };
+    let wanted = group(api_version);
     // Kinds of `extensions` have other groups today.
-    let is_meant =
-        |known: &str| group(api_version) == "extensions" || group(known) == group(api_version);
-    let mut kinds = KINDS.iter().filter(|(known, _)| is_meant(known));
-    kinds.find_map(|(_, kinds)| {
-        let mut kinds = kinds.iter().copied();
-        kinds.find(|kind| plural(&kind.to_lowercase()) == name)
+    let is_meant = |known: &str| wanted == "extensions" || wanted == group(known);
+    KINDS.iter().find_map(|row| match **row {
+        [known, kind] if is_meant(known) && plural(&kind.to_lowercase()) == name => Some(kind),
+        _ => None,
     })
 }

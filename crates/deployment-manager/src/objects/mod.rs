@@ -12,9 +12,9 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, NodeId, Scalar, Value};
 
-use crate::error::name_text;
 use crate::expansion::{Expansion, Resource};
 use crate::references::{self, MAX_REPLACED, Problem};
+use crate::repr;
 use crate::template::is_template;
 use crate::yaml::Located;
 use form::{Form, form};
@@ -65,9 +65,9 @@ pub fn objects<'r>(
             Ok(Form::Other) => others.push(resource),
             Ok(form) => match object(resource, &form) {
                 Ok(value) => objects.push((resource, value)),
-                Err(error) => found.push(at(*error, resource.located())),
+                Err(error) => found.push(resource.located().mark(*error)),
             },
-            Err(error) => found.push(at(*error, resource.located())),
+            Err(error) => found.push(resource.located().mark(*error)),
         }
     }
     report_others(&others, options, &mut found);
@@ -77,13 +77,6 @@ pub fn objects<'r>(
     diagnostics.append(found);
     let objects = objects.into_iter().map(|(_, object)| object);
     (!has_errors).then(|| objects.collect())
-}
-
-fn at(error: Diagnostic, located: Located<'_>) -> Diagnostic {
-    match located.place() {
-        Some(place) => error.at(place),
-        None => error,
-    }
 }
 
 /// The object of a resource.
@@ -129,7 +122,7 @@ fn name(object: &mut Value<'_>, name: &str) -> Result<()> {
 }
 
 fn resource_name(resource: &Resource<'_>) -> String {
-    resource.value.get("name").map(name_text).unwrap_or_default()
+    resource.value.get("name").map(repr::text).unwrap_or_default()
 }
 
 /// Adds a field in front of the others; it may be there already with this value.
@@ -169,7 +162,7 @@ fn move_namespace(object: &mut Value<'_>) {
 
 fn report_others(others: &[&Resource<'_>], options: Options, diagnostics: &mut Diagnostics) {
     let kind =
-        |resource: &Resource<'_>| resource.value.get("type").map(name_text).unwrap_or_default();
+        |resource: &Resource<'_>| resource.value.get("type").map(repr::text).unwrap_or_default();
     if options.skip_others {
         let mut seen = BTreeSet::new();
         for resource in others {
@@ -177,7 +170,7 @@ fn report_others(others: &[&Resource<'_>], options: Options, diagnostics: &mut D
             if seen.insert(kind.clone()) {
                 let message = format!("resources of type `{kind}` are not objects of Kubernetes");
                 let warning = Diagnostic::warning(message).hint("they are left out");
-                diagnostics.push(at(warning, resource.located()));
+                diagnostics.push(resource.located().mark(warning));
             }
         }
         return;
@@ -198,7 +191,7 @@ fn report_others(others: &[&Resource<'_>], options: Options, diagnostics: &mut D
     } else {
         error.hint("write a running resource of Google as an object of Config Connector: `gcloud … config export --resource-format krm`")
     };
-    diagnostics.push(at(error, first.located()));
+    diagnostics.push(first.located().mark(error));
 }
 
 /// Sorts the objects, and puts values of others in place of the references to them. A reference that
@@ -265,7 +258,7 @@ fn needs_itself(cycle: &[&Resource<'_>]) -> Diagnostic {
     };
     let error = Diagnostic::error(message).hint("remove a reference or an entry of `dependsOn`");
     match cycle.first() {
-        Some(first) => at(error, first.located()),
+        Some(first) => first.located().mark(error),
         None => error,
     }
 }
@@ -302,7 +295,7 @@ fn unknown(
     let error = Diagnostic::error(message)
         .rule(REFERENCE)
         .hint("refer to a field that another object of the expansion has, or write the value");
-    at(error, located)
+    located.mark(error)
 }
 
 /// The references that are left in a value, the first one of each text.
@@ -328,7 +321,7 @@ fn check_identities(objects: &[(&Resource<'_>, Object<'_>)], diagnostics: &mut D
         let message = format!("two resources create the same object: {identity}");
         if let Some(first) = seen.insert(identity, resource) {
             let error = Diagnostic::error(message).hint("rename one of them");
-            let error = at(error, resource.located());
+            let error = resource.located().mark(error);
             diagnostics.push(match first.located().place() {
                 Some(place) => error.related(place, "first here"),
                 None => error,

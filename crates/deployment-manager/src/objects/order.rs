@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::Value;
 
-use crate::error::name_text;
 use crate::expansion::Resource;
 use crate::references;
+use crate::repr;
 
 /// A resource and its object.
 pub(super) type ResourceObject<'e, 'r> = (&'e Resource<'r>, Value<'r>);
@@ -27,7 +27,7 @@ pub(super) fn sorted<'e, 'r>(
     let by_name: BTreeMap<String, usize> = objects
         .iter()
         .enumerate()
-        .filter_map(|(index, (resource, _))| Some((name_text(resource.value.get("name")?), index)))
+        .filter_map(|(index, (resource, _))| Some((repr::text(resource.value.get("name")?), index)))
         .collect();
     let needs = |(resource, value): &ResourceObject<'_, '_>| -> Vec<usize> {
         let names = needed(resource, value).into_iter();

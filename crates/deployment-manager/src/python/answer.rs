@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use krm_yaml::{Data, FieldPath, Scalar, Value};
+use krm_yaml::{Data, Scalar, Value};
 
 use crate::python::call::{Output, Returned};
 
@@ -57,11 +57,7 @@ pub(super) fn read(line: &str, properties: Option<&Value<'_>>) -> Option<Answer>
             Some(after)
         }
     };
-    let shared = match answer.get("shared") {
-        None => Vec::new(),
-        Some(shared) => shared.items()?.iter().map(pair).collect::<Option<_>>()?,
-    };
-    Some(Answer::Returned(Returned { result, properties, shared }))
+    Some(Answer::Returned(Returned { result, properties }))
 }
 
 fn failed(answer: &Value<'_>) -> Option<Failed> {
@@ -80,24 +76,6 @@ fn failed(answer: &Value<'_>) -> Option<Failed> {
         missing: text("missing"),
         key: text("key"),
     })
-}
-
-fn pair(value: &Value<'_>) -> Option<(FieldPath, FieldPath)> {
-    match value.items()? {
-        [in_result, in_properties] => Some((path(in_result)?, path(in_properties)?)),
-        _ => None,
-    }
-}
-
-fn path(value: &Value<'_>) -> Option<FieldPath> {
-    let mut path = FieldPath::root();
-    for step in value.items()? {
-        path = match step.as_str() {
-            Some(key) => path.key(key),
-            None => path.index(number(step)?),
-        };
-    }
-    Some(path)
 }
 
 fn number(value: &Value<'_>) -> Option<usize> {

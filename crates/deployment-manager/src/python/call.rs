@@ -1,6 +1,6 @@
 //! A call of a template, and its result.
 
-use krm_yaml::{FieldPath, Value};
+use krm_yaml::Value;
 
 use crate::model::{Env, Import, Imports};
 
@@ -24,9 +24,6 @@ pub struct Returned {
     pub result: Output,
     /// The properties of the resource after the template ran, which may have changed them.
     pub properties: Option<Value<'static>>,
-    /// Parts of the properties that are also parts of the result: the path in the result, and the
-    /// path in the properties.
-    pub shared: Vec<(FieldPath, FieldPath)>,
 }
 
 /// The result of a template.

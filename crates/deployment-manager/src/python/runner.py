@@ -10,7 +10,7 @@ A request:
     modules: {str: str}    only the first: the import of each module, `helpers.common`
 
 An answer, one of:
-    dict: {str: any}, properties: any, shared: [[path, path]]
+    dict: {str: any}, properties: any
     text: str, properties: any
     type: str, properties: any      the template returned another type
     error: str                      the template did what it must not do
@@ -21,9 +21,6 @@ An answer, one of:
         python2: true               Python 2 would run it
         missing: str                the module that was not found
         key: str                    the key that was not found
-
-A path is a list of keys and indexes. `shared` has the mappings and lists of the properties that
-are also parts of the result: the path in the result, and that in the properties.
 
 JSON has no infinity and no NaN. In requests they are as the module `json` reads them, in answers
 they are {"\\0": ".inf"}, {"\\0": "-.inf"} and {"\\0": ".nan"}.
@@ -460,35 +457,6 @@ class Plain:
         return "`%s` of %s" % ("".join(steps).lstrip("."), self.root) if steps else self.root
 
 
-def shared_parts(result, properties):
-    """The mappings and lists of `properties` that `result` has, too; only the outermost."""
-    owned = {}
-
-    def own(value, path):
-        if isinstance(value, (dict, list)) and id(value) not in owned:
-            owned[id(value)] = path
-            for step, part in parts(value):
-                own(part, path + [step])
-
-    def find(value, path):
-        if isinstance(value, (dict, list)) and id(value) in owned:
-            return [[path, owned[id(value)]]]
-        return [found for step, part in parts(value) for found in find(part, path + [step])]
-
-    own(properties, [])
-    return find(result, []) if owned else []
-
-
-def parts(value):
-    """The parts of a mapping or list, each with its step."""
-    if isinstance(value, dict):
-        spell = Plain("").key
-        return [(spell(key), part) for key, part in value.items()]
-    if isinstance(value, (list, tuple)):
-        return list(enumerate(value))
-    return []
-
-
 # ---------------------------------------------------------------------------
 # Templates
 # ---------------------------------------------------------------------------
@@ -526,8 +494,7 @@ def answer(request, imports):
     try:
         after = {"properties": Plain("the properties").value(properties)}
         if isinstance(result, dict):
-            plain = Plain("the result").value(result)
-            return dict(after, dict=plain, shared=shared_parts(result, properties))
+            return dict(after, dict=Plain("the result").value(result))
         if isinstance(result, (str, bytes)):
             return dict(after, text=Plain("the result").value(result))
         return dict(after, type=type(result).__name__)

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
-use krm_yaml::{FieldPath, Value};
 
 use super::{Call, Forbidden, Interpreter, Output, Returned, Session};
 use crate::model::{Env, Import, Imports};
@@ -115,7 +115,7 @@ fn numbers_that_json_lacks_pass_both_ways() {
     let properties = Value::sequence(numbers.to_vec());
     let mut parrot = Parrot::default();
     parrot.answers.push_back(
-        r#"{"dict":{"a":{"\u0000":".inf"},"b":[{"\u0000":"-.inf"}],"c":{"\u0000":"x"}},"properties":[],"shared":[]}"#
+        r#"{"dict":{"a":{"\u0000":".inf"},"b":[{"\u0000":"-.inf"}],"c":{"\u0000":"x"}},"properties":[]}"#
             .to_owned(),
     );
     let call = Call {
@@ -139,13 +139,13 @@ fn numbers_that_json_lacks_pass_both_ways() {
 fn a_result_is_a_text_a_mapping_or_another_type() {
     let text = ask(r#"{"text":"a: 1","properties":{}}"#, None).unwrap();
     assert!(matches!(text.result, Output::Text(text) if text == "a: 1"));
-    assert!(text.properties.is_none() && text.shared.is_empty());
+    assert!(text.properties.is_none());
 
     let other = ask(r#"{"type":"list","properties":null}"#, Some("null")).unwrap();
     assert!(matches!(other.result, Output::Other(name) if name == "list"));
     assert!(other.properties.unwrap().is_null());
 
-    let line = r#"{"dict":{"resources":[{"p":{"n":123456789012345678901234567890}}]},"properties":{"n":1},"shared":[[["resources",0,"p"],[]]]}"#;
+    let line = r#"{"dict":{"resources":[{"p":{"n":123456789012345678901234567890}}]},"properties":{"n":1}}"#;
     let mapping = ask(line, Some("{}")).unwrap();
     let Output::Data(result) = mapping.result else {
         panic!("{mapping:?}");
@@ -153,8 +153,6 @@ fn a_result_is_a_text_a_mapping_or_another_type() {
     let item = &result.get("resources").unwrap().items().unwrap()[0];
     let number = Value::number("123456789012345678901234567890");
     assert_eq!(item.at(&["p", "n"]), Some(&number));
-    let in_result = FieldPath::root().key("resources").index(0).key("p");
-    assert_eq!(mapping.shared, [(in_result, FieldPath::root())]);
 }
 
 #[test]

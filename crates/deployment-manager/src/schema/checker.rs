@@ -1,9 +1,9 @@
-//! Checks values with one schema of Draft 4, as Python's jsonschema 3.2.0 does.
+//! Walks a value with a schema of Draft 4, as Python's jsonschema 3.2.0 does: sets its defaults, or
+//! finds what does not fit.
 
-use krm_yaml::shorten::{MAX_MESSAGE, cut};
-use krm_yaml::{FieldPath, Step, Value};
+use krm_yaml::{Data, FieldPath, Step, Value};
 
-use crate::repr::{quoted, text};
+use crate::references::size;
 use crate::schema::clock::Clock;
 use crate::schema::keywords::Pair;
 use crate::schema::patterns::Patterns;
@@ -11,7 +11,7 @@ use crate::schema::pointer::target;
 use crate::schema::problem::Problem;
 
 /// How deep schemas are visited for one value.
-const MAX_DEPTH: usize = 300;
+pub(super) const MAX_DEPTH: usize = 300;
 
 /// The most errors of one value that are reported; the others are counted.
 const MAX_FINDINGS: usize = 1_000;
@@ -22,9 +22,9 @@ const MAX_VISITS: usize = 1_000_000;
 /// The steps that a visit takes at least, for the clock.
 const VISIT: usize = 64;
 
-/// A schema that is ready to check values.
+/// A valid schema, which sets defaults in values and checks them.
 pub(super) struct Checker {
-    schema: Value<'static>,
+    pub(super) schema: Value<'static>,
     patterns: Patterns,
 }
 
@@ -35,69 +35,48 @@ pub(super) struct Finding<'s> {
     pub(super) path: FieldPath,
     /// The keyword that it violates.
     pub(super) keyword: &'s str,
-    /// The message without the path.
+    /// What is wrong, without the path and the value.
     pub(super) text: String,
     /// The schema with this keyword.
     pub(super) schema: &'s Value<'static>,
 }
 
-impl Finding<'_> {
-    /// A line of the original.
-    pub(super) fn line(&self) -> String {
-        if self.path.steps().is_empty() {
-            return self.text.clone();
-        }
-        let steps = self.path.steps().iter().map(|step| match step {
-            Step::Key(key) => text(key),
-            Step::Index(index) => index.to_string(),
-        });
-        format!("{} at [{}]", self.text, steps.collect::<Vec<_>>().join(", "))
-    }
-}
-
 impl Checker {
     /// A checker for a schema that is valid.
     pub(super) fn new(schema: Value<'static>) -> Self {
-        let patterns = Patterns::default();
-        Self { schema, patterns }
+        Self { schema, patterns: Patterns::default() }
     }
 
-    pub(super) const fn schema(&self) -> &Value<'static> {
-        &self.schema
-    }
-
-    /// The regular expressions of the schema.
-    pub(super) const fn patterns(&self) -> &Patterns {
-        &self.patterns
-    }
-
-    /// The errors in a value, in the order of their places. The last one counts those beyond
-    /// [`MAX_FINDINGS`].
-    pub(super) fn findings<'s>(
-        &'s self,
-        value: &Value<'static>,
+    /// Sets the defaults in a value where a validator visits it.
+    pub(super) fn set_defaults(
+        &self,
+        value: &mut Value<'static>,
         clock: &Clock<'_>,
-    ) -> Result<Vec<Finding<'s>>, Problem> {
-        let mut walk = Walk {
-            checker: self,
-            clock,
-            more: 0,
-            path: FieldPath::root(),
-            findings: Some(Vec::new()),
-            visits: MAX_VISITS,
-        };
+    ) -> Result<(), Problem> {
+        let mut walk = Walk::new(self, clock, Purpose::Defaults);
+        walk.schema(&self.schema, value, 0).map(|_| ())
+    }
+
+    /// The errors in a value, which stays as it is, in the order of their places. The last one
+    /// counts those beyond [`MAX_FINDINGS`].
+    pub(super) fn findings(
+        &self,
+        value: &mut Value<'static>,
+        clock: &Clock<'_>,
+    ) -> Result<Vec<Finding<'_>>, Problem> {
+        let mut walk = Walk::new(self, clock, Purpose::Findings);
         walk.schema(&self.schema, value, 0)?;
-        let mut findings = walk.findings.unwrap_or_default();
+        let (mut findings, more) = (walk.findings, walk.more);
         findings.sort_by(|one, other| {
             let by_path = one.path.cmp(&other.path);
             let by_keyword = one.keyword.cmp(other.keyword);
             by_path.then(by_keyword).then_with(|| one.text.cmp(&other.text))
         });
-        if walk.more > 0 {
+        if more > 0 {
             findings.push(Finding {
                 path: FieldPath::root(),
                 keyword: "",
-                text: format!("{} more errors", walk.more),
+                text: format!("have {more} more errors"),
                 schema: &self.schema,
             });
         }
@@ -105,25 +84,40 @@ impl Checker {
     }
 }
 
+/// What a value is walked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// Setting defaults. `required` and what is in `properties` do not decide whether a value fits.
+    Defaults,
+    Findings,
+    /// Whether the value fits, and nothing else.
+    Fit,
+}
+
 struct Walk<'s, 'c> {
     checker: &'s Checker,
     clock: &'c Clock<'c>,
+    purpose: Purpose,
     /// Where the value is that is checked.
     path: FieldPath,
-    /// The errors so far; none if only whether the value fits matters.
-    findings: Option<Vec<Finding<'s>>>,
-    /// The number of the others.
+    findings: Vec<Finding<'s>>,
+    /// The number of the other errors.
     more: usize,
     /// How many more schemas are visited.
     visits: usize,
 }
 
 impl<'s, 'c> Walk<'s, 'c> {
+    fn new(checker: &'s Checker, clock: &'c Clock<'c>, purpose: Purpose) -> Self {
+        let (path, findings) = (FieldPath::root(), Vec::new());
+        Self { checker, clock, purpose, path, findings, more: 0, visits: MAX_VISITS }
+    }
+
     /// Whether a value fits a schema.
     fn schema(
         &mut self,
         schema: &'s Value<'static>,
-        value: &Value<'static>,
+        value: &mut Value<'static>,
         depth: usize,
     ) -> Result<bool, Problem> {
         self.clock.take(VISIT)?;
@@ -132,16 +126,12 @@ impl<'s, 'c> Walk<'s, 'c> {
             return Err(Problem::Endless);
         }
         if let Some(reference) = schema.str_at(&["$ref"]) {
-            return match target(&self.checker.schema, reference) {
-                Some(target) => self.schema(target, value, depth + 1),
-                // Setting defaults reports it, if it is needed.
-                None => Ok(true),
-            };
+            return self.schema(target(&self.checker.schema, reference)?, value, depth + 1);
         }
         let mut fits = true;
-        for (keyword, _) in schema.entries().unwrap_or_default() {
-            fits &= self.keyword(keyword, schema, value, depth)?;
-            if !fits && self.findings.is_none() {
+        for (keyword, limit) in schema.entries().unwrap_or_default() {
+            fits &= self.keyword(keyword, limit, schema, value, depth)?;
+            if !fits && self.purpose == Purpose::Fit {
                 break;
             }
         }
@@ -151,37 +141,40 @@ impl<'s, 'c> Walk<'s, 'c> {
     fn keyword(
         &mut self,
         keyword: &'s str,
+        limit: &'s Value<'static>,
         schema: &'s Value<'static>,
-        value: &Value<'static>,
+        value: &mut Value<'static>,
         depth: usize,
     ) -> Result<bool, Problem> {
-        let branches = schema.get(keyword).and_then(Value::items);
-        let branches = branches.unwrap_or_default();
-        let pair = self.pair(schema, value);
-        let fits_itself = match keyword {
-            "anyOf" => !self.fitting(branches, value, depth, 1)?.is_empty(),
+        let is_of_defaults = self.purpose == Purpose::Defaults;
+        if is_of_defaults && keyword == "properties" {
+            self.add_defaults(limit, value)?;
+        }
+        let branches = limit.items().unwrap_or_default();
+        let wrong = match keyword {
+            "anyOf" => {
+                let fitting = self.fitting(branches, value, depth, 1)?;
+                (fitting == 0).then_some("must match a schema of `anyOf`")
+            }
             "oneOf" => {
                 let fitting = self.fitting(branches, value, depth, usize::MAX)?;
-                if let [first, later @ ..] = fitting.as_slice()
-                    && !later.is_empty()
-                {
-                    self.find(keyword, schema, || Ok(vec![several(value, first, later)]))?;
-                    return Ok(false);
-                }
-                fitting.len() == 1
+                (fitting != 1).then_some("must match exactly one schema of `oneOf`")
             }
             "not" => {
-                let not = schema.get(keyword).map_or(&[][..], std::slice::from_ref);
-                self.fitting(not, value, depth, 1)?.is_empty()
+                let fitting = self.fitting(std::slice::from_ref(limit), value, depth, 1)?;
+                (fitting == 1).then_some("must not match the schema of `not`")
             }
-            _ => pair.fits(keyword)?,
+            _ => None,
         };
-        if !fits_itself {
-            self.find(keyword, schema, || pair.messages(keyword))?;
-        }
-        let mut fits = fits_itself;
-        for part in parts(keyword, pair, schema)? {
-            fits &= self.part(part, depth)?;
+        let wrong: Vec<String> = match (wrong, keyword) {
+            (Some(wrong), _) => vec![wrong.to_owned()],
+            (None, "required") if is_of_defaults => Vec::new(),
+            (None, _) => self.pair(schema, value).wrong(keyword)?,
+        };
+        let mut fits = wrong.is_empty();
+        self.find(keyword, schema, wrong);
+        for part in parts(keyword, limit, self.pair(schema, value))? {
+            fits &= self.part(part, value, depth)? || (is_of_defaults && keyword == "properties");
         }
         Ok(fits)
     }
@@ -191,145 +184,151 @@ impl<'s, 'c> Walk<'s, 'c> {
         's: 'p,
         'c: 'p,
     {
-        let patterns = &self.checker.patterns;
-        Pair { schema, value, patterns, clock: self.clock }
+        Pair { schema, value, patterns: &self.checker.patterns, clock: self.clock }
     }
 
-    fn find(
-        &mut self,
-        keyword: &'s str,
-        schema: &'s Value<'static>,
-        messages: impl FnOnce() -> Result<Vec<String>, Problem>,
-    ) -> Result<(), Problem> {
-        let Some(findings) = &mut self.findings else {
-            return Ok(());
-        };
-        if findings.len() >= MAX_FINDINGS {
-            self.more = self.more.saturating_add(1);
-            return Ok(());
+    fn find(&mut self, keyword: &'s str, schema: &'s Value<'static>, texts: Vec<String>) {
+        if self.purpose == Purpose::Findings {
+            let room = MAX_FINDINGS - self.findings.len();
+            self.more = self.more.saturating_add(texts.len().saturating_sub(room));
+            let found = texts.into_iter().take(room);
+            let path = &self.path;
+            let found = found.map(|text| Finding { path: path.clone(), keyword, text, schema });
+            self.findings.extend(found);
         }
-        let texts = messages()?;
-        let room = MAX_FINDINGS - findings.len();
-        self.more = self.more.saturating_add(texts.len().saturating_sub(room));
-        findings.extend(texts.into_iter().take(room).map(|mut text| {
-            cut(&mut text, MAX_MESSAGE);
-            Finding { path: self.path.clone(), keyword, text, schema }
-        }));
-        Ok(())
     }
 
-    /// The branches that a value fits, up to this number.
+    /// The number of branches that a value fits, up to this number.
     fn fitting(
         &mut self,
         branches: &'s [Value<'static>],
-        value: &Value<'static>,
+        value: &mut Value<'static>,
         depth: usize,
         enough: usize,
-    ) -> Result<Vec<&'s Value<'static>>, Problem> {
-        let findings = self.findings.take();
-        let mut fitting = Vec::new();
+    ) -> Result<usize, Problem> {
+        let purpose = self.purpose;
+        if purpose == Purpose::Findings {
+            self.purpose = Purpose::Fit;
+        }
+        let mut fitting = 0;
         for branch in branches {
-            if fitting.len() < enough && self.schema(branch, value, depth + 1)? {
-                fitting.push(branch);
+            if fitting < enough && self.schema(branch, value, depth + 1)? {
+                fitting += 1;
             }
         }
-        self.findings = findings;
+        self.purpose = purpose;
         Ok(fitting)
     }
 
-    fn part(&mut self, part: Part<'s, '_>, depth: usize) -> Result<bool, Problem> {
-        let has_step = part.step.is_some();
-        if let Some(step) = part.step {
-            self.path.push(step);
-        }
-        let fits = self.schema(part.schema, part.value, depth + 1)?;
-        if has_step {
-            self.path.pop();
-        }
+    fn part(
+        &mut self,
+        part: Part<'s>,
+        value: &mut Value<'static>,
+        depth: usize,
+    ) -> Result<bool, Problem> {
+        let Some(index) = part.index else {
+            return self.schema(part.schema, value, depth + 1);
+        };
+        let (step, child) = match &mut value.data {
+            Data::Mapping(entries) => match entries.get_mut(index) {
+                Some((key, child)) => (Step::Key(key.to_string()), child),
+                None => return Ok(true),
+            },
+            Data::Sequence(items) => match items.get_mut(index) {
+                Some(child) => (Step::Index(index), child),
+                None => return Ok(true),
+            },
+            Data::Scalar(_) => return Ok(true),
+        };
+        self.path.push(step);
+        let fits = self.schema(part.schema, child, depth + 1)?;
+        self.path.pop();
         Ok(fits)
+    }
+
+    /// Adds the properties that a mapping does not have and these schemas have defaults for.
+    fn add_defaults(
+        &self,
+        properties: &'s Value<'static>,
+        value: &mut Value<'static>,
+    ) -> Result<(), Problem> {
+        for (key, property) in properties.entries().unwrap_or_default() {
+            let Some(entries) = value.entries() else { break };
+            self.clock.take(entries.len())?;
+            if value.get(key).is_some() {
+                continue;
+            }
+            let property = match property.str_at(&["$ref"]) {
+                Some(reference) => target(&self.checker.schema, reference)?,
+                None => property,
+            };
+            if let Some(default) = property.get("default") {
+                self.clock.take(size(default))?;
+                value.insert(key.clone(), default.clone().without_origin());
+            }
+        }
+        Ok(())
     }
 }
 
 /// A value, or a value in it, that a keyword describes with a schema of its own.
-struct Part<'s, 'v> {
-    /// Where it is; none for the value itself.
-    step: Option<Step>,
+struct Part<'s> {
+    /// Which entry or item it is; none for the value itself.
+    index: Option<usize>,
     schema: &'s Value<'static>,
-    value: &'v Value<'static>,
 }
 
 /// The parts of a value that must fit the schemas of a keyword.
-fn parts<'s, 'v>(
+fn parts<'s>(
     keyword: &str,
-    pair: Pair<'v>,
-    schema: &'s Value<'static>,
-) -> Result<Vec<Part<'s, 'v>>, Problem> {
-    let value = pair.value;
-    let key = |name: &str| Some(Step::Key(name.to_owned()));
-    let at = |index| Some(Step::Index(index));
-    let part = |step, schema, value| Part { step, schema, value };
-    let limit = schema.get(keyword);
-    let branches = limit.and_then(Value::items).unwrap_or_default();
-    let named = limit.and_then(Value::entries).unwrap_or_default();
+    limit: &'s Value<'static>,
+    pair: Pair<'_>,
+) -> Result<Vec<Part<'s>>, Problem> {
+    let at = |index, schema| Part { index: Some(index), schema };
+    let itself = |schema| Part { index: None, schema };
+    let branches = limit.items().unwrap_or_default();
+    let named = limit.entries().unwrap_or_default();
     // A schema for all that no other keyword describes.
-    let other = limit.filter(|limit| limit.entries().is_some());
-    let properties = value.entries().unwrap_or_default();
-    let items = value.items().unwrap_or_default();
+    let is_schema = limit.entries().is_some();
+    let items = pair.value.items().map_or(0, <[_]>::len);
     let mut parts = Vec::new();
     match keyword {
-        "allOf" => parts.extend(branches.iter().map(|branch| part(None, branch, value))),
+        "allOf" => parts.extend(branches.iter().map(itself)),
         "properties" => {
             for (name, schema) in named {
-                if let Some(value) = pair.property(name)? {
-                    parts.push(part(key(name), schema, value));
-                }
+                parts.extend(pair.position(name)?.map(|index| at(index, schema)));
             }
         }
         "patternProperties" => {
+            let properties = pair.value.entries().unwrap_or_default();
             for (pattern, schema) in named {
-                for (name, value) in properties {
+                for (index, (name, _)) in properties.iter().enumerate() {
                     if pair.matches(pattern, name)? {
-                        parts.push(part(key(name), schema, value));
+                        parts.push(at(index, schema));
                     }
                 }
             }
         }
-        "additionalProperties" if let Some(schema) = other => {
-            let additional = pair.additional()?.into_iter();
-            parts.extend(additional.map(|(name, value)| part(key(name), schema, value)));
+        "additionalProperties" if is_schema => {
+            parts.extend(pair.additional()?.into_iter().map(|(index, _)| at(index, limit)));
         }
         "dependencies" => {
             for (name, needed) in named {
-                if needed.entries().is_some() && pair.property(name)?.is_some() {
-                    parts.push(part(None, needed, value));
+                if needed.entries().is_some() && pair.position(name)?.is_some() {
+                    parts.push(itself(needed));
                 }
             }
         }
-        "items" if let Some(schema) = other => {
-            let items = items.iter().enumerate();
-            parts.extend(items.map(|(index, item)| part(at(index), schema, item)));
-        }
+        "items" if is_schema => parts.extend((0..items).map(|index| at(index, limit))),
         "items" => {
-            let items = items.iter().zip(branches).enumerate();
-            parts.extend(items.map(|(index, (item, schema))| part(at(index), schema, item)));
+            let branches = branches.iter().take(items).enumerate();
+            parts.extend(branches.map(|(index, schema)| at(index, schema)));
         }
-        "additionalItems" if let Some(schema) = other => {
+        "additionalItems" if is_schema => {
             let additional = pair.additional_items();
-            let items = (items.len() - additional.len()..).zip(additional);
-            parts.extend(items.map(|(index, item)| part(at(index), schema, item)));
+            parts.extend((items - additional..items).map(|index| at(index, limit)));
         }
         _ => {}
     }
     Ok(parts)
-}
-
-/// The most schemas that a message names; more would be cut from it.
-const MAX_NAMED: usize = 1_000;
-
-/// The message about a value that fits several branches of `oneOf`: the later ones, then the first.
-fn several(value: &Value<'static>, first: &Value<'static>, later: &[&Value<'static>]) -> String {
-    let branches = later.iter().copied().chain([first]);
-    let branches: Vec<String> = branches.take(MAX_NAMED).map(quoted).collect();
-    let found = quoted(value);
-    format!("{found} is valid under each of {}", branches.join(", "))
 }

@@ -1,4 +1,4 @@
-//! Keywords that check a value itself, and their messages in the words of Python's jsonschema.
+//! Keywords that check a value itself, and what is wrong with one that does not fit.
 //!
 //! Semantics: `jsonschema/_validators.py` and `_legacy_validators.py` of version 3.2.0, Draft 4.
 
@@ -6,17 +6,18 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use krm_yaml::scalar::Scalar;
+use krm_yaml::shorten::{MAX_QUOTED, start};
 use krm_yaml::{Data, Value};
 
 use crate::references::size;
-use crate::repr::{quoted, quoted_text as text};
 use crate::schema::clock::Clock;
 use crate::schema::numbers::{compare, identity, is_integer, is_multiple};
 use crate::schema::patterns::Patterns;
 use crate::schema::problem::Problem;
+use crate::yaml::kind_of;
 
-/// The most names in a message; more would be cut from it.
-const MAX_NAMED: usize = 1_000;
+/// The most names in a message.
+const MAX_NAMED: usize = 20;
 
 /// A value, and the schema that it should fit.
 #[derive(Clone, Copy)]
@@ -29,103 +30,97 @@ pub(super) struct Pair<'p> {
 }
 
 impl<'p> Pair<'p> {
-    /// Whether the value fits a keyword of the schema, apart from the schemas that it has.
-    pub(super) fn fits(self, keyword: &str) -> Result<bool, Problem> {
+    /// What is wrong with the value in the eyes of a keyword, apart from the schemas that it has.
+    pub(super) fn wrong(self, keyword: &str) -> Result<Vec<String>, Problem> {
         let Some(limit) = self.schema.get(keyword) else {
-            return Ok(true);
+            return Ok(Vec::new());
         };
-        let value = self.value;
-        Ok(match keyword {
-            "type" => is_of_types(value, limit),
-            "enum" => {
-                self.clock.take(size(value).saturating_add(size(limit)))?;
-                let found = identity(value);
-                let mut allowed = limit.items().unwrap_or_default().iter();
-                allowed.any(|one| identity(one) == found)
-            }
-            "pattern" => match (limit.as_str(), value.as_str()) {
-                (Some(pattern), Some(text)) => self.matches(pattern, text)?,
-                _ => true,
-            },
-            "required" => self.missing()?.is_empty(),
-            "dependencies" => self.needed()?.is_empty(),
-            "additionalProperties" if is_false(limit) => self.additional()?.is_empty(),
-            "additionalItems" if is_false(limit) => self.additional_items().is_empty(),
-            "minLength" => !is_length(value, limit, Ordering::Less),
-            "maxLength" => !is_length(value, limit, Ordering::Greater),
-            "minItems" => !is_count(value.items().map(<[_]>::len), limit, Ordering::Less),
-            "maxItems" => !is_count(value.items().map(<[_]>::len), limit, Ordering::Greater),
-            "minProperties" => !is_count(value.entries().map(<[_]>::len), limit, Ordering::Less),
-            "maxProperties" => !is_count(value.entries().map(<[_]>::len), limit, Ordering::Greater),
-            "minimum" => !self.is_beyond(limit, Ordering::Less, "exclusiveMinimum"),
-            "maximum" => !self.is_beyond(limit, Ordering::Greater, "exclusiveMaximum"),
-            "multipleOf" => is_multiple(value, limit),
-            "uniqueItems" if !is_false(limit) => {
-                self.clock.take(size(value))?;
-                let mut known = BTreeSet::new();
-                let mut items = value.items().unwrap_or_default().iter();
-                items.all(|item| known.insert(identity(item)))
-            }
-            _ => true,
-        })
-    }
-
-    /// The messages about a keyword that the value does not fit.
-    pub(super) fn messages(self, keyword: &str) -> Result<Vec<String>, Problem> {
-        let found = quoted(self.value);
-        let limit = self.schema.get(keyword).map(quoted).unwrap_or_default();
-        let message = match keyword {
-            "type" => {
-                let types = types_of(self.schema.get("type"));
-                let types: Vec<String> = types.iter().take(MAX_NAMED).map(quoted).collect();
-                format!("{found} is not of type {}", types.join(", "))
-            }
+        let wrong = match keyword {
             "required" => {
-                let missing = self.missing()?.into_iter().map(text);
-                return Ok(missing.map(|name| format!("{name} is a required property")).collect());
+                let names = limit.items().unwrap_or_default().iter().filter_map(Value::as_str);
+                let missing = self.absent(names)?.into_iter();
+                return Ok(missing.map(|name| format!("must have `{name}`")).collect());
             }
-            "dependencies" => {
-                let needed = self.needed()?.into_iter();
-                let needed = needed.map(|(key, name)| (text(key), text(name)));
-                return Ok(needed
-                    .map(|(key, name)| format!("{name} is a dependency of {key}"))
-                    .collect());
+            "dependencies" => return self.needed(limit),
+            "type" => (!is_of_types(self.value, limit)).then(|| {
+                format!(
+                    "must be of type {}, found {}",
+                    listed(types_of(limit), " or "),
+                    kind_of(self.value)
+                )
+            }),
+            "enum" => {
+                self.clock.take(size(self.value).saturating_add(size(limit)))?;
+                let allowed = limit.items().unwrap_or_default();
+                let found = identity(self.value);
+                let is_allowed = allowed.iter().any(|one| identity(one) == found);
+                (!is_allowed).then(|| format!("must be {}", listed(allowed, " or ")))
             }
-            "enum" => format!("{found} is not one of {limit}"),
-            "pattern" => format!("{found} does not match {limit}"),
-            "additionalProperties" => self.additional_properties_message()?,
-            "additionalItems" => {
-                let items = self.additional_items();
-                let items: Vec<String> = items.iter().take(MAX_NAMED).map(quoted).collect();
-                let was = if items.len() == 1 { "was" } else { "were" };
-                let items = items.join(", ");
-                format!("Additional items are not allowed ({items} {was} unexpected)")
+            "pattern" => match (limit.as_str(), self.value.as_str()) {
+                (Some(pattern), Some(text)) if !self.matches(pattern, text)? => {
+                    Some(format!("must match {}", shown(limit)))
+                }
+                _ => None,
+            },
+            "additionalProperties" if is_false(limit) => {
+                let names = self.additional()?.into_iter().map(|(_, name)| Value::string(name));
+                let names: Vec<_> = names.take(MAX_NAMED + 1).collect();
+                (!names.is_empty()).then(|| format!("must not have {}", listed(&names, ", ")))
             }
-            "minLength" | "minItems" => format!("{found} is too short"),
-            "maxLength" | "maxItems" => format!("{found} is too long"),
-            "minimum" => {
-                let or_equal = self.or_equal("exclusiveMinimum");
-                format!("{found} is less than {or_equal}the minimum of {limit}")
+            "additionalItems" if is_false(limit) => match self.additional_items() {
+                0 => None,
+                _ => Some("must not have more items than the schema".to_owned()),
+            },
+            "uniqueItems" if !is_false(limit) => {
+                self.clock.take(size(self.value))?;
+                let mut known = BTreeSet::new();
+                let mut items = self.value.items().unwrap_or_default().iter();
+                let is_unique = items.all(|item| known.insert(identity(item)));
+                (!is_unique).then(|| "must not have equal items".to_owned())
             }
-            "maximum" => {
-                let or_equal = self.or_equal("exclusiveMaximum");
-                format!("{found} is greater than {or_equal}the maximum of {limit}")
-            }
-            "multipleOf" => format!("{found} is not a multiple of {limit}"),
-            "uniqueItems" => format!("{found} has non-unique elements"),
-            "minProperties" => format!("{found} does not have enough properties"),
-            "maxProperties" => format!("{found} has too many properties"),
-            "anyOf" | "oneOf" => format!("{found} is not valid under any of the given schemas"),
-            "not" => format!("{limit} is not allowed for {found}"),
-            _ => format!("{found} does not fit `{keyword}`"),
+            "multipleOf" => (!is_multiple(self.value, limit))
+                .then(|| format!("must be a multiple of {}", shown(limit))),
+            "minimum" => self.beyond(limit, Ordering::Less, "exclusiveMinimum"),
+            "maximum" => self.beyond(limit, Ordering::Greater, "exclusiveMaximum"),
+            _ => self.sized(keyword, limit),
         };
-        Ok(vec![message])
+        Ok(wrong.into_iter().collect())
     }
 
-    /// A property of the value, found in steps of the clock.
-    pub(super) fn property(self, name: &str) -> Result<Option<&'p Value<'static>>, Problem> {
-        self.clock.take(self.value.entries().map_or(0, <[_]>::len))?;
-        Ok(self.value.get(name))
+    /// What is wrong with the length or the number of parts.
+    fn sized(self, keyword: &str, limit: &Value<'_>) -> Option<String> {
+        let (count, parts) = match keyword {
+            "minLength" | "maxLength" => (self.value.as_str()?.chars().count(), "characters"),
+            "minItems" | "maxItems" => (self.value.items()?.len(), "items"),
+            "minProperties" | "maxProperties" => (self.value.entries()?.len(), "properties"),
+            _ => return None,
+        };
+        let order = compare(&Value::number(count.to_string()), limit)?;
+        let (beyond, bound) = match keyword.starts_with("min") {
+            true => (Ordering::Less, "at least"),
+            false => (Ordering::Greater, "at most"),
+        };
+        (order == beyond).then(|| format!("must have {bound} {} {parts}", shown(limit)))
+    }
+
+    fn beyond(self, limit: &Value<'_>, beyond: Ordering, exclusive: &str) -> Option<String> {
+        let is_exclusive = self.schema.get(exclusive).is_some_and(|flag| !is_false(flag));
+        let order = compare(self.value, limit)?;
+        let is_beyond = order == beyond || (is_exclusive && order.is_eq());
+        let bound = match (beyond, is_exclusive) {
+            (Ordering::Less, false) => "at least",
+            (Ordering::Less, true) => "more than",
+            (_, false) => "at most",
+            (_, true) => "less than",
+        };
+        is_beyond.then(|| format!("must be {bound} {}", shown(limit)))
+    }
+
+    /// Which property of the value has this name.
+    pub(super) fn position(self, name: &str) -> Result<Option<usize>, Problem> {
+        let entries = self.value.entries().unwrap_or_default();
+        self.clock.take(entries.len())?;
+        Ok(entries.iter().position(|(key, _)| key == name))
     }
 
     /// Whether a regular expression matches a text.
@@ -133,52 +128,41 @@ impl<'p> Pair<'p> {
         self.patterns.matches(pattern, text, self.clock)
     }
 
-    /// The required properties that the value does not have.
-    fn missing(self) -> Result<Vec<&'p str>, Problem> {
-        let is_mapping = self.value.entries().is_some();
-        let required = self.schema.get("required").and_then(Value::items);
-        let required = required.filter(|_| is_mapping).unwrap_or_default().iter();
-        self.absent(required.filter_map(Value::as_str))
-    }
-
-    /// Those of these properties that the value does not have.
+    /// Those of these properties that the value does not have, if it is a mapping.
     fn absent(self, names: impl Iterator<Item = &'p str>) -> Result<Vec<&'p str>, Problem> {
         let mut absent = Vec::new();
-        for name in names {
-            if self.property(name)?.is_none() {
-                absent.push(name);
+        if self.value.entries().is_some() {
+            for name in names {
+                if self.position(name)?.is_none() {
+                    absent.push(name);
+                }
             }
         }
         Ok(absent)
     }
 
-    /// The properties that the value has, and those that they need and it does not have.
-    fn needed(self) -> Result<Vec<(&'p str, &'p str)>, Problem> {
-        let dependencies = self.schema.get("dependencies").and_then(Value::entries);
+    /// The properties that others need and the value does not have.
+    fn needed(self, dependencies: &'p Value<'static>) -> Result<Vec<String>, Problem> {
         let mut missing = Vec::new();
-        for (key, needed) in dependencies.unwrap_or_default() {
-            if self.property(key)?.is_none() {
-                continue;
+        for (key, needed) in dependencies.entries().unwrap_or_default() {
+            if self.position(key)?.is_some() {
+                let names = types_of(needed).iter().filter_map(Value::as_str);
+                let absent = self.absent(names)?.into_iter();
+                missing.extend(absent.map(|name| format!("must have `{name}` next to `{key}`")));
             }
-            let one = needed.as_str().into_iter();
-            let several = needed.items().unwrap_or_default().iter();
-            let names = one.chain(several.filter_map(Value::as_str));
-            let absent = self.absent(names)?.into_iter();
-            missing.extend(absent.map(|name| (key.as_ref(), name)));
         }
         Ok(missing)
     }
 
     /// Whether `properties` or `patternProperties` describe a property with this name.
-    pub(super) fn describes(self, name: &str) -> Result<bool, Problem> {
-        let properties = self.schema.get("properties");
-        let known = properties.and_then(Value::entries).map_or(0, <[_]>::len);
-        self.clock.take(known)?;
-        if properties.is_some_and(|properties| properties.get(name).is_some()) {
+    fn describes(self, name: &str) -> Result<bool, Problem> {
+        let entries = |keyword| self.schema.get(keyword).and_then(Value::entries);
+        let properties = entries("properties").unwrap_or_default();
+        self.clock.take(properties.len())?;
+        if properties.iter().any(|(key, _)| key == name) {
             return Ok(true);
         }
-        let patterns = self.schema.get("patternProperties").and_then(Value::entries);
-        for (pattern, _) in patterns.unwrap_or_default() {
+        for (pattern, _) in entries("patternProperties").unwrap_or_default() {
             if self.matches(pattern, name)? {
                 return Ok(true);
             }
@@ -186,76 +170,52 @@ impl<'p> Pair<'p> {
         Ok(false)
     }
 
-    /// The properties that neither `properties` nor `patternProperties` describe.
-    pub(super) fn additional(self) -> Result<Vec<(&'p str, &'p Value<'static>)>, Problem> {
+    /// The properties that neither `properties` nor `patternProperties` describe, with their indexes.
+    pub(super) fn additional(self) -> Result<Vec<(usize, &'p str)>, Problem> {
         let mut additional = Vec::new();
-        for (name, value) in self.value.entries().unwrap_or_default() {
+        for (index, (name, _)) in self.value.entries().unwrap_or_default().iter().enumerate() {
             if !self.describes(name)? {
-                additional.push((name.as_ref(), value));
+                additional.push((index, name.as_ref()));
             }
         }
         Ok(additional)
     }
 
-    fn additional_properties_message(self) -> Result<String, Problem> {
-        let additional = self.additional()?.into_iter();
-        let mut names: Vec<&str> = additional.map(|(name, _)| name).collect();
-        let patterns = self.schema.get("patternProperties").and_then(Value::entries);
-        let Some(patterns) = patterns else {
-            let was = if names.len() == 1 { "was" } else { "were" };
-            let names = listed(&names);
-            return Ok(format!("Additional properties are not allowed ({names} {was} unexpected)"));
-        };
-        names.sort_by_cached_key(|name| text(name));
-        let patterns = patterns.iter().map(|(pattern, _)| pattern.as_ref());
-        let mut patterns: Vec<&str> = patterns.collect();
-        patterns.sort_by_cached_key(|pattern| text(pattern));
-        let does = if names.len() == 1 { "does" } else { "do" };
-        let (names, patterns) = (listed(&names), listed(&patterns));
-        Ok(format!("{names} {does} not match any of the regexes: {patterns}"))
-    }
-
-    /// The items after those that `items` describes one by one.
-    pub(super) fn additional_items(self) -> &'p [Value<'static>] {
+    /// The number of items after those that `items` describes one by one.
+    pub(super) fn additional_items(self) -> usize {
         let described = self.schema.get("items").and_then(Value::items);
-        let items = described.and_then(|described| self.value.items()?.get(described.len()..));
-        items.unwrap_or_default()
-    }
-
-    fn is_exclusive(self, keyword: &str) -> bool {
-        self.schema.get(keyword).is_some_and(|flag| !is_false(flag))
-    }
-
-    fn or_equal(self, keyword: &str) -> &'static str {
-        if self.is_exclusive(keyword) { "or equal to " } else { "" }
-    }
-
-    fn is_beyond(self, limit: &Value<'static>, beyond: Ordering, exclusive: &str) -> bool {
-        let order = compare(self.value, limit);
-        order == Some(beyond) || (order == Some(Ordering::Equal) && self.is_exclusive(exclusive))
+        let items = self.value.items().unwrap_or_default();
+        described.map_or(0, |described| items.len().saturating_sub(described.len()))
     }
 }
 
-/// The first names of a list.
-fn listed(names: &[&str]) -> String {
-    let names = names.iter().take(MAX_NAMED).map(|name| text(name));
-    names.collect::<Vec<_>>().join(", ")
+/// The first values of a list, as messages show them.
+fn listed(values: &[Value<'_>], separator: &str) -> String {
+    let mut texts: Vec<String> = values.iter().take(MAX_NAMED).map(shown).collect();
+    if values.len() > MAX_NAMED {
+        texts.push("…".to_owned());
+    }
+    texts.join(separator)
+}
+
+fn shown(value: &Value<'_>) -> String {
+    match value.as_str() {
+        Some(text) => format!("`{}`", start(text, MAX_QUOTED)),
+        None => start(&value.to_json(), MAX_QUOTED),
+    }
 }
 
 fn is_false(value: &Value<'_>) -> bool {
     matches!(value.data, Data::Scalar(Scalar::Bool(false)))
 }
 
-/// The names of the types in a `type`, which is one name or a list.
-fn types_of<'v>(types: Option<&'v Value<'static>>) -> &'v [Value<'static>] {
-    match types {
-        Some(types) => types.items().unwrap_or(std::slice::from_ref(types)),
-        None => &[],
-    }
+/// The names in a `type` or a dependency, which is one name or a list.
+fn types_of<'v>(types: &'v Value<'static>) -> &'v [Value<'static>] {
+    types.items().unwrap_or(std::slice::from_ref(types))
 }
 
 fn is_of_types(value: &Value<'_>, types: &Value<'static>) -> bool {
-    types_of(Some(types)).iter().filter_map(Value::as_str).any(|name| match &value.data {
+    types_of(types).iter().filter_map(Value::as_str).any(|name| match &value.data {
         Data::Scalar(Scalar::Null) => name == "null",
         Data::Scalar(Scalar::Bool(_)) => name == "boolean",
         Data::Scalar(Scalar::String(_)) => name == "string",
@@ -265,14 +225,4 @@ fn is_of_types(value: &Value<'_>, types: &Value<'static>) -> bool {
         Data::Sequence(_) => name == "array",
         Data::Mapping(_) => name == "object",
     })
-}
-
-fn is_length(value: &Value<'_>, limit: &Value<'_>, order: Ordering) -> bool {
-    is_count(value.as_str().map(|text| text.chars().count()), limit, order)
-}
-
-/// Whether a count is so in relation to a limit; without a count, it is not.
-fn is_count(count: Option<usize>, limit: &Value<'_>, order: Ordering) -> bool {
-    let count = count.map(|count| Value::number(count.to_string()));
-    count.is_some_and(|count| compare(&count, limit) == Some(order))
 }

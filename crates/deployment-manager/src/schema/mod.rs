@@ -2,7 +2,6 @@
 
 mod checker;
 mod clock;
-mod defaults;
 mod expression;
 mod keywords;
 mod numbers;
@@ -22,19 +21,13 @@ use std::sync::Arc;
 
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::shorten::{MAX_QUOTED, start};
 
-use checker::Finding;
 use clock::Clock;
 use read::{Meta, Schema};
 use report::Report;
 
 use crate::model::Imports;
-use crate::references;
-use crate::repr::repr;
 use crate::yaml::{Located, is_falsy};
-
-pub use read::Invalid;
 
 /// The schemas of an expansion, each read once.
 pub struct Schemas<'i, 'c> {
@@ -43,12 +36,9 @@ pub struct Schemas<'i, 'c> {
     strict: bool,
     /// The schemas of schemas, once they are needed.
     meta: Option<Meta>,
-    known: BTreeMap<String, Result<Rc<Schema>, Invalid>>,
+    known: BTreeMap<String, Result<Rc<Schema>, Diagnostics>>,
     clock: Clock<'c>,
 }
-
-/// How the original starts the error of a malformed reference.
-const MALFORMED: &str = "Malformed reference. Reference: ";
 
 /// Properties that fit their schema.
 #[derive(Clone, Debug)]
@@ -74,17 +64,10 @@ impl<'i, 'c> Schemas<'i, 'c> {
     ///
     /// # Errors
     /// If the schema is invalid, or the properties do not fit it.
-    pub fn check(
-        &mut self,
-        schema: &str,
-        template: &str,
-        resource: Located<'_>,
-    ) -> Result<Checked, Invalid> {
-        let title = format!("Invalid properties for '{template}':");
+    pub fn check(&mut self, schema: &str, resource: Located<'_>) -> Result<Checked, Diagnostics> {
         let Some(known) = self.schema(schema) else {
-            let line = format!("Could not find schema file '{schema}'.");
-            let error = Diagnostic::error(format!("schema `{schema}` is not among the imports"));
-            return Err(Invalid::new(title, &[line], error.into()));
+            let message = format!("schema `{schema}` is not among the imports");
+            return Err(Diagnostic::error(message).into());
         };
         let known = known?;
         let properties = resource.value.get("properties");
@@ -92,62 +75,48 @@ impl<'i, 'c> Schemas<'i, 'c> {
             Some(properties) => properties.clone().into_owned(),
             None => Value::mapping(Vec::new()),
         };
-        let (mut lines, mut errors) = self.missing_imports(schema, &known);
-        let mut malformed = None;
-        let clock = &self.clock;
-        if let Some(checker) = &known.checker {
-            defaults::set(checker, &mut properties, clock)
-                .map_err(|problem| known.unusable(schema, &problem))?;
-            let report = Report::new(&known, checker.schema(), resource, &properties);
-            let findings = checker.findings(&properties, clock);
-            for finding in findings.map_err(|problem| known.unusable(schema, &problem))? {
-                let late = clock.take(report.size);
-                late.map_err(|problem| known.unusable(schema, &problem))?;
-                let Some(finding) = without_references(finding, &properties) else {
-                    continue;
-                };
-                if finding.text.starts_with(MALFORMED) {
-                    malformed.get_or_insert_with(|| finding.text.clone());
-                }
-                lines.push(finding.line());
-                errors.push(report.error(&finding));
-            }
-        }
-        if let Some(text) = malformed {
-            // The original stops there.
-            return Err(Invalid::new(text, &[], errors));
-        }
-        if !lines.is_empty() {
-            errors.attribute_to_rule("dm-properties");
-            return Err(Invalid::new(title, &lines, errors));
-        }
+        let mut errors = self.missing_imports(schema, &known);
         let mut warnings = known.warnings.clone();
         if let Some(checker) = &known.checker {
-            let done = unknown::properties(resource, checker.schema(), clock, &mut warnings);
-            done.map_err(|problem| known.unusable(schema, &problem))?;
+            let clock = &self.clock;
+            let mut check = || {
+                checker.set_defaults(&mut properties, clock)?;
+                let findings = checker.findings(&mut properties, clock)?;
+                let report = Report::new(&known, &checker.schema, resource, &properties);
+                for finding in findings {
+                    clock.take(report.size)?;
+                    if let Some(error) = report.error(&finding) {
+                        errors.push(error);
+                    }
+                }
+                if !errors.has_errors() {
+                    unknown::properties(resource, &checker.schema, clock, &mut warnings)?;
+                }
+                Ok(())
+            };
+            check().map_err(|problem| known.unusable(schema, &problem))?;
+        }
+        if errors.has_errors() {
+            errors.attribute_to_rule("dm-properties");
+            return Err(errors);
         }
         Ok(Checked { properties, warnings })
     }
 
     /// The imports that a schema needs and does not have.
-    fn missing_imports(&self, name: &str, schema: &Schema) -> (Vec<String>, Diagnostics) {
-        let mut lines = Vec::new();
+    fn missing_imports(&self, name: &str, schema: &Schema) -> Diagnostics {
         let mut errors = Diagnostics::new();
         for import in &schema.imports {
-            if self.imports.get(import).is_some() {
-                continue;
+            if self.imports.get(import).is_none() {
+                let message = format!("schema `{name}` needs `{import}`, which is not imported");
+                errors.push(Diagnostic::error(message).hint("add it to the `imports`"));
             }
-            lines.push(format!(
-                "File '{import}' requested in schema '{name}' but not included with imports."
-            ));
-            let message = format!("schema `{name}` needs `{import}`, which is not imported");
-            errors.push(Diagnostic::error(message).hint("add it to the `imports`"));
         }
-        (lines, errors)
+        errors
     }
 
     /// The schema with this name; `None` if there is no such import.
-    fn schema(&mut self, name: &str) -> Option<Result<Rc<Schema>, Invalid>> {
+    fn schema(&mut self, name: &str) -> Option<Result<Rc<Schema>, Diagnostics>> {
         if let Some(known) = self.known.get(name) {
             return Some(known.clone());
         }
@@ -156,28 +125,5 @@ impl<'i, 'c> Schemas<'i, 'c> {
         let read = read.map(Rc::new);
         self.known.insert(name.to_owned(), read.clone());
         Some(read)
-    }
-}
-
-/// The text in which the original looks for references: that of Python's `str`.
-fn text_of(value: &Value<'static>) -> String {
-    value.as_str().map_or_else(|| repr(value), str::to_owned)
-}
-
-/// The finding, unless its instance has references: such a value is known later.
-fn without_references<'s>(
-    finding: Finding<'s>,
-    properties: &Value<'static>,
-) -> Option<Finding<'s>> {
-    let instance = properties.lookup(&finding.path).map(text_of).unwrap_or_default();
-    if !references::has_reference(&instance) {
-        return Some(finding);
-    }
-    match references::find(&instance, 0) {
-        Ok(_) => None,
-        Err(references::Malformed) => Some(Finding {
-            text: format!("{MALFORMED}{}", start(&instance, MAX_QUOTED)),
-            ..finding
-        }),
     }
 }

@@ -2,10 +2,8 @@
 
 use std::cmp::Ordering;
 
-use krm_yaml::scalar::{Scalar, is_non_finite};
+use krm_yaml::scalar::{Scalar, is_non_finite, write_json_string};
 use krm_yaml::{Data, Value};
-
-use crate::repr::text;
 
 /// A number as Python compares it: whole ones exactly.
 #[derive(Clone, Copy)]
@@ -90,7 +88,7 @@ fn write_identity(out: &mut String, value: &Value<'_>) {
             Some(Number::Float(float)) => out.push_str(&float.to_string()),
             None => out.push_str(digits),
         },
-        Data::Scalar(Scalar::String(string)) => out.push_str(&text(string)),
+        Data::Scalar(Scalar::String(string)) => write_json_string(out, string),
         Data::Sequence(items) => {
             out.push('[');
             for item in items {
@@ -104,7 +102,7 @@ fn write_identity(out: &mut String, value: &Value<'_>) {
             sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
             out.push('{');
             for (key, value) in sorted {
-                out.push_str(&text(key));
+                write_json_string(out, key);
                 out.push(':');
                 write_identity(out, value);
                 out.push(',');

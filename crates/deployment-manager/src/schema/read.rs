@@ -3,20 +3,14 @@
 use std::sync::Arc;
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::shorten::cut;
 use krm_yaml::source::{Place, Source};
-use krm_yaml::{Data, Document, Scalar, Value};
+use krm_yaml::{Data, Document, Value};
 
-use crate::repr::quoted_text as text;
-use crate::schema::checker::{Checker, Finding};
+use crate::schema::checker::{Checker, Finding, MAX_DEPTH};
 use crate::schema::clock::Clock;
-use crate::schema::defaults::MAX_DEPTH;
 use crate::schema::problem::Problem;
 use crate::schema::types;
 use crate::yaml::{self, Located, is_falsy};
-
-/// The most bytes of an error in the words of the original.
-const MAX_TEXT: usize = 64 * 1024;
 
 /// The schemas that schemas themselves must fit.
 pub(super) struct Meta {
@@ -31,37 +25,6 @@ pub(super) struct Schema {
     /// The imports that it needs.
     pub(super) imports: Vec<String>,
     pub(super) warnings: Diagnostics,
-}
-
-/// Properties that do not fit their schema, or an invalid schema.
-#[derive(Clone, Debug)]
-pub struct Invalid {
-    /// The text of the original.
-    pub text: String,
-    /// The same errors in our words.
-    pub diagnostics: Diagnostics,
-}
-
-impl Invalid {
-    /// The error with this title and these lines in the original.
-    pub(super) fn new(title: String, lines: &[String], diagnostics: Diagnostics) -> Self {
-        let mut text = title;
-        for line in lines {
-            if text.len() > MAX_TEXT {
-                break;
-            }
-            text.push('\n');
-            text.push_str(line);
-        }
-        cut(&mut text, MAX_TEXT);
-        Self { text, diagnostics }
-    }
-
-    /// Creates the error about a schema that is not valid itself.
-    fn schema(name: &str, lines: &[String], mut diagnostics: Diagnostics) -> Self {
-        diagnostics.attribute_to_rule("dm-schema");
-        Self::new(format!("Invalid schema '{name}':"), lines, diagnostics)
-    }
 }
 
 impl Meta {
@@ -80,7 +43,7 @@ impl Meta {
     /// The errors in a schema.
     fn findings(
         &self,
-        schema: &Value<'static>,
+        schema: &mut Value<'static>,
         clock: &Clock<'_>,
     ) -> Result<Vec<Finding<'_>>, Problem> {
         let mut findings = Vec::new();
@@ -100,12 +63,9 @@ impl Schema {
         strict: bool,
         meta: &mut Option<Meta>,
         clock: &Clock<'_>,
-    ) -> Result<Self, Invalid> {
+    ) -> Result<Self, Diagnostics> {
         let mut warnings = Diagnostics::new();
-        let parsed = yaml::read(source, &mut warnings).map_err(|errors| {
-            let lines: Vec<String> = errors.iter().map(|one| one.message.clone()).collect();
-            Invalid::schema(name, &lines, errors)
-        })?;
+        let parsed = yaml::read(source, &mut warnings).map_err(of_schema)?;
         let mut value = parsed.value;
         let mut schema =
             Self { checker: None, document: parsed.document, imports: Vec::new(), warnings };
@@ -117,9 +77,9 @@ impl Schema {
         }
         let meta = match meta {
             Some(meta) => meta,
-            None => meta.insert(Meta::new().map_err(|reason| broken(name, &reason))?),
+            None => meta.insert(Meta::new().map_err(|reason| broken(name, &reason, None))?),
         };
-        let findings = meta.findings(&value, clock);
+        let findings = meta.findings(&mut value, clock);
         let findings = findings.map_err(|problem| unusable(name, &problem))?;
         if !findings.is_empty() {
             return Err(schema.refuse(name, &value, &findings));
@@ -133,13 +93,13 @@ impl Schema {
     }
 
     /// The error of a schema that cannot be used, at the part that it is about.
-    pub(super) fn unusable(&self, name: &str, problem: &Problem) -> Invalid {
-        let mut invalid = unusable(name, problem);
-        let schema = self.checker.as_ref().map(Checker::schema);
-        if let Some(part) = schema.and_then(|schema| problem.part(schema)) {
-            invalid.diagnostics = invalid.diagnostics.map(|error| self.at(error, part));
+    pub(super) fn unusable(&self, name: &str, problem: &Problem) -> Diagnostics {
+        let errors = unusable(name, problem);
+        let schema = self.checker.as_ref().map(|checker| &checker.schema);
+        match schema.and_then(|schema| problem.part(schema)) {
+            Some(part) => errors.map(|error| self.at(error, part)),
+            None => errors,
         }
-        invalid
     }
 
     /// Where a part of the schema is.
@@ -149,10 +109,7 @@ impl Schema {
     }
 
     fn at(&self, error: Diagnostic, value: &Value<'static>) -> Diagnostic {
-        match self.place(value) {
-            Some(place) => error.at(place),
-            None => error,
-        }
+        Located { value, document: Some(&self.document) }.mark(error)
     }
 
     fn warn(&mut self, replaced: &types::Replaced) {
@@ -163,70 +120,61 @@ impl Schema {
         self.warnings.push(self.at(warning, &replaced.value));
     }
 
-    fn refuse(&self, name: &str, value: &Value<'static>, findings: &[Finding<'_>]) -> Invalid {
-        let lines: Vec<String> = findings.iter().map(Finding::line).collect();
+    fn refuse(&self, name: &str, value: &Value<'static>, findings: &[Finding<'_>]) -> Diagnostics {
         let mut errors = Diagnostics::new();
         for finding in findings {
             let path = finding.path.to_string();
-            let message = match path.as_str() {
-                "" => format!("schema `{name}` is invalid: {}", finding.text),
-                path => format!("schema `{name}` is invalid: `{path}`: {}", finding.text),
-            };
-            let error = Diagnostic::error(message);
+            let part = if path.is_empty() { "it".to_owned() } else { format!("`{path}`") };
+            let error =
+                Diagnostic::error(format!("schema `{name}` is invalid: {part} {}", finding.text));
             let error = match types::of_json_schema(value.lookup(&finding.path)) {
                 Some(meant) => error.hint(format!("write `{meant}`")),
                 None => error,
             };
             errors.push(self.at(error, value.lookup(&finding.path).unwrap_or(value)));
         }
-        Invalid::schema(name, &lines, errors)
+        of_schema(errors)
     }
 
-    fn refuse_reference(&self, name: &str, reference: &Value<'static>) -> Invalid {
-        let reason = match reference_type(reference) {
-            "list" => "unhashable type: 'list'".to_owned(),
-            kind => format!("argument of type '{kind}' is not iterable"),
-        };
-        let lines =
-            [reason, "Perhaps you forgot to put 'quotes' around your reference.".to_owned()];
-        let error = if reference.is_null() {
-            let message = format!("schema `{name}` is invalid: a `$ref` has no value");
-            Diagnostic::error(message)
-                .hint("put the reference in quotes: without them, text after `#` is a comment")
+    fn refuse_reference(&self, name: &str, reference: &Value<'static>) -> Diagnostics {
+        let found = yaml::kind_of(reference);
+        let message = format!("schema `{name}` is invalid: a `$ref` is a string, found {found}");
+        let hint = if reference.is_null() {
+            "put the reference in quotes: without them, text after `#` is a comment"
         } else {
-            let found = yaml::kind_of(reference);
-            let message = format!("schema `{name}` is invalid: a `$ref` is a text, found {found}");
-            Diagnostic::error(message).hint("write a reference as `'#/definitions/disk'`")
+            "write a reference as `'#/definitions/disk'`"
         };
-        Invalid::schema(name, &lines, self.at(error, reference).into())
+        of_schema(self.at(Diagnostic::error(message).hint(hint), reference).into())
     }
+}
+
+/// The errors about a schema that is not valid itself.
+fn of_schema(mut errors: Diagnostics) -> Diagnostics {
+    errors.attribute_to_rule("dm-schema");
+    errors
 }
 
 /// The error of a valid schema that cannot be used.
-fn unusable(name: &str, problem: &Problem) -> Invalid {
-    let reason = match problem {
-        Problem::Unresolvable(reference) => {
-            let pointer = reference.trim_start_matches('#').trim_start_matches('/');
-            format!("Unresolvable JSON pointer: {}", text(pointer))
+fn unusable(name: &str, problem: &Problem) -> Diagnostics {
+    const WITHIN: Option<&str> =
+        Some("a `$ref` names a part of the schema itself, as `#/definitions/disk`");
+    let (reason, hint) = match problem {
+        Problem::Unresolvable(reference) => (format!("there is no `{reference}` in it"), WITHIN),
+        Problem::Elsewhere(address) => (format!("`{address}` is not read"), WITHIN),
+        Problem::Late => ("checking values takes too long".to_owned(), None),
+        Problem::Endless => {
+            (format!("schemas refer to one another more than {MAX_DEPTH} deep"), None)
         }
-        Problem::Elsewhere(address) => format!("unknown url type: {address}"),
-        Problem::Late => "checking values takes too long".to_owned(),
-        Problem::Endless => format!("schemas refer to one another more than {MAX_DEPTH} deep"),
         Problem::Pattern { pattern, reason } => {
-            format!("{} is not a regular expression: {reason}", text(pattern))
+            (format!("`{pattern}` is not a regular expression: {reason}"), None)
         }
     };
-    broken(name, &reason)
+    broken(name, &reason, hint)
 }
 
-fn broken(name: &str, reason: &str) -> Invalid {
+fn broken(name: &str, reason: &str, hint: Option<&str>) -> Diagnostics {
     let error = Diagnostic::error(format!("schema `{name}` is invalid: {reason}"));
-    let error = if reason.starts_with("Unresolvable") || reason.starts_with("unknown url") {
-        error.hint("a `$ref` names a part of the schema itself, as `#/definitions/disk`")
-    } else {
-        error
-    };
-    Invalid::schema(name, &[reason.to_owned()], error.into())
+    of_schema(error.maybe_hint(hint.map(str::to_owned)).into())
 }
 
 /// A `$ref` without a text. A mapping is the schema of a property with this name.
@@ -239,17 +187,6 @@ fn no_reference<'v>(schema: &'v Value<'static>) -> Option<&'v Value<'static>> {
             "default" | "enum" => None,
             _ => no_reference(value),
         }),
-    }
-}
-
-/// The name of a value's type in Python.
-fn reference_type(value: &Value<'static>) -> &'static str {
-    match &value.data {
-        Data::Scalar(Scalar::Null) => "NoneType",
-        Data::Scalar(Scalar::Bool(_)) => "bool",
-        Data::Scalar(Scalar::Number(digits)) if digits.contains('.') => "float",
-        Data::Scalar(Scalar::Number(_)) => "int",
-        _ => "list",
     }
 }
 

@@ -2,14 +2,12 @@
 
 use krm_core::secret_places::is_name_of_secret;
 use krm_yaml::diagnostic::Diagnostic;
-use krm_yaml::shorten::masked;
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Step, Value};
 
-use crate::error::name_text;
-use crate::references::size;
-use crate::repr::text;
+use crate::references::{self, size};
+use crate::repr;
 use crate::schema::checker::Finding;
 use crate::schema::read::Schema;
 use crate::yaml::Located;
@@ -21,8 +19,8 @@ pub(super) struct Report<'r> {
     resource: Located<'r>,
     /// Its properties with the defaults.
     properties: &'r Value<'static>,
-    /// The texts of secret properties, and how messages show them.
-    secrets: Vec<(&'r str, String)>,
+    /// The texts of secret properties.
+    secrets: Vec<&'r str>,
     /// About how many steps an error takes.
     pub(super) size: usize,
 }
@@ -37,34 +35,38 @@ impl<'r> Report<'r> {
     ) -> Self {
         let mut secrets = Vec::new();
         collect(properties, Some(checked), false, &mut secrets);
-        Self {
-            schema,
-            resource,
-            properties,
-            secrets: secrets.into_iter().map(|one| (one, text(one))).collect(),
-            size: size(properties),
-        }
+        Self { schema, resource, properties, secrets, size: size(properties) }
     }
 
     /// The error of a finding: at the property in the configuration, with the place in the schema.
-    pub(super) fn error(&self, finding: &Finding<'_>) -> Diagnostic {
+    /// None if the property has references: its value is known later.
+    pub(super) fn error(&self, finding: &Finding<'_>) -> Option<Diagnostic> {
+        let value = self.properties.lookup(&finding.path);
+        let what = match value.map_or(Ok(false), references::are_in) {
+            Ok(true) => return None,
+            Ok(false) => &finding.text,
+            Err(references::Malformed) => "has an incomplete reference",
+        };
         let path = finding.path.to_string();
-        let name = self.resource.value.get("name").map(name_text).unwrap_or_default();
-        let (what, is_secret) = self.concealed(finding);
+        let name = self.resource.value.get("name").map(repr::text).unwrap_or_default();
         let error = Diagnostic::error(match path.as_str() {
-            "" => format!("properties of `{name}`: {what}"),
-            path => format!("property `{path}` of `{name}`: {what}"),
+            "" => format!("properties of `{name}` {what}"),
+            path => format!("property `{path}` of `{name}` {what}"),
         });
+        let place = self.place(&finding.path);
+        let line = place.as_ref().map(line_of).unwrap_or_default();
+        let is_secret =
+            names_secret(&finding.path) || self.secrets.iter().any(|secret| line.contains(secret));
         let error = error.conceal(is_secret).maybe_hint(self.hint(finding));
-        let error = match self.place(&finding.path) {
+        let error = match place {
             Some(place) => error.at(place),
             None => error,
         };
         let keyword = finding.schema.get(finding.keyword);
-        match keyword.and_then(|keyword| self.schema.place(keyword)) {
+        Some(match keyword.and_then(|keyword| self.schema.place(keyword)) {
             Some(place) => error.related(place, "the schema asks for this"),
             None => error,
-        }
+        })
     }
 
     /// Where a property is, or the one around it that the configuration has.
@@ -93,18 +95,6 @@ impl<'r> Report<'r> {
         let (unknown, _) = unknown.next()?;
         let near = closest(unknown, known.iter().copied())?;
         Some(format!("did you mean `{near}`?"))
-    }
-
-    /// The message without secrets, and whether there are any.
-    fn concealed(&self, finding: &Finding<'_>) -> (String, bool) {
-        let shown = self.secrets.iter().map(|(_, shown)| shown.as_str());
-        let what = masked(&finding.text, shown, "(hidden)").into_owned();
-        let line = self.place(&finding.path);
-        let line = line.as_ref().map(line_of).unwrap_or_default();
-        let is_secret = what != finding.text
-            || names_secret(&finding.path)
-            || self.secrets.iter().any(|(secret, _)| line.contains(secret));
-        (what, is_secret)
     }
 }
 

@@ -5,7 +5,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};
 
-use crate::error::name_text;
+use crate::repr;
 use crate::schema::clock::Clock;
 use crate::schema::problem::Problem;
 use crate::yaml::Located;
@@ -85,7 +85,7 @@ fn unknown(
     value: &Value<'_>,
     near: Option<&str>,
 ) -> Diagnostic {
-    let name = resource.value.get("name").map(name_text);
+    let name = resource.value.get("name").map(repr::text);
     let name = name.unwrap_or_default();
     let message = format!("property `{path}` of `{name}` is not in the schema");
     let hint = near.map_or_else(
@@ -95,9 +95,5 @@ fn unknown(
     let is_secret = path.to_string().split(['.', '[']).any(is_name_of_secret);
     let warning =
         Diagnostic::warning(message).rule("dm-unknown-property").conceal(is_secret).hint(hint);
-    let document = resource.document;
-    match (Located { value, document }).key_place() {
-        Some(place) => warning.at(place),
-        None => warning,
-    }
+    Located { value, document: resource.document }.mark_key(warning)
 }

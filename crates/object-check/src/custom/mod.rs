@@ -80,12 +80,15 @@ impl<'v> Run<'_, 'v> {
             let expected = match of {
                 Type::Object => "a mapping",
                 Type::Array => "a list",
-                Type::Text => "a text",
+                Type::Text => "a string",
                 Type::Integer => "an integer",
                 Type::Number => "a number",
                 Type::Bool => "`true` or `false`",
             };
-            self.refuse(value, &format!("is {}, the API server reads {expected}", name_of(value)));
+            self.refuse(
+                value,
+                &format!("is {}; the API server expects {expected}", name_of(value)),
+            );
             return;
         }
         if value.is_mapping() {
@@ -106,7 +109,7 @@ impl<'v> Run<'_, 'v> {
             *self.cel += schema.cel;
         }
         for (key, value) in object.entries().into_iter().flatten() {
-            if self.walk.is_open_text(&key) {
+            if self.walk.is_placeholder_text(&key) {
                 continue;
             }
             if is_resource && matches!(key.as_ref(), "apiVersion" | "kind" | "metadata") {
@@ -180,7 +183,7 @@ impl<'v> Run<'_, 'v> {
                 self.walk.leave();
             }
         }
-        if !schema.is_set || self.walk.is_open(value) {
+        if !schema.is_set || self.walk.holds_placeholder(value) {
             return;
         }
         let mut seen = BTreeSet::new();
@@ -222,7 +225,7 @@ impl<'v> Run<'_, 'v> {
             && schema.one.is_empty()
             && schema.all.is_empty()
             && schema.not.is_none();
-        if is_plain || self.is_silent || self.walk.is_open(value) {
+        if is_plain || self.is_silent || self.walk.holds_placeholder(value) {
             return;
         }
         let fit = |one: &Schema| fits(value, one, Some(schema), &self.steps);

@@ -6,7 +6,7 @@ use krm_yaml::View;
 
 use super::containers::amount;
 use crate::formats::{Format, is_fully_qualified};
-use crate::walk::{Walk, entries, get, list, number, steps, text};
+use crate::walk::{Walk, entries, get, list, steps, text};
 
 /// Checks the limits of a LimitRange.
 pub(crate) fn limits<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
@@ -141,18 +141,6 @@ pub(crate) fn quota<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     }
 }
 
-/// Checks a PriorityClass.
-pub(crate) fn priority<'v>(walk: &mut Walk<'v>, class: View<'v>) {
-    let name = get(class, "metadata").and_then(|meta| text(meta, "name")).unwrap_or_default();
-    let is_system = matches!(name.as_ref(), "system-node-critical" | "system-cluster-critical");
-    if name.starts_with("system-") && !is_system {
-        walk.refuse(class, steps!["metadata", "name"], "must not begin with `system-`");
-    }
-    if !is_system && number(class, "value").is_some_and(|value| value > 1_000_000_000) {
-        walk.refuse(class, steps!["value"], "must be at most 1000000000");
-    }
-}
-
 /// Checks an APIService.
 pub(crate) fn api_service<'v>(walk: &mut Walk<'v>, object: View<'v>) {
     let Some(spec) = get(object, "spec") else {
@@ -165,26 +153,5 @@ pub(crate) fn api_service<'v>(walk: &mut Walk<'v>, object: View<'v>) {
         && !version.is_empty()
     {
         walk.refuse(object, steps!["metadata", "name"], "must be the version, `.` and the group");
-    }
-}
-
-/// Checks a request for a certificate.
-pub(crate) fn signing<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    // The beginning of a block of PEM, as base64.
-    if get(spec, "request")
-        .and_then(View::as_str)
-        .is_some_and(|text| !text.trim_start().starts_with("LS0tLS1"))
-    {
-        walk.refuse(spec, steps!["request"], "must be a `CERTIFICATE REQUEST` as PEM");
-    }
-    if let Some(signer) = text(spec, "signerName") {
-        let (domain, path) = signer.split_once('/').unwrap_or((&signer, ""));
-        if path.is_empty() || !Format::Subdomain.fits(domain) || domain.split('.').count() < 2 {
-            walk.refuse(
-                spec,
-                steps!["signerName"],
-                "must have a domain and a path, as in `example.com/signer`",
-            );
-        }
     }
 }

@@ -23,9 +23,6 @@ pub(crate) fn definition<'v>(walk: &mut Walk<'v>, object: View<'v>) {
         );
     }
     if let Some(group) = &group {
-        if !group.contains('.') {
-            walk.refuse(object, steps!["spec", "group"], "must be a domain with a dot");
-        }
         let is_own = ["k8s.io", "kubernetes.io"].iter().any(|own| {
             group.strip_suffix(own).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         });
@@ -37,9 +34,6 @@ pub(crate) fn definition<'v>(walk: &mut Walk<'v>, object: View<'v>) {
             let path = steps!["metadata", "annotations", "api-approved.kubernetes.io"];
             walk.refuse(object, path, "is required for a group of Kubernetes");
         }
-    }
-    if is_true(spec, "preserveUnknownFields") {
-        walk.refuse(object, steps!["spec", "preserveUnknownFields"], "must be false");
     }
 }
 
@@ -96,9 +90,7 @@ fn structural<'v>(
         return;
     }
     let refuse = |walk: &mut Walk<'v>, path: &[Part<'v>], field: &'static str, what: &str| {
-        let mut path = path.to_vec();
-        path.push(Part::from(field));
-        walk.refuse(top, &path, what);
+        walk.refuse(top, &[path, &[Part::from(field)]].concat(), what);
     };
     for field in [
         "$ref",
@@ -122,9 +114,7 @@ fn structural<'v>(
     if let Some(kind) = &kind {
         let words = ["array", "boolean", "integer", "number", "object", "string"];
         if !words.contains(&kind.as_ref()) {
-            let mut path = path.clone();
-            path.push(Part::from("type"));
-            walk.not_one_of(top, &path, kind, &words);
+            walk.not_one_of(top, &[&path[..], &[Part::from("type")]].concat(), kind, &words);
         }
         // `anyOf` of an integer and a string may say both.
         if place == Place::Logic
@@ -153,13 +143,10 @@ fn structural<'v>(
     list_type(walk, top, schema, path);
     for (index, rule) in list(schema, "x-kubernetes-validations").enumerate() {
         if text(rule, "rule").is_none_or(|rule| rule.trim().is_empty()) {
-            let mut path = path.clone();
-            path.extend([
-                Part::from("x-kubernetes-validations"),
-                Part::from(index),
-                Part::from("rule"),
-            ]);
-            walk.missing(top, &path);
+            walk.missing(
+                top,
+                &[&path[..], steps!["x-kubernetes-validations", index, "rule"]].concat(),
+            );
         }
     }
     let mut below = |walk: &mut Walk<'v>, steps: Vec<Part<'v>>, schema: View<'v>, place: Place| {
@@ -196,54 +183,35 @@ fn structural<'v>(
 }
 
 fn list_type<'v>(walk: &mut Walk<'v>, top: View<'v>, schema: View<'v>, path: &[Part<'v>]) {
-    let kind = text(schema, "x-kubernetes-list-type");
-    let keys = has(schema, "x-kubernetes-list-map-keys");
-    let at = |field: &'static str| {
-        let mut path = path.to_vec();
-        path.push(Part::from(field));
-        path
-    };
-    match kind.as_deref() {
-        Some("map") if !keys => {
-            walk.refuse(
-                top,
-                &at("x-kubernetes-list-map-keys"),
-                "is required for `x-kubernetes-list-type: map`",
-            );
+    const TYPE: &str = "x-kubernetes-list-type";
+    const KEYS: &str = "x-kubernetes-list-map-keys";
+    let has_keys = has(schema, KEYS);
+    let at = |field| [path, &[Part::from(field)]].concat();
+    match text(schema, TYPE).as_deref() {
+        Some("map") if !has_keys => {
+            walk.refuse(top, &at(KEYS), "is required for `x-kubernetes-list-type: map`");
         }
         Some("map") => {
             let Some(items) = get(schema, "items") else {
                 return;
             };
             let required: Vec<_> = list(items, "required").filter_map(View::as_str).collect();
-            for key in list(schema, "x-kubernetes-list-map-keys").filter_map(View::as_str) {
+            for key in list(schema, KEYS).filter_map(View::as_str) {
                 let property = get(items, "properties").and_then(|all| get(all, &key));
-                match property {
-                    None => walk.refuse(
-                        top,
-                        &at("x-kubernetes-list-map-keys"),
-                        "must name properties of the items",
-                    ),
-                    Some(property) => {
-                        if get(property, "default").is_none() && !required.contains(&key) {
-                            let what = "must name properties that are required or have a default";
-                            walk.refuse(top, &at("x-kubernetes-list-map-keys"), what);
-                        }
-                    }
+                if property.is_none() {
+                    walk.refuse(top, &at(KEYS), "must name properties of the items");
+                } else if property.and_then(|one| get(one, "default")).is_none()
+                    && !required.contains(&key)
+                {
+                    let what = "must name properties that are required or have a default";
+                    walk.refuse(top, &at(KEYS), what);
                 }
             }
         }
-        None | Some("atomic" | "set") => {
-            if keys {
-                walk.refuse(
-                    top,
-                    &at("x-kubernetes-list-type"),
-                    "must be `map` next to `x-kubernetes-list-map-keys`",
-                );
-            }
+        None | Some("atomic" | "set") if has_keys => {
+            walk.refuse(top, &at(TYPE), "must be `map` next to `x-kubernetes-list-map-keys`");
         }
-        Some(other) => {
-            walk.not_one_of(top, &at("x-kubernetes-list-type"), other, &["atomic", "map", "set"]);
-        }
+        None | Some("atomic" | "set") => {}
+        Some(other) => walk.not_one_of(top, &at(TYPE), other, &["atomic", "map", "set"]),
     }
 }

@@ -8,7 +8,6 @@
 )]
 
 mod admission;
-mod autoscaling;
 mod cluster;
 mod containers;
 mod definitions;
@@ -46,43 +45,29 @@ pub(crate) fn apply<'v>(walk: &mut Walk<'v>, definition: usize, view: View<'v>) 
 fn function_of(definition: &str) -> Option<Function> {
     Some(match definition {
         "meta.v1.ObjectMeta" => metadata::object_meta,
-        "apps.v1.DaemonSetSpec" | "apps.v1.ReplicaSetSpec" | "apps.v1.StatefulSetSpec" => {
-            workloads::selected
-        }
-        "apps.v1.DeploymentSpec" => workloads::deployment,
-        "batch.v1.CronJobSpec" => workloads::cron_job,
+        "apps.v1.DaemonSetSpec"
+        | "apps.v1.DeploymentSpec"
+        | "apps.v1.ReplicaSetSpec"
+        | "apps.v1.StatefulSetSpec" => workloads::selected,
         "core.v1.ReplicationControllerSpec" => workloads::controller,
         "core.v1.PodSpec" => pods::pod_spec,
-        "core.v1.SecurityContext" | "core.v1.PodSecurityContext" => pods::security_context,
-        "core.v1.ObjectFieldSelector" => pods::field_path,
         "core.v1.Container" => containers::container,
         "core.v1.ResourceFieldSelector" => containers::resource_field,
         "core.v1.ResourceRequirements" => containers::resources,
-        "core.v1.KeyToPath" => volumes::key_to_path,
         "core.v1.ProjectedVolumeSource" => volumes::projected,
-        "core.v1.HostPathVolumeSource" => volumes::host_path,
         "core.v1.ConfigMap" => volumes::data,
         "core.v1.Secret" => volumes::secret,
         "core.v1.ServiceSpec" => services::service,
         "core.v1.EndpointSubset" => services::named_ports,
-        "core.v1.EndpointAddress" => services::address,
         "discovery.v1.EndpointSlice" => services::slice,
         "core.v1.PersistentVolumeSpec" => storage::volume,
         "core.v1.PersistentVolumeClaimSpec" => storage::claim,
         "storage.v1.StorageClass" => storage::class,
         "storage.v1.VolumeAttributesClass" => storage::parameters,
-        "autoscaling.v1.HorizontalPodAutoscalerSpec"
-        | "autoscaling.v2.HorizontalPodAutoscalerSpec" => autoscaling::spec,
         "networking.v1.IngressSpec" => networking::ingress,
         "networking.v1.HTTPIngressPath" => networking::path,
         "networking.v1.NetworkPolicyPort" => networking::policy_port,
         "networking.v1.IPBlock" => networking::block,
-        "networking.v1.IngressClassSpec" => networking::class,
-        "admissionregistration.v1.MutatingWebhook"
-        | "admissionregistration.v1.ValidatingWebhook" => admission::webhook,
-        "admissionregistration.v1.WebhookClientConfig" => admission::client,
-        "admissionregistration.v1.ServiceReference" => admission::service,
-        "admissionregistration.v1.ParamKind" => admission::parameters,
         "admissionregistration.v1.RuleWithOperations"
         | "admissionregistration.v1.NamedRuleWithOperations" => admission::rule,
         "apiextensions.v1.CustomResourceDefinition" => definitions::definition,
@@ -92,12 +77,9 @@ fn function_of(definition: &str) -> Option<Function> {
         "core.v1.LimitRangeSpec" => cluster::limits,
         "core.v1.NamespaceSpec" => metadata::finalizers,
         "core.v1.ResourceQuotaSpec" => cluster::quota,
-        "scheduling.v1.PriorityClass" => cluster::priority,
         "apiregistration.v1.APIService" => cluster::api_service,
-        "certificates.v1.CertificateSigningRequestSpec" => cluster::signing,
         "openshift.apps.v1.DeploymentConfigSpec" => openshift::deployment,
         "openshift.build.v1.BuildConfigSpec" => openshift::build,
-        "openshift.image.v1.ImageStream" => openshift::stream,
         "openshift.authorization.v1.RoleBinding"
         | "openshift.authorization.v1.ClusterRoleBinding" => openshift::binding,
         _ => return None,

@@ -95,17 +95,3 @@ pub(crate) fn block<'v>(walk: &mut Walk<'v>, block: View<'v>) {
         }
     }
 }
-
-/// Checks an IngressClass.
-pub(crate) fn class<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    if let Some(name) = text(spec, "controller") {
-        let (domain, path) = name.split_once('/').unwrap_or((&name, ""));
-        if !Format::Subdomain.fits(domain) || path.is_empty() || name.len() > 250 {
-            walk.refuse(
-                spec,
-                steps!["controller"],
-                "must have a domain and a path, as in `example.com/controller`",
-            );
-        }
-    }
-}

@@ -57,7 +57,7 @@ fn mounts<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             }
         }
     }
-    if names.iter().any(|name| walk.is_open_text(name)) {
+    if names.iter().any(|name| walk.is_placeholder_text(name)) {
         return;
     }
     for field in ["initContainers", "containers"] {
@@ -148,68 +148,6 @@ fn searches<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
             let what = format!("must be {}", Format::Subdomain.words());
             walk.refuse(spec, steps!["dnsConfig", "searches", index], &what);
         }
-    }
-}
-
-/// Checks the security context of a pod or container.
-pub(crate) fn security_context<'v>(walk: &mut Walk<'v>, context: View<'v>) {
-    for (index, sysctl) in list(context, "sysctls").enumerate() {
-        let name = text(sysctl, "name").unwrap_or_default();
-        let is_word = |part: &str| {
-            !part.is_empty()
-                && !part.starts_with(['-', '_'])
-                && !part.ends_with(['-', '_'])
-                && part.bytes().all(|byte| {
-                    byte.is_ascii_lowercase()
-                        || byte.is_ascii_digit()
-                        || matches!(byte, b'-' | b'_')
-                })
-        };
-        if name.len() > 253 || !name.split(['.', '/']).all(is_word) {
-            walk.refuse(context, steps!["sysctls", index, "name"], "must be the name of a sysctl");
-        }
-    }
-}
-
-/// The path of a field of a pod that an environment variable or a file holds.
-pub(crate) fn field_path<'v>(walk: &mut Walk<'v>, field: View<'v>) {
-    let Some(path) = text(field, "fieldPath") else {
-        return;
-    };
-    let is_environment = walk.passes("valueFrom");
-    let key = |prefix: &str| {
-        let rest = path.strip_prefix(prefix).and_then(|rest| rest.strip_suffix("']"));
-        rest.is_some_and(|key| Format::QualifiedName.fits(&key.to_lowercase()))
-    };
-    let subscript = key("metadata.labels['") || key("metadata.annotations['");
-    let known: &[&str] = if is_environment {
-        &[
-            "metadata.name",
-            "metadata.namespace",
-            "metadata.uid",
-            "spec.nodeName",
-            "spec.serviceAccountName",
-            "status.hostIP",
-            "status.hostIPs",
-            "status.podIP",
-            "status.podIPs",
-        ]
-    } else {
-        &[
-            "metadata.name",
-            "metadata.namespace",
-            "metadata.labels",
-            "metadata.annotations",
-            "metadata.uid",
-        ]
-    };
-    if !subscript && !known.contains(&path.as_ref()) {
-        let what = if is_environment {
-            "must be a field of pods that environment variables can hold, such as `status.podIP`"
-        } else {
-            "must be a field of pods that files can hold, such as `metadata.labels`"
-        };
-        walk.refuse(field, steps!["fieldPath"], what);
     }
 }
 

@@ -46,8 +46,8 @@ enum Test {
     IsLike(bool, &'static str),
     /// It is this number, and no text.
     Number(&'static str),
-    Less(&'static str),
-    More(&'static str),
+    /// Compares it with a number or the number of another field.
+    Compare(fn(f64, f64) -> bool, &'static str),
     /// The text does not have this format.
     Misfits(Format),
 }
@@ -73,8 +73,9 @@ impl Condition {
             "=" => Test::Is(true, operand),
             "!=" => Test::Is(false, operand),
             "number" => Test::Number(operand),
-            "<" => Test::Less(operand),
-            ">" => Test::More(operand),
+            "<" => Test::Compare(|own, other| own < other, operand),
+            "<=" => Test::Compare(|own, other| own <= other, operand),
+            ">" => Test::Compare(|own, other| own > other, operand),
             "~" => Test::IsLike(true, operand),
             "!~" => Test::IsLike(false, operand),
             "misfits" => Test::Misfits(Format::of(operand)?),
@@ -93,7 +94,7 @@ impl Condition {
             Test::IsLike(wanted, words) => {
                 let text = filled(of(self.field)).unwrap_or_default();
                 let mut words = words.split('|');
-                !walk.is_open_text(&text)
+                !walk.is_placeholder_text(&text)
                     && words.any(|word| word.eq_ignore_ascii_case(&text)) == *wanted
             }
             Test::Is(wanted, words) => {
@@ -117,7 +118,7 @@ impl Condition {
                         let found = texts.iter().any(|text| is_one(text));
                         // Nothing else is certain about a text that is only known later.
                         let is_certain = found && *wanted;
-                        if !is_certain && texts.iter().any(|text| walk.is_open_text(text)) {
+                        if !is_certain && texts.iter().any(|text| walk.is_placeholder_text(text)) {
                             return false;
                         }
                         found
@@ -129,22 +130,25 @@ impl Condition {
                 let number = of(self.field).and_then(View::scalar);
                 number.is_some_and(|own| matches!(own, Scalar::Number(own) if own == *digits))
             }
-            Test::Less(limit) => compare(of(self.field), limit, |own, limit| own < limit),
-            Test::More(limit) => compare(of(self.field), limit, |own, limit| own > limit),
+            Test::Compare(is_so, limit) => {
+                let other = limit.trim_end_matches('%').parse().ok();
+                let other = other.or_else(|| amount(of(limit)?));
+                let own = number_of(of(self.field), limit.ends_with('%'));
+                own.zip(other).is_some_and(|(own, other)| is_so(own, other))
+            }
             Test::Misfits(format) => filled(of(self.field)).is_some_and(|text| !format.fits(&text)),
         }
     }
 }
 
-/// Compares the number of a value, its percentage, or the number of its items with a limit.
-fn compare(value: Option<View<'_>>, limit: &str, is_so: fn(f64, f64) -> bool) -> bool {
-    let digits = limit.trim_end_matches('%');
-    let own = value.and_then(|value| match value.items() {
+/// The number of a value, its percentage, or the number of its items.
+fn number_of(value: Option<View<'_>>, is_percentage: bool) -> Option<f64> {
+    let value = value?;
+    match value.items() {
         Some(items) => u32::try_from(items.count()).ok().map(f64::from),
-        None if digits.len() < limit.len() => value.as_str()?.strip_suffix('%')?.parse().ok(),
+        None if is_percentage => value.as_str()?.strip_suffix('%')?.parse().ok(),
         None => amount(value),
-    });
-    own.zip(digits.parse().ok()).is_some_and(|(own, limit)| is_so(own, limit))
+    }
 }
 
 /// A text, unless it is empty.

@@ -5,26 +5,19 @@ use std::collections::BTreeSet;
 
 use krm_yaml::{Scalar, View};
 
-use crate::formats::{Format, is_ip, is_ipv4};
+use crate::formats::{Format, is_ip, is_ipv4, is_local};
 use crate::walk::{Walk, get, has, list, number, steps, text};
 
 /// Checks a Service.
 pub(crate) fn service<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let kind = text(spec, "type").unwrap_or(Cow::Borrowed("ClusterIP"));
-    if walk.is_open_text(&kind) {
+    if walk.is_placeholder_text(&kind) {
         return;
     }
     let is_headless = text(spec, "clusterIP").as_deref() == Some("None")
         || list(spec, "clusterIPs").next().and_then(View::as_str).as_deref() == Some("None");
     ports(walk, spec, &kind);
     addresses(walk, spec, &kind, is_headless);
-    if kind == "ExternalName"
-        && let Some(name) = text(spec, "externalName")
-        && !Format::Subdomain.fits(name.strip_suffix('.').unwrap_or(&name))
-    {
-        let what = format!("must be {}", Format::Subdomain.words());
-        walk.refuse(spec, steps!["externalName"], &what);
-    }
 }
 
 fn ports<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str) {
@@ -73,7 +66,9 @@ fn target_port<'v>(walk: &mut Walk<'v>, spec: View<'v>, port: View<'v>, index: u
             (!(0..=65535).contains(&number)).then(|| "must be between 1 and 65535".to_owned())
         }
         Some(Scalar::String(name))
-            if !name.is_empty() && !Format::PortName.fits(&name) && !walk.is_open_text(&name) =>
+            if !name.is_empty()
+                && !Format::PortName.fits(&name)
+                && !walk.is_placeholder_text(&name) =>
         {
             Some(format!("must be {}", Format::PortName.words()))
         }
@@ -119,23 +114,6 @@ fn addresses<'v>(walk: &mut Walk<'v>, spec: View<'v>, kind: &str, is_headless: b
                 "must not be an address of the node itself",
             );
         }
-    }
-}
-
-/// Checks an address of Endpoints.
-pub(crate) fn address<'v>(walk: &mut Walk<'v>, address: View<'v>) {
-    if text(address, "ip").is_some_and(|ip| is_ip(&ip) && is_local(&ip)) {
-        walk.refuse(address, steps!["ip"], "must not be an address of the node itself");
-    }
-}
-
-/// Whether an address is one of the node itself, or of its link.
-pub(crate) fn is_local(ip: &str) -> bool {
-    if is_ipv4(ip) {
-        ["127.", "169.254.", "224.0.0."].iter().any(|start| ip.starts_with(start))
-            || ip == "0.0.0.0"
-    } else {
-        matches!(ip, "::" | "::1") || ip.to_ascii_lowercase().starts_with("fe80:")
     }
 }
 

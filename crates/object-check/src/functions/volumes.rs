@@ -7,13 +7,6 @@ use krm_yaml::View;
 use crate::formats::Format;
 use crate::walk::{Walk, entries, get, has, list, steps, text};
 
-/// Checks the keys of a ConfigMap or Secret that become files.
-pub(crate) fn key_to_path<'v>(walk: &mut Walk<'v>, item: View<'v>) {
-    if text(item, "path").is_some_and(|path| path.starts_with("..") && !path.starts_with("../")) {
-        walk.refuse(item, steps!["path"], "must not begin with `..`");
-    }
-}
-
 /// Checks that the files of a projected volume differ.
 pub(crate) fn projected<'v>(walk: &mut Walk<'v>, volume: View<'v>) {
     let mut paths = BTreeSet::new();
@@ -34,13 +27,6 @@ pub(crate) fn projected<'v>(walk: &mut Walk<'v>, volume: View<'v>) {
                 }
             }
         }
-    }
-}
-
-/// Checks a path of the node.
-pub(crate) fn host_path<'v>(walk: &mut Walk<'v>, volume: View<'v>) {
-    if text(volume, "path").is_some_and(|path| path.split('/').any(|part| part == "..")) {
-        walk.refuse(volume, steps!["path"], "must not contain `..`");
     }
 }
 

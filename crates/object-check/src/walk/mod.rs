@@ -69,7 +69,7 @@ pub(crate) type Functions = for<'w, 'v> fn(&'w mut Walk<'v>, usize, View<'v>);
 pub(crate) struct Walk<'v> {
     schema: &'static Schema,
     pub(crate) version: u8,
-    is_open: &'v dyn Fn(&str) -> bool,
+    is_placeholder: &'v dyn Fn(&str) -> bool,
     functions: Functions,
     pub(crate) root: View<'v>,
     pub(crate) kind: &'v str,
@@ -87,13 +87,13 @@ impl<'v> Walk<'v> {
         group: &str,
         kind: &'v str,
         version: u8,
-        is_open: &'v dyn Fn(&str) -> bool,
+        is_placeholder: &'v dyn Fn(&str) -> bool,
         functions: Functions,
     ) -> Self {
         Self {
             schema: Schema::get(),
             version,
-            is_open,
+            is_placeholder,
             functions,
             root,
             kind,
@@ -117,7 +117,7 @@ impl<'v> Walk<'v> {
         };
         let is_root = self.path.is_empty();
         for (key, value) in entries {
-            if (self.is_open)(&key) {
+            if (self.is_placeholder)(&key) {
                 continue;
             }
             let Some(field) = definition.field(&key, self.version) else {
@@ -231,7 +231,7 @@ impl<'v> Walk<'v> {
                     let what = if has_format && value.as_str().is_some() {
                         format!("must be {expected}")
                     } else {
-                        format!("is {}, the API server reads {expected}", name_of(value))
+                        format!("is {}; the API server expects {expected}", name_of(value))
                     };
                     let before = self.found.len();
                     self.add(Rule::WrongType, value, &[], &what);
@@ -508,8 +508,9 @@ impl<'v> Walk<'v> {
             at = next;
             origin = next.origin().or(origin);
         }
-        let is_open_key = |step: &Part<'v>| matches!(step, Part::Key(key) if (self.is_open)(key));
-        if steps.iter().any(is_open_key) || self.is_open_in(at) {
+        let is_placeholder_key =
+            |step: &Part<'v>| matches!(step, Part::Key(key) if (self.is_placeholder)(key));
+        if steps.iter().any(is_placeholder_key) || self.holds_placeholder(at) {
             return;
         }
         let path = self.path_to(steps);
@@ -557,27 +558,23 @@ impl<'v> Walk<'v> {
 
     /// Whether the value is only known later.
     pub(crate) fn is_unknown(&self, value: View<'_>) -> bool {
-        value.as_str().is_some_and(|text| (self.is_open)(&text))
+        value.as_str().is_some_and(|text| (self.is_placeholder)(&text))
     }
 
     /// Whether a text is only known later.
-    pub(crate) fn is_open_text(&self, text: &str) -> bool {
-        (self.is_open)(text)
+    pub(crate) fn is_placeholder_text(&self, text: &str) -> bool {
+        (self.is_placeholder)(text)
     }
 
     /// Whether something in a value is only known later.
-    pub(crate) fn is_open(&self, value: View<'_>) -> bool {
-        self.is_open_in(value)
-    }
-
-    fn is_open_in(&self, value: View<'_>) -> bool {
+    pub(crate) fn holds_placeholder(&self, value: View<'_>) -> bool {
         if let Some(items) = value.items() {
-            return items.into_iter().any(|item| self.is_open_in(item));
+            return items.into_iter().any(|item| self.holds_placeholder(item));
         }
         match value.entries() {
             Some(entries) => entries
                 .into_iter()
-                .any(|(key, value)| (self.is_open)(&key) || self.is_open_in(value)),
+                .any(|(key, value)| (self.is_placeholder)(&key) || self.holds_placeholder(value)),
             None => self.is_unknown(value),
         }
     }

@@ -24,8 +24,8 @@ pub(super) fn mismatch(value: View<'_>, of: Type) -> Option<&'static str> {
     };
     let (fits, expected) = match of {
         Type::Any => (true, ""),
-        Type::Text => (text.is_some(), "a text"),
-        Type::Int32 => (is_int32(), "an integer of 32 bits"),
+        Type::Text => (text.is_some(), "a string"),
+        Type::Int32 => (is_int32(), "a 32-bit integer"),
         Type::Int64 => (number.and_then(|digits| integer(digits)).is_some(), "an integer"),
         Type::Number => (number.is_some(), "a number"),
         Type::Bool => (matches!(scalar, Some(Scalar::Bool(_))), "`true` or `false`"),
@@ -34,14 +34,16 @@ pub(super) fn mismatch(value: View<'_>, of: Type) -> Option<&'static str> {
             let fits = digits.and_then(|digits| quantity(digits)).is_some();
             (fits, "a quantity such as `500m` or `1.5Gi`")
         }
-        Type::IntOrString => (text.is_some() || is_int32(), "an integer or a text"),
+        Type::IntOrString => (text.is_some() || is_int32(), "an integer or a string"),
         Type::Time => {
             let fits = text.is_some_and(|text| is_time(text));
             (fits, "a time such as `2026-01-31T12:00:00Z`")
         }
         Type::Bytes => (text.is_some_and(|text| is_base64(text)), "base64"),
         Type::Object(_) | Type::Map(_) => (false, "a mapping"),
-        Type::ObjectOrBool(_) => (matches!(scalar, Some(Scalar::Bool(_))), "a mapping or a bool"),
+        Type::ObjectOrBool(_) => {
+            (matches!(scalar, Some(Scalar::Bool(_))), "a mapping or a boolean")
+        }
         Type::ObjectOrList(_) | Type::ObjectOrTexts(_) => (false, "a mapping or a list"),
         Type::List(_) => (false, "a list"),
     };

@@ -85,9 +85,9 @@ pub(crate) fn one_of(words: &[String]) -> String {
 /// The type of a value, in words.
 pub(crate) fn name_of(value: View<'_>) -> &'static str {
     match value.scalar() {
-        Some(Scalar::String(_)) => "a text",
+        Some(Scalar::String(_)) => "a string",
         Some(Scalar::Number(_)) => "a number",
-        Some(Scalar::Bool(_)) => "a bool",
+        Some(Scalar::Bool(_)) => "a boolean",
         Some(Scalar::Null) => "null",
         None if value.is_mapping() => "a mapping",
         None => "a list",

@@ -119,7 +119,7 @@ fn errors_name_the_word_and_the_nearest_one() {
         "{{ rnage(3) }}",
         "t.jinja:1:4: unknown function `rnage`\n  help: did you mean `range`?",
     );
-    check_error("{{ 'a'.foo() }}", "t.jinja:1:8: a text has no method `foo`");
+    check_error("{{ 'a'.foo() }}", "t.jinja:1:8: a string has no method `foo`");
     check_error("{% include 'other.jinja' %}", "other.jinja:2:4: `x` is undefined");
     check_error(
         "{% include 'othr.jinja' %}",

@@ -9,26 +9,6 @@ use crate::walk::{Walk, get, has, list, steps, text};
 /// Checks what is built, and from what.
 pub(crate) fn build<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let strategy = get(spec, "strategy");
-    if let Some(source) = get(spec, "source") {
-        let directory = text(source, "contextDir");
-        if directory.is_some_and(|directory| directory.split('/').next() == Some("..")) {
-            walk.refuse(spec, steps!["source", "contextDir"], "must be a path in the source");
-        }
-    }
-    if strategy.is_some_and(|one| get(one, "dockerStrategy").is_some()) {
-        let inputs = ["git", "binary", "dockerfile"];
-        let is_empty = get(spec, "source").is_some_and(|source| {
-            // A type alone means an empty source.
-            source.is_mapping()
-                && !has(source, "type")
-                && inputs.iter().all(|field| get(source, field).is_none())
-                && list(source, "images").next().is_none()
-        });
-        if is_empty {
-            let what = "must have one of `git`, `binary`, `dockerfile` and `images`";
-            walk.refuse(spec, steps!["source"], what);
-        }
-    }
     triggers(walk, spec, strategy);
 }
 

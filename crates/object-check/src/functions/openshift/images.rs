@@ -2,40 +2,7 @@
 
 use krm_yaml::View;
 
-use crate::formats::{is_image, is_repository};
 use crate::walk::{Walk, get, has, list, steps, text};
-
-/// Checks an ImageStream.
-pub(crate) fn stream<'v>(walk: &mut Walk<'v>, object: View<'v>) {
-    if let Some(prefix) = get(object, "metadata").and_then(|meta| text(meta, "generateName"))
-        && !is_repository(&format!("{prefix}a"))
-    {
-        walk.refuse(
-            object,
-            steps!["metadata", "generateName"],
-            "must begin a repository of images: lower case letters, digits, `.`, `-` and `_`",
-        );
-    }
-    let Some(spec) = get(object, "spec") else {
-        return;
-    };
-    if let Some(repository) = text(spec, "dockerImageRepository") {
-        let last = repository.rsplit('/').next().unwrap_or_default();
-        if last.contains([':', '@']) {
-            walk.refuse(
-                object,
-                steps!["spec", "dockerImageRepository"],
-                "must have no tag and no digest",
-            );
-        } else if !is_image(&repository) {
-            walk.refuse(
-                object,
-                steps!["spec", "dockerImageRepository"],
-                "must be a repository of images",
-            );
-        }
-    }
-}
 
 /// Checks a binding of OpenShift's own group.
 pub(crate) fn binding<'v>(walk: &mut Walk<'v>, binding: View<'v>) {

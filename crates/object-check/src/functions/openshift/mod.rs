@@ -6,4 +6,4 @@ mod images;
 
 pub(crate) use builds::build;
 pub(crate) use deployments::deployment;
-pub(crate) use images::{binding, stream};
+pub(crate) use images::binding;

@@ -1,12 +1,9 @@
 //! The names of a kind on a command line, as `kubectl` accepts them.
 
-use std::collections::BTreeSet;
-use std::sync::LazyLock;
-
-use crate::kinds::{Row, rows};
+use crate::kinds::{count, table};
 
 /// The short names of kinds of Kubernetes and OpenShift.
-static SHORT: LazyLock<BTreeSet<Row>> = LazyLock::new(|| rows("short").collect());
+static SHORT: [[&str; 2]; count("short")] = table("short");
 
 /// Whether `asked` may mean the `kind` of an API `group`: `deployment`, `Deployments`, `deploy`,
 /// `deployment.apps`, `deployments.v1.apps`.
@@ -17,7 +14,7 @@ pub fn is_called(asked: &str, kind: &str, group: &str) -> bool {
         Some((name, group)) => (name, Some(group)),
         None => (asked.as_str(), None),
     };
-    let is_short = || SHORT.contains([name, &kind].as_slice());
+    let is_short = || SHORT.contains(&[name, &kind]);
     let is_group = |asked: &str| {
         let after_version = asked.split_once('.').map(|(_, group)| group);
         asked == group || after_version == Some(group)

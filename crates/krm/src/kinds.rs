@@ -1,19 +1,19 @@
-//! The table of facts about kinds: `data/kinds.txt`.
+//! The table of facts about kinds: `data/kinds.txt`, cut into sections and rows when it is compiled.
 
-use std::sync::LazyLock;
-
-use memchr::memmem;
+const TEXT: &str = include_str!("../data/kinds.txt");
 
 /// The titles and the rows of the sections.
-static SECTIONS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
-    let text = include_str!("../data/kinds.txt");
-    let starts = memmem::find_iter(text.as_bytes(), "\n[").map(|start| start + 2);
-    let sections = starts.filter_map(|start| {
-        let (title, rows) = text.get(start..)?.split_once("]\n")?;
-        Some((title, rows.get(..memmem::find(rows.as_bytes(), b"\n[").unwrap_or(rows.len()))?))
-    });
-    sections.collect()
-});
+const SECTIONS: [(&str, &str); count_sections()] = {
+    let mut sections = [("", ""); count_sections()];
+    let mut left = sections.as_mut_slice();
+    let (_, mut rest) = cut(TEXT, "\n[");
+    while let [section, others @ ..] = left {
+        let (text, after) = cut(rest, "\n[");
+        *section = cut(text, "]\n");
+        (left, rest) = (others, after);
+    }
+    sections
+};
 
 /// The words of a row; `-` is an empty one.
 pub type Row = Vec<&'static str>;
@@ -38,7 +38,7 @@ pub struct Field {
 pub fn sections(name: &str) -> impl Iterator<Item = (Row, impl Iterator<Item = Row>)> {
     SECTIONS.iter().filter_map(move |(title, rows)| {
         let (own, title) = title.split_once(' ').unwrap_or((title, ""));
-        let rows = rows.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let rows = rows.lines().filter(|line| is_row(line));
         (own == name).then(|| (words(title), rows.map(words)))
     })
 }
@@ -67,9 +67,112 @@ fn words(line: &'static str) -> Row {
     line.split_ascii_whitespace().map(|word| if word == "-" { "" } else { word }).collect()
 }
 
+/// The number of rows of the section with a title.
+pub(crate) const fn count(title: &str) -> usize {
+    let (mut rest, mut count) = (section(title), 0);
+    while !rest.is_empty() {
+        let (line, after) = cut(rest, "\n");
+        count += is_row(line) as usize;
+        rest = after;
+    }
+    count
+}
+
+/// The rows of the section with a title; the words that a row lacks are empty.
+pub(crate) const fn table<const WORDS: usize, const ROWS: usize>(
+    title: &str,
+) -> [[&'static str; WORDS]; ROWS] {
+    let mut table = [[""; WORDS]; ROWS];
+    let (mut rest, mut left) = (section(title), table.as_mut_slice());
+    while !rest.is_empty() {
+        let (mut line, after) = cut(rest, "\n");
+        rest = after;
+        if !is_row(line) {
+            continue;
+        }
+        let Some((row, others)) = left.split_first_mut() else { break };
+        let mut slots = row.as_mut_slice();
+        while let [slot, more @ ..] = slots {
+            let (word, behind) = cut(line, " ");
+            *slot = if is_same(word, "-") { "" } else { word };
+            (slots, line) = (more, behind);
+        }
+        left = others;
+    }
+    table
+}
+
+/// The rows of the section with a title, as fields.
+pub(crate) const fn field_table<const ROWS: usize>(title: &str) -> [Field; ROWS] {
+    const NONE: Field = Field { group: "", version: "", kind: "", path: "", create: false };
+    let mut fields = [NONE; ROWS];
+    let rows: [[&'static str; 5]; ROWS] = table(title);
+    let (mut rest, mut left) = (rows.as_slice(), fields.as_mut_slice());
+    while let ([row, others @ ..], [field, more @ ..]) = (rest, left) {
+        let [group, version, kind, path, create] = *row;
+        *field = Field { group, version, kind, path, create: !create.is_empty() };
+        (rest, left) = (others, more);
+    }
+    fields
+}
+
+const fn count_sections() -> usize {
+    let (_, mut rest) = cut(TEXT, "\n[");
+    let mut count = 0;
+    while !rest.is_empty() {
+        (_, rest) = cut(rest, "\n[");
+        count += 1;
+    }
+    count
+}
+
+/// The rows of the section with a title.
+const fn section(title: &str) -> &'static str {
+    let mut rest = SECTIONS.as_slice();
+    while let [(own, rows), others @ ..] = rest {
+        if is_same(own, title) {
+            return rows;
+        }
+        rest = others;
+    }
+    ""
+}
+
+const fn is_row(line: &str) -> bool {
+    !matches!(line.as_bytes(), [] | [b'#', ..])
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    one.len() == other.len() && begins(one.as_bytes(), other.as_bytes())
+}
+
+const fn begins(mut text: &[u8], mut start: &[u8]) -> bool {
+    while let [byte, others @ ..] = start {
+        let [first, rest @ ..] = text else { return false };
+        if *first != *byte {
+            return false;
+        }
+        (text, start) = (rest, others);
+    }
+    true
+}
+
+/// The text before a mark, and the one after it.
+const fn cut(text: &'static str, mark: &str) -> (&'static str, &'static str) {
+    let mut rest = text.as_bytes();
+    while let [_, others @ ..] = rest {
+        if begins(rest, mark.as_bytes()) {
+            let (before, after) = text.split_at(text.len() - rest.len());
+            return (before, after.split_at(mark.len()).1);
+        }
+        rest = others;
+    }
+    (text, "")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{SECTIONS, rows, sections};
+    use super::{Field, SECTIONS, count, field_table, fields, rows, sections, table};
 
     #[test]
     fn each_row_has_the_words_of_its_section() {
@@ -103,5 +206,16 @@ mod tests {
         assert_eq!(SECTIONS.len(), 71);
         let titles: Vec<_> = sections("type").map(|(title, _)| title).collect();
         assert!(titles.contains(&vec!["pod.spec"]), "{titles:?}");
+    }
+
+    #[test]
+    fn tables_have_the_rows_of_the_text() {
+        const CLUSTER: [[&str; 2]; count("cluster")] = table("cluster");
+        assert!(rows("cluster").eq(CLUSTER));
+        assert!(CLUSTER.is_sorted(), "it is searched");
+        const LABELS: [Field; count("labels")] = field_table("labels");
+        let words =
+            |field: Field| (field.group, field.version, field.kind, field.path, field.create);
+        assert!(fields("labels").map(words).eq(LABELS.map(words)));
     }
 }

@@ -1,8 +1,8 @@
 //! The fields in which a label must be so that workloads keep selecting their own pods.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
-use crate::kinds::{Field, fields};
+use crate::kinds::{Field, count, field_table};
 use crate::pods;
 
 /// A key on the way to fields in which a Template sets its labels.
@@ -63,16 +63,16 @@ pub enum Create {
     Never,
 }
 
-/// The fields of all kinds in the table.
-static TREES: LazyLock<Vec<Tree>> = LazyLock::new(trees);
+/// The fields of kustomize, and those of OpenShift.
+static FIELDS: [&[Field]; 2] = [
+    &field_table::<{ count("labels") }>("labels"),
+    &field_table::<{ count("labels-of-openshift") }>("labels-of-openshift"),
+];
 
-/// The fields of one kind.
-struct Tree {
-    kind: &'static str,
-    /// None for the groups that have no tree of their own.
-    group: Option<&'static str>,
-    branches: Vec<Branch>,
-}
+/// For each field the trees of its kind, as far as they were asked for: of its own group, and of the
+/// groups that have no tree of their own.
+static TREES: [[OnceLock<Vec<Branch>>; 2]; count("labels") + count("labels-of-openshift")] =
+    [const { [const { OnceLock::new() }; 2] }; _];
 
 /// The fields in which a Template sets its labels in objects of a group and kind.
 ///
@@ -81,10 +81,25 @@ struct Tree {
 /// one selects by the labels of its pod template, and an empty one means "all pods". A selector of
 /// [any pods](Selects::Any) is only changed if it selects pods that get the labels.
 pub fn for_template(group: &str, kind: &str) -> &'static [Branch] {
-    let of_kind = || TREES.iter().filter(|tree| tree.kind == kind);
-    let tree = of_kind().find(|tree| tree.group == Some(group));
-    let tree = tree.or_else(|| of_kind().find(|tree| tree.group.is_none()));
-    tree.map(|tree| tree.branches.as_slice()).unwrap_or_default()
+    let fields = || FIELDS.into_iter().flatten();
+    let is_own = |field: &Field| field.kind == kind && field.own_group() == Some(group);
+    let own = fields().position(is_own);
+    let Some(at) = own.or_else(|| fields().position(|field| field.kind == kind)) else {
+        return &[];
+    };
+    let trees = TREES.get(at).and_then(|trees| trees.get(usize::from(own.is_some())));
+    let tree = trees.map(|tree| {
+        tree.get_or_init(|| {
+            let mut branches = Vec::new();
+            let group = own.map(|_| group);
+            let of_kind = fields().filter(|field| field.kind == kind);
+            for field in of_kind.filter(|field| [None, group].contains(&field.own_group())) {
+                field.grow(&mut branches, field.path);
+            }
+            branches
+        })
+    });
+    tree.map(Vec::as_slice).unwrap_or_default()
 }
 
 /// The fields in which a Template sets its labels in a pod template of any kind.
@@ -116,26 +131,6 @@ impl Branch {
             branch.paths(&below, paths);
         }
     }
-}
-
-fn trees() -> Vec<Tree> {
-    let known: Vec<Field> = fields("labels").chain(fields("labels-of-openshift")).collect();
-    let all = || known.iter();
-    let mut trees: Vec<Tree> = Vec::new();
-    for field in all() {
-        for (kind, group) in [(field.kind, field.own_group()), (field.kind, None)] {
-            if trees.iter().any(|tree| (tree.kind, tree.group) == (kind, group)) {
-                continue;
-            }
-            let mut branches = Vec::new();
-            let of_kind = all().filter(|field| field.kind == kind);
-            for field in of_kind.filter(|field| [None, group].contains(&field.own_group())) {
-                field.grow(&mut branches, field.path);
-            }
-            trees.push(Tree { kind, group, branches });
-        }
-    }
-    trees
 }
 
 impl Field {

@@ -1,24 +1,21 @@
 //! Objects that are pods or make pods: by their kind, or by the shape of a pod template.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::identity::group;
-use crate::kinds::{Row, rows};
+use crate::kinds::{Row, count, table};
 use crate::label_selector::LabelSelector;
 use krm_yaml::View;
 
 /// The kinds of Kubernetes and OpenShift that are pods or make them, with the field path of the
 /// specification of the pods.
-static SPECS: LazyLock<BTreeMap<&str, Row>> = LazyLock::new(|| {
-    let rows =
-        rows("pods").filter_map(|row| Some((*row.first()?, row.last()?.split('/').collect())));
-    rows.collect()
-});
+static SPECS: LazyLock<[(&str, Row); count("pods")]> =
+    LazyLock::new(|| table("pods").map(|[kind, path]| (kind, path.split('/').collect())));
 
 /// The field path of the specification of the pods.
 pub fn spec(kind: &str) -> Option<&'static [&'static str]> {
-    SPECS.get(kind).map(Vec::as_slice)
+    let spec = SPECS.iter().find(|(own, _)| *own == kind);
+    spec.map(|(_, path)| path.as_slice())
 }
 
 /// The field path of the pod itself or of the pod template: it has `metadata` and `spec`.

@@ -2,19 +2,16 @@
 //!
 //! A kind that the table does not have is taken to be in a namespace, as kustomize does.
 
-use std::collections::BTreeSet;
-use std::sync::LazyLock;
-
 use crate::identity::{Identity, group};
-use crate::kinds::{Row, rows};
+use crate::kinds::{count, table};
 use krm_yaml::Value;
 
 /// API groups and their kinds that belong to the cluster.
-static CLUSTER: LazyLock<BTreeSet<Row>> = LazyLock::new(|| rows("cluster").collect());
+static CLUSTER: [[&str; 2]; count("cluster")] = table("cluster");
 
 /// Whether objects of this group and kind are in a namespace.
 pub fn is_namespaced(group: &str, kind: &str) -> bool {
-    !CLUSTER.contains([group, kind].as_slice())
+    CLUSTER.binary_search(&[group, kind]).is_err()
 }
 
 /// The namespace of objects that name none, of kinds that belong to one.

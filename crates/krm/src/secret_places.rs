@@ -35,36 +35,38 @@ pub struct SecretPlaces {
     pub values: KnownSecrets,
     /// The nodes that aliases refer to.
     seen: BTreeSet<usize>,
-    /// Where the text has signs of secrets.
-    signs: Vec<usize>,
-    /// Whether a mapping may have entries that are written elsewhere.
-    has_merges: bool,
+    /// If given, only nodes that overlap one of these ranges are looked at.
+    near: Option<Vec<Range<usize>>>,
 }
+
+/// More bytes than a report shows of the lines before and after the start of a place.
+const AROUND: usize = 512;
 
 impl SecretPlaces {
     /// Finds the places in a text, which `may_be_read` as YAML.
     #[must_use]
     pub fn of(source: &Arc<Source>, may_be_read: bool) -> Self {
+        Self::near(source, may_be_read, None)
+    }
+
+    /// As [`of`](Self::of), but of a text without aliases only the places near others.
+    fn near(source: &Arc<Source>, may_be_read: bool, near: Option<&[&Place]>) -> Self {
         let mut places = Self::default();
-        let text = source.text();
-        places.signs = signs(text);
-        places.has_merges = text.contains("<<");
-        if !places.signs.is_empty()
+        if is_about_secrets(source.text())
             && let Ok(document) = Document::parse(source)
         {
+            let near = near.filter(|_| document.is_simple()).unwrap_or_default().iter();
+            let ranges = near.map(|Place { range: Range { start, end }, .. }| {
+                start.saturating_sub(AROUND)..(*end).max(start.saturating_add(AROUND))
+            });
+            let ranges = sorted(ranges.collect());
+            places.near = (!ranges.is_empty()).then_some(ranges);
             document.roots().for_each(|root| places.find(root, false));
         } else if !may_be_read && Document::parse(source).is_err() {
             places.documents(source);
         }
-        for ranges in [&mut places.ranges, &mut places.texts] {
-            ranges.sort_unstable_by_key(|range| range.start);
-            // Each ends where the last of all up to it ends.
-            let mut last = 0;
-            for range in ranges {
-                last = range.end.max(last);
-                range.end = last;
-            }
-        }
+        places.ranges = sorted(places.ranges);
+        places.texts = sorted(places.texts);
         places
     }
 
@@ -109,8 +111,7 @@ impl SecretPlaces {
     /// Finds the places below a node. In a list of Secrets, `is_of_secret` even without a kind, and
     /// in properties, which have names such as `password`.
     fn find(&mut self, node: Cursor<'_>, is_of_secret: bool) {
-        let is_about_secrets = self.has_sign(&(node.start()..node.end()));
-        if !(is_about_secrets || is_of_secret || self.has_merges) {
+        if self.near.as_ref().is_some_and(|near| !overlap(near, &(node.start()..node.end()))) {
             return;
         }
         let is_alias = node.resolved().id() != node.id();
@@ -125,7 +126,7 @@ impl SecretPlaces {
                     text.contains("kind:Secret") || text.contains("stringData:")
                 }
             };
-            if !is_alias && is_about_secrets && is_object() {
+            if !is_alias && is_object() {
                 self.hide(node);
             }
             return;
@@ -160,11 +161,6 @@ impl SecretPlaces {
                 self.find(child, is_of_secret);
             }
         }
-    }
-
-    fn has_sign(&self, range: &Range<usize>) -> bool {
-        let first = self.signs.partition_point(|sign| *sign < range.start);
-        self.signs.get(first).is_some_and(|sign| *sign < range.end)
     }
 
     /// Adds all values at and below a node.
@@ -215,15 +211,18 @@ fn begins_text(line: &str) -> bool {
 }
 
 fn is_about_secrets(text: &str) -> bool {
-    !signs(text).is_empty()
+    SIGNS.iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some())
 }
 
-/// Where a text has signs of secrets, in order.
-fn signs(text: &str) -> Vec<usize> {
-    let find = |sign: &&str| memmem::find_iter(text.as_bytes(), *sign).collect::<Vec<_>>();
-    let mut signs: Vec<usize> = SIGNS.iter().flat_map(find).collect();
-    signs.sort_unstable();
-    signs
+/// Ranges sorted by their start, each up to where the last of all up to it ends.
+fn sorted(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut last = 0;
+    for range in &mut ranges {
+        last = range.end.max(last);
+        range.end = last;
+    }
+    ranges
 }
 
 fn overlap(ranges: &[Range<usize>], part: &Range<usize>) -> bool {
@@ -240,16 +239,25 @@ pub(crate) struct AllPlaces(BTreeMap<(*const Source, bool), SecretPlaces>);
 impl AllPlaces {
     /// Also returns the diagnostics, with masks for the secrets that those at their places quote.
     pub(crate) fn of(diagnostics: &Diagnostics) -> (Self, Cow<'_, Diagnostics>) {
-        let mut all = Self::default();
-        let mut is_masked = false;
+        let mut shown: BTreeMap<_, Vec<&Place>> = BTreeMap::new();
         for one in diagnostics {
             let may_be_read = one.severity != Severity::Error;
             let related = one.related.iter().map(|(place, _)| place);
             for place in one.place.iter().chain(related) {
-                let known = all.0.entry((Arc::as_ptr(&place.source), may_be_read));
-                let known = known.or_insert_with(|| SecretPlaces::of(&place.source, may_be_read));
-                is_masked |= known.overlap(&place.range) && !known.values.is_empty();
+                shown.entry((Arc::as_ptr(&place.source), may_be_read)).or_default().push(place);
             }
+        }
+        let mut all = Self::default();
+        let mut is_masked = false;
+        for (key, shown) in shown {
+            let Some(Place { source, .. }) = shown.first() else { continue };
+            let mut known = SecretPlaces::near(source, key.1, Some(&shown));
+            // Then messages may quote any value of the text.
+            if shown.iter().any(|place| known.overlap(&place.range)) {
+                known = SecretPlaces::of(source, key.1);
+                is_masked |= !known.values.is_empty();
+            }
+            all.0.insert(key, known);
         }
         if !is_masked {
             return (all, Cow::Borrowed(diagnostics));

@@ -64,10 +64,11 @@ pub fn on_one_line(text: &str) -> Cow<'_, str> {
 fn escaped(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
     let end = if stays('\n', None) { b'\n' } else { b' ' };
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') || *byte == end;
-    let run = |text: &str| text.bytes().take_while(is_plain).count();
-    if run(text) == text.len() {
+    // Not `all`: without a way out of the loop, it looks at several bytes at a time.
+    if text.bytes().fold(true, |all, byte| all & is_plain(&byte)) {
         return Cow::Borrowed(text);
     }
+    let run = |text: &str| text.bytes().take_while(is_plain).count();
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((plain, other)) = rest.split_at_checked(run(rest)) {

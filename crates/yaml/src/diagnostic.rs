@@ -468,6 +468,9 @@ impl Diagnostics {
 
     /// Sets the object of all diagnostics that have none.
     pub fn attribute_to(&mut self, object: &ObjectReference) {
+        if self.list.is_empty() {
+            return;
+        }
         let object = object.shortened();
         for diagnostic in &mut self.list {
             diagnostic.object.get_or_insert_with(|| object.clone());

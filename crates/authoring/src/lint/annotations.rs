@@ -95,6 +95,9 @@ pub fn warn_about_annotations(root: Cursor<'_>, found: &mut Diagnostics) {
     let mut own = Diagnostics::new();
     let kind = root.text_at(["kind"]).unwrap_or_default();
     check(root, &kind, &mut own);
+    if own.iter().next().is_none() {
+        return;
+    }
     own.attribute_to_rule(RULE);
     own.attribute_to(&reference(root));
     found.append(own);

@@ -32,7 +32,7 @@ use crate::table::{Flags, KeyKind, Kind, NONE, Node, NodeId, Span, Table};
 )]
 pub struct Document {
     pub(crate) source: Arc<Source>,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Arc<Vec<Node>>,
     pub(crate) roots: Vec<u32>,
     /// The entries whose key is an alias, in order, each with the node that it refers to.
     pub(crate) key_targets: Vec<(u32, u32)>,
@@ -64,11 +64,15 @@ pub(crate) struct Deferred {
 impl Document {
     /// The document that a fast path read.
     pub(crate) fn new(source: &Arc<Source>, table: Table) -> Self {
+        Self::with(source, Arc::new(table.nodes), table.roots)
+    }
+
+    pub(super) fn with(source: &Arc<Source>, nodes: Arc<Vec<Node>>, roots: Vec<u32>) -> Self {
         Self {
             source: Arc::clone(source),
             is_json: is_json(source.text()),
-            nodes: table.nodes,
-            roots: table.roots,
+            nodes,
+            roots,
             key_targets: Vec::new(),
             referred: Vec::new(),
             has_tag_directives: false,
@@ -76,6 +80,12 @@ impl Document {
             is_simple: true,
             deferred: Deferred::default(),
         }
+    }
+
+    /// Whether it has no aliases, merge keys and tags, as far as a fast path tells.
+    #[doc(hidden)]
+    pub const fn is_simple(&self) -> bool {
+        self.is_simple
     }
 
     /// The text this was read from.
@@ -298,13 +308,6 @@ impl<'d> Cursor<'d> {
     /// The offset after the last byte of the value.
     pub fn end(self) -> usize {
         self.node().value.end as usize
-    }
-
-    /// Whether the key is spelled as that of another node.
-    pub(crate) fn has_key_of(self, other: Self) -> bool {
-        let (own, others) = (self.node(), other.node());
-        own.key_kind == others.key_kind
-            && self.document.slice(own.key.range()) == other.document.slice(others.key.range())
     }
 
     /// After the `:` of a mapping entry; without one, after the key.

@@ -23,7 +23,6 @@ pub(crate) mod ordinary;
 pub(crate) mod parse;
 pub(crate) mod parts;
 pub(crate) mod patched;
-pub(crate) mod rescan;
 pub(crate) mod scalars;
 pub(crate) mod scan;
 pub(crate) mod shared;

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use crate::diagnostic::Diagnostics;
 use crate::read::document::Cursor;
 use crate::read::keys::Marks;
-use crate::read::rescan::has_lines;
 use crate::read::values::{DuplicateKeys, Words, is_word};
 use crate::scalar::data::Scalar;
 use crate::scalar::{Style, is_non_finite};
@@ -74,7 +73,7 @@ impl<'d> Cursor<'d> {
             match node.kind {
                 Kind::Scalar(_) if node.has(Flags::TEXT) => {}
                 Kind::Scalar(style) => {
-                    any_has_lines |= has_lines(document, node);
+                    any_has_lines |= part.has_lines();
                     part.is_ordinary_scalar(style).then_some(())?;
                 }
                 Kind::Mapping => part.has_ordinary_keys().then_some(())?,

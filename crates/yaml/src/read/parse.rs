@@ -23,6 +23,9 @@ impl Document {
     /// # Errors
     /// If the text is not YAML; at the place where reading stopped.
     pub fn parse(source: &Arc<Source>) -> Result<Self> {
+        if let Some((nodes, roots)) = source.table() {
+            return Ok(Self::with(source, Arc::clone(nodes), roots.clone()));
+        }
         let characters = check_text(source)?;
         Self::parse_checked(source, characters)
     }
@@ -30,7 +33,10 @@ impl Document {
     /// As [`parse`](Self::parse), of a text that has these characters.
     pub(super) fn parse_checked(source: &Arc<Source>, characters: Characters) -> Result<Self> {
         match fast(source.text(), characters) {
-            Some(table) => Ok(Self::new(source, table)),
+            Some(table) => {
+                let (nodes, roots) = source.keep(table);
+                Ok(Self::with(source, Arc::clone(nodes), roots.clone()))
+            }
             None => Self::parse_fully(source),
         }
     }
@@ -90,7 +96,7 @@ impl Document {
             has_anchors,
             is_simple: false,
             deferred: Deferred::default(),
-            nodes: builder.nodes,
+            nodes: Arc::new(builder.nodes),
             roots: builder.roots,
             referred,
             key_targets: builder.key_targets,

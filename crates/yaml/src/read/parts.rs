@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::read::document::Cursor;
 use crate::table::NodeId;
 use crate::value::Value;
 
@@ -68,11 +67,5 @@ impl<'d> Parts<'d> {
     pub(crate) fn added_to(&self, mapping: NodeId) -> &[Added] {
         let range = self.range_added(mapping..NodeId(mapping.0.saturating_add(1)));
         self.added.get(range).unwrap_or_default()
-    }
-
-    /// Whether no entry was added in a node or inside it.
-    pub(crate) fn has_same_entries(&self, node: Cursor<'_>) -> bool {
-        let ids = node.id()..NodeId(node.node().next);
-        self.range_added(ids).is_empty()
     }
 }

@@ -144,6 +144,18 @@ impl<'d> Cursor<'d> {
         Some(self.document.slice(text))
     }
 
+    /// Whether it is a scalar of several lines: in other columns, these may have another meaning.
+    pub(crate) fn has_lines(self) -> bool {
+        let node = self.node();
+        match node.kind {
+            Kind::Scalar(Style::Literal | Style::Folded) => true,
+            Kind::Scalar(_) if !node.has(Flags::TEXT) => {
+                memchr::memchr(b'\n', self.raw().as_bytes()).is_some()
+            }
+            _ => false,
+        }
+    }
+
     /// The key as it is written, if JSON spells it in the same way: in double quotes, without
     /// characters that need an escape.
     pub(crate) fn json_key(self) -> Option<&'d str> {

@@ -185,7 +185,7 @@ impl<'d> Cursor<'d> {
             }
             (Kind::Mapping, Data::Mapping(entries)) => {
                 let children = self.document().children(self.id());
-                hold_entries(children, entries, Self::key, Self::holds)
+                hold_entries(children, entries)
             }
             _ => false,
         }
@@ -222,18 +222,16 @@ impl<'d> Cursor<'d> {
 
 /// Whether the children of a mapping have these keys and [hold](Cursor::holds) these values, in any
 /// order and no key twice.
-pub(crate) fn hold_entries<'d, C: Copy>(
-    children: impl Iterator<Item = C> + Clone,
+fn hold_entries<'d>(
+    children: impl Iterator<Item = Cursor<'d>> + Clone,
     entries: &[(Cow<'_, str>, Value<'_>)],
-    key: impl Fn(C) -> Result<Cow<'d, str>>,
-    holds: impl Fn(C, &Value<'_>) -> bool,
 ) -> bool {
     let mut rest = entries.iter();
     // Filled once the entries are in another order.
     let mut by_key = BTreeMap::new();
     let mut count = 0;
     for child in children.clone() {
-        let Ok(key) = key(child) else { return false };
+        let Ok(key) = child.key() else { return false };
         // A key that was read from there is the same slice.
         let is_key = |name: &str| std::ptr::eq(name, key.as_ref()) || name == key;
         let next = rest.next().filter(|(name, _)| is_key(name));
@@ -245,12 +243,12 @@ pub(crate) fn hold_entries<'d, C: Copy>(
             }
             value = by_key.get(&*key).copied();
         }
-        if !value.is_some_and(|value| holds(child, value)) {
+        if !value.is_some_and(|value| child.holds(value)) {
             return false;
         }
         count += 1;
     }
-    count == entries.len() && (by_key.is_empty() || are_distinct(children.map(key)))
+    count == entries.len() && (by_key.is_empty() || are_distinct(children.map(Cursor::key)))
 }
 
 /// Whether no two of the keys that can be read are equal.

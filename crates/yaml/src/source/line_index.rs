@@ -64,12 +64,11 @@ impl LineIndex {
 impl Block {
     /// The line and column after `bytes`, which follow the start of the block.
     fn line_column_after(&self, bytes: &[u8]) -> (usize, usize) {
-        let line = self.line + memchr::memchr_iter(b'\n', bytes).count();
-        let column = match memchr::memrchr(b'\n', bytes) {
-            Some(newline) => characters(bytes.get(newline + 1..).unwrap_or_default()) + 1,
-            None => self.column + characters(bytes),
+        let Some(newline) = memchr::memrchr(b'\n', bytes) else {
+            return (self.line, self.column + characters(bytes));
         };
-        (line, column)
+        let (lines, rest) = bytes.split_at(newline + 1);
+        (self.line + memchr::memchr_iter(b'\n', lines).count(), characters(rest) + 1)
     }
 }
 
@@ -105,6 +104,9 @@ pub(crate) fn line_end<'i>(text: &[u8], at: usize, index: impl FnOnce() -> &'i L
 fn characters(bytes: &[u8]) -> usize {
     /// So many are counted in a byte each, which the compiler turns into a few instructions.
     const CHUNK: usize = 128;
+    if bytes.is_ascii() {
+        return bytes.len();
+    }
     let add = |count: u8, byte: &u8| count.wrapping_add(u8::from(byte & 0xC0 != 0x80));
     let chunks = bytes.chunks(CHUNK);
     chunks.map(|chunk| usize::from(chunk.iter().fold(0, add))).sum()

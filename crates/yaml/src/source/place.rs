@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::lines::BYTE_ORDER_MARK;
 use crate::source::line_index::{self, LineIndex};
+use crate::table::{Node, Table};
 
 /// A text that was read, with the name users know it by (a path as they gave it, or `stdin`).
 ///
@@ -25,6 +26,8 @@ pub struct Source {
     origins: OnceLock<BTreeMap<(usize, usize), Origin>>,
     /// Its lines, once a long line or a message needs them.
     index: OnceLock<LineIndex>,
+    /// What a fast path has read, for those who read the text again.
+    table: OnceLock<(Arc<Vec<Node>>, Vec<u32>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +71,18 @@ impl Source {
     }
 
     fn of_kind(kind: Kind, name: String, text: String) -> Arc<Self> {
-        Arc::new(Self { name, text, kind, origins: OnceLock::new(), index: OnceLock::new() })
+        let (origins, index) = (OnceLock::new(), OnceLock::new());
+        Arc::new(Self { name, text, kind, origins, index, table: OnceLock::new() })
+    }
+
+    /// The nodes and the roots, if a fast path has read the whole text.
+    pub(crate) fn table(&self) -> Option<&(Arc<Vec<Node>>, Vec<u32>)> {
+        self.table.get()
+    }
+
+    /// Keeps the nodes and the roots of the whole text.
+    pub(crate) fn keep(&self, table: Table) -> &(Arc<Vec<Node>>, Vec<u32>) {
+        self.table.get_or_init(|| (Arc::new(table.nodes), table.roots))
     }
 
     /// Sets where places in the text come from. Only the first call counts.

@@ -13,7 +13,6 @@ mod moved;
 mod patched;
 mod pyyaml;
 mod quoted;
-mod rescanned;
 mod seeds;
 mod test_suite;
 mod tricky;

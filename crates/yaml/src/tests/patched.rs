@@ -3,12 +3,17 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use proptest::prelude::*;
+
+use crate::diagnostic::Diagnostics;
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
 use crate::read::parts::EntryLine;
 use crate::read::patched::Patched;
+use crate::read::values::DuplicateKeys;
 use crate::scalar::data::Scalar;
 use crate::source::Source;
+use crate::testing::changed_and_moved;
 use crate::value::{Data, Value};
 use crate::write::render::{Position, render, render_patched};
 use crate::write::rewrite::Rewrite;
@@ -46,8 +51,11 @@ fn with(raw: &str, scalar: Scalar<'_>) -> (String, bool) {
 
 fn written(object: &Patched<'_>) -> (String, bool) {
     let (_, is_read_back) = Rewrite::patches(object.root(), object.parts()).unwrap();
-    let text = render_patched(object, Position::Document).unwrap();
-    (text, is_read_back)
+    let text = render_patched(object, Position::Document);
+    assert_eq!(text.is_some(), is_read_back);
+    let document = object.root().cursor().document();
+    let whole = || render(document, &object.clone().into_value(), Position::Document).unwrap();
+    (text.unwrap_or_else(whole), is_read_back)
 }
 
 #[test]
@@ -73,6 +81,33 @@ fn scalars_are_written_in_place_and_read_back_on_their_lines() {
         assert_eq!(written, expected, "{scalar:?}");
         assert!(is_read_back, "{scalar:?}");
     }
+}
+
+/// A scalar of several lines may go on with the lines after it.
+#[test]
+fn lines_are_read_back_with_those_of_a_scalar_before_them() {
+    const TEXT: &str = "a: 1\nb: |+\n  x\nc: 2\n\nd:\n  e: 3\ng: 4\n";
+    let document = document(TEXT);
+    let root = root(&document);
+    let read_back = |change: &dyn Fn(&mut Value<'_>)| {
+        let mut value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new()).unwrap();
+        change(&mut value);
+        let text = render(&document, &value, Position::Document).unwrap();
+        (
+            text,
+            Rewrite::moves(root, &value, 0).unwrap().1,
+            Rewrite::moves(root, &value, 2).unwrap().1,
+        )
+    };
+    let set = |key: &'static str| {
+        read_back(&move |value| value.get_mut(key).unwrap().set(Value::string("new").data))
+    };
+    assert_eq!(set("a"), (TEXT.replace("a: 1", "a: new"), true, false));
+    assert_eq!(set("c"), (TEXT.replace("c: 2", "c: new"), true, false));
+    let added = read_back(&|value| value.get_mut("d").unwrap().insert("f".into(), "x".into()));
+    assert_eq!(added, (TEXT.replace("e: 3\n", "e: 3\n  f: x\n"), true, false));
+    let (text, is_read_back, _) = read_back(&|value| drop(value.remove("c")));
+    assert!(text.contains("b: |+\n  x\n") && !is_read_back, "{text}");
 }
 
 #[test]
@@ -210,7 +245,7 @@ volumes:
     let map = volume.first_mut().unwrap().get_mut("map").unwrap();
     map.get_mut("mode").unwrap().origin = None;
     map.get_mut("size").unwrap().set(Value::string("$((SIZE))").data);
-    let (_, is_read_back) = Rewrite::moves(root, &value).unwrap();
+    let (_, is_read_back) = Rewrite::moves(root, &value, 0).unwrap();
     let expected = TEXT
         .replace("    a: '0'\n    b: '1'\n", "")
         .replace("  protocol: TCP\n", "")
@@ -243,7 +278,7 @@ fn a_new_mapping_of_scalars_is_read_back_on_its_lines() {
         let metadata = value.get_mut("metadata").unwrap();
         metadata.insert("annotations".into(), added);
         metadata.insert("name".into(), "web".into());
-        let (_, is_read_back) = Rewrite::moves(root, &value).unwrap();
+        let (_, is_read_back) = Rewrite::moves(root, &value, 0).unwrap();
         (render(&document, &value, Position::Document).unwrap(), is_read_back)
     };
     let (text, is_read_back) = read_back(texts(&[("owner", "retail"), ("size", "1")]));
@@ -267,5 +302,26 @@ spec: {}
         Value::mapping(vec![("inner".into(), texts(&[("a", "b")]))]),
     ] {
         assert!(!read_back(others).1);
+    }
+}
+
+const LINES: &[&str] = &[
+    "a: 1\nb:\n  c: x # one\n  d: \"y\"\n  e: [1, {f: g}]\nh:\n- i: 1\n  j: 2\n\n- k\n# end\nl: m\n",
+    "a: |\n  x\n   y\n\nb: >-\n  z\nc: p\n  q\n  r # s\nd: 'one\n  two'\ne:\n  f\ng:\n  - h: |+\n      i\n\n    j: k\n",
+    "# head\na: 1 # é\r\nb:\r\n  c: d\r\n  e:\r\n  - f\r\n  - g: h\r\ni: j\r\n",
+    "a:\n  # one\n  b: {c: d}\n\n  # two\n  e: f\n  # three\ng:\n    h: i\n    j:\n    - k\n    -\n    - l: m",
+    "a: |+\n  x\n\n\nb: 1\n\nc: p\n  q\nd: 2\n\n  # e\nf:\n- |+\n\n- g: 1\n  h: |\n   i\n- 3\n",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    // Debug builds read all lines again.
+    #[test]
+    fn changed_values_are_written_as_they_are_read(
+        text in prop::sample::select(LINES),
+        choices in prop::collection::vec(any::<u8>(), 0..40),
+    ) {
+        prop_assert_eq!(changed_and_moved(text, &choices), Ok(()));
     }
 }

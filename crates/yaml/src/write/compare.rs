@@ -14,7 +14,6 @@ use crate::lines::lines;
 use crate::read::document::Cursor;
 use crate::read::ordinary::Ordinary;
 use crate::read::parts::Parts;
-use crate::read::rescan::has_lines;
 use crate::scalar::data::Scalar;
 use crate::scalar::{Style, key_needs_explicit};
 use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
@@ -52,19 +51,38 @@ impl<'d> Rewrite<'d> {
         Ok(rewrite.edits)
     }
 
-    /// Edits that make `node` hold `value` in another place, and whether all that they change was read
-    /// back.
+    /// Edits that make `node` hold `value` at a column of another text, and whether all that they
+    /// change was read back.
     ///
     /// # Errors
     /// If the text of a node cannot be read.
-    pub(crate) fn moves(node: Cursor<'d>, value: &Value<'_>) -> Result<(Vec<Edit>, bool)> {
+    pub(crate) fn moves(
+        node: Cursor<'d>,
+        value: &Value<'_>,
+        column: usize,
+    ) -> Result<(Vec<Edit>, bool)> {
         let mut rewrite = Self::new(node, Purpose::Move);
-        rewrite.reads_back = node.document().is_simple && is_of_single_lines(node);
+        let is_of_lines = is_of_single_lines(node);
+        let may_be_read = is_of_lines || rewrite.column == column;
+        rewrite.reads_back = node.document().is_simple && may_be_read;
         rewrite.node(node.id(), value)?;
         rewrite.clear_tabs();
         space_comments(node.document(), &mut rewrite.edits);
-        let is_read_back = rewrite.reads_back && rewrite.unread == 0;
+        let is_read_back = rewrite.reads_back
+            && rewrite.unread == 0
+            && (is_of_lines || rewrite.edits.iter().all(|edit| rewrite.is_apart(edit)));
         Ok((rewrite.edits, is_read_back))
+    }
+
+    /// Whether the text before an edit is not a scalar of several lines, which could go on with it.
+    fn is_apart(&self, edit: &Edit) -> bool {
+        let nodes = &self.document.nodes;
+        let before = nodes.partition_point(|node| (node.entry as usize) < edit.start);
+        let last = before.checked_sub(1).and_then(|last| u32::try_from(last).ok());
+        last.is_none_or(|last| {
+            let last = self.document.cursor(NodeId(last));
+            last.value_start() >= edit.start || !last.has_lines()
+        })
     }
 
     /// Edits that change the parts of an ordinary node and add its new entries, and whether all of
@@ -335,9 +353,8 @@ fn is_empty(value: &Value<'_>) -> bool {
 
 /// Whether no scalar in a node has several lines.
 fn is_of_single_lines(node: Cursor<'_>) -> bool {
-    let document = node.document();
     let mut ids = node.id().0..node.node().next;
-    !ids.any(|id| has_lines(document, document.node(NodeId(id))))
+    !ids.any(|id| node.document().cursor(NodeId(id)).has_lines())
 }
 
 fn is_one_line(text: &str) -> bool {

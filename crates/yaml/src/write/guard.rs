@@ -1,9 +1,9 @@
 //! The guard: a new text must read back as the intended value, or it is not written.
 //!
 //! A difference is an internal error, never silent output. Text is not parsed again where its nodes
-//! are known: copied lines keep theirs (`read/rescan`), of an object of a Template only the changed
-//! parts are values (`read/patched`), and new lines are read by themselves (`write/readback`).
-//! Debug builds and fuzzing read the whole text too, and compare the tables.
+//! are known: copied lines keep theirs, of an object of a Template only the changed parts are values
+//! (`read/patched`), and new lines are read by themselves (`write/readback`). Debug builds and fuzzing
+//! read the whole text too.
 
 use std::sync::Arc;
 

@@ -14,6 +14,5 @@ mod readback;
 pub(crate) mod removal;
 pub(crate) mod render;
 pub(crate) mod replace;
-pub(crate) mod reread;
 pub(crate) mod rewrite;
 pub(crate) mod shifted;

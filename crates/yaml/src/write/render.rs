@@ -8,9 +8,8 @@ use crate::lines::{ends_line, lines, may_end_document, next_line};
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
 use crate::read::patched::Patched;
-use crate::read::rescan::{EditedRange, Rescanned, rescan};
 use crate::source::Source;
-use crate::table::{Kind, NodeId};
+use crate::table::Kind;
 use crate::value::Value;
 use crate::write::comments;
 use crate::write::edited::Edit;
@@ -67,13 +66,11 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
     let Some(node) = node.filter(|&node| can_move(node)) else {
         return check(fresh(value, position), value, position);
     };
-    let (edits, is_read_back) = Rewrite::moves(node, value)?;
+    let (edits, is_read_back) = Rewrite::moves(node, value, position.column())?;
     match moved(node, edits, position) {
-        Some(moved) if moved.is_valid && is_read_back && is_shallow(node, 1) && !FULL_GUARD => {
-            Ok(moved.text)
-        }
-        Some(moved) if moved.is_valid => check_moved(node, moved, value, position),
-        _ => check(fresh(value, position), value, position),
+        Some(text) if is_read_back && may_be_nested(node, position) && !FULL_GUARD => Ok(text),
+        Some(text) => check(text, value, position),
+        None => check(fresh(value, position), value, position),
     }
 }
 
@@ -85,21 +82,8 @@ pub fn render_patched(patched: &Patched<'_>, position: Position) -> Option<Strin
         return None;
     }
     let (edits, is_read_back) = Rewrite::patches(patched.root(), patched.parts())?;
-    let moved = moved(node, edits, position).filter(|moved| moved.is_valid)?;
-    // As an item it is nested deeper, perhaps too deep.
-    let is_shallow = position == Position::Document || is_shallow(node, 1);
-    if is_read_back && is_shallow && !FULL_GUARD {
-        return Some(moved.text);
-    }
-    let source = Source::new("output", moved.text);
-    let read = rescan(node, &source, &moved.changes)?;
-    let parts = patched.parts();
-    let mut values = parts.values();
-    let top = read.top(position)?;
-    let is_same = read.has_parts(top, node, &mut values, parts) && values.is_empty();
-    drop(read);
-    debug_assert!(is_same || !is_read_back, "{source:?} of {patched:?}");
-    let text = is_same.then(|| text_of(source))?;
+    (is_read_back && may_be_nested(node, position)).then_some(())?;
+    let text = moved(node, edits, position)?;
     debug_assert!(
         render(node.document(), &patched.clone().into_value(), position)
             .is_ok_and(|whole| whole == text),
@@ -116,8 +100,8 @@ pub fn copy(root: Ordinary<'_>) -> Option<String> {
     if document.column(start) != 0 || !can_move(node) {
         return None;
     }
-    let Moved { text, is_valid, .. } = moved(node, Vec::new(), Position::Document)?;
-    if !is_valid || has_line_separator(&text) {
+    let text = moved(node, Vec::new(), Position::Document)?;
+    if has_line_separator(&text) {
         return None;
     }
     debug_assert!(
@@ -134,19 +118,6 @@ fn has_line_separator(text: &str) -> bool {
 
 /// Whether texts that cannot read otherwise are read again all the same: in tests and for fuzzing.
 const FULL_GUARD: bool = cfg!(debug_assertions);
-
-/// The text of a value that moves to another place.
-struct Moved {
-    text: String,
-    /// Whether these are lines of a document that a fast path read, and the value is what was read
-    /// from them. A reader of lines reads them the same without the lines around them.
-    is_copy: bool,
-    /// The edited ranges in order; the first is the start of the text.
-    changes: Vec<EditedRange>,
-    /// Whether no line ends a document. Indented, `---` and `...` may begin a key or go on with a
-    /// text; not at the margin.
-    is_valid: bool,
-}
 
 /// Writes `value` as whole lines, without any old text.
 ///
@@ -231,8 +202,9 @@ fn has_document_end(text: &str) -> bool {
 const SPARE: usize = 64;
 
 /// The text of a node, edited and moved. `None` if an edit replaces the value with its tag or anchor,
-/// which do not move.
-fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<Moved> {
+/// which do not move, or if a line ends a document: indented, `---` and `...` may begin a key or go on
+/// with a text; not at the margin.
+fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<String> {
     let document = node.document();
     let start = node.node().value.start as usize;
     let end = comments::end_with_comments(node);
@@ -240,7 +212,6 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
     if ends.any(|edit| edit.start < start && edit.end > start) {
         return None;
     }
-    let is_unchanged = edits.is_empty();
     edits.retain(|edit| edit.start >= start);
     edits.sort_by_key(|edit| (edit.start, edit.end));
     let from = document.column(start);
@@ -248,7 +219,7 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
     let mut head = String::with_capacity(end - start + added + SPARE);
     begin(&mut head, &comments::head_comments(node), position, document.eol());
     let mut lines = Shifted::new(head, from, position.column());
-    let mut changes = lines.edited(document.text(), start..end, &edits);
+    lines.edited(document.text(), start..end, &edits);
     let (mut text, may_have_markers) = lines.finish();
     let at = text.len();
     // No spaces may be left at the end of a block scalar.
@@ -256,20 +227,9 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
         !ends_line(document.text(), end) && edits.last().is_none_or(|edit| edit.end < end);
     if is_open || !ends_line(&text, at) {
         text.push_str(document.eol());
-        changes.push(EditedRange {
-            old_start: end,
-            old_end: end,
-            new_start: at,
-            new_end: text.len(),
-        });
     }
     let may_end = position == Position::Document && may_have_markers;
-    Some(Moved {
-        is_copy: is_unchanged && document.is_simple && from == position.column(),
-        is_valid: !(may_end && has_document_end(&text)),
-        text,
-        changes,
-    })
+    (!(may_end && has_document_end(&text))).then_some(text)
 }
 
 fn fresh(value: &Value<'_>, position: Position) -> String {
@@ -305,64 +265,14 @@ fn begin(out: &mut String, comments: &[&str], position: Position, eol: &str) {
     }
 }
 
-/// As [`check`], and reads only the lines of an edited text that are not copied, if that suffices.
-fn check_moved(
-    node: Cursor<'_>,
-    moved: Moved,
-    value: &Value<'_>,
-    position: Position,
-) -> Result<String> {
-    if moved.is_copy && position == Position::Document && !FULL_GUARD {
-        return Ok(moved.text);
-    }
-    let source = Source::new("output", moved.text);
-    let holds = holds_changed(node, &source, &moved.changes, value, position);
-    if holds == Some(true) && !FULL_GUARD {
-        return Ok(text_of(source));
-    }
-    let checked = check_source(source, value, position);
-    let agrees = holds.is_none_or(|holds| holds == checked.is_ok());
-    debug_assert!(agrees, "{holds:?} for {checked:?}");
-    checked
-}
-
-/// Whether the changed text of a node reads as `value`; `None` if the whole text must be read.
-fn holds_changed(
-    node: Cursor<'_>,
-    new: &Arc<Source>,
-    changes: &[EditedRange],
-    value: &Value<'_>,
-    position: Position,
-) -> Option<bool> {
-    let read = rescan(node, new, changes)?;
-    if FULL_GUARD {
-        let whole = Document::parse(new);
-        let is_same = whole.as_ref().is_ok_and(|whole| read.is_table_of(whole));
-        debug_assert!(is_same, "{read:#?}\n{whole:#?}");
-    }
-    Some(read.holds(read.top(position)?, value))
-}
-
-impl Rescanned<'_> {
-    /// The value that was written at a position.
-    fn top(&self, position: Position) -> Option<NodeId> {
-        match position {
-            Position::Document => Some(Self::ROOT),
-            Position::Item { .. } => self.children(Self::ROOT).next(),
-        }
-    }
-}
-
-fn text_of(source: Arc<Source>) -> String {
-    Arc::try_unwrap(source).map_or_else(|shared| shared.text().to_owned(), Source::into_text)
+/// Whether a node is not nested too deep at a position: an item is nested deeper.
+fn may_be_nested(node: Cursor<'_>, position: Position) -> bool {
+    position == Position::Document || is_shallow(node, 1)
 }
 
 /// Reads `text` again and compares it with the intended value.
 pub(crate) fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> {
-    check_source(Source::new("output", text), value, position)
-}
-
-fn check_source(source: Arc<Source>, value: &Value<'_>, position: Position) -> Result<String> {
+    let source = Source::new("output", text);
     let document = Document::parse(&source).map_err(|error| wrong(&source, &error.message))?;
     let root = document.roots().next();
     let read = match position {
@@ -381,7 +291,7 @@ fn check_source(source: Arc<Source>, value: &Value<'_>, position: Position) -> R
         return Err(wrong(&source, &part));
     }
     drop(document);
-    Ok(text_of(source))
+    Ok(Arc::try_unwrap(source).map_or_else(|shared| shared.text().to_owned(), Source::into_text))
 }
 
 /// A new entry of a mapping, on one line without its line break; the key alone without a value.

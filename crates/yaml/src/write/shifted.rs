@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::read::rescan::EditedRange;
 use crate::words;
 use crate::write::edited::Edit;
 use crate::write::emit;
@@ -85,37 +84,15 @@ impl Shifted {
         rest
     }
 
-    /// Appends a range of a text after its edits, which are in order and do not overlap. Returns
-    /// the edited ranges in old and new text; the first is the start of the text.
-    pub(crate) fn edited(
-        &mut self,
-        text: &str,
-        range: Range<usize>,
-        edits: &[Edit],
-    ) -> Vec<EditedRange> {
-        let mut changes = Vec::with_capacity(edits.len() + 2);
-        let begin = self.text.len();
-        changes.push(EditedRange {
-            old_start: range.start,
-            old_end: range.start,
-            new_start: begin,
-            new_end: begin,
-        });
+    /// Appends a range of a text after its edits, which are in order and do not overlap.
+    pub(crate) fn edited(&mut self, text: &str, range: Range<usize>, edits: &[Edit]) {
         let mut at = range.start;
         for edit in edits {
             self.push(text.get(at..edit.start).unwrap_or_default());
-            let new_start = self.text.len();
             self.push(&edit.text);
-            changes.push(EditedRange {
-                old_start: edit.start,
-                old_end: edit.end,
-                new_start,
-                new_end: self.text.len(),
-            });
             at = edit.end;
         }
         self.push(text.get(at..range.end).unwrap_or_default());
-        changes
     }
 
     /// The text, and whether a line of it may begin with a document marker.

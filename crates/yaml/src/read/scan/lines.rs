@@ -12,29 +12,10 @@ use crate::words;
 impl Scanner<'_> {
     /// Reads all lines from `start` on.
     pub(super) fn stream(&mut self, start: usize) -> Option<()> {
-        self.begin(start);
-        self.lines(start, self.bytes.len())?;
-        self.finish()
-    }
-
-    /// Expects the root of a document.
-    pub(in crate::read) fn begin(&mut self, start: usize) {
         self.pending = Some(Pending { slot: Slot::ROOT, at: start });
         self.end = start;
-    }
-
-    /// Ends the table, after the last line.
-    pub(in crate::read) fn finish(&mut self) -> Option<()> {
-        if self.documents > 0 || !self.is_before_root() {
-            self.end_document()?;
-        }
-        Some(())
-    }
-
-    /// Reads the lines from `line` up to `until`. Returns where the next line to read begins.
-    pub(in crate::read) fn lines(&mut self, line: usize, until: usize) -> Option<usize> {
-        let mut line = line;
-        while line < until {
+        let mut line = start;
+        while line < self.bytes.len() {
             let at = self.skip_indentation(line);
             line = match self.byte(at) {
                 None => at,
@@ -49,24 +30,10 @@ impl Scanner<'_> {
                 Some(_) => self.content(at, at - line)?,
             };
         }
-        Some(line)
-    }
-
-    /// Finds the collection of the entry or item that the line at `line` begins with, without
-    /// reading the line; opens it if this is the first one in it. Fails after a `---`.
-    pub(in crate::read) fn reach(&mut self, line: usize) -> Option<()> {
-        let at = self.skip_indentation(line);
-        let dash = self.is_dash(at);
-        let kind = if dash { Kind::Sequence } else { Kind::Mapping };
-        let is_node = self.settle(at - line, dash)? == Line::Node && self.documents == 0;
-        is_node.then_some(())?;
-        self.open_pending(kind, at, at - line)
-    }
-
-    /// Expects an entry or item of the innermost collection.
-    pub(in crate::read) fn resume(&mut self) {
-        self.pending = None;
-        self.continues = false;
+        if self.documents > 0 || !self.is_before_root() {
+            self.end_document()?;
+        }
+        Some(())
     }
 
     /// A line with text without a dash, which begins at `at`. Returns where the next line to read
@@ -386,7 +353,7 @@ impl Scanner<'_> {
     }
 
     /// Ends the innermost block collection.
-    pub(in crate::read) fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         if let Some(block) = self.blocks.pop() {
             self.table.close(block.node, self.end);
         }

@@ -22,7 +22,7 @@ use std::ops::Range;
 
 use crate::read::characters::{Characters, has_unusual};
 pub use crate::read::scan::scanner::LongLists;
-pub(super) use crate::read::scan::scanner::{Block, Scanner};
+use crate::read::scan::scanner::Scanner;
 pub(crate) use crate::read::scan::scanner::{Memory, defers_documents};
 use crate::table::Table;
 

@@ -39,14 +39,14 @@ pub(super) const MAX_KEY: usize = 1_000;
 /// More block collections are rarely inside one another.
 const USUAL_DEPTH: usize = 16;
 
-pub(in crate::read) struct Scanner<'t> {
+pub(super) struct Scanner<'t> {
     pub(super) bytes: &'t [u8],
-    pub(in crate::read) characters: Characters,
-    pub(in crate::read) table: Table,
+    pub(super) characters: Characters,
+    pub(super) table: Table,
     /// The lists whose items are deferred.
     pub(super) long_lists: LongLists,
     /// The block collections around the current line, outermost first.
-    pub(in crate::read) blocks: Vec<Block>,
+    pub(super) blocks: Vec<Block>,
     /// The collections in braces or brackets around the current byte of the line.
     pub(super) braces: Vec<Braces>,
     /// The key, dash or document whose value follows.
@@ -62,13 +62,13 @@ pub(in crate::read) struct Scanner<'t> {
 /// The tables that a scanner fills, to be used again for the next text.
 #[derive(Default)]
 pub(crate) struct Memory {
-    pub(in crate::read) table: Table,
-    pub(in crate::read) blocks: Vec<Block>,
+    pub(super) table: Table,
+    pub(super) blocks: Vec<Block>,
 }
 
 impl Memory {
     /// For a text of `length` bytes.
-    pub(in crate::read) fn for_length(length: usize) -> Self {
+    pub(super) fn for_length(length: usize) -> Self {
         Self { table: Table::for_length(length), blocks: Vec::with_capacity(USUAL_DEPTH) }
     }
 
@@ -79,19 +79,12 @@ impl Memory {
     }
 }
 
-pub(in crate::read) struct Block {
-    pub(in crate::read) node: u32,
-    pub(in crate::read) column: usize,
-    pub(in crate::read) mapping: bool,
+pub(super) struct Block {
+    pub(super) node: u32,
+    pub(super) column: usize,
+    pub(super) mapping: bool,
     /// A list whose items are deferred.
     pub(super) deferred: bool,
-}
-
-impl Block {
-    /// A collection whose lines are all read.
-    pub(in crate::read) const fn new(node: u32, column: usize, mapping: bool) -> Self {
-        Self { node, column, mapping, deferred: false }
-    }
 }
 
 pub(super) struct Braces {
@@ -107,7 +100,7 @@ pub(super) struct Pending {
 }
 
 impl<'t> Scanner<'t> {
-    pub(in crate::read) fn new(
+    pub(super) fn new(
         text: &'t str,
         characters: Characters,
         memory: Memory,

@@ -141,7 +141,7 @@ impl Hosts {
     }
 }
 
-/// A host of `--allow-host`: a name or an address. Without a port, it has every port.
+/// A host of `--allow-host`: a name or an address. Without a port, any port matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedHost(Authority);
 

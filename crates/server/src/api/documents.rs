@@ -5,7 +5,8 @@ use http::header::{ACCEPT, IF_NONE_MATCH};
 use serde_json::{Value, json};
 
 use super::request_head::Incoming;
-use super::{State, discovery, render};
+use super::state::State;
+use super::{discovery, render};
 use crate::http::{Answer, response};
 use crate::request::{Discovery, Path, accept, resources};
 use krm_template_server_core::telemetry::{health, metrics};

@@ -185,15 +185,8 @@ impl ChangeRun {
             None => Deployment {
                 name: self.target.name.clone(),
                 namespace: self.target.namespace.clone(),
-                state: State::Expanded,
                 created_at: now.clone(),
-                modified_at: String::new(),
-                deployed_at: None,
-                latest_manifest: String::new(),
-                manifests: Vec::new(),
-                operation: String::new(),
-                errors: Vec::new(),
-                resources: Vec::new(),
+                ..Deployment::default()
             },
         };
         deployment.modified_at = now;
